@@ -1,0 +1,28 @@
+/**
+ * The names of the schema's fields, for hints. They stand apart from the schema so that a run need not load what
+ * builds it; a spec holds the two together.
+ */
+export const PIPELINE_FIELDS = [
+  'id',
+  'goal',
+  'description',
+  'version',
+  'params',
+  'inputs',
+  'reads',
+  'tasks',
+] as const;
+
+export const TASK_FIELDS = ['id', 'tool', 'inputs', 'parallel_over', 'await', 'retry', 'timeout'] as const;
+
+export const PARAM_FIELDS = [
+  'type',
+  'description',
+  'default',
+  'enum',
+  'minimum',
+  'maximum',
+  'pattern',
+  'items',
+  'properties',
+] as const;

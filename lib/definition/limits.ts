@@ -1,0 +1,10 @@
+/** Bounds on a definition, so that no text can hold the process (Limits). */
+
+/** Longest text, in characters. */
+export const LONGEST_TEXT = 16 * 2 ** 20;
+
+/** Deepest nesting of maps and lists. */
+export const DEEPEST_NESTING = 100;
+
+/** How often aliases may be expanded; YAML's usual bound against texts that grow when read. */
+export const MOST_ALIASES = 100;

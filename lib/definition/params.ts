@@ -1,0 +1,85 @@
+import { type Json, type JsonObject, kindOf, setOwn } from '../json.js';
+import { compileSchema } from '../schema/ajv.js';
+import { coerce, type ParamType } from './coerce.js';
+import type { ParamDefinition, PipelineDefinition } from './schema.js';
+import { nearest } from './suggest.js';
+
+export type ResolvedParams =
+  | { readonly ok: true; readonly values: JsonObject }
+  | { readonly ok: false; readonly problems: string[] };
+
+/**
+ * The values of a pipeline's typed parameters (rule 10, D4): those given, coerced and checked, and the defaults of
+ * the rest. Reports every parameter that is missing, unknown or of the wrong kind, before anything runs.
+ */
+export function resolveParams(
+  definition: Pick<PipelineDefinition, 'params'>,
+  given: JsonObject,
+): ResolvedParams {
+  const declared = new Map(Object.entries(definition.params ?? {}));
+  const values: JsonObject = {};
+  const problems = Object.keys(given).flatMap((name) => unknownParam(name, declared));
+  for (const [name, param] of declared) {
+    const value = Object.hasOwn(given, name) ? given[name] : param.default;
+    if (value === undefined) problems.push(missingParam(name, param));
+    else {
+      const resolved = resolveParam(name, param, value as Json);
+      if (resolved.ok) setOwn(values, name, resolved.value);
+      else problems.push(resolved.problem);
+    }
+  }
+  return problems.length === 0 ? { ok: true, values } : { ok: false, problems };
+}
+
+/** One value against one declaration: coerced to its type, then held against its JSON Schema keywords. */
+export function resolveParam(
+  name: string,
+  param: ParamDefinition,
+  value: Json,
+): { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string } {
+  if (value === null && param.default === null) return { ok: true, value };
+  const coerced = coerce(value, (param.type ?? 'string') as ParamType);
+  if (!coerced.ok) {
+    const problem = `param "${name}" must be ${coerced.expected}; it is ${shown(value)}`;
+    return { ok: false, problem };
+  }
+  const errors = keywordCheck(param)?.(coerced.value) ?? [];
+  return errors.length === 0 ? coerced : { ok: false, problem: `param "${name}" ${errors.join(', and ')}` };
+}
+
+const KEYWORDS = ['enum', 'minimum', 'maximum', 'pattern', 'items', 'properties'] as const;
+
+/** The check of a parameter's JSON Schema keywords; undefined when it has none. Throws when one of them is no schema. */
+export function keywordCheck(param: ParamDefinition): ((value: Json) => string[]) | undefined {
+  const keywords = KEYWORDS.filter((keyword) => param[keyword] !== undefined);
+  if (keywords.length === 0) return undefined;
+  const validate = compileSchema(Object.fromEntries(keywords.map((keyword) => [keyword, param[keyword]])));
+  return (value) => {
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(({ instancePath, message, params: { allowedValues } }) => {
+      const where = instancePath === '' ? '' : `at ${instancePath} `;
+      const allowed = Array.isArray(allowedValues)
+        ? `: ${allowedValues.map((one) => JSON.stringify(one)).join(', ')}`
+        : '';
+      return `${where}${message ?? 'is not valid'}${allowed}`;
+    });
+  };
+}
+
+function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): string[] {
+  if (declared.has(name)) return [];
+  const near = nearest(name, declared.keys());
+  const known =
+    declared.size === 0 ? 'the pipeline has none' : `the params are ${[...declared.keys()].join(', ')}`;
+  return [`there is no param "${name}"; ${near === undefined ? known : `did you mean "${near}"?`}`];
+}
+
+function missingParam(name: string, { type, description }: ParamDefinition): string {
+  const what = description === undefined ? '' : `: ${description}`;
+  return `param "${name}" (${type ?? 'string'}) is required${what}`;
+}
+
+function shown(value: Json): string {
+  const text = JSON.stringify(value) ?? kindOf(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

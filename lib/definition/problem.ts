@@ -1,0 +1,54 @@
+/** What is wrong with a definition, as data (D8). */
+export interface Problem {
+  /** A stable word for programs, such as `unknown_tool`. */
+  readonly code: ProblemCode;
+  /** A sentence for people; it never repeats the position. */
+  readonly message: string;
+  /** JSON pointer into the definition as it was given; empty for the whole of it. */
+  readonly path: string;
+  readonly severity: 'error' | 'warning';
+  /** Position in the text, both counted from 1; absent when the definition was given as an object. */
+  readonly line?: number;
+  readonly column?: number;
+  /** What to do about it. */
+  readonly hint?: string;
+}
+
+export type ProblemCode =
+  | 'syntax'
+  | 'empty'
+  | 'too_large'
+  | 'too_deep'
+  | 'several_documents'
+  | 'duplicate_key'
+  | 'unquoted_template'
+  | 'wrong_type'
+  | 'missing_field'
+  | 'unknown_field'
+  | 'invalid_value'
+  | 'duplicate_task'
+  | 'reserved_id'
+  | 'template_syntax'
+  | 'unknown_reference'
+  | 'self_reference'
+  | 'item_outside_fan_out'
+  | 'item_unused'
+  | 'unknown_tool'
+  | 'unknown_input'
+  | 'missing_input'
+  | 'invalid_input'
+  | 'invalid_param'
+  | 'cycle'
+  // warnings (D9, D11)
+  | 'output_omitted'
+  | 'session_never_stored'
+  | 'session_race'
+  | 'store_conflict';
+
+/** Where in a definition something stands: the keys and indexes from its root. */
+export type Path = readonly (string | number)[];
+
+/** The JSON pointer (RFC 6901) of a path. */
+export function pointerOf(path: Path): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}

@@ -1,0 +1,90 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type Pair } from 'yaml';
+import { DEEPEST_NESTING } from './limits.js';
+import { type Path, type Problem, pointerOf } from './problem.js';
+import type { Position } from './source.js';
+
+/** What only the text knows: keys that stand twice, templates without quotes, values that JSON cannot hold (D7). */
+export interface Scan {
+  readonly problems: Problem[];
+  readonly unquoted: Path[];
+}
+
+export function scanDocument(document: Document, positionAt: (offset: number) => Position): Scan {
+  const scan = new Scanner(positionAt);
+  scan.visit(document.contents, []);
+  return scan;
+}
+
+class Scanner implements Scan {
+  readonly problems: Problem[] = [];
+  readonly unquoted: Path[] = [];
+  readonly #positionAt: (offset: number) => Position;
+
+  constructor(positionAt: (offset: number) => Position) {
+    this.#positionAt = positionAt;
+  }
+
+  visit(node: unknown, path: (string | number)[]): void {
+    if (isScalar(node)) this.#visitScalar(node, path);
+    if (isAlias(node) || isScalar(node)) return;
+    if (path.length > DEEPEST_NESTING) {
+      this.#report({ code: 'too_deep', message: 'the definition is nested too deeply' }, path, node);
+    } else if (isSeq(node)) {
+      for (const [index, item] of node.items.entries()) this.#within(path, index, item);
+    } else if (isMap(node)) this.#visitMap(node.items, path);
+  }
+
+  #visitMap(pairs: readonly Pair[], path: (string | number)[]): void {
+    const seen = new Set<string>();
+    for (const pair of pairs) {
+      if (!isScalar(pair.key)) {
+        this.#reportUnquoted(pair, path);
+        continue;
+      }
+      const key = String(pair.key.value);
+      if (seen.has(key)) {
+        const code = 'duplicate_key';
+        this.#report(
+          { code, message: `the key "${key}" stands twice`, hint: 'keep one of them' },
+          [...path, key],
+          pair.key,
+        );
+      }
+      seen.add(key);
+      this.#within(path, key, pair.value);
+    }
+  }
+
+  /** `x: {{a.output}}` without quotes: YAML reads a map whose key is a map. */
+  #reportUnquoted(pair: Pair, path: readonly (string | number)[]): void {
+    this.unquoted.push([...path]);
+    const message = 'this is a map to YAML, not a template';
+    this.#report(
+      { code: 'unquoted_template', message, hint: 'put quotes around the template' },
+      path,
+      pair.key,
+    );
+  }
+
+  #visitScalar(node: { readonly value: unknown }, path: readonly (string | number)[]): void {
+    if (typeof node.value === 'number' && !Number.isFinite(node.value)) {
+      this.#report(
+        { code: 'invalid_value', message: `${node.value} is no number that JSON has` },
+        path,
+        node,
+      );
+    }
+  }
+
+  #within(path: (string | number)[], key: string | number, node: unknown): void {
+    path.push(key);
+    this.visit(node, path);
+    path.pop();
+  }
+
+  #report(what: Pick<Problem, 'code' | 'message' | 'hint'>, path: Path, node: unknown): void {
+    const range = (node as { readonly range?: readonly number[] | null } | null)?.range;
+    const position = range ? this.#positionAt(range[0] ?? 0) : undefined;
+    this.problems.push({ ...what, path: pointerOf(path), severity: 'error', ...position });
+  }
+}

@@ -1,0 +1,156 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from 'yaml';
+import { LONGEST_TEXT, MOST_ALIASES } from './limits.js';
+import { isNestedTooDeeply } from './nesting.js';
+import type { Path, Problem, ProblemCode } from './problem.js';
+import { scanDocument } from './scan.js';
+
+/** Lines and columns, both counted from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A definition as it was given: its value, and where in the text each part of it stands. */
+export interface Source {
+  readonly value: unknown;
+  /** Found by reading already; the value behind them is not to be judged again. */
+  readonly problems: readonly Problem[];
+  /** Paths at which a template stands unquoted, so that YAML read a map. */
+  readonly unquoted: readonly Path[];
+  /** Undefined when the definition came as an object. `at` chooses between a key and what it holds. */
+  positionOf(path: Path, at?: 'key' | 'value'): Position | undefined;
+}
+
+/** A definition that came as an object has no lines. */
+export function sourceOfValue(value: unknown): Source {
+  return { value, problems: [], unquoted: [], positionOf: () => undefined };
+}
+
+/** Reads YAML or JSON, which is YAML too (D3, D7). Reports whatever the text itself has wrong; never throws. */
+export function readSource(text: string): Source {
+  const refused = refusalOf(text);
+  if (refused !== undefined) return unreadable([refused]);
+  const lines = new LineCounter();
+  const document = parse(text, lines);
+  const problems = syntaxProblems(document, text, lines);
+  if (problems.length > 0) return unreadable(problems);
+  if (document.contents === null) return unreadable([problem('empty', EMPTY, EMPTY_HINT)]);
+  const scan = scanDocument(document, (offset) => positionAt(lines, offset));
+  const value = valueOf(document);
+  if (!value.ok) return unreadable([...scan.problems, problem('too_large', value.error)]);
+  return {
+    value: value.value,
+    problems: scan.problems,
+    unquoted: scan.unquoted,
+    positionOf: (path, at) => locate(document, lines, path, at ?? 'value'),
+  };
+}
+
+const EMPTY = 'the definition is empty';
+const EMPTY_HINT = 'start with "pipeline:", or let `wavetrain init` write one';
+
+function refusalOf(text: string): Problem | undefined {
+  if (text.trim() === '') return problem('empty', EMPTY, EMPTY_HINT);
+  if (text.length > LONGEST_TEXT) {
+    return problem('too_large', `the definition is longer than ${LONGEST_TEXT / 2 ** 20} MiB`);
+  }
+  if (isNestedTooDeeply(text)) return problem('too_deep', 'the definition is nested too deeply');
+  return undefined;
+}
+
+function parse(text: string, lineCounter: LineCounter): Document {
+  // Duplicate keys are looked for in `scanDocument`: the parser's own check is quadratic in the size of a map.
+  return parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
+}
+
+const MOST_SYNTAX_PROBLEMS = 20;
+
+function syntaxProblems(document: Document, text: string, lines: LineCounter): Problem[] {
+  const tags = document.warnings.filter((warning) => warning.code === 'TAG_RESOLVE_FAILED');
+  return [...document.errors, ...tags].slice(0, MOST_SYNTAX_PROBLEMS).map(({ code, message, pos }) => {
+    const position = positionAt(lines, pos[0]);
+    if (code === 'MULTIPLE_DOCS') {
+      return problem(
+        'several_documents',
+        'the text holds more than one YAML document',
+        'keep one per file',
+        position,
+      );
+    }
+    if (message.startsWith('Maximum call stack')) {
+      return problem('too_deep', 'the definition is nested too deeply', undefined, position);
+    }
+    return problem(
+      'syntax',
+      `not YAML: ${decapitalised(message)}`,
+      quotingHint(text, lines, position),
+      position,
+    );
+  });
+}
+
+/** `x: {{a.output}} and more` is no YAML at all, and the parser's words do not help. */
+function quotingHint(text: string, lines: LineCounter, { line }: Position): string | undefined {
+  const start = lines.lineStarts[line - 1] ?? 0;
+  const end = lines.lineStarts[line] ?? text.length;
+  return /[:-]\s+\{\{/.test(text.slice(start, end)) ? 'put quotes around the template' : undefined;
+}
+
+function valueOf(document: Document): { ok: true; value: unknown } | { ok: false; error: string } {
+  try {
+    return { ok: true, value: document.toJS({ maxAliasCount: MOST_ALIASES }) };
+  } catch (error) {
+    return { ok: false, error: `its aliases cannot be expanded: ${decapitalised(String(error))}` };
+  }
+}
+
+function locate(
+  document: Document,
+  lines: LineCounter,
+  path: Path,
+  at: 'key' | 'value',
+): Position | undefined {
+  let node: unknown = document.contents;
+  let found: Node | null = document.contents;
+  for (const [depth, key] of path.entries()) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isSeq(node)) node = node.items[Number(key)];
+    else if (isMap(node)) {
+      const pair = node.items.find(
+        (item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(key),
+      );
+      if (pair === undefined) break;
+      node = pair.value ?? pair.key;
+      if (at === 'key' && depth === path.length - 1) node = pair.key;
+    } else break;
+    found = node as Node;
+  }
+  return found?.range ? positionAt(lines, found.range[0]) : undefined;
+}
+
+function positionAt(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+function unreadable(problems: readonly Problem[]): Source {
+  return { value: undefined, problems, unquoted: [], positionOf: () => undefined };
+}
+
+function problem(code: ProblemCode, message: string, hint?: string, position?: Position): Problem {
+  return { code, message, path: '', severity: 'error', ...position, ...(hint === undefined ? {} : { hint }) };
+}
+
+function decapitalised(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1);
+}

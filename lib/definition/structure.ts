@@ -1,0 +1,145 @@
+import type { ErrorObject } from 'ajv';
+import { validate } from '../generated/pipeline-validator.js';
+import { isObject, kindOf } from '../json.js';
+import type { Path, Problem, ProblemCode } from './problem.js';
+import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
+import { nearest } from './suggest.js';
+
+/** A problem before its position is known. */
+export interface Finding {
+  readonly code: ProblemCode;
+  readonly message: string;
+  readonly path: Path;
+  readonly hint?: string;
+  /** Points at the key and not at what it holds. */
+  readonly at?: 'key';
+  readonly severity?: Problem['severity'];
+}
+
+/** Holds the definition against the schema: fields, types, ranges (rule 11, D2). All that is wrong, not the first only. */
+export function structureFindings(definition: unknown): Finding[] {
+  if (validate(definition)) return [];
+  return (validate.errors ?? []).map((error) => findingOf(error, definition));
+}
+
+function findingOf(error: ErrorObject, definition: unknown): Finding {
+  const path = pathOf(error.instancePath, definition);
+  const name = path.length === 0 ? 'the pipeline' : `"${String(path.at(-1))}"`;
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return unknownField(String(error.params['additionalProperty']), path);
+    case 'required':
+      return missingField(String(error.params['missingProperty']), path, definition);
+    case 'type':
+      return {
+        code: 'wrong_type',
+        path,
+        message: `${name} must be ${typeName(error)}, not ${kind(definition, path)}`,
+      };
+    case 'enum': {
+      const allowed = (error.params['allowedValues'] as unknown[]).map(String);
+      const hint = suggestion(String(valueAt(definition, path)), allowed);
+      return {
+        code: 'invalid_value',
+        path,
+        message: `${name} must be one of ${allowed.join(', ')}`,
+        ...hint,
+      };
+    }
+    case 'pattern':
+      return {
+        code: 'invalid_value',
+        path,
+        message: `"${String(valueAt(definition, path))}" is no id`,
+        hint: ID_HINT,
+      };
+    case 'minItems':
+      return { code: 'invalid_value', path, message: `${name} must not be empty` };
+    default:
+      return { code: 'invalid_value', path, message: `${name} ${error.message ?? 'is not valid'}` };
+  }
+}
+
+const ID_HINT = 'an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _';
+
+function unknownField(field: string, path: Path): Finding {
+  const known = fieldsAt(path);
+  const hint = suggestion(field, known);
+  const message = `there is no field "${field}" here`;
+  return {
+    code: 'unknown_field',
+    message,
+    path: [...path, field],
+    at: 'key',
+    hint: hint.hint ?? `known are ${known.join(', ')}`,
+  };
+}
+
+function missingField(field: string, path: Path, definition: unknown): Finding {
+  const whose = path.length === 0 ? 'the pipeline' : ownerName(path, definition);
+  return { code: 'missing_field', message: `${whose} has no "${field}"`, path };
+}
+
+function ownerName(path: Path, definition: unknown): string {
+  const owner = valueAt(definition, path);
+  if (isObject(owner) && typeof owner['id'] === 'string') return `task "${owner['id']}"`;
+  return path[0] === 'tasks' ? `task ${Number(path[1]) + 1}` : `"${String(path.at(-1))}"`;
+}
+
+function fieldsAt(path: Path): readonly string[] {
+  if (path[0] === 'tasks') return TASK_FIELDS;
+  return path[0] === 'params' ? PARAM_FIELDS : PIPELINE_FIELDS;
+}
+
+function suggestion(word: string, known: Iterable<string>): { hint?: string } {
+  const near = nearest(word, known);
+  return near === undefined ? {} : { hint: `did you mean "${near}"?` };
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: 'a map',
+  array: 'a list',
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+};
+
+function typeName(error: ErrorObject): string {
+  const type = String(error.params['type']);
+  return TYPE_NAMES[type] ?? type;
+}
+
+function kind(definition: unknown, path: Path): string {
+  const value = valueAt(definition, path);
+  const name = {
+    object: 'a map',
+    list: 'a list',
+    string: 'text',
+    boolean: `${String(value)}`,
+    number: `${String(value)}`,
+  };
+  return (name as Record<string, string>)[kindOf(value)] ?? kindOf(value);
+}
+
+function pathOf(pointer: string, definition: unknown): Path {
+  let value: unknown = definition;
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => {
+      const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      const step = Array.isArray(value) ? Number(key) : key;
+      value = valueAt(value, [step]);
+      return step;
+    });
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  let found = value;
+  for (const key of path) {
+    if (Array.isArray(found)) found = found[Number(key)];
+    else if (isObject(found)) found = Object.hasOwn(found, String(key)) ? found[String(key)] : undefined;
+    else return undefined;
+  }
+  return found;
+}

@@ -1,0 +1,91 @@
+import { type Json, type JsonObject, setOwn } from '../../json.js';
+import type { Cursor } from './cursor.js';
+
+/** How deep lists and objects of a literal may nest. */
+export const LITERAL_DEPTH = 64;
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORDS: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+const FOREIGN_WORDS: ReadonlyMap<string, string> = new Map([
+  ['True', 'true'],
+  ['False', 'false'],
+  ['None', 'null'],
+  ['nil', 'null'],
+  ['undefined', 'null'],
+]);
+
+/** Reads one JSON value, and freezes it: it may be shared by many results. Throws a SyntaxFault. */
+export function readLiteral(cursor: Cursor, depth = 0): Json {
+  if (cursor.sees('"')) return cursor.takeQuoted();
+  if (depth === LITERAL_DEPTH) failAtDepth(cursor);
+  if (cursor.take('[')) return readList(cursor, depth);
+  if (cursor.take('{')) return readObject(cursor, depth);
+  return readScalar(cursor);
+}
+
+function readList(cursor: Cursor, depth: number): Json {
+  const list: Json[] = [];
+  readMembers(cursor, ']', () => list.push(readLiteral(cursor, depth + 1)));
+  Object.freeze(list);
+  return list;
+}
+
+function readObject(cursor: Cursor, depth: number): Json {
+  const object: JsonObject = {};
+  readMembers(cursor, '}', () => {
+    if (!cursor.sees('"')) cursor.fail('a key of an object literal stands in double quotes');
+    const key = cursor.takeQuoted();
+    cursor.skipSpace();
+    if (!cursor.take(':')) cursor.fail('":" is missing after the key of an object literal');
+    cursor.skipSpace();
+    setOwn(object, key, readLiteral(cursor, depth + 1));
+  });
+  return Object.freeze(object);
+}
+
+function readMembers(cursor: Cursor, close: string, readMember: () => void): void {
+  cursor.skipSpace();
+  if (cursor.take(close)) return;
+  for (;;) {
+    readMember();
+    cursor.skipSpace();
+    if (cursor.take(close)) return;
+    if (!cursor.take(',')) cursor.fail(`"," or "${close}" is missing in a literal`);
+    cursor.skipSpace();
+    if (cursor.sees(close)) cursor.fail('a literal has no comma after its last value', 'remove the comma');
+  }
+}
+
+function readScalar(cursor: Cursor): Json {
+  const start = cursor.at;
+  const digits = cursor.takeMatch(NUMBER);
+  const word = cursor.takeWord();
+  const value = digits === '' ? WORDS.get(word) : word === '' ? Number(digits) : undefined;
+  if (value === undefined) return failAtLiteral(cursor, start, digits + word);
+  if (value === Infinity || value === -Infinity)
+    return cursor.fail('a number is too large', undefined, start);
+  return value;
+}
+
+function failAtDepth(cursor: Cursor): void {
+  if (cursor.sees('[') || cursor.sees('{'))
+    cursor.fail(`a literal nests deeper than ${LITERAL_DEPTH} levels`);
+}
+
+function failAtLiteral(cursor: Cursor, start: number, word: string): never {
+  if (cursor.sees("'")) {
+    return cursor.fail('a single-quoted string is no JSON', 'JSON strings need double quotes: "…"');
+  }
+  const json = FOREIGN_WORDS.get(word);
+  if (json !== undefined) return cursor.fail(`"${word}" is no JSON literal`, `write ${json}`, start);
+  if (word === '') return cursor.fail('a JSON literal is missing here', LITERAL_HINT, start);
+  const shown = word.length > 40 ? `${word.slice(0, 40)}…` : word;
+  return cursor.fail(`"${shown}" is no JSON literal`, LITERAL_HINT, start);
+}
+
+const LITERAL_HINT =
+  'only a JSON literal may stand here: "text", 1, true, false, null, a list or an object; anything more is work for the transform tool';

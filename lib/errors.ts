@@ -1,0 +1,110 @@
+/**
+ * Expected failures. Each has a code and says whose fault it is (law L6); anything else that is thrown is a bug.
+ */
+
+/** Every code an expected failure can carry. The edges map each to an HTTP status or an exit status. */
+export type ErrorCode =
+  | 'invalid_definition'
+  | 'invalid_params'
+  | 'invalid_options'
+  | 'unreadable_file'
+  | 'bad_usage'
+  | 'bad_tool_file'
+  | 'task_failed'
+  | 'run_cancelled'
+  | 'run_not_found'
+  | 'run_already_terminal'
+  | 'not_implemented';
+
+/** Whose fault it is: the caller's words, a tool at work, or something this version does not do. */
+export type Fault = 'caller' | 'tool' | 'service';
+
+export class WavetrainError extends Error {
+  override readonly name: string = 'WavetrainError';
+  readonly code: ErrorCode;
+  readonly fault: Fault;
+
+  constructor(code: ErrorCode, message: string, options: { fault?: Fault; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.fault = options.fault ?? 'caller';
+  }
+}
+
+/** What the distributed executor answers until it is configured (Errors, rule 5; D52). */
+export class NotImplementedError extends WavetrainError {
+  override readonly name = 'NotImplementedError';
+
+  constructor(what: string) {
+    super('not_implemented', `${what} is not implemented: configure the distributed executor first`, {
+      fault: 'service',
+    });
+  }
+}
+
+/** One task, or one item of it, that failed (D16). */
+export interface TaskFailure {
+  readonly task_id: string;
+  readonly error: string;
+  /** Attempts made; 0 when the tool was never reached. */
+  readonly attempts: number;
+  /** Position in the fan-out, from 0. */
+  readonly item?: number;
+}
+
+/** A run failed: `task_id` and `error` are of the failure that came first in time, `failures` has all. */
+export class TaskFailedError extends WavetrainError {
+  override readonly name = 'TaskFailedError';
+  readonly run_id: string;
+  readonly task_id: string;
+  readonly error: string;
+  readonly failures: readonly TaskFailure[];
+
+  constructor(runId: string, failures: readonly TaskFailure[]) {
+    const first = failures[0] ?? { task_id: '', error: 'the run failed' };
+    super('task_failed', `task "${first.task_id}" failed: ${first.error}`, { fault: 'tool' });
+    this.run_id = runId;
+    this.task_id = first.task_id;
+    this.error = first.error;
+    this.failures = failures;
+  }
+}
+
+/**
+ * Thrown by a tool to say how it failed. `retryable: false` spends no further attempt on an error that cannot
+ * go away by itself; any other error that a tool throws is retried as the task declares (D2).
+ */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+  readonly retryable: boolean;
+
+  constructor(message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.retryable = options.retryable ?? true;
+  }
+}
+
+/**
+ * Should a failed attempt be the last one? Asked of the shape and not of the class, because a tool file may carry
+ * its own copy of this package.
+ */
+export function isFinal(thrown: unknown): boolean {
+  return (
+    thrown instanceof Error &&
+    thrown.name === 'ToolError' &&
+    'retryable' in thrown &&
+    thrown.retryable === false
+  );
+}
+
+/** The words of anything that was thrown or rejected, whatever it is. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  if (typeof thrown === 'string' && thrown !== '') return thrown;
+  if (thrown === undefined || thrown === null || thrown === '') return 'failed without saying why';
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    return `failed with ${Object.prototype.toString.call(thrown)}`;
+  }
+}

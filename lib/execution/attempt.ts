@@ -1,0 +1,91 @@
+import { messageOf, ToolError } from '../errors.js';
+import type { Json } from '../json.js';
+import type { ToolBlackboard, ToolContext } from '../tools/tool.js';
+import type { InvocationServices } from './invocation.js';
+import { toOutput } from './output.js';
+import type { Write } from './session.js';
+
+const NO_WRITES: readonly Write[] = [];
+
+/**
+ * One try of an invocation, and what surrounds the tool meanwhile. Its blackboard writes stay here until the
+ * attempt has succeeded, so that a failed or repeated one writes nothing.
+ */
+export class Attempt implements ToolContext, ToolBlackboard {
+  readonly run_id: string;
+  readonly task_id: string;
+  readonly item_index: number | null;
+  readonly attempt: number;
+  #writes: Write[] | undefined;
+  #controller: AbortController | undefined;
+  readonly #services: InvocationServices;
+
+  constructor(services: InvocationServices, taskId: string, item: number | undefined, attempt: number) {
+    this.#services = services;
+    this.run_id = services.runId;
+    this.task_id = taskId;
+    this.item_index = item ?? null;
+    this.attempt = attempt;
+  }
+
+  // Made when a tool asks for it: most never do, and a controller costs more than the rest of an attempt.
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  get blackboard(): ToolBlackboard {
+    return this;
+  }
+
+  get memory(): Map<string, unknown> {
+    return this.#services.memory;
+  }
+
+  get clock(): ToolContext['clock'] {
+    return this.#services.clock;
+  }
+
+  get files(): ToolContext['files'] {
+    return this.#services.files;
+  }
+
+  get writes(): readonly Write[] {
+    return this.#writes ?? NO_WRITES;
+  }
+
+  get_all(): Promise<Record<string, Json>> {
+    return this.#services.session.readAll();
+  }
+
+  read_many(keys: readonly string[]): Promise<Record<string, Json>> {
+    return this.#services.session.readMany(keys);
+  }
+
+  write(key: string, value: unknown, append = false): void {
+    const json = toOutput(value, {
+      limitBytes: this.#services.outputLimitBytes,
+      artifactPath: () => {
+        throw new ToolError('the blackboard holds no bytes: store them as a file', { retryable: false });
+      },
+    });
+    if (!json.ok) throw new ToolError(`"${key}" was not written: ${json.error}`, { retryable: false });
+    this.#writes ??= [];
+    this.#writes.push({ key, value: json.value, append });
+  }
+
+  log(message: string): void {
+    const item = this.item_index === null ? {} : { item: this.item_index };
+    this.#services.journal.write({ kind: 'log', task_id: this.task_id, ...item, message });
+  }
+
+  /** Tells a tool that listens to stop. */
+  stop(reason: unknown): void {
+    if (this.#controller === undefined) return;
+    try {
+      this.#controller.abort(reason);
+    } catch (error) {
+      this.log(`a listener of the tool's signal failed: ${messageOf(error)}`);
+    }
+  }
+}

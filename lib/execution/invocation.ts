@@ -1,0 +1,174 @@
+import { writeFile } from 'node:fs/promises';
+import type { Place } from '../../machines/vocabulary.js';
+import type { Clock } from '../clock.js';
+import { isFinal, messageOf, ToolError } from '../errors.js';
+import type { Json, JsonObject } from '../json.js';
+import type { Task } from '../pipelines/pipeline.js';
+import type { FileAccess } from '../tools/tool.js';
+import { Attempt } from './attempt.js';
+import { retryDelayMs } from './backoff.js';
+import type { Journal } from './journal.js';
+import type { Options } from './options.js';
+import { toOutput } from './output.js';
+import type { Session, Write } from './session.js';
+
+/** What an invocation needs of its run. */
+export interface InvocationServices {
+  readonly runId: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly options: Options;
+  readonly journal: Journal;
+  readonly session: Session;
+  readonly memory: Map<string, unknown>;
+  readonly files: FileAccess;
+  readonly outputLimitBytes: number;
+  /** Where the bytes that a tool returned go. */
+  artifactPath(taskId: string): string;
+  /** A tool is about to be called for the first time by an invocation (D20). */
+  countInvocation(): void;
+}
+
+/** How an invocation ended, for those who keep its outcome. */
+export interface InvocationEnd {
+  succeeded(item: number | undefined, value: Json, writes: readonly Write[], attempts: number): void;
+  failed(item: number | undefined, error: string, attempts: number): void;
+}
+
+/**
+ * One tool call for one task or item: its attempts, the timeout of each, the waits between them (rule 13, D18,
+ * D19). However a tool behaves, an invocation settles exactly once, and whatever comes later is not heard.
+ */
+export class Invocation {
+  #attempts = 0;
+  #attempt: Attempt | undefined;
+  #timer: unknown;
+  #settled = false;
+  readonly #services: InvocationServices;
+  readonly #task: Task;
+  readonly #item: number | undefined;
+  readonly #inputs: JsonObject;
+  readonly #end: InvocationEnd;
+  readonly #place: Place;
+
+  constructor(
+    services: InvocationServices,
+    task: Task,
+    item: number | undefined,
+    inputs: JsonObject,
+    end: InvocationEnd,
+    place: Place,
+  ) {
+    this.#services = services;
+    this.#task = task;
+    this.#item = item;
+    this.#inputs = inputs;
+    this.#end = end;
+    this.#place = place;
+  }
+
+  start(): void {
+    this.#services.countInvocation();
+    this.#makeAttempt();
+  }
+
+  abort(): void {
+    if (this.#settled) return;
+    const attempt = this.#closeAttempt();
+    this.#fail('stopped by force');
+    attempt?.stop(new ToolError('stopped by force', { retryable: false }));
+  }
+
+  #makeAttempt(): void {
+    const attempt = new Attempt(this.#services, this.#task.id, this.#item, ++this.#attempts);
+    this.#attempt = attempt;
+    this.#armTimeout(attempt);
+    let returned: unknown;
+    try {
+      returned = this.#task.tool.run(this.#inputs, attempt);
+    } catch (error) {
+      this.#attemptFailed(attempt, error);
+      return;
+    }
+    Promise.resolve(returned).then(
+      (value) => this.#attemptReturned(attempt, value),
+      (error: unknown) => this.#attemptFailed(attempt, error),
+    );
+  }
+
+  #armTimeout(attempt: Attempt): void {
+    const timeoutMs = this.#task.timeoutMs ?? this.#services.options.timeoutMs;
+    if (timeoutMs === undefined) return;
+    this.#timer = this.#services.clock.setTimeout(() => {
+      const error = new ToolError(`timed out after ${timeoutMs / 1000} s`);
+      this.#attemptFailed(attempt, error);
+      attempt.stop(error);
+    }, timeoutMs);
+  }
+
+  #attemptReturned(attempt: Attempt, value: unknown): void {
+    if (attempt !== this.#attempt) return;
+    const output = toOutput(value, {
+      limitBytes: this.#services.outputLimitBytes,
+      artifactPath: () => this.#services.artifactPath(this.#task.id),
+    });
+    if (!output.ok) this.#attemptFailed(attempt, new ToolError(output.error, { retryable: false }));
+    else if (output.artifacts.length === 0) this.#succeed(attempt, output.value);
+    else {
+      Promise.all(output.artifacts.map(({ path, bytes }) => writeFile(path, bytes))).then(
+        () => this.#succeed(attempt, output.value),
+        (error: unknown) => this.#attemptFailed(attempt, error),
+      );
+    }
+  }
+
+  #succeed(attempt: Attempt, value: Json): void {
+    if (attempt !== this.#attempt) return;
+    this.#closeAttempt();
+    this.#settled = true;
+    this.#end.succeeded(this.#item, value, attempt.writes, this.#attempts);
+    this.#place.settle({ ok: true });
+  }
+
+  #attemptFailed(attempt: Attempt, error: unknown): void {
+    if (attempt !== this.#attempt) return;
+    this.#closeAttempt();
+    const message = messageOf(error);
+    if (isFinal(error) || this.#attempts > this.#task.retries) this.#fail(message);
+    else this.#retryLater(message);
+  }
+
+  #retryLater(error: string): void {
+    const { options, random, clock, journal } = this.#services;
+    const delayMs = retryDelayMs(this.#attempts, options.backoff, random());
+    if (journal.isRead) {
+      const item = this.#item === undefined ? {} : { item: this.#item };
+      const attempt = this.#attempts;
+      journal.write({ kind: 'retry', task_id: this.#task.id, ...item, attempt, delay_ms: delayMs, error });
+    }
+    this.#timer = clock.setTimeout(() => {
+      this.#timer = undefined;
+      this.#place.resume(() => {
+        if (!this.#settled) this.#makeAttempt();
+      });
+    }, delayMs);
+    this.#place.wait();
+  }
+
+  #fail(error: string): void {
+    this.#settled = true;
+    this.#end.failed(this.#item, error, this.#attempts);
+    this.#place.settle({ ok: false, error });
+  }
+
+  /** The present attempt, or the wait for the next, is over: what it still does is not heard. */
+  #closeAttempt(): Attempt | undefined {
+    const attempt = this.#attempt;
+    this.#attempt = undefined;
+    if (this.#timer !== undefined) {
+      this.#services.clock.clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    return attempt;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../clock.js';
+import type { LiveEvent, TaskEvent } from './event.js';
+
+/** Events without what the journal adds. Distributes over the kinds, so that each keeps its own fields. */
+type Unstamped<E> = E extends unknown ? Omit<E, 'seq' | 'time' | 'run_id'> : never;
+export type Entry = Unstamped<LiveEvent>;
+
+/**
+ * What happened in a run, in order (Events, D29): numbers and stamps every event, keeps the task events when asked
+ * to collect, and hands all to those who listen. When nobody wants to know, nothing is made.
+ */
+export class Journal {
+  readonly #runId: string;
+  readonly #clock: Clock;
+  readonly #collected: TaskEvent[] | null;
+  readonly #listeners = new Set<(event: LiveEvent) => void>();
+  #seq = 0;
+
+  constructor(runId: string, clock: Clock, collect: boolean) {
+    this.#runId = runId;
+    this.#clock = clock;
+    this.#collected = collect ? [] : null;
+  }
+
+  /** False: writing would be for nobody. */
+  get isRead(): boolean {
+    return this.#collected !== null || this.#listeners.size > 0;
+  }
+
+  /** Start, finish and fail of every task so far; null unless collected. */
+  get events(): readonly TaskEvent[] | null {
+    return this.#collected;
+  }
+
+  write(entry: Entry): void {
+    if (!this.isRead) return;
+    const stamp = { seq: ++this.#seq, time: new Date(this.#clock.now()).toISOString(), run_id: this.#runId };
+    const event = { ...stamp, ...entry } as LiveEvent;
+    if (isTaskEvent(event)) this.#collected?.push(event);
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Listens to all events from now on. A listener must not throw. */
+  listen(listener: (event: LiveEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+function isTaskEvent(event: LiveEvent): event is TaskEvent {
+  return event.kind === 'start' || event.kind === 'finish' || event.kind === 'fail';
+}

@@ -1,0 +1,168 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Actor, createActor } from 'xstate';
+import { bindWork } from '../../machines/environment.js';
+import { type RunEvent, runMachine } from '../../machines/run.js';
+import { isSettled, type RunSnapshot, statusOf } from '../../machines/status.js';
+import type { RunStatus } from '../../machines/vocabulary.js';
+import { MemoryBlackboard } from '../blackboard/memory.js';
+import type { Blackboard } from '../blackboard/blackboard.js';
+import type { Clock } from '../clock.js';
+import type { JsonObject } from '../json.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
+import type { FileAccess } from '../tools/tool.js';
+import type { InvocationServices } from './invocation.js';
+import { Journal } from './journal.js';
+import type { Options } from './options.js';
+import { RunWork } from './run-work.js';
+import { Session } from './session.js';
+
+/** What surrounds all runs of an executor. */
+export interface RunSurroundings {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly files: FileAccess;
+  readonly outputLimitBytes: number;
+  /** Folder for the bytes that tools return; made when first needed. */
+  readonly artifactFolder: string;
+}
+
+/** Run inputs that were checked: values of every parameter, inputs merged, options read. */
+export interface PreparedRun {
+  readonly id: string;
+  readonly pipeline: Pipeline;
+  readonly tenantId: string;
+  readonly params: JsonObject;
+  readonly inputs: JsonObject;
+  readonly session: JsonObject;
+  readonly goal: string;
+  readonly options: Options;
+  readonly collectEvents: boolean;
+  readonly blackboard: Blackboard | undefined;
+}
+
+/** One run in this process: its actor, its work, its journal. */
+export class LocalRun {
+  readonly prepared: PreparedRun;
+  readonly actor: Actor<typeof runMachine>;
+  readonly work: RunWork;
+  readonly journal: Journal;
+  readonly createdAt: number;
+  startedAt: number | null = null;
+  finishedAt: number | null = null;
+  /** Tool invocations started (D20). */
+  invocations = 0;
+  /** Fulfilled when nothing of the run is at work any more; never rejects. */
+  readonly settled: Promise<void>;
+  readonly #session: Session;
+  readonly #surroundings: RunSurroundings;
+  #noted: RunStatus | undefined;
+  #openWave: number | undefined;
+  #artifacts = 0;
+
+  constructor(prepared: PreparedRun, surroundings: RunSurroundings) {
+    const { clock } = surroundings;
+    this.prepared = prepared;
+    this.#surroundings = surroundings;
+    this.createdAt = clock.now();
+    this.journal = new Journal(prepared.id, clock, prepared.collectEvents);
+    const blackboard = prepared.blackboard ?? new MemoryBlackboard();
+    this.#session = new Session(blackboard, prepared.tenantId, prepared.session);
+    this.work = new RunWork(prepared.pipeline, this.#services(), prepared, (wave) => this.#noteWave(wave));
+    this.actor = createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
+    bindWork(this.actor.system, this.work);
+    this.settled = new Promise((resolve) => this.#watch(resolve));
+    this.actor.start();
+  }
+
+  get snapshot(): RunSnapshot {
+    return this.actor.getSnapshot();
+  }
+
+  get status(): RunStatus {
+    return statusOf(this.snapshot);
+  }
+
+  get isSettled(): boolean {
+    return isSettled(this.snapshot);
+  }
+
+  /** Reads the blackboard, then starts the first wave. Rejects when the blackboard cannot be read. */
+  async begin(): Promise<void> {
+    await this.#session.open(this.prepared.pipeline.definition.reads);
+    this.startedAt = this.#surroundings.clock.now();
+    this.#send({ type: 'begin' });
+  }
+
+  cancel(force: boolean): void {
+    this.#send({ type: force ? 'force' : 'cancel' });
+  }
+
+  #send(event: RunEvent): void {
+    this.actor.send(event);
+    this.#noteStatus();
+  }
+
+  // The error observer is the last net: without one, an error of the root actor would end the process.
+  #watch(settled: () => void): void {
+    const end = (): void => {
+      this.finishedAt = this.#surroundings.clock.now();
+      this.#closeWave();
+      this.#noteStatus();
+      settled();
+    };
+    this.actor.subscribe({ complete: end, error: end });
+  }
+
+  #services(): InvocationServices {
+    const { clock, random, files, outputLimitBytes } = this.#surroundings;
+    return {
+      runId: this.prepared.id,
+      clock,
+      random,
+      options: this.prepared.options,
+      journal: this.journal,
+      session: this.#session,
+      memory: new Map(),
+      files,
+      outputLimitBytes,
+      artifactPath: (taskId) => this.#artifactPath(taskId),
+      countInvocation: () => {
+        this.invocations++;
+      },
+    };
+  }
+
+  #artifactPath(taskId: string): string {
+    const folder = join(this.#surroundings.artifactFolder, this.prepared.id);
+    if (this.#artifacts === 0) mkdirSync(folder, { recursive: true });
+    return join(folder, `${taskId}-${++this.#artifacts}.bin`);
+  }
+
+  #noteWave(wave: number): void {
+    if (!this.journal.isRead) return;
+    this.#noteStatus();
+    this.#closeWave();
+    this.#openWave = wave;
+    this.journal.write({ kind: 'wave', wave, phase: 'start', tasks: this.#waveSize(wave) });
+  }
+
+  #closeWave(): void {
+    if (this.#openWave === undefined) return;
+    const wave = this.#openWave;
+    this.#openWave = undefined;
+    this.journal.write({ kind: 'wave', wave, phase: 'finish', tasks: this.#waveSize(wave) });
+  }
+
+  #waveSize(wave: number): number {
+    return this.prepared.pipeline.waves[wave]?.length ?? 0;
+  }
+
+  #noteStatus(): void {
+    const { status } = this;
+    if (!this.journal.isRead || status === this.#noted) return;
+    this.#noted = status;
+    const error = status === 'failed' ? { error: this.work.failures[0]?.error ?? 'failed' } : {};
+    this.journal.write({ kind: 'run', status, ...error });
+  }
+}

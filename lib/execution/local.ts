@@ -1,0 +1,112 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Blackboard } from '../blackboard/blackboard.js';
+import { type Clock, systemClock } from '../clock.js';
+import { resolveParams } from '../definition/params.js';
+import { WavetrainError } from '../errors.js';
+import type { JsonObject } from '../json.js';
+import { fileAccess } from '../tools/files.js';
+import type { FileAccess } from '../tools/tool.js';
+import type { LiveEvent } from './event.js';
+import type { Executor } from './executor.js';
+import { newRunId } from './id.js';
+import { LocalRun, type PreparedRun, type RunSurroundings } from './local-run.js';
+import { readOptions } from './options.js';
+import { type RunResult, resultOf } from './result.js';
+import type { RunInputs } from './run-inputs.js';
+
+export interface LocalExecutorOptions {
+  /** Shared by the runs of this executor (Blackboard, rule 3); by default each run has a fresh one. */
+  readonly blackboard?: Blackboard;
+  /** Where tools may read files. Default: nowhere but the working directory. */
+  readonly files?: FileAccess;
+  readonly clock?: Clock;
+  /** Draws the jitter; a number from 0 to 1. */
+  readonly random?: () => number;
+  /** Largest output of one invocation, in bytes. Default 10 MiB. */
+  readonly outputLimitBytes?: number;
+  /** Folder for bytes that tools return. Default: a folder in the system's temporary one. */
+  readonly artifactFolder?: string;
+}
+
+/** Runs pipelines in this process, each run an XState actor. */
+export class LocalExecutor implements Executor {
+  readonly #runs = new Map<string, LocalRun>();
+  readonly #blackboard: Blackboard | undefined;
+  readonly #surroundings: RunSurroundings;
+
+  constructor(options: LocalExecutorOptions = {}) {
+    this.#blackboard = options.blackboard;
+    this.#surroundings = {
+      clock: options.clock ?? systemClock,
+      random: options.random ?? Math.random,
+      files: options.files ?? fileAccess([process.cwd()]),
+      outputLimitBytes: options.outputLimitBytes ?? 10 * 2 ** 20,
+      artifactFolder: options.artifactFolder ?? join(tmpdir(), 'wavetrain-artifacts'),
+    };
+  }
+
+  /** @param onEvent hears every event of the run, from the first on */
+  async submit(run: RunInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
+    const prepared = this.#prepare(run);
+    const local = new LocalRun(prepared, this.#surroundings);
+    if (onEvent) local.journal.listen(onEvent);
+    this.#runs.set(prepared.id, local);
+    await local.begin();
+    return prepared.id;
+  }
+
+  async getResult(runId: string): Promise<RunResult> {
+    const run = this.run(runId);
+    await run.settled;
+    return resultOf(run);
+  }
+
+  async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<void> {
+    const run = this.run(runId);
+    const force = options.force ?? false;
+    const isDraining = run.status === 'cancelled' && !run.isSettled;
+    if (run.isSettled || (isDraining && !force)) {
+      throw new WavetrainError('run_already_terminal', `run ${runId} is already ${run.status}`);
+    }
+    run.cancel(force);
+  }
+
+  /** The living run: its actor for the inspector, its journal for a stream. */
+  run(runId: string): LocalRun {
+    const run = this.#runs.get(runId);
+    if (run === undefined) throw new WavetrainError('run_not_found', `there is no run ${runId}`);
+    return run;
+  }
+
+  /** Drops a run; one that is still at work is stopped, its tools with it. */
+  forget(runId: string): void {
+    this.#runs.get(runId)?.actor.stop();
+    this.#runs.delete(runId);
+  }
+
+  #prepare(run: RunInputs): PreparedRun {
+    const { pipeline } = run;
+    const params = paramsOf(run);
+    const inputs = { ...pipeline.definition.inputs, ...run.inputs } as JsonObject;
+    const scope = { output: () => undefined, inputs, params, session: {}, goal: '' };
+    return {
+      id: newRunId(this.#surroundings.clock.now()),
+      pipeline,
+      tenantId: run.tenant_id ?? 'default',
+      params,
+      inputs,
+      session: run.session ?? {},
+      goal: String(pipeline.goal.render(scope)),
+      options: readOptions(run.options),
+      collectEvents: run.collect_events ?? false,
+      blackboard: this.#blackboard,
+    };
+  }
+}
+
+function paramsOf({ pipeline, params }: RunInputs): JsonObject {
+  const resolved = resolveParams(pipeline.definition, params ?? {});
+  if (!resolved.ok) throw new WavetrainError('invalid_params', resolved.problems.join('; '));
+  return resolved.values;
+}

@@ -1,0 +1,154 @@
+import { isAnyArrayBuffer } from 'node:util/types';
+import { type Json, setOwn } from '../json.js';
+
+/**
+ * Outputs are JSON (D24): what a tool returns is copied into plain, frozen JSON before anyone else sees it, so
+ * that no tool can change what another one reads. What JSON cannot hold fails the task with a message that names
+ * the place; nothing is cut or dropped silently.
+ */
+export type Output =
+  | { readonly ok: true; readonly value: Json; readonly artifacts: readonly Artifact[] }
+  | { readonly ok: false; readonly error: string };
+
+/** Bytes that a tool returned, to be written to a file; their reference stands in the output. */
+export interface Artifact {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface OutputOptions {
+  /** Largest size of the output as JSON, in bytes (roughly: characters). */
+  readonly limitBytes: number;
+  /** Where the next artifact goes. */
+  readonly artifactPath: () => string;
+}
+
+const DEEPEST = 500;
+const REMEMBERED_FROM_BYTES = 1024;
+
+/** Sizes of large values that were copied before: data handed on from task to task is neither copied nor counted again. */
+const knownSizes = new WeakMap<object, number>();
+
+/** Copies what a tool returned; `undefined` becomes null. */
+export function toOutput(returned: unknown, options: OutputOptions): Output {
+  const copy = new Copy(options);
+  try {
+    return { ok: true, value: copy.of(returned, 0), artifacts: copy.artifacts };
+  } catch (error) {
+    if (error instanceof NotJson) return { ok: false, error: error.message };
+    return { ok: false, error: `the output could not be read: ${String(error)}` };
+  }
+}
+
+class NotJson extends Error {}
+
+const NO_ARTIFACTS: Artifact[] = [];
+
+class Copy {
+  artifacts: Artifact[] = NO_ARTIFACTS;
+  #size = 0;
+  readonly #options: OutputOptions;
+
+  constructor(options: OutputOptions) {
+    this.#options = options;
+  }
+
+  of(value: unknown, depth: number): Json {
+    switch (typeof value) {
+      case 'string':
+        this.#count(value.length + 2);
+        return value;
+      case 'number':
+        if (!Number.isFinite(value))
+          throw new NotJson(`the output holds ${value}, which JSON has no number for`);
+        this.#count(8);
+        return value;
+      case 'boolean':
+        this.#count(5);
+        return value;
+      case 'undefined':
+        this.#count(4);
+        return null;
+      case 'object':
+        return value === null ? this.of(undefined, depth) : this.#ofObject(value, depth);
+      default:
+        throw new NotJson(`the output holds a ${typeof value}, which JSON cannot hold`);
+    }
+  }
+
+  #ofObject(value: object, depth: number): Json {
+    const known = Object.isFrozen(value) ? knownSizes.get(value) : undefined;
+    if (known !== undefined) {
+      this.#count(known);
+      return value as Json;
+    }
+    if (depth > DEEPEST) throw new NotJson(`the output has a cycle, or more than ${DEEPEST} levels`);
+    const before = this.#size;
+    const copy = Array.isArray(value) ? this.#ofList(value, depth) : this.#ofKeyed(value, depth);
+    const size = this.#size - before;
+    if (size >= REMEMBERED_FROM_BYTES && typeof copy === 'object' && copy !== null)
+      knownSizes.set(copy, size);
+    return copy;
+  }
+
+  #ofList(list: readonly unknown[], depth: number): Json {
+    const copy = new Array<Json>(list.length);
+    this.#count(2 + list.length);
+    for (let i = 0; i < list.length; i++) copy[i] = this.of(list[i], depth + 1);
+    return Object.freeze(copy) as Json[];
+  }
+
+  #ofKeyed(value: object, depth: number): Json {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null) {
+      const stand = this.#standIn(value, depth);
+      if (stand !== undefined) return stand;
+    }
+    const copy: Record<string, Json> = {};
+    this.#count(2);
+    for (const key of Object.keys(value)) {
+      const member = (value as Record<string, unknown>)[key];
+      if (member === undefined) continue;
+      this.#count(key.length + 4);
+      setOwn(copy, key, this.of(member, depth + 1));
+    }
+    return Object.freeze(copy);
+  }
+
+  /** What takes the place of an object of a class; undefined when its own properties speak for it. */
+  #standIn(value: object, depth: number): Json | undefined {
+    if (ArrayBuffer.isView(value)) {
+      return this.#artifact(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+    }
+    if (isAnyArrayBuffer(value)) return this.#artifact(new Uint8Array(value));
+    if ('toJSON' in value && typeof value.toJSON === 'function') {
+      return this.of((value.toJSON as () => unknown)(), depth + 1);
+    }
+    if (value instanceof Error)
+      throw new NotJson('the output holds an Error: throw it instead of returning it');
+    if (
+      value instanceof Map ||
+      value instanceof Set ||
+      value instanceof Promise ||
+      value instanceof WeakMap
+    ) {
+      throw new NotJson(`the output holds a ${value.constructor.name}, which JSON cannot hold`);
+    }
+    return undefined;
+  }
+
+  #artifact(bytes: Uint8Array): Json {
+    const path = this.#options.artifactPath();
+    if (this.artifacts === NO_ARTIFACTS) this.artifacts = [];
+    this.artifacts.push({ path, bytes });
+    return this.of({ path, media_type: 'application/octet-stream', size: bytes.byteLength }, 0);
+  }
+
+  #count(bytes: number): void {
+    this.#size += bytes;
+    if (this.#size > this.#options.limitBytes) {
+      const limit = (this.#options.limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 });
+      throw new NotJson(`the output is larger than the limit of ${limit} MiB: return less, or a file`);
+    }
+  }
+}

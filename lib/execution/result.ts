@@ -1,0 +1,43 @@
+import { TaskFailedError, WavetrainError } from '../errors.js';
+import { type Json, setOwn } from '../json.js';
+import type { TaskEvent } from './event.js';
+import type { LocalRun } from './local-run.js';
+
+/** What a run that succeeded produced. */
+export interface RunOutcome {
+  /** Task id to output. */
+  readonly outputs: Record<string, Json>;
+  readonly waves_executed: number;
+  /** Tool invocations, each item counted (D20). */
+  readonly tasks_executed: number;
+}
+
+/** The result of a run that was waited for (RunResult). */
+export interface RunResult extends RunOutcome {
+  readonly events: readonly TaskEvent[] | null;
+}
+
+/** What a run has produced so far. */
+export function outcomeOf(run: LocalRun): RunOutcome {
+  const outputs: Record<string, Json> = {};
+  for (const [taskId, output] of run.work.outputs) setOwn(outputs, taskId, output);
+  return {
+    outputs,
+    waves_executed: run.snapshot.context.wavesExecuted,
+    tasks_executed: run.invocations,
+  };
+}
+
+/**
+ * The result of a settled run that succeeded (RunResult).
+ *
+ * @throws TaskFailedError `task_failed` with the first failure in time, and all of them (D16)
+ * @throws WavetrainError `run_cancelled`
+ */
+export function resultOf(run: LocalRun): RunResult {
+  const { id } = run.prepared;
+  const { failures } = run.work;
+  if (run.status === 'cancelled') throw new WavetrainError('run_cancelled', `run ${id} was cancelled`);
+  if (run.status === 'failed') throw new TaskFailedError(id, failures);
+  return { ...outcomeOf(run), events: run.journal.events };
+}

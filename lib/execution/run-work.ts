@@ -1,0 +1,126 @@
+import type { Abort, Expansion, Place, Settlement, Work } from '../../machines/vocabulary.js';
+import type { Scope } from '../definition/template/scope.js';
+import { messageOf, type TaskFailure } from '../errors.js';
+import type { Json } from '../json.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
+import type { InvocationServices } from './invocation.js';
+import { processPace } from './pace.js';
+import type { Session } from './session.js';
+import { TaskWork } from './task-work.js';
+
+/** What the templates of a run see, but for the outputs, which the run itself adds as its tasks succeed. */
+export type Given = Pick<Scope, 'inputs' | 'params' | 'goal'>;
+
+/**
+ * The work behind the machines of one run: it fills their holes with templates, tools and the blackboard, and
+ * keeps what the run has produced so far.
+ */
+export class RunWork implements Work {
+  readonly pace = processPace;
+  /** Outputs of the tasks that succeeded, in the order they were published (rule 4). */
+  readonly outputs = new Map<string, Json>();
+  /** In the order they happened: the first is the one that a failed run reports (D16). */
+  readonly failures: TaskFailure[] = [];
+  /** Tasks that have settled. */
+  tasksSettled = 0;
+  readonly #pipeline: Pipeline;
+  readonly #services: InvocationServices;
+  readonly #session: Session;
+  readonly #scope: Scope;
+  readonly #onWave: (wave: number) => void;
+  readonly #atWork = new Map<string, TaskWork>();
+  #wave = -1;
+
+  constructor(
+    pipeline: Pipeline,
+    services: InvocationServices,
+    given: Given,
+    onWave: (wave: number) => void,
+  ) {
+    this.#pipeline = pipeline;
+    this.#services = services;
+    this.#session = services.session;
+    this.#onWave = onWave;
+    const { outputs } = this;
+    this.#scope = { ...given, session: services.session.values, output: (taskId) => outputs.get(taskId) };
+  }
+
+  expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
+    const work = this.#begin(taskId);
+    try {
+      const value = work.expand(this.#services.options.fanOutConcurrency);
+      this.#noteStart(work);
+      return { ok: true, value };
+    } catch (thrown) {
+      const error = messageOf(thrown);
+      this.#noteStart(work);
+      work.failed(undefined, error, 0);
+      return { ok: false, error };
+    }
+  }
+
+  invoke(taskId: string, item: number | undefined, place: Place): Abort {
+    return this.#workOn(taskId).invoke(item, place);
+  }
+
+  publish(taskId: string, settlement: Settlement, published: (settlement: Settlement) => void): void {
+    const work = this.#workOn(taskId);
+    if (!settlement.ok) return this.#settle(work, settlement, published);
+    const { output, writes } = work.outcome();
+    const succeed = (): void => {
+      this.outputs.set(taskId, output);
+      this.#settle(work, settlement, published);
+    };
+    if (writes.length === 0) return succeed();
+    this.#session.apply(writes).then(succeed, (thrown: unknown) => {
+      const error = `the blackboard did not take its values: ${messageOf(thrown)}`;
+      work.failed(undefined, error, work.attempts);
+      this.#settle(work, { ok: false, error }, published);
+    });
+  }
+
+  #begin(taskId: string): TaskWork {
+    const task = this.#pipeline.tasks.get(taskId);
+    if (task === undefined) throw new Error(`the pipeline has no task "${taskId}"`);
+    if (task.wave !== this.#wave) {
+      this.#wave = task.wave;
+      this.#onWave(task.wave);
+    }
+    const work = new TaskWork(task, this.#services, this.#scope, (item, error, attempts) => {
+      this.failures.push({ task_id: taskId, error, attempts, ...(item === undefined ? {} : { item }) });
+    });
+    this.#atWork.set(taskId, work);
+    return work;
+  }
+
+  #workOn(taskId: string): TaskWork {
+    const work = this.#atWork.get(taskId);
+    if (work === undefined) throw new Error(`task "${taskId}" is not at work`);
+    return work;
+  }
+
+  #noteStart({ task, items }: TaskWork): void {
+    const { journal } = this.#services;
+    if (!journal.isRead) return;
+    const count = items === undefined ? {} : { items: items.length };
+    journal.write({ kind: 'start', task_id: task.id, tool: task.tool.name, wave: task.wave, ...count });
+  }
+
+  #settle(work: TaskWork, settlement: Settlement, published: (settlement: Settlement) => void): void {
+    this.#atWork.delete(work.task.id);
+    this.tasksSettled++;
+    this.#noteEnd(work, settlement);
+    published(settlement);
+  }
+
+  #noteEnd({ task, items, attempts, startedAt }: TaskWork, settlement: Settlement): void {
+    const { journal, clock } = this.#services;
+    if (!journal.isRead) return;
+    const extent = items === undefined ? { attempt: attempts } : { items: items.length };
+    const ending = settlement.ok
+      ? { kind: 'finish' as const }
+      : { kind: 'fail' as const, error: settlement.error };
+    const about = { task_id: task.id, tool: task.tool.name, wave: task.wave };
+    journal.write({ ...ending, ...about, ...extent, duration_ms: clock.now() - startedAt });
+  }
+}

@@ -1,0 +1,118 @@
+import type { Abort, Expansion, Place } from '../../machines/vocabulary.js';
+import type { Scope } from '../definition/template/scope.js';
+import { messageOf } from '../errors.js';
+import { type Json, type JsonObject, kindOf } from '../json.js';
+import type { Task } from '../pipelines/pipeline.js';
+import { checkInputs } from '../tools/input-check.js';
+import { Invocation, type InvocationEnd, type InvocationServices } from './invocation.js';
+import type { Write } from './session.js';
+
+const NO_ABORT: Abort = () => {};
+
+/** One task while its wave settles: its items, and the outcomes that are published together when all are there. */
+export class TaskWork implements InvocationEnd {
+  readonly task: Task;
+  readonly startedAt: number;
+  /** Attempts of a task that is no fan-out. */
+  attempts = 0;
+  /** Its only output, or the outputs of its items in item order. */
+  output: Json = null;
+  /** The list that it fans out over. */
+  items: readonly Json[] | undefined;
+  #itemInputs: ((item: Json, index: number) => Json) | undefined;
+  #writes: (readonly Write[])[] | undefined;
+  #outputs: Json[] | undefined;
+  readonly #services: InvocationServices;
+  readonly #scope: Scope;
+  readonly #onFailure: (item: number | undefined, error: string, attempts: number) => void;
+
+  constructor(
+    task: Task,
+    services: InvocationServices,
+    scope: Scope,
+    onFailure: (item: number | undefined, error: string, attempts: number) => void,
+  ) {
+    this.task = task;
+    this.startedAt = services.journal.isRead ? services.clock.now() : 0;
+    this.#services = services;
+    this.#scope = scope;
+    this.#onFailure = onFailure;
+  }
+
+  /** Resolves `parallel_over` (rule 7, D6). Throws when it gives no list. */
+  expand(concurrency: number): Expansion {
+    const { over } = this.task;
+    if (over === undefined) return { items: undefined, concurrency };
+    const list = over.render(this.#scope);
+    if (!Array.isArray(list)) throw new TypeError(`parallel_over must give a list, but gave ${nameOf(list)}`);
+    this.items = list;
+    this.#outputs = new Array<Json>(list.length);
+    this.#itemInputs = this.task.inputs.bind(this.#scope);
+    return { items: list.length, concurrency };
+  }
+
+  invoke(item: number | undefined, place: Place): Abort {
+    const inputs = this.#inputsOf(item);
+    if (typeof inputs === 'string') {
+      this.failed(item, inputs, 0);
+      place.settle({ ok: false, error: inputs });
+      return NO_ABORT;
+    }
+    const invocation = new Invocation(this.#services, this.task, item, inputs, this, place);
+    invocation.start();
+    return () => invocation.abort();
+  }
+
+  succeeded(item: number | undefined, value: Json, writes: readonly Write[], attempts: number): void {
+    if (item === undefined || this.#outputs === undefined) {
+      this.output = value;
+      this.attempts = attempts;
+    } else {
+      this.#outputs[item] = value;
+      this.#noteItem(item, attempts);
+    }
+    if (writes.length > 0) {
+      this.#writes ??= [];
+      this.#writes[item ?? 0] = writes;
+    }
+  }
+
+  failed(item: number | undefined, error: string, attempts: number): void {
+    this.#onFailure(item, error, attempts);
+    if (item === undefined) this.attempts = attempts;
+    else this.#noteItem(item, attempts, error);
+  }
+
+  /** The outcome of all its invocations: output and blackboard writes, both in item order (D23). */
+  outcome(): { readonly output: Json; readonly writes: readonly Write[] } {
+    const output = this.#outputs === undefined ? this.output : Object.freeze(this.#outputs);
+    return { output: output as Json, writes: this.#writes?.flat() ?? [] };
+  }
+
+  /** The resolved inputs of one invocation, or what is wrong with them. */
+  #inputsOf(item: number | undefined): JsonObject | string {
+    try {
+      const resolved = (
+        item === undefined || this.items === undefined
+          ? this.task.inputs.render(this.#scope)
+          : this.#itemInputs?.(this.items[item] ?? null, item)
+      ) as JsonObject;
+      const checked = checkInputs(this.task.tool, resolved);
+      return checked.ok ? checked.inputs : checked.errors.join('; ');
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  #noteItem(item: number, attempt: number, error?: string): void {
+    const { journal } = this.#services;
+    if (!journal.isRead) return;
+    const ending = error === undefined ? { phase: 'finish' as const } : { phase: 'fail' as const, error };
+    journal.write({ kind: 'item', task_id: this.task.id, item, attempt, ...ending });
+  }
+}
+
+function nameOf(value: Json): string {
+  const kind = kindOf(value);
+  return kind === 'null' ? 'null' : `${kind === 'object' ? 'an' : 'a'} ${kind}`;
+}

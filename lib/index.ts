@@ -1,0 +1,57 @@
+/**
+ * Wavetrain as a library, in the order of the story: a definition is loaded and checked, a run is submitted to an
+ * executor, tools do the work, and a result comes back.
+ */
+
+// The definition
+export type { Problem, ProblemCode } from './definition/problem.js';
+export type { ParamDefinition, PipelineDefinition, TaskDefinition } from './definition/schema.js';
+export { type Check, type CheckOptions, checkDefinition, checkPipeline } from './pipelines/check.js';
+export { InvalidDefinitionError } from './pipelines/invalid-definition.js';
+export { type LoadOptions, loadPipeline, parsePipeline } from './pipelines/load.js';
+export type { Pipeline, Task } from './pipelines/pipeline.js';
+export { reportOf, type ValidationReport } from './pipelines/report.js';
+export type { Statistics } from './waves/statistics.js';
+
+// The run
+export type { RunStatus } from '../machines/vocabulary.js';
+export { DistributedExecutor } from './execution/distributed.js';
+export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/event.js';
+export type { Executor } from './execution/executor.js';
+export { LocalExecutor, type LocalExecutorOptions } from './execution/local.js';
+export type { RunOutcome, RunResult } from './execution/result.js';
+export type { ExecutionOptions, RunInputs } from './execution/run-inputs.js';
+export type { RunRecord } from './runs/record.js';
+export { RunRegistry } from './runs/registry.js';
+
+// The blackboard
+export type { Blackboard } from './blackboard/blackboard.js';
+export { MemoryBlackboard } from './blackboard/memory.js';
+
+// The tools
+export { builtinCatalog, Catalog } from './tools/catalog.js';
+export { fileAccess } from './tools/files.js';
+export {
+  defineTool,
+  type FileAccess,
+  type InputDeclaration,
+  type InputDeclarations,
+  type InputsOf,
+  type OutputDeclaration,
+  type Tool,
+  type ToolBlackboard,
+  type ToolContext,
+} from './tools/tool.js';
+
+// What can go wrong
+export {
+  type ErrorCode,
+  type Fault,
+  NotImplementedError,
+  TaskFailedError,
+  type TaskFailure,
+  ToolError,
+  WavetrainError,
+} from './errors.js';
+export type { Json, JsonObject } from './json.js';
+export { type Clock, systemClock } from './clock.js';

@@ -1,0 +1,37 @@
+import type { Problem } from '../definition/problem.js';
+import type { PipelineDefinition } from '../definition/schema.js';
+import type { Template } from '../definition/template/template.js';
+import type { Tool } from '../tools/tool.js';
+import type { Statistics } from '../waves/statistics.js';
+
+/**
+ * A pipeline that has been checked: the only kind that runs. `checkPipeline` alone makes one, so whoever holds it
+ * knows that its references resolve, its tools exist and its waves are computed (rule 11).
+ */
+export interface Pipeline {
+  readonly definition: PipelineDefinition;
+  readonly goal: Template;
+  /** In declared order. */
+  readonly tasks: ReadonlyMap<string, Task>;
+  /** Task ids, wave by wave, in declared order within a wave (rule 1). */
+  readonly waves: readonly (readonly string[])[];
+  readonly statistics: Statistics;
+  readonly warnings: readonly Problem[];
+}
+
+/** A task made ready to run: its templates are compiled, its tool is found (D15). */
+export interface Task {
+  readonly id: string;
+  readonly tool: Tool;
+  readonly inputs: Template;
+  /** The template of `parallel_over`; undefined for a task that calls its tool once. */
+  readonly over: Template | undefined;
+  /** Attempts beyond the first (D2). */
+  readonly retries: number;
+  /** Limit of one attempt; undefined leaves it to the run's options. */
+  readonly timeoutMs: number | undefined;
+  /** Index of its wave, from 0. */
+  readonly wave: number;
+  /** Ids of the tasks that run before it: by template and by `await` (rules 5 and 6). */
+  readonly upstream: readonly string[];
+}

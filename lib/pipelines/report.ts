@@ -1,0 +1,36 @@
+import type { Problem } from '../definition/problem.js';
+import type { Statistics } from '../waves/statistics.js';
+import type { Check } from './check.js';
+
+/** The body of the validation endpoint, and what `validate --json` prints (D33). */
+export interface ValidationReport {
+  readonly ok: boolean;
+  /** The errors as sentences; null when there are none. */
+  readonly errors: readonly string[] | null;
+  readonly warnings: readonly string[];
+  /** Errors and warnings as data (D8). */
+  readonly problems: readonly Problem[];
+  readonly message: string;
+  /** Null when the definition is not valid. */
+  readonly stats: Statistics | null;
+}
+
+export function reportOf(check: Check): ValidationReport {
+  const { problems } = check;
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const warnings = problems.filter(({ severity }) => severity === 'warning');
+  return {
+    ok: check.ok,
+    errors: check.ok ? null : errors.map(sentence),
+    warnings: warnings.map(sentence),
+    problems,
+    message: check.ok ? 'Pipeline is valid' : 'Validation failed',
+    stats: check.ok ? check.pipeline.statistics : null,
+  };
+}
+
+/** A problem in one line: where, what, and what to do. */
+export function sentence({ message, line, column, path, hint }: Problem): string {
+  const place = line === undefined ? path : `line ${line}, column ${column ?? 1}`;
+  return `${place === '' ? '' : `${place}: `}${message}${hint === undefined ? '' : ` (${hint})`}`;
+}

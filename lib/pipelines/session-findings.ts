@@ -1,0 +1,141 @@
+import type { Path } from '../definition/problem.js';
+import type { Finding } from '../definition/structure.js';
+import type { Upstream } from '../waves/layering.js';
+import type { Draft, DraftTask, PlacedReference } from './draft.js';
+import { type StoringTask, storesOf, storesUnknownKey } from './stores.js';
+
+/**
+ * Session keys, and the waves that read and write them (D9). No template orders a reader after the task that stores
+ * what it reads: where `await` is missing the order is chance, and this is where that is told. Warnings, never
+ * errors.
+ *
+ * @param given keys that the run starts with
+ */
+export function sessionFindings(
+  draft: Draft,
+  waves: readonly (readonly string[])[],
+  upstream: Upstream,
+  given: ReadonlySet<string>,
+): Finding[] {
+  const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
+  const stores = groupBy(storesOf(draft, waveOf), ({ key }) => key);
+  const anyKeyMayBeStored = draft.tasks.some(storesUnknownKey);
+  const isGiven = (key: string): boolean => anyKeyMayBeStored || draft.reads.has(key) || given.has(key);
+  return [
+    ...draft.tasks.flatMap((task) => {
+      const wave = waveOf.get(task.id) ?? 0;
+      return sessionReads(task).flatMap(({ key, placed }) => {
+        const reader = { task, wave, key, path: placed.path };
+        return readFindings(reader, stores.get(key) ?? [], isGiven(key) || placed.hasFallback, upstream);
+      });
+    }),
+    ...[...stores.values()].flatMap(conflictFindings),
+  ];
+}
+
+interface Reader {
+  readonly task: DraftTask;
+  readonly wave: number;
+  readonly key: string;
+  readonly path: Path;
+}
+
+function sessionReads(task: DraftTask): { key: string; placed: PlacedReference }[] {
+  return [...task.references, ...task.overReferences].flatMap((placed) =>
+    placed.reference.kind === 'session' ? [{ key: placed.reference.key, placed }] : [],
+  );
+}
+
+function readFindings(
+  { task, wave, key, path }: Reader,
+  stores: readonly StoringTask[],
+  isGiven: boolean,
+  upstream: Upstream,
+): Finding[] {
+  const others = stores.filter((store) => store.id !== task.id);
+  const isStoredBefore = others.some((store) => store.wave < wave);
+  const racing = others.find((store) => store.wave === wave) ?? others.find((store) => store.wave > wave);
+  if (racing !== undefined && (racing.wave === wave || !isStoredBefore)) {
+    if (!runsAfter(racing.id, task.id, upstream)) return [race(task, racing, wave, key, path)];
+  }
+  if (isStoredBefore || isGiven) return [];
+  return [neverStored(key, path)];
+}
+
+function race(task: DraftTask, store: StoringTask, wave: number, key: string, path: Path): Finding {
+  const when = store.wave === wave ? 'in the same wave' : 'only in a later wave';
+  return {
+    code: 'session_race',
+    severity: 'warning',
+    message: `task "${task.id}" reads session key "${key}", which task "${store.id}" stores ${when}`,
+    path,
+    hint: `add "await: [${[...task.awaits, store.id].join(', ')}]" to task "${task.id}"`,
+  };
+}
+
+function neverStored(key: string, path: Path): Finding {
+  return {
+    code: 'session_never_stored',
+    severity: 'warning',
+    message: `no earlier task stores session key "${key}"`,
+    path,
+    hint: `pass it with --session, declare it under "reads", or give a value: {{session.${key} ?? null}}`,
+  };
+}
+
+/** A task that follows the reader cannot race with it: what it stores is for others. */
+function runsAfter(id: string, other: string, upstream: Upstream): boolean {
+  const seen = new Set<string>();
+  const pending = [id];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (next === other) return true;
+    if (seen.has(next)) continue;
+    seen.add(next);
+    pending.push(...(upstream.get(next) ?? []));
+  }
+  return false;
+}
+
+/** Several tasks of one wave, or several items of one task, that overwrite each other. */
+function conflictFindings(stores: readonly StoringTask[]): Finding[] {
+  const waves = groupBy(stores, ({ wave }) => wave);
+  return [...waves.values()].flatMap((wave) => [
+    ...overwritingTasks(wave),
+    ...wave.flatMap(overwritingItems),
+  ]);
+}
+
+function overwritingTasks(wave: readonly StoringTask[]): Finding[] {
+  const overwriting = wave.find((store) => !store.append);
+  const last = wave.at(-1);
+  if (wave.length < 2 || overwriting === undefined || last === undefined) return [];
+  const names = wave.slice(0, 3).map(({ id }) => `"${id}"`);
+  const more = wave.length > 3 ? ` and ${wave.length - 3} more` : '';
+  const message = `tasks ${names.join(', ')}${more} store session key "${last.key}" in the same wave: the last one wins, by chance`;
+  const hint = 'set "append: true" on all of them, or order them with await';
+  return [{ code: 'store_conflict', severity: 'warning', message, path: last.path, hint }];
+}
+
+function overwritingItems({ id, key, append, fansOut, path }: StoringTask): Finding[] {
+  if (!fansOut || append) return [];
+  const message = `every item of task "${id}" stores session key "${key}": only the last item's value stays`;
+  return [
+    {
+      code: 'store_conflict',
+      severity: 'warning',
+      message,
+      path,
+      hint: 'set "append: true" to keep them all',
+    },
+  ];
+}
+
+function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group === undefined) groups.set(keyOf(value), [value]);
+    else group.push(value);
+  }
+  return groups;
+}

@@ -1,0 +1,195 @@
+import type { AnyActorRef } from 'xstate';
+import { type ItemActors, itemActors } from './item-actors.js';
+import type { Abort, Place, Settlement, Work } from './vocabulary.js';
+
+const ITEMS_BETWEEN_LOOKS_AT_THE_TIME = 64;
+
+/** How the books reach the fan-out they are kept for. */
+interface FanOut {
+  /** Come back in a later turn of the event loop. */
+  proceed(): void;
+  settle(settlement: Settlement): void;
+}
+
+/** The books of one fan-out: what is next, in flight, waiting to come back, settled. */
+export class Items {
+  readonly actors: ItemActors;
+  readonly #task: { readonly taskId: string; readonly items: number; readonly concurrency: number };
+  readonly #work: Work;
+  readonly #fanOut: FanOut;
+  readonly #aborts = new Map<number, Abort>();
+  readonly #returning = new Returning();
+  #next = 0;
+  #inFlight = 0;
+  #unsettled = 0;
+  #failed = 0;
+  #firstError: string | undefined;
+  #aborted = false;
+  #ended = false;
+  #paused = false;
+  #proceeding = false;
+
+  constructor(
+    task: { readonly taskId: string; readonly items: number; readonly concurrency: number },
+    work: Work,
+    parent: AnyActorRef,
+    fanOut: FanOut,
+  ) {
+    this.#task = task;
+    this.#work = work;
+    this.#fanOut = fanOut;
+    this.actors = itemActors(parent, task.items);
+  }
+
+  counts(): Record<string, number> {
+    const settled = this.#next - this.#unsettled;
+    return { items: this.#task.items, started: this.#next, settled, failed: this.#failed };
+  }
+
+  /** Goes on after a pause. */
+  proceed(): void {
+    this.#paused = false;
+    this.#fillPlaces();
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#firstError ??= 'aborted';
+    for (const abort of [...this.#aborts.values()]) abort();
+    this.#fillPlaces();
+  }
+
+  /** An item settled; a place that it held is free. */
+  settled(item: number, settlement: Settlement, heldPlace: boolean): void {
+    if (heldPlace) this.#inFlight--;
+    this.#aborts.delete(item);
+    this.#unsettled--;
+    if (!settlement.ok) {
+      this.#failed++;
+      this.#firstError ??= settlement.error;
+    }
+    this.actors.settled(item, settlement);
+    this.#fillPlaces();
+  }
+
+  /** An attempt failed and its retry waits: the place is free until it comes back (D18). */
+  waits(item: number): void {
+    this.#inFlight--;
+    this.actors.waits(item);
+    this.#fillPlaces();
+  }
+
+  returns(retry: Retry): void {
+    this.#returning.push(retry);
+    this.#fillPlaces();
+  }
+
+  /** Fills the free places, and ends the fan-out when nothing is left. Does nothing while it is under way. */
+  #fillPlaces(): void {
+    if (this.#proceeding || this.#paused) return;
+    this.#proceeding = true;
+    this.#startWhatMayStart();
+    this.#proceeding = false;
+    if (!this.#paused && this.#unsettled === 0) this.#end();
+  }
+
+  #startWhatMayStart(): void {
+    for (let started = 1; this.#inFlight < this.#task.concurrency; started++) {
+      if (!this.#startOne()) return;
+      if (started % ITEMS_BETWEEN_LOOKS_AT_THE_TIME === 0 && this.#work.pace.overdue()) return this.#pause();
+    }
+  }
+
+  /** A retry that returns goes before a new item; after a failure no new item starts (D17). */
+  #startOne(): boolean {
+    const retry = this.#aborted ? undefined : this.#returning.shift();
+    if (retry !== undefined) this.#startAgain(retry);
+    else if (this.#next < this.#task.items && this.#firstError === undefined) this.#startNext();
+    else return false;
+    return true;
+  }
+
+  #startNext(): void {
+    const item = this.#next++;
+    this.#unsettled++;
+    this.#inFlight++;
+    this.actors.started(item);
+    const place = new ItemPlace(this, item);
+    const abort = this.#work.invoke(this.#task.taskId, item, place);
+    if (!place.settled) this.#aborts.set(item, abort);
+  }
+
+  #startAgain({ place, attempt }: Retry): void {
+    if (place.settled) return;
+    this.#inFlight++;
+    place.held = true;
+    this.actors.resumes(place.item);
+    attempt();
+  }
+
+  #pause(): void {
+    this.#paused = true;
+    this.#work.pace.later(() => this.#fanOut.proceed());
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const error = this.#firstError;
+    this.#fanOut.settle(error === undefined ? { ok: true } : { ok: false, error });
+  }
+}
+
+/** The place of one item. */
+class ItemPlace implements Place {
+  held = true;
+  settled = false;
+  readonly item: number;
+  readonly #items: Items;
+
+  constructor(items: Items, item: number) {
+    this.#items = items;
+    this.item = item;
+  }
+
+  settle(settlement: Settlement): void {
+    const { held } = this;
+    this.settled = true;
+    this.held = false;
+    this.#items.settled(this.item, settlement, held);
+  }
+
+  wait(): void {
+    this.held = false;
+    this.#items.waits(this.item);
+  }
+
+  resume(attempt: () => void): void {
+    this.#items.returns({ place: this, attempt });
+  }
+}
+
+/** A retry whose delay is over and that wants its place again. */
+interface Retry {
+  readonly place: ItemPlace;
+  readonly attempt: () => void;
+}
+
+/** First come, first served; a plain array's `shift` would move all that is behind it. */
+class Returning {
+  #retries: Retry[] = [];
+  #head = 0;
+
+  push(retry: Retry): void {
+    this.#retries.push(retry);
+  }
+
+  shift(): Retry | undefined {
+    const retry = this.#retries[this.#head++];
+    if (retry === undefined || this.#head === this.#retries.length) {
+      this.#retries = [];
+      this.#head = 0;
+    }
+    return retry;
+  }
+}

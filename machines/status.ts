@@ -1,0 +1,26 @@
+import type { SnapshotFrom } from 'xstate';
+import type { runMachine } from './run.js';
+import type { RunStatus } from './vocabulary.js';
+
+/** From a snapshot of the run machine to the words of a record; the only place that makes a status (law L3). */
+
+export type RunSnapshot = SnapshotFrom<typeof runMachine>;
+
+const STATUS: Readonly<Record<RunSnapshot['value'] & string, RunStatus>> = {
+  queued: 'queued',
+  running: 'running',
+  draining: 'cancelled',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+/** A cancelled run reads `cancelled` at once, while its wave still drains (D21). */
+export function statusOf(snapshot: RunSnapshot): RunStatus {
+  return STATUS[snapshot.value];
+}
+
+/** Nothing of the run is at work any more. */
+export function isSettled(snapshot: RunSnapshot): boolean {
+  return snapshot.status !== 'active';
+}

@@ -1,0 +1,132 @@
+import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
+import { workOf } from './environment.js';
+import { fanOutLogic } from './fan-out.js';
+import { type ChildDone, isChildDone, type Logic, STOP } from './logic.js';
+import type { Abort, Expansion, Settlement, Work } from './vocabulary.js';
+
+/**
+ * One task of the present wave. Its id is the task's id. It ends with a settlement and never in error, so a
+ * failing task lets its wave settle (D16).
+ */
+export type TaskSnapshot = Snapshot<Settlement> & {
+  /** `waiting`: between two attempts. */
+  value: 'invoking' | 'waiting' | 'fanning out' | 'succeeded' | 'failed' | 'stopped';
+  abort: Abort | undefined;
+  fanOut: ActorRefFrom<typeof fanOutLogic> | undefined;
+  toJSON(): unknown;
+};
+
+export type TaskEvent =
+  | { readonly type: 'task.waits' }
+  | { readonly type: 'task.resumes' }
+  | { readonly type: 'task.settled'; readonly settlement: Settlement }
+  | { readonly type: 'abort' }
+  | { readonly type: typeof STOP }
+  | ChildDone;
+
+export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
+  getInitialSnapshot: () => ({
+    status: 'active',
+    output: undefined,
+    error: undefined,
+    value: 'invoking',
+    abort: undefined,
+    fanOut: undefined,
+    toJSON: summary,
+  }),
+
+  start(snapshot, { self, id, system }) {
+    const work = workOf(system);
+    const expansion = work.expand(id);
+    if (!expansion.ok) publish(work, self, expansion);
+    else if (expansion.value.items === undefined) snapshot.abort = invokeOnce(work, self);
+    else startFanOut(snapshot, self, expansion.value);
+  },
+
+  transition(snapshot, event, { self, system, stopChild }) {
+    if (isChildDone(event)) {
+      publish(workOf(system), self, event.output as Settlement);
+      return snapshot;
+    }
+    switch (event.type) {
+      case 'task.waits':
+        return { ...snapshot, value: 'waiting' };
+      case 'task.resumes':
+        return { ...snapshot, value: 'invoking' };
+      case 'task.settled':
+        return settled(event.settlement);
+      case 'abort':
+        snapshot.abort?.();
+        snapshot.fanOut?.send({ type: 'abort' });
+        return snapshot;
+      case STOP:
+        snapshot.abort?.();
+        if (snapshot.fanOut) stopChild(snapshot.fanOut);
+        return stopped();
+    }
+  },
+
+  getPersistedSnapshot(snapshot) {
+    const { status, output, error, value, fanOut } = snapshot;
+    const children = fanOut && { 'fan-out': { snapshot: fanOut.getPersistedSnapshot(), src: 'fan-out' } };
+    return { status, output, error, value, ...(children && { children }) } as Snapshot<Settlement>;
+  },
+};
+
+type TaskActor = ActorRefFrom<typeof taskLogic>;
+
+function invokeOnce(work: Work, self: TaskActor): Abort {
+  return work.invoke(self.id, undefined, {
+    settle: (settlement) => publish(work, self, settlement),
+    wait: () => self.send({ type: 'task.waits' }),
+    resume: (attempt) => {
+      self.send({ type: 'task.resumes' });
+      attempt();
+    },
+  });
+}
+
+function startFanOut(snapshot: TaskSnapshot, self: TaskActor, expansion: Expansion): void {
+  snapshot.value = 'fanning out';
+  snapshot.fanOut = createActor(fanOutLogic, {
+    parent: self,
+    id: 'fan-out',
+    src: 'fan-out',
+    input: { taskId: self.id, items: expansion.items ?? 0, concurrency: expansion.concurrency },
+  });
+  snapshot.fanOut.start();
+}
+
+function publish(work: Work, self: TaskActor, settlement: Settlement): void {
+  work.publish(self.id, settlement, (published) =>
+    self.send({ type: 'task.settled', settlement: published }),
+  );
+}
+
+function settled(settlement: Settlement): TaskSnapshot {
+  return {
+    status: 'done',
+    output: settlement,
+    error: undefined,
+    value: settlement.ok ? 'succeeded' : 'failed',
+    abort: undefined,
+    fanOut: undefined,
+    toJSON: summary,
+  };
+}
+
+function stopped(): TaskSnapshot {
+  return {
+    status: 'stopped',
+    output: undefined,
+    error: undefined,
+    value: 'stopped',
+    abort: undefined,
+    fanOut: undefined,
+    toJSON: summary,
+  };
+}
+
+function summary(this: TaskSnapshot): unknown {
+  return { status: this.status, value: this.value, output: this.output };
+}

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { nearest } from '../../lib/definition/suggest.js';
+
+describe('nearest', () => {
+  const cases: [string, string[], string | undefined][] = [
+    ['sesion', ['params', 'session'], 'session'],
+    ['outptu', ['output'], 'output'],
+    ['fetch_dtaa', ['fetch_data', 'fetch'], 'fetch_data'],
+    ['Output', ['output'], 'output'],
+    ['OUTPUT', ['outputs', 'output'], 'output'],
+    ['fetch_data', ['fetch_dxtx', 'fetch_date', 'fetch_xatx'], 'fetch_date'],
+    ['ab', ['a'], 'a'],
+    ['a', ['ab'], 'ab'],
+    // too far
+    ['lnag', ['lang'], undefined],
+    ['summary', ['session'], undefined],
+    ['zz', ['ab'], undefined],
+    // nothing of the word would be left
+    ['z', ['k'], undefined],
+    ['anything', [], undefined],
+  ];
+  for (const [word, known, expected] of cases) {
+    it(`finds ${expected ?? 'nothing'} for ${word} among ${known.join(', ') || 'no names'}`, () => {
+      expect(nearest(word, known)).to.equal(expected);
+    });
+  }
+
+  it('prefers the same case among equally near names, and else the first', () => {
+    expect(nearest('Nmae', ['nme', 'Nme'])).to.equal('Nme');
+    expect(nearest('tast', ['task', 'test'])).to.equal('task');
+  });
+
+  it('accepts any iterable', () => {
+    expect(nearest('documen', new Set(['load', 'document']))).to.equal('document');
+    expect(nearest('documen', new Map([['document', 1]]).keys())).to.equal('document');
+  });
+
+  it('finds a name with one letter changed among 10,000 names', () => {
+    const known = Array.from({ length: 10_000 }, (_, index) => `task_number_${index}`);
+    expect(nearest('tosk_number_9999', known)).to.equal('task_number_9999');
+  });
+
+  it('gives up on a word too long to be a slip', () => {
+    expect(nearest('a'.repeat(100_000), ['a'.repeat(100_001)])).to.equal(undefined);
+  });
+
+  it('only ever gives a name that is known', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.array(fc.string()), (word, known) => {
+        const found = nearest(word, known);
+        expect(found === undefined || known.includes(found)).to.equal(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,35 @@
+import type { Expression } from '../../../lib/definition/template/expression.js';
+import type { Scope } from '../../../lib/definition/template/scope.js';
+import { parseTemplate } from '../../../lib/definition/template/syntax.js';
+import * as fc from 'fast-check';
+import type { Json } from '../../../lib/json.js';
+
+/** The expression that `{{source}}` is. */
+export function expressionOf(source: string): Expression {
+  const parsed = parseTemplate(`{{${source}}}`);
+  if (parsed === undefined || !parsed.ok) throw new Error(`{{${source}}} does not parse`);
+  const [part] = parsed.parts;
+  if (!parsed.whole || typeof part !== 'object') throw new Error(`{{${source}}} is not one template`);
+  return part;
+}
+
+/** Any JSON value. */
+export const anyJson: fc.Arbitrary<Json> = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
+
+/** The value and all that it holds. */
+export function partsOf(value: Json | undefined): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(partsOf)];
+}
+
+/** A scope with these outputs, and otherwise empty. */
+export function scopeOf(outputs: Record<string, Json>, rest: Partial<Scope> = {}): Scope {
+  return {
+    output: (taskId) => (Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined),
+    inputs: {},
+    params: {},
+    session: {},
+    goal: '',
+    ...rest,
+  };
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { lookUp } from '../../../lib/definition/template/lookup.js';
+import type { Json } from '../../../lib/json.js';
+import { expressionOf, partsOf } from './expression-of.js';
+
+describe('lookUp', () => {
+  function at(value: Json, path: string): Json | undefined {
+    return lookUp(value, expressionOf(`x${path}`).path);
+  }
+
+  describe('in lists and objects (D11)', () => {
+    const data = {
+      list: ['a', 'b', { c: 1 }],
+      empty: [],
+      own: { first: 'mine', length: 7, '0': 'zero', toString: 'own' },
+      none: null,
+      n: 5,
+    };
+    const cases: [string, Json | undefined][] = [
+      ['.list', data.list],
+      ['.list[0]', 'a'],
+      ['.list.1', 'b'],
+      ['.list[-1].c', 1],
+      ['.list[-3]', 'a'],
+      ['.list[-4]', undefined],
+      ['.list[3]', undefined],
+      ['.list.first', 'a'],
+      ['.list.last', data.list[2] ?? null],
+      ['.list.length', 3],
+      ['.list["0"]', undefined],
+      ['.list.map', undefined],
+      ['.empty.first', undefined],
+      ['.empty.last', undefined],
+      ['.empty.length', 0],
+      ['.own.first', 'mine'],
+      ['.own.length', 7],
+      ['.own.last', undefined],
+      ['.own["0"]', 'zero'],
+      ['.own[0]', undefined],
+      ['.own.toString', 'own'],
+      ['.none', null],
+      ['.none.x', undefined],
+      ['.n.x', undefined],
+      ['.n.length', undefined],
+      ['.toString', undefined],
+      ['.hasOwnProperty', undefined],
+      ['.missing.x.y', undefined],
+    ];
+    for (const [path, expected] of cases) {
+      it(`finds ${JSON.stringify(expected) ?? 'nothing'} at ${path}`, () => {
+        expect(at(data, path)).to.deep.equal(expected);
+      });
+    }
+
+    it('gives the value itself, not a copy', () => {
+      expect(at(data, '.list')).to.equal(data.list);
+    });
+  });
+
+  describe('in texts (D12)', () => {
+    const cases: [string, string, Json | undefined][] = [
+      ['{"a": {"b": 1}}', '.a.b', 1],
+      ['[1, 2, 3]', '[1]', 2],
+      ['[1, 2, 3]', '.length', 3],
+      ['["x", "y"]', '.last', 'y'],
+      ['```json\n{"a": 1}\n```', '.a', 1],
+      ['{"inner": "{\\"deep\\": [true]}"}', '.inner.deep[0]', true],
+      ['{"a": 1}', '.b', undefined],
+      ['{"a": 1}', '.length', undefined],
+      ['{"length": 9}', '.length', 9],
+      ['plain', '.length', 5],
+      ['plain', '.first', 'p'],
+      ['plain', '.last', 'n'],
+      ['plain', '.first.length', 1],
+      ['plain', '.x', undefined],
+      ['plain', '[0]', undefined],
+      ['', '.length', 0],
+      ['', '.first', undefined],
+      ['', '.last', undefined],
+      ['{broken', '.length', 7],
+      ['12', '.length', 2],
+      ['"quoted"', '.length', 8],
+      ['😀b😎', '.length', 3],
+      ['😀b😎', '.first', '😀'],
+      ['😀b😎', '.last', '😎'],
+    ];
+    for (const [text, path, expected] of cases) {
+      it(`finds ${JSON.stringify(expected) ?? 'nothing'} at ${path} of ${JSON.stringify(text)}`, () => {
+        expect(at(text, path)).to.deep.equal(expected);
+      });
+    }
+
+    it('leaves a text alone when the path ends there', () => {
+      expect(at({ a: '{"b":1}' }, '.a')).to.equal('{"b":1}');
+    });
+
+    it('freezes what it finds in a text, as many items may share it', () => {
+      const parts = partsOf(at('{"a": [{"b": []}]}', '.a'));
+      expect(parts.map((part) => Object.isFrozen(part))).to.deep.equal([true, true, true]);
+    });
+
+    it('reads a text that nests 100,000 levels', () => {
+      const depth = 100_000;
+      expect(at(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`, '.a.length')).to.equal(1);
+    });
+
+    it('never leaves the data for a prototype (D13)', () => {
+      const [proto] = [{ kind: 'field' as const, name: '__proto__' }];
+      expect(lookUp({}, [proto])).to.equal(undefined);
+      expect(lookUp('{"a":1}', [proto])).to.equal(undefined);
+    });
+  });
+});
