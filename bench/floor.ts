@@ -8,7 +8,13 @@ import type { Pipeline } from '../lib/pipelines/pipeline.js';
  */
 export async function runOnTheFloor(pipeline: Pipeline): Promise<Map<string, Json>> {
   const outputs = new Map<string, Json>();
-  const scope: Scope = { output: (id) => outputs.get(id), inputs: { n: 0 }, params: {}, session: {}, goal: '' };
+  const scope: Scope = {
+    output: (id) => outputs.get(id),
+    inputs: { n: 0 },
+    params: {},
+    session: {},
+    goal: '',
+  };
   for (const wave of pipeline.waves) {
     await Promise.all(
       wave.map(async (id) => {

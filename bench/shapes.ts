@@ -19,7 +19,12 @@ interface Task {
 }
 
 function pipelineOf(tasks: readonly Task[]): Pipeline {
-  const definition = { id: 'bench', goal: 'be fast', inputs: { n: 0 }, tasks: tasks.map((task) => ({ ...task, tool: 'noop' })) };
+  const definition = {
+    id: 'bench',
+    goal: 'be fast',
+    inputs: { n: 0 },
+    tasks: tasks.map((task) => ({ ...task, tool: 'noop' })),
+  };
   const check = checkDefinition(definition, { catalog: new Catalog([noop]) });
   if (!check.ok) throw new Error(check.problems.map(({ message }) => message).join('\n'));
   return check.pipeline;

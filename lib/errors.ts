@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'run_cancelled'
   | 'run_not_found'
   | 'run_already_terminal'
+  | 'blackboard_unreadable'
   | 'not_implemented';
 
 /** Whose fault it is: the caller's words, a tool at work, or something this version does not do. */

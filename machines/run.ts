@@ -17,10 +17,19 @@ export type RunEvent =
 export interface RunContext {
   /** Task ids, wave by wave. */
   readonly waves: readonly (readonly string[])[];
-  /** Waves that have settled; the index of the wave at hand (D20). */
+  /** Waves that had settled when the run ended (D20); until then the wave actor counts. */
   readonly wavesExecuted: number;
-  /** Tasks that failed, in the order they settled. */
+  /** Tasks of the last wave that failed, in the order they settled. */
   readonly failed: readonly string[];
+}
+
+type Outcome = Pick<RunContext, 'wavesExecuted' | 'failed'>;
+
+const NOTHING_YET: Outcome = { wavesExecuted: 0, failed: [] };
+
+function outcomeIn(event: RunEvent): Outcome {
+  if (event.type !== 'wave.settled') return NOTHING_YET;
+  return { wavesExecuted: event.wavesExecuted, failed: event.failed };
 }
 
 export const runMachine = setup({
@@ -31,21 +40,20 @@ export const runMachine = setup({
   },
   actors: { wave: waveLogic },
   guards: {
-    aTaskFailed: ({ event }) => failedIn(event).length > 0,
-    wasTheLastWave: ({ context }) => context.wavesExecuted + 1 >= context.waves.length,
+    aTaskFailed: ({ event }) => outcomeIn(event).failed.length > 0,
+    wasTheLastWave: ({ context, event }) => outcomeIn(event).wavesExecuted >= context.waves.length,
   },
   actions: {
-    beginWave: sendTo('wave', ({ context }) => ({
+    beginWave: sendTo('wave', ({ context, event }) => ({
       type: 'wave.begin' as const,
-      taskIds: context.waves[context.wavesExecuted] ?? [],
+      taskIds: context.waves[outcomeIn(event).wavesExecuted] ?? [],
     })),
-    countWave: assign({ wavesExecuted: ({ context }) => context.wavesExecuted + 1 }),
-    keepFailed: assign({ failed: ({ event }) => failedIn(event) }),
+    keepOutcome: assign(({ event }) => outcomeIn(event)),
     abortWave: sendTo('wave', { type: 'abort' as const }),
   },
 }).createMachine({
   id: 'run',
-  context: ({ input }) => ({ waves: input.waves, wavesExecuted: 0, failed: [] }),
+  context: ({ input }) => ({ waves: input.waves, ...NOTHING_YET }),
   invoke: { id: 'wave', src: 'wave', input: ({ self }) => ({ run: self }) },
   initial: 'queued',
   states: {
@@ -62,10 +70,10 @@ export const runMachine = setup({
           {
             guard: 'aTaskFailed',
             target: 'failed',
-            actions: ['countWave', 'keepFailed'],
+            actions: 'keepOutcome',
           },
-          { guard: 'wasTheLastWave', target: 'succeeded', actions: 'countWave' },
-          { actions: ['countWave', 'beginWave'] },
+          { guard: 'wasTheLastWave', target: 'succeeded', actions: 'keepOutcome' },
+          { actions: 'beginWave' },
         ],
         cancel: 'draining',
         force: { target: 'draining', actions: 'abortWave' },
@@ -75,7 +83,7 @@ export const runMachine = setup({
       on: {
         'wave.settled': {
           target: 'cancelled',
-          actions: ['countWave', 'keepFailed'],
+          actions: 'keepOutcome',
         },
         force: { actions: 'abortWave' },
       },
@@ -85,7 +93,3 @@ export const runMachine = setup({
     cancelled: { type: 'final' },
   },
 });
-
-function failedIn(event: RunEvent): readonly string[] {
-  return event.type === 'wave.settled' ? event.failed : [];
-}

@@ -24,3 +24,8 @@ export function statusOf(snapshot: RunSnapshot): RunStatus {
 export function isSettled(snapshot: RunSnapshot): boolean {
   return snapshot.status !== 'active';
 }
+
+/** Waves that have settled so far (D20). */
+export function wavesExecutedIn(snapshot: RunSnapshot): number {
+  return snapshot.children.wave?.getSnapshot().wavesExecuted ?? snapshot.context.wavesExecuted;
+}

@@ -13,6 +13,8 @@ import type { Settlement } from './vocabulary.js';
  */
 export type WaveSnapshot = Snapshot<undefined> & {
   value: 'idle' | 'starting' | 'settling' | 'stopped';
+  /** Waves that have settled (D20). */
+  wavesExecuted: number;
   /** Task ids of the wave. */
   taskIds: readonly string[];
   /** How many of them were started. */
@@ -38,7 +40,12 @@ export type WaveEvent =
   | ChildDone;
 
 /** What the wave tells the run. */
-export type WaveSettled = { readonly type: 'wave.settled'; readonly failed: readonly string[] };
+export interface WaveSettled {
+  readonly type: 'wave.settled';
+  /** This one counted. */
+  readonly wavesExecuted: number;
+  readonly failed: readonly string[];
+}
 
 const TASKS_BETWEEN_LOOKS_AT_THE_TIME = 16;
 
@@ -48,6 +55,7 @@ export const waveLogic: Logic<WaveSnapshot, WaveEvent, { readonly run: AnyActorR
     output: undefined,
     error: undefined,
     value: 'idle',
+    wavesExecuted: 0,
     taskIds: [],
     started: 0,
     unsettled: 0,
@@ -85,12 +93,12 @@ export const waveLogic: Logic<WaveSnapshot, WaveEvent, { readonly run: AnyActorR
   },
 
   getPersistedSnapshot(wave) {
-    const { status, output, error, value, failed } = wave;
+    const { status, output, error, value, wavesExecuted, failed } = wave;
     const children = persistChildren(wave.live);
     for (const [id, settlement] of wave.settled) {
       children[id] = { snapshot: settledTask(settlement), src: 'task' };
     }
-    return { status, output, error, value, failed, children } as Snapshot<undefined>;
+    return { status, output, error, value, wavesExecuted, failed, children } as Snapshot<undefined>;
   },
 };
 
@@ -146,7 +154,9 @@ function report(wave: WaveSnapshot, scope: WaveScope): void {
 
 function tellRun(wave: WaveSnapshot): void {
   wave.value = 'idle';
-  wave.run.send({ type: 'wave.settled', failed: wave.failed } satisfies WaveSettled);
+  wave.wavesExecuted++;
+  const { wavesExecuted, failed } = wave;
+  wave.run.send({ type: 'wave.settled', wavesExecuted, failed } satisfies WaveSettled);
 }
 
 function settledTask(output: Settlement): unknown {
@@ -154,6 +164,6 @@ function settledTask(output: Settlement): unknown {
 }
 
 function summary(this: WaveSnapshot): unknown {
-  const { status, value, taskIds, started, unsettled, failed } = this;
-  return { status, value, tasks: taskIds.length, started, unsettled, failed };
+  const { status, value, wavesExecuted, taskIds, started, unsettled, failed } = this;
+  return { status, value, wavesExecuted, tasks: taskIds.length, started, unsettled, failed };
 }

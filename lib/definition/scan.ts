@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Pair } from 'yaml';
+import { type Alias, type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair } from 'yaml';
 import { DEEPEST_NESTING } from './limits.js';
 import { type Path, type Problem, pointerOf } from './problem.js';
 import type { Position } from './source.js';
@@ -18,6 +18,8 @@ export function scanDocument(document: Document, positionAt: (offset: number) =>
 class Scanner implements Scan {
   readonly problems: Problem[] = [];
   readonly unquoted: Path[] = [];
+  /** Marks seen so far: an alias stands after the mark that it names. */
+  readonly #anchors = new Set<string>();
   readonly #positionAt: (offset: number) => Position;
 
   constructor(positionAt: (offset: number) => Position) {
@@ -26,12 +28,14 @@ class Scanner implements Scan {
 
   visit(node: unknown, path: (string | number)[]): void {
     if (isScalar(node)) this.#visitScalar(node, path);
-    if (isAlias(node) || isScalar(node)) return;
-    if (path.length > DEEPEST_NESTING) {
+    else if (isAlias(node)) this.#visitAlias(node, path);
+    else if (path.length > DEEPEST_NESTING) {
       this.#report({ code: 'too_deep', message: 'the definition is nested too deeply' }, path, node);
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) this.#within(path, index, item);
     } else if (isMap(node)) this.#visitMap(node.items, path);
+    // Last, so that nothing can hold itself.
+    if ((isScalar(node) || isCollection(node)) && node.anchor) this.#anchors.add(node.anchor);
   }
 
   #visitMap(pairs: readonly Pair[], path: (string | number)[]): void {
@@ -74,6 +78,12 @@ class Scanner implements Scan {
         node,
       );
     }
+  }
+
+  #visitAlias(alias: Alias, path: readonly (string | number)[]): void {
+    if (this.#anchors.has(alias.source)) return;
+    const message = `not YAML: nothing is marked "&${alias.source}"`;
+    this.#report({ code: 'syntax', message, hint: `quote "*${alias.source}" if it is text` }, path, alias);
   }
 
   #within(path: (string | number)[], key: string | number, node: unknown): void {

@@ -46,6 +46,7 @@ export function readSource(text: string): Source {
   if (problems.length > 0) return unreadable(problems);
   if (document.contents === null) return unreadable([problem('empty', EMPTY, EMPTY_HINT)]);
   const scan = scanDocument(document, (offset) => positionAt(lines, offset));
+  if (scan.problems.some(({ code }) => code === 'syntax')) return unreadable(scan.problems);
   const value = valueOf(document);
   if (!value.ok) return unreadable([...scan.problems, problem('too_large', value.error)]);
   return {
@@ -70,7 +71,7 @@ function refusalOf(text: string): Problem | undefined {
 
 function parse(text: string, lineCounter: LineCounter): Document {
   // Duplicate keys are looked for in `scanDocument`: the parser's own check is quadratic in the size of a map.
-  return parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
+  return parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
 }
 
 const MOST_SYNTAX_PROBLEMS = 20;

@@ -1,4 +1,4 @@
-import { messageOf, ToolError } from '../errors.js';
+import { ToolError } from '../errors.js';
 import type { Json } from '../json.js';
 import type { ToolBlackboard, ToolContext } from '../tools/tool.js';
 import type { InvocationServices } from './invocation.js';
@@ -81,11 +81,6 @@ export class Attempt implements ToolContext, ToolBlackboard {
 
   /** Tells a tool that listens to stop. */
   stop(reason: unknown): void {
-    if (this.#controller === undefined) return;
-    try {
-      this.#controller.abort(reason);
-    } catch (error) {
-      this.log(`a listener of the tool's signal failed: ${messageOf(error)}`);
-    }
+    this.#controller?.abort(reason);
   }
 }

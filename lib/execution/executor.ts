@@ -8,7 +8,7 @@ import type { RunInputs } from './run-inputs.js';
 export interface Executor {
   /**
    * Starts a run and answers its id.
-   * Rejects with `invalid_params` or `invalid_options` before anything has run.
+   * Rejects with `invalid_params`, `invalid_options` or `blackboard_unreadable` before anything has run.
    */
   submit(run: RunInputs): Promise<string>;
   /**

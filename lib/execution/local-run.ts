@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Actor, createActor } from 'xstate';
 import { bindWork } from '../../machines/environment.js';
 import { type RunEvent, runMachine } from '../../machines/run.js';
-import { isSettled, type RunSnapshot, statusOf } from '../../machines/status.js';
+import { isSettled, type RunSnapshot, statusOf, wavesExecutedIn } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
 import { MemoryBlackboard } from '../blackboard/memory.js';
 import type { Blackboard } from '../blackboard/blackboard.js';
@@ -81,6 +81,10 @@ export class LocalRun {
 
   get status(): RunStatus {
     return statusOf(this.snapshot);
+  }
+
+  get wavesExecuted(): number {
+    return wavesExecutedIn(this.snapshot);
   }
 
   get isSettled(): boolean {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Blackboard } from '../blackboard/blackboard.js';
 import { type Clock, systemClock } from '../clock.js';
 import { resolveParams } from '../definition/params.js';
-import { WavetrainError } from '../errors.js';
+import { messageOf, WavetrainError } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import { fileAccess } from '../tools/files.js';
 import type { FileAccess } from '../tools/tool.js';
@@ -52,7 +52,7 @@ export class LocalExecutor implements Executor {
     const local = new LocalRun(prepared, this.#surroundings);
     if (onEvent) local.journal.listen(onEvent);
     this.#runs.set(prepared.id, local);
-    await local.begin();
+    await this.#begin(local);
     return prepared.id;
   }
 
@@ -83,6 +83,16 @@ export class LocalExecutor implements Executor {
   forget(runId: string): void {
     this.#runs.get(runId)?.actor.stop();
     this.#runs.delete(runId);
+  }
+
+  async #begin(run: LocalRun): Promise<void> {
+    try {
+      await run.begin();
+    } catch (cause) {
+      this.forget(run.prepared.id);
+      const message = `the blackboard cannot be read: ${messageOf(cause)}`;
+      throw new WavetrainError('blackboard_unreadable', message, { fault: 'service', cause });
+    }
   }
 
   #prepare(run: RunInputs): PreparedRun {

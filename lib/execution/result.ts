@@ -1,5 +1,5 @@
 import { TaskFailedError, WavetrainError } from '../errors.js';
-import { type Json, setOwn } from '../json.js';
+import type { Json } from '../json.js';
 import type { TaskEvent } from './event.js';
 import type { LocalRun } from './local-run.js';
 
@@ -19,11 +19,9 @@ export interface RunResult extends RunOutcome {
 
 /** What a run has produced so far. */
 export function outcomeOf(run: LocalRun): RunOutcome {
-  const outputs: Record<string, Json> = {};
-  for (const [taskId, output] of run.work.outputs) setOwn(outputs, taskId, output);
   return {
-    outputs,
-    waves_executed: run.snapshot.context.wavesExecuted,
+    outputs: run.work.outputs,
+    waves_executed: run.wavesExecuted,
     tasks_executed: run.invocations,
   };
 }

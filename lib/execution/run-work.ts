@@ -1,7 +1,7 @@
 import type { Abort, Expansion, Place, Settlement, Work } from '../../machines/vocabulary.js';
 import type { Scope } from '../definition/template/scope.js';
 import { messageOf, type TaskFailure } from '../errors.js';
-import type { Json } from '../json.js';
+import { type Json, setOwn } from '../json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { InvocationServices } from './invocation.js';
 import { processPace } from './pace.js';
@@ -17,8 +17,8 @@ export type Given = Pick<Scope, 'inputs' | 'params' | 'goal'>;
  */
 export class RunWork implements Work {
   readonly pace = processPace;
-  /** Outputs of the tasks that succeeded, in the order they were published (rule 4). */
-  readonly outputs = new Map<string, Json>();
+  /** Task id to output, of the tasks that succeeded, in the order they were published (rule 4). */
+  readonly outputs: Record<string, Json> = {};
   /** In the order they happened: the first is the one that a failed run reports (D16). */
   readonly failures: TaskFailure[] = [];
   /** Tasks that have settled. */
@@ -42,7 +42,11 @@ export class RunWork implements Work {
     this.#session = services.session;
     this.#onWave = onWave;
     const { outputs } = this;
-    this.#scope = { ...given, session: services.session.values, output: (taskId) => outputs.get(taskId) };
+    this.#scope = {
+      ...given,
+      session: services.session.values,
+      output: (taskId) => (Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined),
+    };
   }
 
   expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
@@ -68,7 +72,7 @@ export class RunWork implements Work {
     if (!settlement.ok) return this.#settle(work, settlement, published);
     const { output, writes } = work.outcome();
     const succeed = (): void => {
-      this.outputs.set(taskId, output);
+      setOwn(this.outputs, taskId, output);
       this.#settle(work, settlement, published);
     };
     if (writes.length === 0) return succeed();

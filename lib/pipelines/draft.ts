@@ -20,6 +20,8 @@ export interface DraftTask {
   readonly path: Path;
   readonly inputs: Template;
   readonly literalInputs: JsonObject;
+  /** It has `parallel_over`, of whatever kind. */
+  readonly fansOut: boolean;
   readonly over: Template | undefined;
   readonly overText: string | undefined;
   readonly awaits: readonly string[];
@@ -89,6 +91,7 @@ class Drafting {
         path,
         inputs,
         literalInputs,
+        fansOut: Object.hasOwn(value, 'parallel_over'),
         over,
         overText,
         awaits: listOf(value['await']).flatMap(textOf),

@@ -37,7 +37,7 @@ function findingsOf(placed: PlacedReference, task: DraftTask, draft: Draft, inpu
     case 'input':
       return inputFindings(placed, reference.key, inputs);
     case 'item':
-      return task.overText === undefined ? [itemOutside(placed)] : [];
+      return task.fansOut ? [] : [itemOutside(placed)];
     case 'session':
     case 'goal':
       return [];

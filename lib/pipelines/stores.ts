@@ -14,11 +14,11 @@ export interface StoringTask {
 
 export function storesOf(draft: Draft, waveOf: ReadonlyMap<string, number>): StoringTask[] {
   return draft.tasks.flatMap((task) => {
-    const { id, literalInputs, over, path } = task;
+    const { id, literalInputs, fansOut, path } = task;
     const key = literalInputs['key'];
     if (task.tool !== 'store' || typeof key !== 'string' || storesUnknownKey(task)) return [];
     const append = literalInputs['append'] === true;
-    return [{ id, key, append, wave: waveOf.get(id) ?? 0, fansOut: over !== undefined, path }];
+    return [{ id, key, append, wave: waveOf.get(id) ?? 0, fansOut, path }];
   });
 }
 

@@ -37,7 +37,6 @@ export interface RunRecord {
 export function recordOf(run: LocalRun): RunRecord {
   const { prepared, work, status } = run;
   const { pipeline } = prepared;
-  const { wavesExecuted } = run.snapshot.context;
   return {
     run_id: prepared.id,
     kind: 'pipeline',
@@ -51,7 +50,7 @@ export function recordOf(run: LocalRun): RunRecord {
     finished_at: run.finishedAt === null ? null : timeOf(run.finishedAt),
     progress: {
       waves: pipeline.waves.length,
-      waves_executed: wavesExecuted,
+      waves_executed: run.wavesExecuted,
       tasks: pipeline.tasks.size,
       tasks_settled: work.tasksSettled,
       invocations: run.invocations,

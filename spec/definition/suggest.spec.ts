@@ -12,8 +12,10 @@ describe('nearest', () => {
     ['fetch_data', ['fetch_dxtx', 'fetch_date', 'fetch_xatx'], 'fetch_date'],
     ['ab', ['a'], 'a'],
     ['a', ['ab'], 'ab'],
+    ['gaol', ['goal', 'id'], 'goal'],
+    ['retries', ['retry', 'timeout'], 'retry'],
     // too far
-    ['lnag', ['lang'], undefined],
+    ['lnga', ['goal'], undefined],
     ['summary', ['session'], undefined],
     ['zz', ['ab'], undefined],
     // nothing of the word would be left

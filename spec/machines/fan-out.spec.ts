@@ -82,7 +82,12 @@ describe('the fan-out actor', () => {
     const run = fanOut(5, 2);
     run.work.find('f', 0).place.wait();
     run.actor.send({ type: 'force' });
-    expect(run.work.log).to.include.members(['abort f[0]', 'abort f[1]', 'abort f[2]', 'publish f (aborted)']);
+    expect(run.work.log).to.include.members([
+      'abort f[0]',
+      'abort f[1]',
+      'abort f[2]',
+      'publish f (aborted)',
+    ]);
     expect(run.work.log).to.not.include('invoke f[3]');
     expect(run.actor.getSnapshot().status).to.equal('done');
   });
@@ -173,6 +178,7 @@ type Children = Record<string, { readonly src: string; readonly snapshot: unknow
 
 function itemsIn({ actor }: StartedRun): Children {
   let snapshot: unknown = JSON.parse(JSON.stringify(actor.getPersistedSnapshot()));
-  for (const id of ['wave', 'f', 'fan-out']) snapshot = (snapshot as { children: Children }).children[id]?.snapshot;
+  for (const id of ['wave', 'f', 'fan-out'])
+    snapshot = (snapshot as { children: Children }).children[id]?.snapshot;
   return (snapshot as { children: Children }).children;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { toDirectedGraph } from 'xstate/graph';
 import { runMachine } from '../../machines/run.js';
-import { isSettled, statusOf } from '../../machines/status.js';
+import { isSettled, statusOf, wavesExecutedIn } from '../../machines/status.js';
 import { startedRun } from '../support/started-run.js';
 
 describe('the run machine', () => {
@@ -18,10 +18,10 @@ describe('the run machine', () => {
     expect(work.inFlight).to.deep.equal(['a']);
     work.succeed('a');
     expect(work.inFlight).to.deep.equal(['c']);
-    expect(actor.getSnapshot().context.wavesExecuted).to.equal(1);
+    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(1);
     work.succeed('c');
     expect(statusOf(actor.getSnapshot())).to.equal('succeeded');
-    expect(actor.getSnapshot().context.wavesExecuted).to.equal(2);
+    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(2);
   });
 
   it('lets the wave of a failing task settle, then fails and starts no further wave (D16)', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { InspectionEvent } from 'xstate';
-import { statusOf } from '../../machines/status.js';
+import { statusOf, wavesExecutedIn } from '../../machines/status.js';
 import { FakeWork } from '../support/fake-work.js';
 import { startedRun } from '../support/started-run.js';
 
@@ -27,7 +27,10 @@ describe('the wave actor', () => {
     expect(Object.keys(tasks).sort()).to.deep.equal(['a', 'b', 'c']);
     expect(tasks['a']).to.deep.include({ src: 'task' });
     expect(tasks['a']?.snapshot).to.deep.include({ status: 'done', value: 'succeeded' });
-    expect(tasks['b']?.snapshot).to.deep.include({ value: 'failed', output: { ok: false, error: 'no luck' } });
+    expect(tasks['b']?.snapshot).to.deep.include({
+      value: 'failed',
+      output: { ok: false, error: 'no luck' },
+    });
     expect(tasks['c']?.snapshot).to.deep.include({ status: 'active', value: 'invoking' });
   });
 
@@ -37,6 +40,7 @@ describe('the wave actor', () => {
     expect(JSON.parse(JSON.stringify(wave))).to.deep.equal({
       status: 'active',
       value: 'settling',
+      wavesExecuted: 0,
       tasks: 1000,
       started: 1000,
       unsettled: 1000,
@@ -60,9 +64,9 @@ describe('the wave actor', () => {
     const { actor, work } = startedRun([['a'], ['b']]);
     work.isOverdue = true;
     work.succeed('a');
-    expect(actor.getSnapshot().context.wavesExecuted).to.equal(0);
+    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(0);
     work.postponed.shift()?.();
-    expect(actor.getSnapshot().context.wavesExecuted).to.equal(1);
+    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(1);
     expect(work.inFlight).to.deep.equal(['b']);
   });
 
@@ -94,9 +98,9 @@ describe('the wave actor', () => {
     };
     const { actor } = startedRun([['a'], ['b']], { work });
     work.succeed('a');
-    expect(actor.getSnapshot().context.wavesExecuted).to.equal(0);
+    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(0);
     publish();
-    expect(actor.getSnapshot().context.wavesExecuted).to.equal(1);
+    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(1);
   });
 
   it('shows a task that waits for its retry', () => {

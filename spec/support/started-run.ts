@@ -11,7 +11,11 @@ export interface StartedRun {
 /** A run machine over these waves, bound to work that the spec holds, and begun unless told otherwise. */
 export function startedRun(
   waves: readonly (readonly string[])[],
-  options: { readonly begin?: boolean; readonly work?: FakeWork; readonly inspect?: (event: InspectionEvent) => void } = {},
+  options: {
+    readonly begin?: boolean;
+    readonly work?: FakeWork;
+    readonly inspect?: (event: InspectionEvent) => void;
+  } = {},
 ): StartedRun {
   const work = options.work ?? new FakeWork();
   const inspection = options.inspect === undefined ? {} : { inspect: options.inspect };

@@ -46,7 +46,8 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     files: options.files ?? { read: () => Promise.reject(new ToolError('no files here')) },
     blackboard: {
       get_all: () => Promise.resolve(Object.fromEntries(session)),
-      read_many: (keys) => Promise.resolve(Object.fromEntries([...session].filter(([key]) => keys.includes(key)))),
+      read_many: (keys) =>
+        Promise.resolve(Object.fromEntries([...session].filter(([key]) => keys.includes(key)))),
       write: (key, value, append = false) => void writes.push({ key, value, append }),
     },
     log: (message) => void logs.push(message),

@@ -2,26 +2,7 @@ import type { Cursor } from './cursor.js';
 
 const USE_TRANSFORM = 'templates only point at values: compute with the transform tool';
 const ANY_KEY = 'names with other characters stand in brackets: ["any key"]';
-const OPERATORS = [
-  '==',
-  '!=',
-  '>=',
-  '<=',
-  '+',
-  '-',
-  '*',
-  '/',
-  '%',
-  '>',
-  '<',
-  '=',
-  '&&',
-  '||',
-  '!',
-  '&',
-  '^',
-  '~',
-];
+const OPERATORS = '== != >= <= && || + - * / % > < = ! & ^ ~'.split(' ');
 const WORD_OPERATORS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'is', 'if', 'else']);
 
 /** Says why no path starts here. */

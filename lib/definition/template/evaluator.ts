@@ -3,7 +3,7 @@ import type { Expression } from './expression.js';
 import { lookUp } from './lookup.js';
 import { whyMissing } from './missing.js';
 import type { Scope } from './scope.js';
-import { sourceOf } from './source.js';
+import { originOf } from './origin.js';
 import { spell } from './spelling.js';
 import { TemplateError } from './template-error.js';
 
@@ -12,15 +12,15 @@ export type Evaluate = (scope: Scope, item: Json | undefined) => Json;
 
 /** Compiles an expression: its fallback stands in for what is missing or null, wherever on the path (D11). */
 export function evaluatorOf(expression: Expression): Evaluate {
-  const source = sourceOf(expression);
-  const { path } = source;
+  const origin = originOf(expression);
+  const { path } = origin;
   const { fallback } = expression;
   if (fallback !== undefined) {
-    return (scope, item) => lookUp(source.read(scope, item), path) ?? fallback.value;
+    return (scope, item) => lookUp(origin.read(scope, item), path) ?? fallback.value;
   }
   return (scope, item) => {
-    const value = lookUp(source.read(scope, item), path);
+    const value = lookUp(origin.read(scope, item), path);
     if (value !== undefined) return value;
-    throw new TemplateError(spell(source.label, path), whyMissing(source, scope, item));
+    throw new TemplateError(spell(origin.label, path), whyMissing(origin, scope, item));
   };
 }

@@ -4,19 +4,19 @@ import type { Segment } from './expression.js';
 import { jsonIn } from './json-text.js';
 import { lookUp } from './lookup.js';
 import type { Scope } from './scope.js';
-import type { Source } from './source.js';
+import type { Origin } from './origin.js';
 import { spell, spellKey, spellSegment } from './spelling.js';
 
 const LISTED_KEYS = 8;
 const COMPARED_KEYS = 10_000;
 
 /** Says where a path ends before its end, and what exists there (D13). */
-export function whyMissing(source: Source, scope: Scope, item: Json | undefined): string {
-  let value = source.read(scope, item);
-  if (value === undefined) return source.absence;
-  for (const [at, segment] of source.path.entries()) {
+export function whyMissing(origin: Origin, scope: Scope, item: Json | undefined): string {
+  let value = origin.read(scope, item);
+  if (value === undefined) return origin.absence;
+  for (const [at, segment] of origin.path.entries()) {
     const next = lookUp(value, [segment]);
-    if (next === undefined) return whyNot(value, segment, spell(source.label, source.path.slice(0, at)));
+    if (next === undefined) return whyNot(value, segment, spell(origin.label, origin.path.slice(0, at)));
     value = next;
   }
   return 'it has no value';

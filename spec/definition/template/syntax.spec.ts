@@ -110,7 +110,8 @@ describe('parseTemplate', () => {
   describe('any text', () => {
     const alphabet = [...`{}[]"'\\?.|$ab0- \t\n`.split(''), '{{', '}}', '??', 'ab.b'];
 
-    it('parses without throwing: 200,000 texts of brackets, quotes and dots', () => {
+    it('parses without throwing: 200,000 texts of brackets, quotes and dots', function () {
+      this.timeout(60_000);
       let state = 12345;
       const next = (below: number): number => {
         state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -175,7 +176,7 @@ describe('parseTemplate', () => {
 
     function fastestOf(text: string): number {
       return Math.min(
-        ...Array.from({ length: 3 }, () => {
+        ...Array.from({ length: 2 }, () => {
           const start = performance.now();
           parseTemplate(text);
           return performance.now() - start;
@@ -184,19 +185,23 @@ describe('parseTemplate', () => {
     }
 
     for (const [name, unit] of Object.entries(hostile)) {
-      it(`grows with the length of the text, and no faster: ${name}`, () => {
+      it(`grows with the length of the text, and no faster: ${name}`, function () {
+        this.retries(4);
         const text = (count: number): string => `{{a${unit.repeat(count)}{{b}}`;
         fastestOf(text(1000));
-        const [small, large] = [fastestOf(text(2000)), fastestOf(text(16_000))];
-        // Eight times the text; quadratic time would be 64 times as much.
-        expect(large).to.be.lessThan(24 * small + 5);
+        const [small, large] = [fastestOf(text(2000)), fastestOf(text(32_000))];
+        // 16 times the text; quadratic time would be 256 times as much.
+        expect(large).to.be.lessThan(64 * small + 5);
       });
     }
 
-    it('reads a million of each, without an end of the stack', () => {
+    it('reads a million of each, without an end of the stack', function () {
+      this.timeout(60_000);
       for (const unit of ['{{', '{{a[', '{{a ?? "', '\\{{', '{{a ?? [[[[']) {
         expect(parseTemplate(unit.repeat(1_000_000))?.ok).to.equal(unit === '\\{{');
+        expect(parseTemplate(`${unit.repeat(1_000_000)}}}`)?.ok).to.equal(unit === '\\{{');
       }
+      expect(parseTemplate('{{a.b}}'.repeat(200_000))?.ok).to.equal(true);
     });
   });
 });

@@ -8,7 +8,7 @@ import { TemplateError } from './template-error.js';
 type NamespaceReference = Exclude<Reference, { readonly kind: 'task' | 'item' | 'unknown' }>;
 
 /** Where an expression starts to read, and the path from there. */
-export interface Source {
+export interface Origin {
   /** Its name in the words of the template language: `a.output`, `params`. */
   readonly label: string;
   readonly path: readonly Segment[];
@@ -17,8 +17,8 @@ export interface Source {
   read(scope: Scope, item: Json | undefined): Json | undefined;
 }
 
-/** The source of an expression that passed the checks: a first name that is no namespace is a task's. */
-export function sourceOf(expression: Expression): Source {
+/** The origin of an expression that passed the checks: a first name that is no namespace is a task's. */
+export function originOf(expression: Expression): Origin {
   const { root, path } = expression;
   const reference = referenceOf(expression, new Set([root]));
   if (reference.kind === 'task') return outputOf(reference, path);
@@ -29,7 +29,7 @@ export function sourceOf(expression: Expression): Source {
 
 const NO_ITEM = 'there is an item only in a task with parallel_over';
 
-function memberOfNamespace(reference: NamespaceReference, path: readonly Segment[]): Source {
+function memberOfNamespace(reference: NamespaceReference, path: readonly Segment[]): Origin {
   const absence = 'it has no value';
   if (reference.kind === 'goal') {
     return { label: 'pipeline.goal', path: path.slice(1), absence, read: (scope) => scope.goal };
@@ -46,7 +46,7 @@ function memberOfNamespace(reference: NamespaceReference, path: readonly Segment
   return { label: 'session', path: sessionPath, absence, read: (scope) => scope.session };
 }
 
-function outputOf(reference: Reference & { kind: 'task' }, path: readonly Segment[]): Source {
+function outputOf(reference: Reference & { kind: 'task' }, path: readonly Segment[]): Origin {
   const { taskId, omitted } = reference;
   return {
     label: `${taskId}.output`,
@@ -60,7 +60,7 @@ function field(name: string): Segment {
   return { kind: 'field', name };
 }
 
-function unreadable({ root, path }: Expression, absence: string): Source {
+function unreadable({ root, path }: Expression, absence: string): Origin {
   const read = (): never => {
     throw new TemplateError(spell(root, path), absence);
   };

@@ -1,0 +1,112 @@
+import { cpus } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runWithLimit } from './fan-out-limit.js';
+import { runOnTheFloor } from './floor.js';
+import { compare, heapInUse, longestGap, median, timed } from './measure.js';
+import { runOurs } from './ours.js';
+import { chain, fanOut, waves } from './shapes.js';
+import { compareStart } from './start.js';
+import { validationTime } from './validation.js';
+
+/** `npm run bench`: what is claimed about speed, as ratios to a floor in the same process. */
+const rows: [string, string, string, string][] = [];
+
+for (const [name, pipeline, must] of [
+  ['chain of 100 tasks', chain(100), 10],
+  ['one wave of 1,000', waves(1, 1000), 10],
+  ['20 waves of 50', waves(20, 50), 10],
+] as const) {
+  const { floor, ours } = await compare(
+    { floor: () => runOnTheFloor(pipeline), ours: () => runOurs(pipeline) },
+    { rounds: 301, warmup: 60 },
+  );
+  const each = (ms: number): string => `${((ms * 1000) / pipeline.tasks.size).toFixed(2)} µs`;
+  row(name, `${(ours / floor).toFixed(1)}x`, `${must}x`, `${each(ours)} a task, floor ${each(floor)}`);
+}
+
+const wide = waves(1, 100_000);
+const narrow = waves(1, 1000);
+const wideTimes: number[] = [];
+const narrowTimes: number[] = [];
+for (let round = 0; round < 7; round++) {
+  wideTimes.push((await timed(() => runOurs(wide))) / 100_000);
+  for (let time = 0; time < 15; time++) narrowTimes.push((await timed(() => runOurs(narrow))) / 1000);
+}
+const [wideMs, narrowMs] = [median(wideTimes), median(narrowTimes)];
+const perTask = `${(wideMs * 1000).toFixed(2)} µs against ${(narrowMs * 1000).toFixed(2)} µs`;
+row(
+  'wave of 100,000: time per task against a wave of 1,000',
+  `${(wideMs / narrowMs).toFixed(2)}x`,
+  '2x',
+  perTask,
+);
+
+const items = fanOut(100_000);
+const limited = { fan_out_concurrency: 64 };
+const { ours, limit } = await compare(
+  { ours: () => runOurs(items, limited), limit: () => runWithLimit(items, 100_000, 64) },
+  { rounds: 9, warmup: 2 },
+);
+const perItem = `${(ours / 100).toFixed(2)} µs an item, p-limit ${(limit / 100).toFixed(2)} µs`;
+row(
+  'fan-out of 100,000 items, concurrency 64, against p-limit',
+  `${(ours / limit).toFixed(2)}x`,
+  '1x',
+  perItem,
+);
+
+const gaps: number[] = [];
+for (let round = 0; round < 5; round++) {
+  gaps.push(Math.max(await longestGap(() => runOurs(wide)), await longestGap(() => runOurs(items, limited))));
+}
+row(
+  'longest event-loop gap in either of the two',
+  `${median(gaps).toFixed(0)} ms`,
+  '50 ms',
+  `worst of 5: ${Math.max(...gaps).toFixed(0)} ms`,
+);
+
+const hundred = chain(100);
+for (let time = 0; time < 200; time++) await runOurs(hundred);
+const before = await heapInUse();
+for (let time = 0; time < 1000; time++) await runOurs(hundred);
+const kept = ((await heapInUse()) - before) / 100_000;
+row(
+  'heap kept per finished task after 1,000 forgotten runs of 100 tasks',
+  `${kept.toFixed(2)} bytes`,
+  '0',
+  '',
+);
+
+const command = join(dirname(fileURLToPath(import.meta.url)), '..', 'bin', 'wavetrain.js');
+const start = compareStart(command, 21);
+row(
+  '`wavetrain run` of a 4-task file against `node -e 0`',
+  `${(start.run / start.node).toFixed(2)}x`,
+  '2.2x',
+  `${start.run.toFixed(0)} ms against ${start.node.toFixed(0)} ms`,
+);
+
+const validation = validationTime();
+row(
+  'validating 10,000 tasks with 50,000 references',
+  `${validation.objectMs.toFixed(0)} ms`,
+  '1,000 ms',
+  `as YAML text ${validation.textMs.toFixed(0)} ms; 5,000 tasks ${validation.halfMs.toFixed(0)} ms`,
+);
+
+print();
+
+function row(name: string, result: string, must: string, detail: string): void {
+  rows.push([name, result, must, detail]);
+  process.stderr.write(`${name}: ${result}\n`);
+}
+
+function print(): void {
+  const machine = `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${new Date().toISOString().slice(0, 10)}`;
+  const lines = rows.map((cells) => `| ${cells.join(' | ')} |`);
+  process.stdout.write(
+    `${machine}\n\n| shape | measured | must reach | detail |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n`,
+  );
+}

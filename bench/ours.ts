@@ -1,0 +1,12 @@
+import { LocalExecutor } from '../lib/execution/local.js';
+import type { ExecutionOptions } from '../lib/execution/run-inputs.js';
+import type { Pipeline } from '../lib/pipelines/pipeline.js';
+
+const executor = new LocalExecutor();
+
+/** Submits, waits for the result, forgets: what a synchronous run is. */
+export async function runOurs(pipeline: Pipeline, options: ExecutionOptions = {}): Promise<void> {
+  const runId = await executor.submit({ pipeline, options });
+  await executor.getResult(runId);
+  executor.forget(runId);
+}

@@ -1,0 +1,18 @@
+/** What a tool may take at most. */
+
+/** Size of one file that a tool reads, in bytes. */
+export const FILE_LIMIT_BYTES = 10 * 2 ** 20;
+
+/** What one expression of the `transform` tool may use. */
+export const EXPRESSION_LIMITS = {
+  /** Time until it is told to stop. */
+  timeoutMs: 1000,
+  /** Time after which it is stopped where it stands, because it did not listen. */
+  hardTimeoutMs: 1250,
+  /** Depth of nested evaluation. */
+  depth: 500,
+  /** Elements of one list that it makes. */
+  listLength: 1_000_000,
+  /** Size of its result as JSON, in bytes (roughly: characters). */
+  resultBytes: 10 * 2 ** 20,
+} as const;

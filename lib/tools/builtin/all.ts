@@ -1,0 +1,9 @@
+import type { Tool } from '../tool.js';
+import { fail } from './fail.js';
+import { ingestDocument } from './ingest-document.js';
+import { mock } from './mock.js';
+import { sleep } from './sleep.js';
+import { store } from './store.js';
+import { transform } from './transform.js';
+
+export const BUILTIN_TOOLS: readonly Tool[] = [fail, ingestDocument, mock, sleep, store, transform];

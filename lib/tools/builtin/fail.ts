@@ -1,0 +1,22 @@
+import { ToolError } from '../../errors.js';
+import { defineTool } from '../tool.js';
+
+/** Fails, always or a number of times, to try out what a pipeline does then (D22). */
+export const fail = defineTool({
+  name: 'fail',
+  description: 'Fails as asked, to try out retries and failures',
+  inputs: {
+    message: { type: 'string', default: 'failed as asked', description: 'what the error says' },
+    times: {
+      type: 'integer',
+      minimum: 0,
+      default: null,
+      description: 'number of attempts of the task or item that fail before one succeeds; null: all of them',
+    },
+  },
+  output: { name: 'result', description: 'attempts: the number of attempts it took', type: 'object' },
+  run({ message, times }, { attempt }) {
+    if (times === null || attempt <= times) throw new ToolError(message);
+    return { attempts: attempt };
+  },
+});

@@ -1,0 +1,28 @@
+import { evaluate } from '../expressions/evaluate.js';
+import { defineTool } from '../tool.js';
+
+/** Computes with JSONata, within limits (D49): logic belongs in tools, not in templates (D11). */
+export const transform = defineTool({
+  name: 'transform',
+  description: 'Computes a value from another with a JSONata expression',
+  inputs: {
+    input: { required: true, description: 'what the expression reads, as $' },
+    expression: {
+      type: 'string',
+      minLength: 1,
+      required: true,
+      description: 'in JSONata, such as $sum(lines.(price * quantity))',
+    },
+    bindings: {
+      type: 'object',
+      default: {},
+      description: 'further values: {"rate": 2} is read as $rate',
+    },
+  },
+  output: {
+    name: 'value',
+    description: 'what the expression gives; null when it finds nothing',
+    type: 'any',
+  },
+  run: ({ input, expression, bindings }) => evaluate(expression, input, bindings),
+});

@@ -1,0 +1,111 @@
+import { extname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { pipeline } from 'node:stream/promises';
+import { messageOf, ToolError } from '../../errors.js';
+import { setOwn } from '../../json.js';
+import { errorCode } from '../error-code.js';
+import type { DocumentContent } from './document.js';
+
+const SLICE_BYTES = 2 ** 16;
+const DELIMITERS = [',', ';', '\t'] as const;
+
+/**
+ * Reads a table of comma-separated values whose first line names the columns. Semicolons and tabs are recognised
+ * by that line, empty lines are passed over. A cell is a number only when it is spelt as a number would be
+ * printed: `007` and `1.50` stay text.
+ *
+ * Other work goes on meanwhile, and `signal` ends it.
+ *
+ * @throws ToolError, not retryable, that says which line is wrong and why
+ */
+export async function readCsv(
+  bytes: Buffer,
+  text: string,
+  source: string,
+  signal: AbortSignal,
+): Promise<DocumentContent> {
+  const { parse } = await import('csv-parse');
+  const table = new Table();
+  const parser = parse({ bom: true, skip_empty_lines: true, delimiter: delimiterOf(text, source) });
+  try {
+    await pipeline(
+      slicesOf(bytes),
+      parser,
+      async (records: AsyncIterable<string[]>) => {
+        for await (const cells of records) table.add(cells);
+      },
+      { signal },
+    );
+  } catch (error) {
+    const why = signal.aborted ? 'stopped' : `"${source}" is no table: ${reasonOf(error)}`;
+    throw new ToolError(why, { retryable: false, cause: error });
+  }
+  return { columns: table.columns, rows: table.rows };
+}
+
+class Table {
+  columns: readonly string[] = [];
+  readonly rows: Record<string, string | number>[] = [];
+
+  add(cells: readonly string[]): void {
+    if (this.columns.length === 0) this.columns = headerOf(cells);
+    else this.rows.push(this.#rowOf(cells));
+  }
+
+  #rowOf(cells: readonly string[]): Record<string, string | number> {
+    const row: Record<string, string | number> = {};
+    for (const [i, column] of this.columns.entries()) setOwn(row, column, valueOf(cells[i] ?? ''));
+    return row;
+  }
+}
+
+function headerOf(cells: readonly string[]): string[] {
+  const columns = cells.map((cell) => cell.trim());
+  const unnamed = columns.indexOf('');
+  if (unnamed !== -1)
+    throw new Error(`its first line must name the columns, and column ${unnamed + 1} has no name`);
+  const seen = new Set<string>();
+  for (const column of columns) {
+    if (seen.has(column)) throw new Error(`two columns are named "${column}"`);
+    seen.add(column);
+  }
+  if (columns.every((column) => typeof valueOf(column) === 'number')) {
+    throw new Error('its first line must name the columns, but holds only numbers');
+  }
+  return columns;
+}
+
+function valueOf(cell: string): string | number {
+  const number = Number(cell);
+  return Number.isFinite(number) && String(number) === cell ? number : cell;
+}
+
+/** The one that stands most often in the first line, outside of quotes. */
+function delimiterOf(text: string, source: string): string {
+  if (extname(source).toLowerCase() === '.tsv') return '\t';
+  const start = text.search(/\S/);
+  const end = text.indexOf('\n', start);
+  const line = text.slice(Math.max(0, start), end === -1 ? text.length : end).replaceAll(/"[^"]*"/g, '');
+  const counted = DELIMITERS.map((delimiter) => ({ delimiter, count: line.split(delimiter).length }));
+  return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
+}
+
+/** Between slices, others get their turn. */
+async function* slicesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    yield bytes.subarray(at, at + SLICE_BYTES);
+    await setImmediate();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const message = messageOf(error);
+  if (errorCode(error) !== 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH') return message;
+  const [, wanted, found, line] = /expect (\d+), got (\d+) on line (\d+)/.exec(message) ?? [];
+  if (wanted === undefined || found === undefined) return message;
+  return `line ${line} has ${count(found)}, but its header has ${wanted}`;
+}
+
+function count(cells: string): string {
+  return cells === '1' ? '1 cell' : `${cells} cells`;
+}

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { extname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { messageOf, WavetrainError } from '../errors.js';
+import { errorCode } from './error-code.js';
+import { toolsOf } from './exported-tools.js';
+import type { Tool } from './tool.js';
+
+/** What a tool file may import as `wavetrain`, though no such package is installed where it lies. */
+const OWN_NAME = 'wavetrain';
+
+const TYPESCRIPT = new Set(['.ts', '.mts', '.cts']);
+const JAVASCRIPT = new Set(['.js', '.mjs', '.cjs']);
+
+export interface LoadOptions {
+  /** The file that answers to `import … from 'wavetrain'`; without it the package must be installed. */
+  readonly entry?: string;
+}
+
+/**
+ * Loads tools from a file (`./my-tools.ts`, also `.mts`, `.js`, `.mjs`) or an installed package (D48). Looks at the
+ * default export, or without one at every named export; each may be a tool, a list of tools, or `{tools: [...]}`.
+ *
+ * @param cwd the folder that relative paths, and the search for packages, start from
+ * @throws WavetrainError `bad_tool_file` that names the file and what is wrong with it
+ */
+export async function loadTools(specifier: string, cwd: string, options: LoadOptions = {}): Promise<Tool[]> {
+  try {
+    const file = await fileOf(specifier, cwd);
+    return toolsOf(await importFile(file, options));
+  } catch (error) {
+    const why = messageOf(error).replaceAll(/\s+/g, ' ').trim();
+    throw new WavetrainError('bad_tool_file', `cannot load tools from "${specifier}": ${why}`, {
+      cause: error,
+    });
+  }
+}
+
+async function fileOf(specifier: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, specifier);
+  if (existsSync(path) && isFilePath(specifier)) return path;
+  if (specifier.startsWith('.') || isAbsolute(specifier)) throw new Error(`there is no file ${path}`);
+  return await packageFile(specifier, cwd);
+}
+
+/** `tools.ts` may be a file beside us; `tools` is the name of a package. */
+function isFilePath(specifier: string): boolean {
+  const extension = extname(specifier);
+  return (
+    specifier.startsWith('.') ||
+    isAbsolute(specifier) ||
+    TYPESCRIPT.has(extension) ||
+    JAVASCRIPT.has(extension)
+  );
+}
+
+async function packageFile(name: string, cwd: string): Promise<string> {
+  const { createJiti } = await import('jiti');
+  const found = createJiti(join(cwd, 'tools.js'), { fsCache: false }).esmResolve(name, { try: true });
+  if (found === undefined)
+    throw new Error(`there is no such file in ${cwd}, and no such package is installed`);
+  return fileURLToPath(found);
+}
+
+async function importFile(file: string, options: LoadOptions): Promise<object> {
+  if (TYPESCRIPT.has(extname(file))) return await importTranslated(file, options);
+  try {
+    const exported: object = await import(pathToFileURL(file).href);
+    return exported;
+  } catch (error) {
+    if (options.entry !== undefined && lacksOwnName(error)) return await importTranslated(file, options);
+    throw error;
+  }
+}
+
+function lacksOwnName(error: unknown): boolean {
+  return errorCode(error) === 'ERR_MODULE_NOT_FOUND' && messageOf(error).includes(`'${OWN_NAME}'`);
+}
+
+/** Node reads no TypeScript by itself, and finds our own package only where it is installed. */
+async function importTranslated(file: string, { entry }: LoadOptions): Promise<object> {
+  const { createJiti } = await import('jiti');
+  const virtualModules = entry === undefined ? {} : { [OWN_NAME]: await importEntry(entry) };
+  // Translations are not kept: the usual place is a folder that others can write to.
+  const jiti = createJiti(file, { fsCache: false, interopDefault: false, virtualModules });
+  return await jiti.import<object>(file);
+}
+
+/** The very module that is running, so that a ToolError thrown there is a ToolError here. */
+async function importEntry(entry: string): Promise<unknown> {
+  return await import(pathToFileURL(entry).href);
+}

@@ -1,0 +1,11 @@
+import { expect } from 'chai';
+import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS } from '../../lib/definition/fields.js';
+import { ParamDefinition, PipelineDefinition, TaskDefinition } from '../../lib/definition/schema.js';
+
+describe('the names of the fields', () => {
+  it('are those of the schema', () => {
+    expect([...PIPELINE_FIELDS]).to.have.members(Object.keys(PipelineDefinition.properties));
+    expect([...TASK_FIELDS]).to.have.members(Object.keys(TaskDefinition.properties));
+    expect([...PARAM_FIELDS]).to.have.members(Object.keys(ParamDefinition.properties));
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { coerce } from '../../lib/definition/coerce.js';
+import { resolveParams } from '../../lib/definition/params.js';
+import type { ParamDefinition } from '../../lib/definition/schema.js';
+import type { Json, JsonObject } from '../../lib/json.js';
+
+function resolve(params: Record<string, ParamDefinition>, given: JsonObject = {}) {
+  return resolveParams({ params }, given);
+}
+
+describe('typed params (rule 10, D4)', () => {
+  const coerced: [string, Json, Json][] = [
+    ['integer', '42', 42],
+    ['integer', ' -7 ', -7],
+    ['integer', 3, 3],
+    ['integer', '1e3', 1000],
+    ['number', '1.5', 1.5],
+    ['number', '-.5', -0.5],
+    ['boolean', 'TRUE', true],
+    ['boolean', 'yes', true],
+    ['boolean', 1, true],
+    ['boolean', '1', true],
+    ['boolean', 'No', false],
+    ['boolean', 0, false],
+    ['string', 7, '7'],
+    ['string', true, 'true'],
+    ['string', '', ''],
+    ['list', [1], [1]],
+    ['object', { a: 1 }, { a: 1 }],
+  ];
+  for (const [type, given, value] of coerced) {
+    it(`makes ${JSON.stringify(given)} the ${type} ${JSON.stringify(value)}`, () => {
+      expect(resolve({ p: { type: type as 'string' } }, { p: given })).to.deep.equal({
+        ok: true,
+        values: { p: value },
+      });
+    });
+  }
+
+  const refused: [string, Json][] = [
+    ['integer', 1.5],
+    ['integer', '1.5'],
+    ['integer', ''],
+    ['integer', 'twelve'],
+    ['integer', '0x10'],
+    ['integer', true],
+    ['integer', 2 ** 53],
+    ['integer', '9007199254740993'],
+    ['number', 'NaN'],
+    ['number', 'Infinity'],
+    ['number', '1e999'],
+    ['number', null],
+    ['boolean', 'maybe'],
+    ['boolean', 2],
+    ['string', [1]],
+    ['string', null],
+    ['list', '[1]'],
+    ['list', { length: 0 }],
+    ['object', '{}'],
+    ['object', []],
+  ];
+  for (const [type, given] of refused) {
+    it(`does not make ${JSON.stringify(given)} a ${type}`, () => {
+      const resolved = resolve({ p: { type: type as 'string' } }, { p: given });
+      expect(resolved.ok).to.equal(false);
+    });
+  }
+
+  it('never makes a fraction whole, whatever it looks like', () => {
+    fc.assert(
+      fc.property(fc.double({ noInteger: true, noNaN: true }), fc.boolean(), (number, asText) => {
+        expect(coerce(asText ? String(number) : number, 'integer').ok).to.equal(false);
+      }),
+    );
+  });
+
+  it('is text when no type is given', () => {
+    expect(resolve({ p: {} }, { p: 5 })).to.deep.equal({ ok: true, values: { p: '5' } });
+  });
+
+  it('takes the default of a param that is not given, coerced like a given one', () => {
+    expect(resolve({ p: { type: 'integer', default: '5' } })).to.deep.equal({ ok: true, values: { p: 5 } });
+  });
+
+  it('is optional and null when the default is null', () => {
+    expect(resolve({ p: { type: 'integer', default: null } })).to.deep.equal({
+      ok: true,
+      values: { p: null },
+    });
+    expect(resolve({ p: { type: 'integer', default: null } }, { p: null })).to.deep.equal({
+      ok: true,
+      values: { p: null },
+    });
+  });
+
+  it('reports every param that is missing, unknown or wrong, at once', () => {
+    const resolved = resolve(
+      { city: { description: 'where to look' }, limit: { type: 'integer' }, mode: {} },
+      { limit: 'many', mod: 'x' },
+    );
+    expect(resolved).to.deep.equal({
+      ok: false,
+      problems: [
+        'there is no param "mod"; did you mean "mode"?',
+        'param "city" (string) is required: where to look',
+        'param "limit" must be a whole number; it is "many"',
+        'param "mode" (string) is required',
+      ],
+    });
+  });
+
+  it('checks the keywords of JSON Schema after coercion', () => {
+    const params: Record<string, ParamDefinition> = {
+      level: { enum: ['low', 'high'] },
+      count: { type: 'integer', minimum: 1, maximum: 9 },
+      code: { pattern: '^[A-Z]{3}$' },
+      rows: { type: 'list', items: { type: 'number' } },
+    };
+    expect(resolve(params, { level: 'low', count: '3', code: 'ABC', rows: [1, 2] })).to.deep.include({
+      ok: true,
+    });
+    const refusedValues = resolve(params, { level: 'mid', count: 10, code: 'abc', rows: ['x'] });
+    expect(refusedValues.ok ? [] : refusedValues.problems).to.have.length(4);
+    expect(refusedValues.ok ? '' : refusedValues.problems[0]).to.include('"low", "high"');
+  });
+
+  it('matches a hostile pattern in a moment', () => {
+    const resolved = resolve({ p: { pattern: '^(a+)+$' } }, { p: `${'a'.repeat(50)}!` });
+    expect(resolved.ok).to.equal(false);
+  });
+
+  it('takes any name', () => {
+    const params = JSON.parse('{"__proto__": {"type": "integer", "default": 1}}') as Record<
+      string,
+      ParamDefinition
+    >;
+    const resolved = resolve(params);
+    expect(resolved.ok && JSON.stringify(resolved.values)).to.equal('{"__proto__":1}');
+    expect(resolve({}, JSON.parse('{"constructor": 1}') as JsonObject)).to.deep.include({ ok: false });
+  });
+});

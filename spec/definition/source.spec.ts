@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { readSource } from '../../lib/definition/source.js';
+
+function problemOf(text: string) {
+  const { problems } = readSource(text);
+  return problems[0];
+}
+
+describe('reading a definition (D7)', () => {
+  it('reads YAML and JSON alike', () => {
+    expect(readSource('a: [1, {b: x}]').value).to.deep.equal({ a: [1, { b: 'x' }] });
+    expect(readSource('{"a": [1, {"b": "x"}]}').value).to.deep.equal({ a: [1, { b: 'x' }] });
+    expect(readSource('\uFEFFa: 1').value).to.deep.equal({ a: 1 });
+  });
+
+  it('knows where keys and values stand', () => {
+    const source = readSource('a:\n  - b: one\n    c: two\n');
+    expect(source.positionOf(['a', 0, 'c'])).to.deep.equal({ line: 3, column: 8 });
+    expect(source.positionOf(['a', 0, 'c'], 'key')).to.deep.equal({ line: 3, column: 5 });
+    expect(source.positionOf(['a', 0, 'gone'])).to.deep.equal({ line: 2, column: 5 });
+  });
+
+  it('finds positions through aliases', () => {
+    const source = readSource('x: &x {k: 1}\ny: *x\n');
+    expect(source.positionOf(['y', 'k'])).to.deep.equal({ line: 1, column: 11 });
+  });
+
+  const refused: [string, string, string][] = [
+    ['an empty text', '', 'empty'],
+    ['blanks only', ' \n\t\n', 'empty'],
+    ['a comment only', '# nothing here\n', 'empty'],
+    ['two documents', 'a: 1\n---\nb: 2\n', 'several_documents'],
+    ['broken flow', 'a: [1, 2', 'syntax'],
+    ['tabs for indentation', 'a:\n\tb: 1', 'syntax'],
+    ['an unknown tag', 'a: !custom 1', 'syntax'],
+    ['an unknown alias', 'a: *nothing', 'syntax'],
+    ['an alias of what it stands in', 'a: &a [*a]', 'syntax'],
+    ['a number that JSON does not have', 'a: .inf', 'invalid_value'],
+    ['a key that stands twice', 'a: 1\na: 2', 'duplicate_key'],
+    ['a key that stands twice in JSON', '{"a": 1, "b": {"c": 1, "c": 2}}', 'duplicate_key'],
+    ['a bomb of aliases', bomb(), 'too_large'],
+    ['5 MB of brackets', '['.repeat(5e6), 'too_deep'],
+    ['5 MB of brackets in a map', `a: ${'{b: '.repeat(1e6)}`, 'too_deep'],
+    ['5 MB of dashes', '- '.repeat(2.5e6), 'too_deep'],
+    ['deep indentation', Array.from({ length: 300 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'too_deep'],
+    [
+      'very deep indentation',
+      Array.from({ length: 3000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
+      'too_deep',
+    ],
+    ['17 MB of text', `a: ${'x'.repeat(17 * 2 ** 20)}`, 'too_large'],
+  ];
+  for (const [title, text, code] of refused) {
+    it(`refuses ${title}`, () => {
+      expect(problemOf(text)).to.deep.include({ code, severity: 'error' });
+    });
+  }
+
+  it('takes brackets in text and comments for what they are', () => {
+    const text = `a: "${'['.repeat(500)}"\n# ${'{'.repeat(500)}\nb: |\n  ${'['.repeat(500)}\n`;
+    expect(readSource(text).problems).to.deep.equal([]);
+  });
+
+  it('recognises a template without quotes, and says what to do', () => {
+    const source = readSource('tasks:\n  - inputs:\n      x: {{a.output}}\n');
+    expect(source.problems).to.deep.equal([
+      {
+        code: 'unquoted_template',
+        severity: 'error',
+        message: 'this is a map to YAML, not a template',
+        hint: 'put quotes around the template',
+        path: '/tasks/0/inputs/x',
+        line: 3,
+        column: 11,
+      },
+    ]);
+    expect(source.unquoted).to.deep.equal([['tasks', 0, 'inputs', 'x']]);
+  });
+
+  it('recognises a template without quotes and with text behind it', () => {
+    expect(problemOf('x: {{a.output}} and more')).to.deep.include({
+      code: 'syntax',
+      hint: 'put quotes around the template',
+      line: 1,
+    });
+  });
+
+  it('reports several problems of the text at once', () => {
+    const { problems } = readSource('a: 1\na: 2\nb: {{x.output}}\n');
+    expect(problems.map(({ code, line }) => `${code} ${line}`)).to.deep.equal([
+      'duplicate_key 2',
+      'unquoted_template 3',
+    ]);
+  });
+
+  it('keeps keys that JavaScript knows otherwise', () => {
+    const { value } = readSource('__proto__: {a: 1}\nconstructor: 2\n');
+    expect(JSON.stringify(value)).to.equal('{"__proto__":{"a":1},"constructor":2}');
+  });
+});
+
+function bomb(): string {
+  const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+  for (let i = 1; i < 10; i++)
+    lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(', ')}]`);
+  return lines.join('\n');
+}

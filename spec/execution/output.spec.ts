@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type Output, toOutput } from '../../lib/execution/output.js';
+
+const options = { limitBytes: 10_000, artifactPath: () => '/somewhere/a-1.bin' };
+
+function valueOf(output: Output): unknown {
+  if (!output.ok) throw new Error(output.error);
+  return output.value;
+}
+
+describe('an output (D24)', () => {
+  it('is an equal copy of any JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        expect(JSON.stringify(valueOf(toOutput(value, { ...options, limitBytes: 1e9 })))).to.equal(
+          JSON.stringify(value),
+        );
+      }),
+    );
+  });
+
+  it('cannot be changed by the tool that returned it, nor by one that reads it', () => {
+    const returned = { list: [1] };
+    const value = valueOf(toOutput(returned, options)) as { list: number[] };
+    returned.list.push(2);
+    expect(value).to.deep.equal({ list: [1] });
+    expect(() => value.list.push(3)).to.throw(TypeError);
+  });
+
+  it('is neither copied nor counted anew when it is handed on, but its size still counts', () => {
+    const first = valueOf(toOutput({ text: 'x'.repeat(4000) }, options));
+    const second = valueOf(toOutput({ again: first }, options)) as { again: unknown };
+    expect(second.again).to.equal(first);
+    expect(toOutput([first, first, first], options)).to.deep.include({ ok: false });
+  });
+
+  it('is refused at once when repeated parts make it huge', () => {
+    let value: unknown = 'x'.repeat(100);
+    for (let level = 0; level < 60; level++) value = [value, value];
+    expect(toOutput(value, options)).to.deep.include({ ok: false });
+  });
+
+  it('is refused when it is nested without end', () => {
+    let value: unknown = null;
+    for (let level = 0; level < 100_000; level++) value = [value];
+    expect(toOutput(value, options)).to.deep.equal({
+      ok: false,
+      error: 'the output has a cycle, or more than 500 levels',
+    });
+  });
+
+  it('holds a reference where the tool returned bytes', () => {
+    for (const bytes of [
+      Buffer.from('abc'),
+      new Uint8Array([97, 98, 99]),
+      new Uint8Array([97, 98, 99]).buffer,
+    ]) {
+      const output = toOutput({ file: bytes }, options);
+      expect(valueOf(output)).to.deep.equal({
+        file: { path: '/somewhere/a-1.bin', media_type: 'application/octet-stream', size: 3 },
+      });
+      expect(
+        output.ok && output.artifacts.map((artifact) => Buffer.from(artifact.bytes).toString()),
+      ).to.deep.equal(['abc']);
+    }
+  });
+
+  it('says what is too large in units that people read', () => {
+    const output = toOutput('x'.repeat(3 * 2 ** 20), { ...options, limitBytes: 2.5 * 2 ** 20 });
+    expect(output).to.deep.equal({
+      ok: false,
+      error: 'the output is larger than the limit of 2.5 MiB: return less, or a file',
+    });
+  });
+});

@@ -1,0 +1,355 @@
+import { expect } from 'chai';
+import { checkDefinition } from '../../lib/pipelines/check.js';
+import { reportOf } from '../../lib/pipelines/report.js';
+import { builtinCatalog } from '../../lib/tools/catalog.js';
+import { checking, codes, only, pipelineOf } from '../support/checking.js';
+
+const TASKS = `
+- {id: a, tool: mock}
+- {id: b, tool: mock, inputs: {x: "{{a.output.inputs}}"}}
+`;
+
+describe('checking a definition (rule 11, D8)', () => {
+  it('takes a pipeline under its key or bare, as YAML, JSON or an object (D3)', () => {
+    const bare = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}]';
+    for (const text of [
+      bare,
+      `pipeline:\n${bare.replaceAll(/^/gm, '  ')}`,
+      '{"pipeline": {"id": "p", "goal": "g", "tasks": [{"id": "a", "tool": "mock"}]}}',
+    ]) {
+      expect(checking(text).ok, text).to.equal(true);
+    }
+    const definition = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
+    expect(checkDefinition({ pipeline: definition }, { catalog: builtinCatalog() }).ok).to.equal(true);
+    expect(checkDefinition(definition, { catalog: builtinCatalog() }).ok).to.equal(true);
+  });
+
+  it('gives a pipeline with its waves and statistics (Command-line interface)', () => {
+    const check = checking(`
+pipeline:
+  id: p
+  goal: "about {{params.topic}}"
+  params: {topic: {description: what}}
+  inputs: {one: 1, two: 2}
+  tasks:
+    - {id: s, tool: store, retry: 2, inputs: {key: k2, value: "{{l.output}}"}}
+    - {id: l, tool: transform, inputs: {input: null, expression: "[1]"}}
+    - {id: f, tool: store, retry: 1, parallel_over: "{{l.output}}", inputs: {key: k1, value: "{{item}}", append: true}}
+`);
+    expect(check.ok && check.pipeline.statistics).to.deep.equal({
+      id: 'p',
+      goal: 'about {{params.topic}}',
+      tasks: 3,
+      tools: ['store', 'transform'],
+      inputs_count: 2,
+      store_keys: ['k1', 'k2'],
+      waves: 2,
+      wave_sizes: [1, 2],
+      fan_out_tasks: 1,
+      total_retries: 3,
+    });
+  });
+
+  it('says where each problem is, in the text and as a JSON pointer', () => {
+    const problem = only(checking(pipelineOf('- id: a\n  tool: mock\n  retries: 3')));
+    expect(problem).to.deep.equal({
+      code: 'unknown_field',
+      severity: 'error',
+      message: 'there is no field "retries" here',
+      hint: 'did you mean "retry"?',
+      path: '/pipeline/tasks/0/retries',
+      line: 7,
+      column: 7,
+    });
+  });
+
+  it('has no lines for a definition that came as an object', () => {
+    const check = checkDefinition(
+      { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mok' }] },
+      { catalog: builtinCatalog() },
+    );
+    expect(only(check)).to.deep.equal({
+      code: 'unknown_tool',
+      severity: 'error',
+      message: 'there is no tool "mok"',
+      hint: 'did you mean "mock"?',
+      path: '/tasks/0/tool',
+    });
+  });
+
+  const wrong: [string, string, string[]][] = [
+    ['no definition at all', '[1, 2]', ['wrong_type at ']],
+    ['text', 'just text', ['wrong_type at ']],
+    ['neither pipeline nor its fields', 'steps: []', ['missing_field at ']],
+    [
+      'something beside the pipeline',
+      `${pipelineOf('- {id: a, tool: mock}')}version: 1\n`,
+      ['unknown_field at /version'],
+    ],
+    ['a pipeline that is a list', 'pipeline: []', ['wrong_type at /pipeline']],
+    ['missing fields', 'pipeline: {id: p}', ['missing_field at /pipeline', 'missing_field at /pipeline']],
+    ['no tasks', 'pipeline: {id: p, goal: g, tasks: []}', ['invalid_value at /pipeline/tasks']],
+    [
+      'a bad id',
+      'pipeline: {id: "1 p", goal: g, tasks: [{id: a, tool: mock}]}',
+      ['invalid_value at /pipeline/id'],
+    ],
+    [
+      'a task id with a dot',
+      pipelineOf('- {id: a.b, tool: mock}'),
+      ['invalid_value at /pipeline/tasks/0/id'],
+    ],
+    [
+      'a reserved task id (D1)',
+      pipelineOf('- {id: session, tool: mock}'),
+      ['reserved_id at /pipeline/tasks/0/id'],
+    ],
+    [
+      'two tasks of one id',
+      pipelineOf('- {id: a, tool: mock}\n- {id: a, tool: mock}'),
+      ['duplicate_task at /pipeline/tasks/1/id'],
+    ],
+    ['a task that is text', pipelineOf('- mock'), ['wrong_type at /pipeline/tasks/0']],
+    [
+      'a negative retry',
+      pipelineOf('- {id: a, tool: mock, retry: -1}'),
+      ['invalid_value at /pipeline/tasks/0/retry'],
+    ],
+    [
+      'a retry of one and a half',
+      pipelineOf('- {id: a, tool: mock, retry: 1.5}'),
+      ['wrong_type at /pipeline/tasks/0/retry'],
+    ],
+    [
+      'a timeout of nothing',
+      pipelineOf('- {id: a, tool: mock, timeout: 0}'),
+      ['invalid_value at /pipeline/tasks/0/timeout'],
+    ],
+    ['an unknown tool', pipelineOf('- {id: a, tool: stor}'), ['unknown_tool at /pipeline/tasks/0/tool']],
+    [
+      'an input that the tool has not',
+      pipelineOf('- {id: a, tool: store, inputs: {key: k, value: 1, appnd: true}}'),
+      ['unknown_input at /pipeline/tasks/0/inputs/appnd'],
+    ],
+    [
+      'an input that is missing',
+      pipelineOf('- {id: a, tool: store, inputs: {key: k}}'),
+      ['missing_input at /pipeline/tasks/0/inputs'],
+    ],
+    [
+      'a literal of the wrong type',
+      pipelineOf('- {id: a, tool: store, inputs: {key: 5, value: 1}}'),
+      ['invalid_input at /pipeline/tasks/0/inputs/key'],
+    ],
+    [
+      'a template that is never closed',
+      pipelineOf('- {id: a, tool: mock, inputs: {x: "{{a.output"}}'),
+      ['template_syntax at /pipeline/tasks/0/inputs/x'],
+    ],
+    [
+      'an unknown name',
+      pipelineOf('- {id: a, tool: mock, inputs: {x: "{{b.output}}"}}'),
+      ['unknown_reference at /pipeline/tasks/0/inputs/x'],
+    ],
+    [
+      'an unknown param',
+      pipelineOf('- {id: a, tool: mock, inputs: {x: "{{params.p}}"}}'),
+      ['unknown_reference at /pipeline/tasks/0/inputs/x'],
+    ],
+    [
+      'an unknown input key (D5)',
+      pipelineOf('- {id: a, tool: mock, inputs: {x: "{{pipeline.inputs.k}}"}}'),
+      ['unknown_reference at /pipeline/tasks/0/inputs/x'],
+    ],
+    [
+      'its own output',
+      pipelineOf('- {id: a, tool: mock, inputs: {x: "{{a.output}}"}}'),
+      ['self_reference at /pipeline/tasks/0/inputs/x'],
+    ],
+    [
+      'awaiting itself',
+      pipelineOf('- {id: a, tool: mock, await: [a]}'),
+      ['self_reference at /pipeline/tasks/0/await/0'],
+    ],
+    [
+      'awaiting a stranger',
+      pipelineOf('- {id: a, tool: mock, await: [b]}'),
+      ['unknown_reference at /pipeline/tasks/0/await/0'],
+    ],
+    [
+      'an item outside a fan-out (D6)',
+      pipelineOf('- {id: a, tool: mock, inputs: {x: "{{item}}"}}'),
+      ['item_outside_fan_out at /pipeline/tasks/0/inputs/x'],
+    ],
+    [
+      'a fan-out that never reads the item (D6)',
+      pipelineOf('- {id: a, tool: mock, parallel_over: "{{session.l ?? []}}"}'),
+      ['item_unused at /pipeline/tasks/0/parallel_over'],
+    ],
+    [
+      'a fan-out over text around a template (D6)',
+      pipelineOf('- {id: a, tool: mock, parallel_over: "x {{session.l ?? []}}", inputs: {x: "{{item}}"}}'),
+      ['invalid_value at /pipeline/tasks/0/parallel_over'],
+    ],
+    [
+      'a fan-out over plain text (D6)',
+      pipelineOf('- {id: a, tool: mock, parallel_over: "list", inputs: {x: "{{item}}"}}'),
+      ['invalid_value at /pipeline/tasks/0/parallel_over'],
+    ],
+    [
+      'a fan-out over two templates (D6)',
+      pipelineOf(
+        '- {id: a, tool: mock, parallel_over: "{{session.l ?? []}}{{session.l ?? []}}", inputs: {x: "{{item}}"}}',
+      ),
+      ['invalid_value at /pipeline/tasks/0/parallel_over'],
+    ],
+    [
+      'a fan-out over its item',
+      pipelineOf('- {id: a, tool: mock, parallel_over: "{{item.list}}", inputs: {x: "{{item}}"}}'),
+      ['item_outside_fan_out at /pipeline/tasks/0/parallel_over'],
+    ],
+    [
+      'a task in the goal',
+      'pipeline: {id: p, goal: "{{a.output}}", tasks: [{id: a, tool: mock}]}',
+      ['unknown_reference at /pipeline/goal'],
+    ],
+    [
+      'a default that is not of its type',
+      'pipeline: {id: p, goal: g, params: {n: {type: integer, default: x}}, tasks: [{id: a, tool: mock}]}',
+      ['invalid_param at /pipeline/params/n/default'],
+    ],
+    [
+      'a pattern that is none',
+      'pipeline: {id: p, goal: g, params: {n: {pattern: "("}}, tasks: [{id: a, tool: mock}]}',
+      ['invalid_param at /pipeline/params/n'],
+    ],
+    [
+      'an unknown param type',
+      'pipeline: {id: p, goal: g, params: {n: {type: text}}, tasks: [{id: a, tool: mock}]}',
+      ['invalid_value at /pipeline/params/n/type'],
+    ],
+  ];
+  for (const [title, text, expected] of wrong) {
+    it(`refuses ${title}`, () => {
+      const check = checking(text);
+      expect(check.ok).to.equal(false);
+      expect(codes(check)).to.deep.equal(expected);
+    });
+  }
+
+  it('reports a cycle as its path (D8)', () => {
+    const problem = only(
+      checking(
+        pipelineOf(
+          '- {id: a, tool: mock, await: [c]}\n- {id: b, tool: mock, inputs: {x: "{{a.output}}"}}\n- {id: c, tool: mock, await: [b]}',
+        ),
+      ),
+    );
+    expect(problem).to.deep.include({
+      code: 'cycle',
+      message: 'tasks wait for each other: a -> c -> b -> a',
+      line: 5,
+    });
+  });
+
+  it('reports all problems at once, in the order of the text', () => {
+    const check = checking(`
+pipeline:
+  id: p
+  gaol: x
+  tasks:
+    - id: a
+      tool: ecko
+      inputs: {n: {{b.output}}, z: "{{aa.output}}"}
+    - id: a
+      tool: mock
+      inputs: {n: "{{item}}", q: "{{c.output"}
+    - {id: c, tool: mock, await: [d]}
+    - {id: d, tool: mock, await: [c]}
+`);
+    expect(check.problems.map(({ code, line }) => `${line} ${code}`)).to.deep.equal([
+      '3 missing_field',
+      '4 unknown_field',
+      '7 unknown_tool',
+      '8 unquoted_template',
+      '8 unknown_reference',
+      '9 duplicate_task',
+      '11 item_outside_fan_out',
+      '11 template_syntax',
+      '12 cycle',
+    ]);
+  });
+
+  it('takes an unquoted template as one mistake, whatever else it makes wrong', () => {
+    const check = checking(
+      pipelineOf(
+        '- {id: a, tool: mock}\n- {id: b, tool: mock, parallel_over: {{a.output}}, inputs: {x: "{{item}}"}}',
+      ),
+    );
+    expect(codes(check)).to.deep.equal(['unquoted_template at /pipeline/tasks/1/parallel_over']);
+  });
+
+  it('accepts an output without "output", with a warning (D11)', () => {
+    const check = checking(
+      pipelineOf('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a.status}}"}}'),
+    );
+    expect(check.ok).to.equal(true);
+    expect(only(check)).to.deep.include({
+      code: 'output_omitted',
+      severity: 'warning',
+      hint: 'write {{a.output.status}}',
+    });
+  });
+
+  it('knows the inputs that the run will be given (D5)', () => {
+    const text = pipelineOf('- {id: a, tool: mock, inputs: {x: "{{pipeline.inputs.k}}"}}');
+    expect(checking(text, { inputs: { k: 1 } }).ok).to.equal(true);
+    expect(
+      checking(pipelineOf('- {id: a, tool: mock, inputs: {x: "{{pipeline.inputs.k ?? 1}}"}}')).ok,
+    ).to.equal(true);
+  });
+
+  it('takes dots in the id of a pipeline, for recorded pipelines are named after files (D1)', () => {
+    expect(checking('{id: "run-0.6.json", goal: g, tasks: [{id: a, tool: mock}]}').ok).to.equal(true);
+  });
+
+  it('reports in the shape of the validation endpoint (D33)', () => {
+    const good = reportOf(checking(pipelineOf(TASKS)));
+    expect(good).to.deep.include({
+      ok: true,
+      errors: null,
+      warnings: [],
+      problems: [],
+      message: 'Pipeline is valid',
+    });
+    expect(good.stats?.wave_sizes).to.deep.equal([1, 1]);
+    const bad = reportOf(checking('pipeline: {id: p}'));
+    expect(bad).to.deep.include({ ok: false, message: 'Validation failed', stats: null });
+    expect(bad.errors).to.deep.equal([
+      'line 1, column 11: the pipeline has no "goal"',
+      'line 1, column 11: the pipeline has no "tasks"',
+    ]);
+  });
+
+  it('survives definitions made to break it', () => {
+    const huge = Array.from(
+      { length: 3000 },
+      (_, i) => `{id: t${i}, tool: mok${i}, inputs: {x: "{{u${i}.output}}"}}`,
+    ).join(', ');
+    const check = checking(`{id: p, goal: g, tasks: [${huge}]}`);
+    expect(check.problems).to.have.length(6000);
+    for (const value of [
+      null,
+      1,
+      'x',
+      [],
+      [[]],
+      { tasks: {} },
+      { tasks: [null, [], 1] },
+      { pipeline: null },
+      { id: [], goal: {}, tasks: 'x' },
+    ]) {
+      expect(checkDefinition(value, { catalog: builtinCatalog() }).ok).to.equal(false);
+    }
+  });
+});

@@ -1,0 +1,26 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** A folder that exists as long as the spec needs it. */
+export class TemporaryFolder {
+  /** With every link followed. */
+  readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'wavetrain-spec-')));
+
+  /** Writes a file, with the folders above it, and gives its path. */
+  write(name: string, content: string | Uint8Array): string {
+    const path = this.at(name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  }
+
+  at(name: string): string {
+    return join(this.path, name);
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

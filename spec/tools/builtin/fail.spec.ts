@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { ToolError } from '../../../lib/errors.js';
+import { fail } from '../../../lib/tools/builtin/fail.js';
+import { checkInputs } from '../../../lib/tools/input-check.js';
+import type { JsonObject } from '../../../lib/json.js';
+import { toolContext } from '../../support/tool-context.js';
+
+function attempt(inputs: JsonObject, number: number): unknown {
+  const checked = checkInputs(fail, inputs);
+  if (!checked.ok) throw new TypeError(checked.errors.join());
+  return fail.run(checked.inputs, toolContext({ attempt: number }));
+}
+
+describe('fail (D22)', () => {
+  it('fails the first attempts, then gives their number', () => {
+    for (const number of [1, 2])
+      expect(() => attempt({ times: 2 }, number)).to.throw(ToolError, 'failed as asked');
+    expect(attempt({ times: 2 }, 3)).to.deep.equal({ attempts: 3 });
+    expect(attempt({ times: 0 }, 1)).to.deep.equal({ attempts: 1 });
+  });
+
+  it('always fails when no number is given, or null', () => {
+    for (const inputs of [{}, { times: null }]) expect(() => attempt(inputs, 1000)).to.throw(ToolError);
+  });
+
+  it('says what it is told to say, in a way that is worth a retry', () => {
+    expect(() => attempt({ message: 'out of paper' }, 1))
+      .to.throw(ToolError, 'out of paper')
+      .with.property('retryable', true);
+  });
+
+  it('refuses a number of times that is none', () => {
+    for (const times of [-1, 1.5, 'two']) expect(() => attempt({ times }, 1)).to.throw(TypeError, '"times"');
+  });
+});

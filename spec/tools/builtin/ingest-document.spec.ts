@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { messageOf, ToolError } from '../../../lib/errors.js';
+import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
+import { fileAccess } from '../../../lib/tools/files.js';
+import { checkInputs } from '../../../lib/tools/input-check.js';
+import { rejectionOf } from '../../support/rejection.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { toolContext } from '../../support/tool-context.js';
+
+describe('ingest_document (D49)', () => {
+  let folder: TemporaryFolder;
+
+  beforeEach(() => {
+    folder = new TemporaryFolder();
+  });
+
+  afterEach(() => folder.remove());
+
+  async function ingest(path: string, format = 'auto'): Promise<unknown> {
+    const context = toolContext({ files: fileAccess([folder.path]) });
+    return await ingestDocument.run({ path, format }, context);
+  }
+
+  async function refusal(path: string, format?: string): Promise<string> {
+    const error = await rejectionOf(ingest(path, format));
+    expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
+    return messageOf(error);
+  }
+
+  it('reads text', async () => {
+    folder.write('notes/a.txt', 'Grüße\n');
+    expect(await ingest('notes/a.txt')).to.deep.equal({
+      source: 'notes/a.txt',
+      format: 'text',
+      title: 'a.txt',
+      text: 'Grüße\n',
+      bytes: 8,
+    });
+  });
+
+  it('reads Markdown with its sections, and takes its title', async () => {
+    folder.write('a.MD', 'before\n# The title\nbody\n');
+    expect(await ingest('a.MD')).to.deep.equal({
+      source: 'a.MD',
+      format: 'markdown',
+      title: 'The title',
+      text: 'before\n# The title\nbody\n',
+      bytes: 24,
+      sections: [
+        { level: 0, heading: '', text: 'before' },
+        { level: 1, heading: 'The title', text: 'body' },
+      ],
+    });
+  });
+
+  it('reads a table with its columns and rows', async () => {
+    folder.write('a.csv', '\ufeffid,name\n1,x\n007,y\n');
+    expect(await ingest('a.csv')).to.deep.equal({
+      source: 'a.csv',
+      format: 'csv',
+      title: 'a.csv',
+      text: 'id,name\n1,x\n007,y\n',
+      bytes: 21,
+      columns: ['id', 'name'],
+      rows: [
+        { id: 1, name: 'x' },
+        { id: '007', name: 'y' },
+      ],
+    });
+    folder.write('a.tsv', 'a,b\tc\n1,2\t3\n');
+    expect(await ingest('a.tsv')).to.deep.include({ format: 'csv', rows: [{ 'a,b': '1,2', c: 3 }] });
+  });
+
+  it('reads JSON', async () => {
+    folder.write('a.json', '\ufeff{"a": [1]}');
+    expect(await ingest('a.json')).to.deep.include({ format: 'json', text: '{"a": [1]}', data: { a: [1] } });
+    folder.write('null.json', 'null');
+    expect(await ingest('null.json')).to.deep.include({ data: null });
+  });
+
+  it('reads a file as what it is told to be, whatever its name', async () => {
+    folder.write('table', 'a\n1\n');
+    expect(await ingest('table', 'csv')).to.deep.include({ rows: [{ a: 1 }] });
+    expect(await ingest('table', 'text')).to.deep.include({ format: 'text', text: 'a\n1\n' });
+  });
+
+  it('lists what it supports when the name says nothing', async () => {
+    expect(await refusal('report.pdf')).to.equal(
+      '"report.pdf" has no ending that is known here (.txt, .md, .markdown, .csv, .tsv, .json): ' +
+        'set "format" to one of text, markdown, csv, json',
+    );
+    expect(await refusal('toString')).to.contain('no ending that is known');
+    expect(checkInputs(ingestDocument, { path: 'a', format: 'pdf' })).to.have.property('ok', false);
+  });
+
+  it('refuses what is outside the allowed folders, missing or too large (D51)', async () => {
+    expect(await refusal('../a.txt')).to.contain('may be read');
+    expect(await refusal('a.txt')).to.contain('there is no such file');
+    folder.write('big.txt', new Uint8Array(10 * 2 ** 20 + 1));
+    expect(await refusal('big.txt')).to.contain('larger than the limit of 10 MiB');
+  });
+
+  it('refuses what is no UTF-8', async () => {
+    folder.write('latin.txt', Buffer.from('Grüße', 'latin1'));
+    folder.write('utf16.csv', Buffer.from('\ufeffa,b', 'utf16le'));
+    expect(await refusal('latin.txt')).to.contain('"latin.txt" is no UTF-8 text');
+    expect(await refusal('utf16.csv')).to.contain('it looks like UTF-16');
+  });
+
+  it('says what is wrong with a document', async () => {
+    folder.write('bad.json', '{"a": }');
+    folder.write('empty.json', '  ');
+    folder.write('ragged.csv', 'a,b\n1\n');
+    expect(await refusal('bad.json')).to.contain('"bad.json" is no JSON');
+    expect(await refusal('empty.json')).to.contain('it is empty');
+    expect(await refusal('ragged.csv')).to.equal(
+      '"ragged.csv" is no table: line 2 has 1 cell, but its header has 2',
+    );
+  });
+
+  it('takes an empty file', async () => {
+    for (const name of ['a.txt', 'a.md', 'a.csv']) folder.write(name, '');
+    expect(await ingest('a.txt')).to.deep.include({ text: '', bytes: 0 });
+    expect(await ingest('a.md')).to.deep.include({ title: 'a.md', sections: [] });
+    expect(await ingest('a.csv')).to.deep.include({ columns: [], rows: [] });
+  });
+});

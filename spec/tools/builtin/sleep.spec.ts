@@ -1,0 +1,56 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import { ToolError } from '../../../lib/errors.js';
+import { sleep } from '../../../lib/tools/builtin/sleep.js';
+import { checkInputs } from '../../../lib/tools/input-check.js';
+import { rejectionOf } from '../../support/rejection.js';
+import { type TestContext, toolContext } from '../../support/tool-context.js';
+
+function listenersOf({ signal }: TestContext): number {
+  return getEventListeners(signal, 'abort').length;
+}
+
+function start(context: TestContext, seconds: number): Promise<unknown> {
+  return Promise.resolve(sleep.run({ seconds, value: { a: 1 } }, context));
+}
+
+describe('sleep (D22)', () => {
+  it('gives its value when the seconds are over, not before', async () => {
+    const context = toolContext();
+    let value: unknown;
+    const sleeping = start(context, 1.5).then((given) => (value = given));
+    context.clock.advance(1499);
+    await Promise.resolve();
+    expect([value, context.clock.pending]).to.deep.equal([undefined, 1]);
+    context.clock.advance(1);
+    await sleeping;
+    expect(value).to.deep.equal({ a: 1 });
+    expect([context.clock.pending, listenersOf(context)]).to.deep.equal([0, 0]);
+  });
+
+  it('ends early when it is told to stop, and leaves no timer and no listener behind (D19)', async () => {
+    const context = toolContext();
+    const sleeping = start(context, 60);
+    context.abort();
+    const error = await rejectionOf(sleeping);
+    expect(error).to.be.instanceOf(ToolError).and.include({ message: 'stopped', retryable: false });
+    expect([context.clock.pending, listenersOf(context)]).to.deep.equal([0, 0]);
+  });
+
+  it('does not begin when it has been told to stop before', async () => {
+    const context = toolContext();
+    context.abort();
+    expect(await rejectionOf(start(context, 60))).to.be.instanceOf(ToolError);
+    expect([context.clock.pending, listenersOf(context)]).to.deep.equal([0, 0]);
+  });
+
+  it('takes what a timer can hold, and gives null by default', () => {
+    expect(checkInputs(sleep, { seconds: 0 })).to.deep.equal({
+      ok: true,
+      inputs: { seconds: 0, value: null },
+    });
+    for (const seconds of [-1, '1', null, 2_147_484]) {
+      expect(checkInputs(sleep, { seconds })).to.have.property('ok', false);
+    }
+  });
+});

@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { transform } from '../../../lib/tools/builtin/transform.js';
+import type { JsonObject } from '../../../lib/json.js';
+import { checkInputs } from '../../../lib/tools/input-check.js';
+import { toolContext } from '../../support/tool-context.js';
+
+function run(inputs: JsonObject): unknown {
+  const checked = checkInputs(transform, inputs);
+  return checked.ok ? transform.run(checked.inputs, toolContext()) : checked.errors;
+}
+
+describe('transform (D49)', () => {
+  it('computes from its input, with further values by name', () => {
+    const input = {
+      lines: [
+        { price: 2, quantity: 3 },
+        { price: 5, quantity: 1 },
+      ],
+    };
+    expect(
+      run({ input, expression: '$sum(lines.(price * quantity)) * $rate', bindings: { rate: 2 } }),
+    ).to.equal(22);
+    expect(run({ input: [1, 2, 3], expression: '$count($)' })).to.equal(3);
+    expect(run({ input: null, expression: '"constant"' })).to.equal('constant');
+  });
+
+  it('needs an expression and an input', () => {
+    expect(run({ expression: '' })).to.have.members([
+      'input "input" is missing',
+      'input "expression" must not be empty',
+    ]);
+    expect(run({ input: 1, expression: '1', bindings: [] })).to.deep.equal([
+      'input "bindings" must be an object, not a list',
+    ]);
+  });
+});

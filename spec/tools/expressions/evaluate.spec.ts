@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { messageOf, ToolError } from '../../../lib/errors.js';
+import type { Json, JsonObject } from '../../../lib/json.js';
+import { evaluate } from '../../../lib/tools/expressions/evaluate.js';
+
+function compute(expression: string, input: Json = null, bindings: JsonObject = {}): Json {
+  return evaluate(expression, input, bindings);
+}
+
+function refusal(expression: string, input: Json = null): string {
+  try {
+    compute(expression, input);
+  } catch (error) {
+    expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
+    return messageOf(error);
+  }
+  throw new Error(`${expression} was evaluated`);
+}
+
+function deepFreeze<V>(value: V): V {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}
+
+const DOUBLING = '$f := function($x, $n) { $n = 0 ? $x : $f({"a": $x, "b": $x}, $n - 1) }';
+
+describe('evaluate', () => {
+  describe('gives plain JSON', () => {
+    it('without the marks that JSONata puts on lists', () => {
+      const result = compute('items.n', { items: [{ n: 1 }, { n: 2 }] });
+      expect(result).to.deep.equal([1, 2]);
+      expect(Object.getOwnPropertyNames(result)).to.deep.equal(['0', '1', 'length']);
+      expect(Object.getPrototypeOf(result)).to.equal(Array.prototype);
+    });
+
+    it('and null for what is not there', () => {
+      expect(compute('nothing.here')).to.equal(null);
+      expect(compute('{"a": nothing, "b": [nothing]}')).to.deep.equal({ b: [] });
+    });
+
+    it('and no functions, nor numbers that JSON does not have', () => {
+      expect(refusal('$sum')).to.contain('is a function, not a value');
+      expect(refusal('function($x) { $x }')).to.contain('is a function, not a value');
+      expect(refusal('/a/')).to.contain('is a function, not a value');
+      expect(refusal('{"deep": [{"f": $sum}]}')).to.contain('holds, as "f", what is a function');
+      expect(refusal('1 / 0')).to.contain('Infinity');
+    });
+  });
+
+  it('reads further values by name', () => {
+    expect(compute('$a & $b', null, { a: 'x', b: 'y' })).to.equal('xy');
+  });
+
+  it('neither changes nor shares data', () => {
+    const input = deepFreeze({ list: [{ a: 1 }, { a: 2 }] });
+    expect(compute('$ ~> |list|{"b": a}|', input)).to.deep.equal({
+      list: [
+        { a: 1, b: 1 },
+        { a: 2, b: 2 },
+      ],
+    });
+    expect(compute('list', input) === input.list).to.equal(false);
+    expect(
+      compute('$sort($x, function($l, $r) { $l < $r })', null, deepFreeze({ x: [1, 3, 2] })),
+    ).to.deep.equal([3, 2, 1]);
+    expect(compute('$append($x, 4)[]', null, deepFreeze({ x: [1] }))).to.deep.equal([1, 4]);
+  });
+
+  it('keeps nothing from one evaluation to the next', () => {
+    expect(compute('($seen := 1; $seen)')).to.equal(1);
+    expect(compute('$seen')).to.equal(null);
+    expect(compute('$a', null, { a: 1 })).to.equal(1);
+    expect(compute('$a')).to.equal(null);
+  });
+
+  it('finds only what the data itself holds', () => {
+    const hostile: Json = JSON.parse('{"__proto__": {"x": 1}}');
+    for (const name of ['constructor', 'toString', '__proto__'])
+      expect(compute(name, {}), name).to.equal(null);
+    expect(compute('$keys($)', hostile)).to.equal('__proto__');
+    compute('$merge([$, {"a": 1}])', hostile);
+    compute('{"__proto__": {"polluted": 1}}');
+    expect(Object.hasOwn(Object.prototype, 'polluted')).to.equal(false);
+  });
+
+  it('knows the functions that need help from outside', () => {
+    expect(compute('$base64decode($base64encode("hello"))')).to.equal('hello');
+    expect(compute('$now()')).to.match(/^\d{4}-\d\d-\d\dT/);
+  });
+
+  it('evaluates no text as an expression', () => {
+    expect(refusal('$eval("1 + 1")')).to.contain('$eval is switched off');
+    expect(refusal('($e := $eval; $e("1"))')).to.contain('$eval is switched off');
+  });
+
+  describe('fails in words, with a position', () => {
+    it('on a mistake in the expression', () => {
+      expect(refusal('a + ')).to.equal(
+        'the expression failed: Unexpected end of expression (at character 4)',
+      );
+      expect(refusal('a b')).to.match(/at character 3/);
+      expect(refusal(' ')).to.contain('the expression failed');
+    });
+
+    it('on a mistake in the data', () => {
+      expect(refusal('$number(a)', { a: 'x' }))
+        .to.contain('Unable to cast value to a number: "x"')
+        .and.contain('at character 8');
+      expect(refusal('$error("my own words")')).to.contain('my own words');
+      expect(refusal('$nothing(1)')).to.contain('non-function');
+    });
+
+    it('and works again afterwards', () => {
+      refusal(')');
+      expect(compute('1 + 1')).to.equal(2);
+    });
+  });
+
+  describe('stays within its limits', () => {
+    const hostile: [name: string, expression: string, expected: string][] = [
+      ['endless recursion', '($f := function($x) { 1 + $f($x) }; $f(1))', 'nested too deeply'],
+      ['an endless loop', '($f := function($x) { $f($x) }; $f(1))', 'ran for more than 1 s'],
+      ['a range bomb', '[1..10000000]', 'maximum sequence length'],
+      ['an expression without end', '('.repeat(50_000), 'Maximum call stack size exceeded'],
+      ['a result that repeats itself', `(${DOUBLING}; $f(1, 40))`, 'larger than the limit of 10 MiB'],
+      ['a value that is printed for ever', `(${DOUBLING}; $string($f(1, 40)))`, 'ran for more than 1 s'],
+      ['a comparison of each with each', '$count($distinct([1..300000]))', 'ran for more than 1 s'],
+      ['a pad without end', '$length($pad("x", 500000000, "ab"))', 'the expression failed'],
+      [
+        'a regular expression made from a signature',
+        `($f := function($a)<${'s+'.repeat(12)}n:s>{ 1 }; $f(${Array(60).fill('"a"').join()}))`,
+        'ran for more than 1 s',
+      ],
+    ];
+    for (const [name, expression, expected] of hostile) {
+      it(`against ${name}`, () => {
+        const before = performance.now();
+        expect(refusal(expression)).to.contain(expected);
+        expect(performance.now() - before).to.be.lessThan(4000);
+        expect(compute('1 + 1')).to.equal(2);
+      });
+    }
+
+    it('and ends a regular expression bomb at once', () => {
+      const before = performance.now();
+      expect(compute(`$match("${'a'.repeat(10_000)}b", /^(a+)+$/)`)).to.equal(null);
+      expect(compute(`$replace(text, /(x+x+)+y/, "")`, { text: 'x'.repeat(10_000) })).to.have.length(10_000);
+      expect(performance.now() - before).to.be.lessThan(1000);
+    });
+
+    it('while it takes on large data', () => {
+      const rows = Array.from({ length: 100_000 }, (_, i) => ({ v: i % 7 }));
+      expect(compute('$sum(rows.v)', { rows })).to.equal(rows.reduce((sum, { v }) => sum + v, 0));
+    });
+  });
+});
