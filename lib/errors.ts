@@ -104,7 +104,7 @@ export function messageOf(thrown: unknown): string {
   if (typeof thrown === 'string' && thrown !== '') return thrown;
   if (thrown === undefined || thrown === null || thrown === '') return 'failed without saying why';
   try {
-    return JSON.stringify(thrown) ?? String(thrown);
+    return JSON.stringify(thrown) ?? `failed with a ${typeof thrown}`;
   } catch {
     return `failed with ${Object.prototype.toString.call(thrown)}`;
   }

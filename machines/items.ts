@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import { type ItemActors, itemActors } from './item-actors.js';
+import { Queue } from './queue.js';
 import type { Abort, Place, Settlement, Work } from './vocabulary.js';
 
 const ITEMS_BETWEEN_LOOKS_AT_THE_TIME = 64;
@@ -18,7 +19,7 @@ export class Items {
   readonly #work: Work;
   readonly #fanOut: FanOut;
   readonly #aborts = new Map<number, Abort>();
-  readonly #returning = new Returning();
+  readonly #returning = new Queue<Retry>();
   #next = 0;
   #inFlight = 0;
   #unsettled = 0;
@@ -55,7 +56,7 @@ export class Items {
   abort(): void {
     this.#aborted = true;
     this.#firstError ??= 'aborted';
-    for (const abort of [...this.#aborts.values()]) abort();
+    for (const abort of this.#aborts.values()) abort();
     this.#fillPlaces();
   }
 
@@ -173,23 +174,4 @@ class ItemPlace implements Place {
 interface Retry {
   readonly place: ItemPlace;
   readonly attempt: () => void;
-}
-
-/** First come, first served; a plain array's `shift` would move all that is behind it. */
-class Returning {
-  #retries: Retry[] = [];
-  #head = 0;
-
-  push(retry: Retry): void {
-    this.#retries.push(retry);
-  }
-
-  shift(): Retry | undefined {
-    const retry = this.#retries[this.#head++];
-    if (retry === undefined || this.#head === this.#retries.length) {
-      this.#retries = [];
-      this.#head = 0;
-    }
-    return retry;
-  }
 }

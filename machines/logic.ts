@@ -26,7 +26,10 @@ export type PersistedChildren = Record<string, { readonly snapshot: unknown; rea
 export function persistChildren(children: ReadonlyMap<string, AnyActorRef>): PersistedChildren {
   const persisted: PersistedChildren = {};
   for (const [id, child] of children) {
-    persisted[id] = { snapshot: child.getPersistedSnapshot(), src: String(child.src) };
+    persisted[id] = {
+      snapshot: child.getPersistedSnapshot(),
+      src: typeof child.src === 'string' ? child.src : child.id,
+    };
   }
   return persisted;
 }

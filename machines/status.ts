@@ -6,7 +6,7 @@ import type { RunStatus } from './vocabulary.js';
 
 export type RunSnapshot = SnapshotFrom<typeof runMachine>;
 
-const STATUS: Readonly<Record<RunSnapshot['value'] & string, RunStatus>> = {
+const STATUS: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   queued: 'queued',
   running: 'running',
   draining: 'cancelled',

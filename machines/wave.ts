@@ -135,7 +135,7 @@ function startTask(wave: WaveSnapshot, self: WaveScope['self'], id: string): voi
 function abort(wave: WaveSnapshot, scope: WaveScope): void {
   wave.unsettled -= wave.taskIds.length - wave.started;
   wave.taskIds = wave.taskIds.slice(0, wave.started);
-  for (const task of [...wave.live.values()]) task.send({ type: 'abort' });
+  for (const task of wave.live.values()) task.send({ type: 'abort' });
   if (wave.unsettled === 0 && wave.value === 'starting') report(wave, scope);
 }
 

@@ -35,8 +35,7 @@ await build({
   entryPoints: { cli: 'lib/cli/main.ts' },
   chunkNames: 'command-[hash]',
   external: ['ajv', 'ajv/*', 'csv-parse', 'csv-parse/*', 'jiti', 'jsonata', 're2js'],
-  minifySyntax: true,
-  minifyWhitespace: true,
+  minify: true,
   // Bundled CommonJS packages ask for Node's own modules this way.
   banner: {
     js: "import{createRequire as __createRequire}from'node:module';var require=__createRequire(import.meta.url);",

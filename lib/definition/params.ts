@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, kindOf, setOwn } from '../json.js';
 import { compileSchema } from '../schema/ajv.js';
-import { coerce, type ParamType } from './coerce.js';
+import { coerce } from './coerce.js';
 import type { ParamDefinition, PipelineDefinition } from './schema.js';
 import { nearest } from './suggest.js';
 
@@ -38,7 +38,7 @@ export function resolveParam(
   value: Json,
 ): { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string } {
   if (value === null && param.default === null) return { ok: true, value };
-  const coerced = coerce(value, (param.type ?? 'string') as ParamType);
+  const coerced = coerce(value, param.type ?? 'string');
   if (!coerced.ok) {
     const problem = `param "${name}" must be ${coerced.expected}; it is ${shown(value)}`;
     return { ok: false, problem };

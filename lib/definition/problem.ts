@@ -45,6 +45,12 @@ export type ProblemCode =
   | 'session_race'
   | 'store_conflict';
 
+/** A place in a text: line and column, both counted from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
 /** Where in a definition something stands: the keys and indexes from its root. */
 export type Path = readonly (string | number)[];
 

@@ -1,7 +1,6 @@
 import { type Alias, type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair } from 'yaml';
 import { DEEPEST_NESTING } from './limits.js';
-import { type Path, type Problem, pointerOf } from './problem.js';
-import type { Position } from './source.js';
+import { type Path, type Position, type Problem, pointerOf } from './problem.js';
 
 /** What only the text knows: keys that stand twice, templates without quotes, values that JSON cannot hold (D7). */
 export interface Scan {

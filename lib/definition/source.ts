@@ -11,14 +11,8 @@ import {
 } from 'yaml';
 import { LONGEST_TEXT, MOST_ALIASES } from './limits.js';
 import { isNestedTooDeeply } from './nesting.js';
-import type { Path, Problem, ProblemCode } from './problem.js';
+import type { Path, Position, Problem, ProblemCode } from './problem.js';
 import { scanDocument } from './scan.js';
-
-/** Lines and columns, both counted from 1. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** A definition as it was given: its value, and where in the text each part of it stands. */
 export interface Source {

@@ -115,8 +115,8 @@ function kind(definition: unknown, path: Path): string {
     object: 'a map',
     list: 'a list',
     string: 'text',
-    boolean: `${String(value)}`,
-    number: `${String(value)}`,
+    boolean: String(value),
+    number: String(value),
   };
   return (name as Record<string, string>)[kindOf(value)] ?? kindOf(value);
 }

@@ -1,7 +1,7 @@
 import { ToolError } from '../errors.js';
 import type { Json } from '../json.js';
 import type { ToolBlackboard, ToolContext } from '../tools/tool.js';
-import type { InvocationServices } from './invocation.js';
+import type { InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
 import type { Write } from './session.js';
 

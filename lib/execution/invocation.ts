@@ -1,33 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { Place } from '../../machines/vocabulary.js';
-import type { Clock } from '../clock.js';
 import { isFinal, messageOf, ToolError } from '../errors.js';
 import type { Json, JsonObject } from '../json.js';
 import type { Task } from '../pipelines/pipeline.js';
-import type { FileAccess } from '../tools/tool.js';
 import { Attempt } from './attempt.js';
 import { retryDelayMs } from './backoff.js';
-import type { Journal } from './journal.js';
-import type { Options } from './options.js';
+import type { InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
-import type { Session, Write } from './session.js';
-
-/** What an invocation needs of its run. */
-export interface InvocationServices {
-  readonly runId: string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly options: Options;
-  readonly journal: Journal;
-  readonly session: Session;
-  readonly memory: Map<string, unknown>;
-  readonly files: FileAccess;
-  readonly outputLimitBytes: number;
-  /** Where the bytes that a tool returned go. */
-  artifactPath(taskId: string): string;
-  /** A tool is about to be called for the first time by an invocation (D20). */
-  countInvocation(): void;
-}
+import type { Write } from './session.js';
 
 /** How an invocation ended, for those who keep its outcome. */
 export interface InvocationEnd {

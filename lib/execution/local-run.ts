@@ -11,7 +11,7 @@ import type { Clock } from '../clock.js';
 import type { JsonObject } from '../json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { FileAccess } from '../tools/tool.js';
-import type { InvocationServices } from './invocation.js';
+import type { InvocationServices } from './invocation-services.js';
 import { Journal } from './journal.js';
 import type { Options } from './options.js';
 import { RunWork } from './run-work.js';

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import type { Blackboard } from '../blackboard/blackboard.js';
 import { type Clock, systemClock } from '../clock.js';
 import { resolveParams } from '../definition/params.js';
+import type { Scope } from '../definition/template/scope.js';
 import { messageOf, WavetrainError } from '../errors.js';
 import type { JsonObject } from '../json.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
 import { fileAccess } from '../tools/files.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent } from './event.js';
@@ -107,12 +109,18 @@ export class LocalExecutor implements Executor {
       params,
       inputs,
       session: run.session ?? {},
-      goal: String(pipeline.goal.render(scope)),
+      goal: goalOf(pipeline, scope),
       options: readOptions(run.options),
       collectEvents: run.collect_events ?? false,
       blackboard: this.#blackboard,
     };
   }
+}
+
+/** The goal is a string in the definition, and templates within it leave it one unless it is exactly one template. */
+function goalOf({ goal }: Pipeline, scope: Scope): string {
+  const rendered = goal.render(scope);
+  return typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
 }
 
 function paramsOf({ pipeline, params }: RunInputs): JsonObject {

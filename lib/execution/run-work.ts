@@ -3,7 +3,7 @@ import type { Scope } from '../definition/template/scope.js';
 import { messageOf, type TaskFailure } from '../errors.js';
 import { type Json, setOwn } from '../json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
-import type { InvocationServices } from './invocation.js';
+import type { InvocationServices } from './invocation-services.js';
 import { processPace } from './pace.js';
 import type { Session } from './session.js';
 import { TaskWork } from './task-work.js';

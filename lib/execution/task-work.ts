@@ -4,7 +4,8 @@ import { messageOf } from '../errors.js';
 import { type Json, type JsonObject, kindOf } from '../json.js';
 import type { Task } from '../pipelines/pipeline.js';
 import { checkInputs } from '../tools/input-check.js';
-import { Invocation, type InvocationEnd, type InvocationServices } from './invocation.js';
+import { Invocation, type InvocationEnd } from './invocation.js';
+import type { InvocationServices } from './invocation-services.js';
 import type { Write } from './session.js';
 
 const NO_ABORT: Abort = () => {};

@@ -151,7 +151,7 @@ describe('an invocation', () => {
       ['throws an object', () => thrown({ code: 7 }), '{"code":7}'],
       ['throws a cycle', () => thrown(cycle()), 'failed with [object Object]'],
       ['throws an error without a message', () => thrown(new RangeError()), 'RangeError'],
-      ['rejects with undefined', () => Promise.reject(undefined as unknown), 'failed without saying why'],
+      ['rejects with undefined', () => Promise.reject(undefined), 'failed without saying why'],
       ['returns a cycle', () => cycle(), 'the output has a cycle, or more than 500 levels'],
       ['returns a BigInt', () => ({ n: 1n }), 'the output holds a bigint, which JSON cannot hold'],
       ['returns a function', () => [() => 1], 'the output holds a function, which JSON cannot hold'],

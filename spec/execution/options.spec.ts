@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { readOptions } from '../../lib/execution/options.js';
-import type { ExecutionOptions } from '../../lib/execution/run-inputs.js';
 
 describe('execution options (ExecutionOptions, Limits)', () => {
   it('have the defaults of the specification', () => {
@@ -47,7 +46,7 @@ describe('execution options (ExecutionOptions, Limits)', () => {
   ];
   for (const [name, value] of refused) {
     it(`refuse ${name} ${String(value)}`, () => {
-      const call = (): unknown => readOptions({ [name]: value } as ExecutionOptions);
+      const call = (): unknown => readOptions({ [name]: value });
       expect(call).to.throw().with.property('code', 'invalid_options');
       expect(call).to.throw(name);
     });

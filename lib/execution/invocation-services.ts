@@ -1,0 +1,22 @@
+import type { Clock } from '../clock.js';
+import type { FileAccess } from '../tools/tool.js';
+import type { Journal } from './journal.js';
+import type { Options } from './options.js';
+import type { Session } from './session.js';
+
+/** What an invocation needs of its run. */
+export interface InvocationServices {
+  readonly runId: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly options: Options;
+  readonly journal: Journal;
+  readonly session: Session;
+  readonly memory: Map<string, unknown>;
+  readonly files: FileAccess;
+  readonly outputLimitBytes: number;
+  /** Where the bytes that a tool returned go. */
+  artifactPath(taskId: string): string;
+  /** A tool is about to be called for the first time by an invocation (D20). */
+  countInvocation(): void;
+}
