@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -30,8 +30,9 @@ await build({
   packages: 'external',
 });
 
-await build({
+const command = await build({
   ...shared,
+  metafile: true,
   entryPoints: { cli: 'lib/cli/main.ts' },
   chunkNames: 'command-[hash]',
   external: ['ajv', 'ajv/*', 'csv-parse', 'csv-parse/*', 'jiti', 'jsonata', 're2js'],
@@ -42,7 +43,28 @@ await build({
   },
 });
 
+writeFileSync(join(root, 'dist', 'LICENSES.txt'), licensesOf(Object.keys(command.metafile.inputs)));
+
 execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
 });
+
+/** The licences of the packages that are bundled into the command, which their authors ask to be kept with it. */
+function licensesOf(files) {
+  const packages = new Set(
+    files.flatMap((file) => file.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1] ?? []),
+  );
+  return [...packages]
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map(licenseOf)
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+function licenseOf(name) {
+  const folder = join(root, 'node_modules', name);
+  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  return `${name} ${version} (${license})\n${text}`;
+}

@@ -68,11 +68,10 @@ function parse(text: string, lineCounter: LineCounter): Document {
   return parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
 }
 
-const MOST_SYNTAX_PROBLEMS = 20;
-
 function syntaxProblems(document: Document, text: string, lines: LineCounter): Problem[] {
   const tags = document.warnings.filter((warning) => warning.code === 'TAG_RESOLVE_FAILED');
-  return [...document.errors, ...tags].slice(0, MOST_SYNTAX_PROBLEMS).map(({ code, message, pos }) => {
+  // After the first mistake the parser is lost, and what it says further is mostly about that one.
+  return [...document.errors, ...tags].slice(0, 1).map(({ code, message, pos }) => {
     const position = positionAt(lines, pos[0]);
     if (code === 'MULTIPLE_DOCS') {
       return problem(
@@ -94,11 +93,15 @@ function syntaxProblems(document: Document, text: string, lines: LineCounter): P
   });
 }
 
-/** `x: {{a.output}} and more` is no YAML at all, and the parser's words do not help. */
+/** `x: {{a.output}} and more` and `x: a: b` are no YAML at all, and the parser's words do not help. */
 function quotingHint(text: string, lines: LineCounter, { line }: Position): string | undefined {
   const start = lines.lineStarts[line - 1] ?? 0;
   const end = lines.lineStarts[line] ?? text.length;
-  return /[:-]\s+\{\{/.test(text.slice(start, end)) ? 'put quotes around the template' : undefined;
+  const content = text.slice(start, end);
+  if (/[:-]\s+\{\{/.test(content)) return 'put quotes around the template';
+  return /:\s.*:(\s|$)/.test(content)
+    ? 'put quotes around text that holds ": ", or write it as a block after "|"'
+    : undefined;
 }
 
 function valueOf(document: Document): { ok: true; value: unknown } | { ok: false; error: string } {

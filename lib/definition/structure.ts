@@ -128,9 +128,9 @@ function pathOf(pointer: string, definition: unknown): Path {
     .slice(1)
     .map((part) => {
       const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-      const step = Array.isArray(value) ? Number(key) : key;
-      value = valueAt(value, [step]);
-      return step;
+      const place = Array.isArray(value) ? Number(key) : key;
+      value = valueAt(value, [place]);
+      return place;
     });
 }
 

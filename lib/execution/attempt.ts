@@ -1,5 +1,4 @@
 import { ToolError } from '../errors.js';
-import type { Json } from '../json.js';
 import type { ToolBlackboard, ToolContext } from '../tools/tool.js';
 import type { InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
@@ -11,7 +10,7 @@ const NO_WRITES: readonly Write[] = [];
  * One try of an invocation, and what surrounds the tool meanwhile. Its blackboard writes stay here until the
  * attempt has succeeded, so that a failed or repeated one writes nothing.
  */
-export class Attempt implements ToolContext, ToolBlackboard {
+export class Attempt implements ToolContext {
   readonly run_id: string;
   readonly task_id: string;
   readonly item_index: number | null;
@@ -34,8 +33,17 @@ export class Attempt implements ToolContext, ToolBlackboard {
     return this.#controller.signal;
   }
 
+  // Closures and not methods, so that a tool may take `{ log, blackboard }` apart.
   get blackboard(): ToolBlackboard {
-    return this;
+    return {
+      get_all: () => this.#services.session.readAll(),
+      read_many: (keys) => this.#services.session.readMany(keys),
+      write: (key, value, append = false) => this.#write(key, value, append),
+    };
+  }
+
+  get log(): ToolContext['log'] {
+    return (message) => this.#log(message);
   }
 
   get memory(): Map<string, unknown> {
@@ -54,15 +62,7 @@ export class Attempt implements ToolContext, ToolBlackboard {
     return this.#writes ?? NO_WRITES;
   }
 
-  get_all(): Promise<Record<string, Json>> {
-    return this.#services.session.readAll();
-  }
-
-  read_many(keys: readonly string[]): Promise<Record<string, Json>> {
-    return this.#services.session.readMany(keys);
-  }
-
-  write(key: string, value: unknown, append = false): void {
+  #write(key: string, value: unknown, append: boolean): void {
     const json = toOutput(value, {
       limitBytes: this.#services.outputLimitBytes,
       artifactPath: () => {
@@ -74,7 +74,7 @@ export class Attempt implements ToolContext, ToolBlackboard {
     this.#writes.push({ key, value: json.value, append });
   }
 
-  log(message: string): void {
+  #log(message: string): void {
     const item = this.item_index === null ? {} : { item: this.item_index };
     this.#services.journal.write({ kind: 'log', task_id: this.task_id, ...item, message });
   }

@@ -15,6 +15,8 @@ export class Journal {
   readonly #collected: TaskEvent[] | null;
   readonly #listeners = new Set<(event: LiveEvent) => void>();
   #seq = 0;
+  #timeMs = Number.NaN;
+  #timeText = '';
 
   constructor(runId: string, clock: Clock, collect: boolean) {
     this.#runId = runId;
@@ -34,10 +36,20 @@ export class Journal {
 
   write(entry: Entry): void {
     if (!this.isRead) return;
-    const stamp = { seq: ++this.#seq, time: new Date(this.#clock.now()).toISOString(), run_id: this.#runId };
+    const stamp = { seq: ++this.#seq, time: this.#time(), run_id: this.#runId };
     const event = { ...stamp, ...entry } as LiveEvent;
     if (isTaskEvent(event)) this.#collected?.push(event);
     for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Making the text costs more than the rest of an event, and many events share a millisecond. */
+  #time(): string {
+    const nowMs = this.#clock.now();
+    if (nowMs !== this.#timeMs) {
+      this.#timeMs = nowMs;
+      this.#timeText = new Date(nowMs).toISOString();
+    }
+    return this.#timeText;
   }
 
   /** Listens to all events from now on. A listener must not throw. */

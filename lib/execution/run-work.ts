@@ -17,8 +17,7 @@ export type Given = Pick<Scope, 'inputs' | 'params' | 'goal'>;
  */
 export class RunWork implements Work {
   readonly pace = processPace;
-  /** Task id to output, of the tasks that succeeded, in the order they were published (rule 4). */
-  readonly outputs: Record<string, Json> = {};
+  readonly #outputs = new Map<string, Json>();
   /** In the order they happened: the first is the one that a failed run reports (D16). */
   readonly failures: TaskFailure[] = [];
   /** Tasks that have settled. */
@@ -41,12 +40,22 @@ export class RunWork implements Work {
     this.#services = services;
     this.#session = services.session;
     this.#onWave = onWave;
-    const { outputs } = this;
+    const outputs = this.#outputs;
     this.#scope = {
       ...given,
       session: services.session.values,
-      output: (taskId) => (Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined),
+      output: (taskId) => outputs.get(taskId),
     };
+  }
+
+  /** Task id to output, of the tasks that have succeeded, in declared order (rule 4). */
+  outputs(): Record<string, Json> {
+    const outputs: Record<string, Json> = {};
+    for (const taskId of this.#pipeline.tasks.keys()) {
+      const output = this.#outputs.get(taskId);
+      if (output !== undefined) setOwn(outputs, taskId, output);
+    }
+    return outputs;
   }
 
   expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
@@ -72,7 +81,7 @@ export class RunWork implements Work {
     if (!settlement.ok) return this.#settle(work, settlement, published);
     const { output, writes } = work.outcome();
     const succeed = (): void => {
-      setOwn(this.outputs, taskId, output);
+      this.#outputs.set(taskId, output);
       this.#settle(work, settlement, published);
     };
     if (writes.length === 0) return succeed();

@@ -29,9 +29,9 @@ export interface OutputDeclaration {
 
 /** The blackboard as one invocation sees it: bound to its tenant; its writes are applied when its task succeeds. */
 export interface ToolBlackboard {
-  get_all(): Promise<Record<string, Json>>;
-  read_many(keys: readonly string[]): Promise<Record<string, Json>>;
-  write(key: string, value: unknown, append?: boolean): void;
+  readonly get_all: () => Promise<Record<string, Json>>;
+  readonly read_many: (keys: readonly string[]) => Promise<Record<string, Json>>;
+  readonly write: (key: string, value: unknown, append?: boolean) => void;
 }
 
 /** What surrounds one attempt of one invocation (D48). */
@@ -46,7 +46,7 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly blackboard: ToolBlackboard;
   /** Says something about the work; shown by `run --verbose`. */
-  log(message: string): void;
+  readonly log: (message: string) => void;
   /** Values that live as long as the run, shared by its invocations. */
   readonly memory: Map<string, unknown>;
   readonly clock: Clock;

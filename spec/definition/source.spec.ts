@@ -85,6 +85,13 @@ describe('reading a definition (D7)', () => {
     });
   });
 
+  it('tells the first mistake of a text that is no YAML, and not what follows from it', () => {
+    const { problems } = readSource('a: b: c\nd: [\ne: f: g\n');
+    expect(problems).to.have.length(1);
+    expect(problems[0]).to.deep.include({ code: 'syntax', line: 1 });
+    expect(problems[0]?.hint).to.include('block after "|"');
+  });
+
   it('reports several problems of the text at once', () => {
     const { problems } = readSource('a: 1\na: 2\nb: {{x.output}}\n');
     expect(problems.map(({ code, line }) => `${code} ${line}`)).to.deep.equal([

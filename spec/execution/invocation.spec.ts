@@ -29,6 +29,22 @@ describe('an invocation', () => {
     });
   });
 
+  it('lets its tool take the context apart', async () => {
+    const tool = defineTool({
+      name: 'apart',
+      description: 'takes its context apart',
+      inputs: {},
+      run: async (_, { log, blackboard: { write, read_many }, signal }) => {
+        log('here');
+        write('k', 1);
+        return { aborted: signal.aborted, stored: { ...(await read_many(['k'])) } };
+      },
+    });
+    const run = await running('{id: a, tool: apart}', { tools: [tool] });
+    expect(run.record().result?.outputs).to.deep.equal({ a: { aborted: false, stored: {} } });
+    expect(run.events.some(({ kind }) => kind === 'log')).to.equal(true);
+  });
+
   describe('retries (rule 13, D2, D18)', () => {
     it('makes as many further attempts as the task asks for, each after its delay', async () => {
       const puppet = new Puppet();

@@ -24,6 +24,14 @@ describe('a run', () => {
     expect(run.record()).to.deep.include({ status: 'succeeded', settled: true });
   });
 
+  it('gives outputs in declared order, whichever task settled first', async () => {
+    const puppet = new Puppet();
+    const run = await running('{id: b, tool: puppet}, {id: a, tool: puppet}', { tools: [puppet.tool] });
+    await puppet.returns(1, puppet.calls[1]);
+    await puppet.returns(2, puppet.calls[0]);
+    expect(JSON.stringify(run.record().result?.outputs)).to.equal('{"b":2,"a":1}');
+  });
+
   it('reports the failure that came first in time, and all of them (D16)', async () => {
     const puppet = new Puppet();
     const run = await running(

@@ -1,4 +1,5 @@
-import type { Pipeline, Task } from '../pipelines/pipeline.js';
+import type { Template } from '../definition/template/template.js';
+import type { Pipeline, Task } from './pipeline.js';
 
 /** A pipeline as waves and arrows: what the renderers draw, and what `graph --json` prints. */
 export interface Graph {
@@ -47,7 +48,7 @@ function edgesOf(task: Task | undefined, barriers: ReadonlySet<string>): GraphEd
   });
 }
 
-function rootsOf(template: Task['over']): string[] {
+function rootsOf(template: Template | undefined): string[] {
   return (template?.expressions ?? []).map(({ expression }) => expression.root);
 }
 

@@ -1,0 +1,5 @@
+/** What it takes to check a pipeline, to be imported when one is checked: YAML costs more than a short command. */
+export { resolveParams } from '../definition/params.js';
+export { checkPipeline } from '../pipelines/check.js';
+export { reportOf } from '../pipelines/report.js';
+export { builtinCatalog } from '../tools/catalog.js';

@@ -1,0 +1,33 @@
+import type { CommandClass } from 'clipanion';
+import type { CliContext } from '../context.js';
+import { DoctorCommand } from './doctor.js';
+import { GraphCommand } from './graph.js';
+import { HelpCommand } from './help.js';
+import { InitCommand } from './init.js';
+import { RunCommand } from './run.js';
+import { SchemaPipelineCommand } from './schema.js';
+import { ToolsCommand } from './tools.js';
+import { ValidateCommand } from './validate.js';
+import { VersionCommand } from './version.js';
+
+/** Every command, in the order in which help lists them. */
+export const COMMANDS: readonly CommandClass<CliContext>[] = [
+  InitCommand,
+  ValidateCommand,
+  RunCommand,
+  ToolsCommand,
+  GraphCommand,
+  SchemaPipelineCommand,
+  DoctorCommand,
+  HelpCommand,
+  VersionCommand,
+];
+
+/**
+ * The commands that the first word may mean: those it begins, or all. clipanion builds a state machine of every
+ * command it is given, which takes longer than most commands.
+ */
+export function commandsNamed(word: string | undefined): readonly CommandClass<CliContext>[] {
+  const named = COMMANDS.filter(({ paths, usage }) => usage && paths?.some(([first]) => first === word));
+  return named.length === 0 ? COMMANDS : named;
+}

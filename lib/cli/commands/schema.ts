@@ -1,0 +1,19 @@
+import { Command } from 'clipanion';
+import type { CliContext } from '../context.js';
+
+export class SchemaPipelineCommand extends Command<CliContext> {
+  static override paths = [['schema', 'pipeline']];
+  static override usage = Command.Usage({
+    description: 'prints the JSON Schema of pipeline files, for editors',
+    details: `
+      Editors that speak the YAML language server complete and check pipeline files that begin with
+      "# yaml-language-server: $schema=pipeline.schema.json". init sets this up.
+    `,
+    examples: [['keep it beside your pipelines', '$0 schema pipeline > pipeline.schema.json']],
+  });
+
+  override async execute(): Promise<void> {
+    const { pipelineSchemaText } = await import('../pipeline-schema.js');
+    this.context.stdout.write(pipelineSchemaText());
+  }
+}

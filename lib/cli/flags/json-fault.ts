@@ -1,0 +1,96 @@
+/** Where a text stops being JSON, and what should stand there. */
+export interface JsonFault {
+  readonly offset: number;
+  readonly expected: string;
+}
+
+type Expecting = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
+
+const WORDS: Record<Expecting, string> = {
+  value: 'a value: "text" in double quotes, a number, true, false, null, a list or an object',
+  'value or ]': 'a value, or "]"',
+  key: 'a key in double quotes',
+  'key or }': 'a key in double quotes, or "}"',
+  colon: '":" after the key',
+  comma: '"," or the closing bracket',
+  end: 'nothing more',
+};
+
+const SPACE = /[ \t\n\r]*/y;
+// oxlint-disable-next-line no-control-regex -- JSON strings may not hold control characters
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
+
+/**
+ * The first place where `text` is not JSON; undefined when it is.
+ * `JSON.parse` alone does not say: its messages leave out the position as often as not.
+ */
+export function faultOf(text: string): JsonFault | undefined {
+  const open: string[] = [];
+  let expecting: Expecting = 'value';
+  let offset = skip(SPACE, text, 0) ?? 0;
+  while (offset < text.length) {
+    const next = advance(text, offset, expecting, open);
+    if (next === undefined) return { offset, expected: WORDS[expecting] };
+    expecting = next.expecting;
+    offset = skip(SPACE, text, next.offset) ?? next.offset;
+  }
+  return expecting === 'end' ? undefined : { offset, expected: WORDS[expecting] };
+}
+
+type Advance = { readonly offset: number; readonly expecting: Expecting } | undefined;
+
+function advance(text: string, offset: number, expecting: Expecting, open: string[]): Advance {
+  const character = text[offset];
+  switch (expecting) {
+    case 'key or }':
+    case 'key':
+      if (character === '}' && expecting === 'key or }') return close(offset, open);
+      return to('colon', skip(STRING, text, offset));
+    case 'colon':
+      return character === ':' ? { offset: offset + 1, expecting: 'value' } : undefined;
+    case 'comma':
+      if (character === open.at(-1)) return close(offset, open);
+      return character === ','
+        ? { offset: offset + 1, expecting: open.at(-1) === '}' ? 'key' : 'value' }
+        : undefined;
+    case 'value or ]':
+    case 'value':
+      if (character === ']' && expecting === 'value or ]') return close(offset, open);
+      return value(text, offset, open);
+    case 'end':
+      break;
+  }
+  return undefined;
+}
+
+function value(text: string, offset: number, open: string[]): Advance {
+  if (text[offset] === '{') {
+    open.push('}');
+    return { offset: offset + 1, expecting: 'key or }' };
+  }
+  if (text[offset] === '[') {
+    open.push(']');
+    return { offset: offset + 1, expecting: 'value or ]' };
+  }
+  return to(after(open), skip(STRING, text, offset) ?? skip(SCALAR, text, offset));
+}
+
+function close(offset: number, open: string[]): Advance {
+  open.pop();
+  return { offset: offset + 1, expecting: after(open) };
+}
+
+function after(open: readonly string[]): Expecting {
+  return open.length === 0 ? 'end' : 'comma';
+}
+
+function to(expecting: Expecting, offset: number | undefined): Advance {
+  return offset === undefined ? undefined : { offset, expecting };
+}
+
+/** The offset behind what `pattern` matches at `offset`. */
+function skip(pattern: RegExp, text: string, offset: number): number | undefined {
+  pattern.lastIndex = offset;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
+}

@@ -1,0 +1,50 @@
+import type { CommandClass } from 'clipanion';
+import { WavetrainCli } from './cli.js';
+import { COMMANDS, commandsNamed } from './commands/all.js';
+import { type CliContext, systemContext } from './context.js';
+import { EXIT, statusOfError } from './exit-status.js';
+import { tellFailure } from './failure.js';
+import { Output } from './output.js';
+import { styleOf } from './style.js';
+import { terminalOf } from './terminal.js';
+
+/**
+ * Runs one command line, without the program's name: `['run', 'pipeline.yaml', '--json']`.
+ *
+ * @param context replaces any part of the surroundings: streams, environment, folder, clock
+ * @returns the exit status (D40). Never rejects: whatever goes wrong is told on standard error.
+ */
+export async function main(argv: readonly string[], context: Partial<CliContext> = {}): Promise<number> {
+  const surroundings: CliContext = { ...systemContext(), ...context };
+  const outputs = [new Output(surroundings.stdout), new Output(surroundings.stderr)] as const;
+  const status = await runCommand(argv, surroundings);
+  for (const output of outputs) await output.drain();
+  for (const output of outputs) output.close();
+  return outputs[0].failure === undefined ? status : tellLostOutput(outputs[0].failure, surroundings);
+}
+
+async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {
+  const words = helpLast(argv);
+  const cli = createCli(commandsNamed(words[0]), context);
+  const status = await cli.run(words, context);
+  if (cli.failure === undefined) return status;
+  return statusOfError(tellFailure(cli.failure.error, words, createCli(COMMANDS, context).pages(), context));
+}
+
+/** `help run` means `run --help`. */
+function helpLast(argv: readonly string[]): string[] {
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+}
+
+function createCli(commands: readonly CommandClass<CliContext>[], context: CliContext): WavetrainCli {
+  const terminal = terminalOf(context.stdout, context.env);
+  const cli = new WavetrainCli(styleOf(terminal), terminal.columns);
+  for (const command of commands) cli.register(command);
+  return cli;
+}
+
+/** A full disk behind `> file` must not look like success. */
+function tellLostOutput(failure: Error, context: CliContext): number {
+  context.stderr.write(`wavetrain: cannot write to standard output: ${failure.message}\n`);
+  return EXIT.failed;
+}

@@ -1,0 +1,86 @@
+import { nearest } from '../definition/suggest.js';
+import { BadUsage } from './bad-usage.js';
+import type { HelpPage } from './help.js';
+import { PROGRAM } from './program.js';
+
+/** Says in plain words why clipanion did not understand `argv`. `reason` are clipanion's own words. */
+export function explainMisuse(argv: readonly string[], pages: readonly HelpPage[], reason: string): BadUsage {
+  const [first = ''] = argv;
+  if (first.startsWith('-')) return misplacedOption(first, pages);
+  const candidates = pages.filter(({ path }) => path[0] === first);
+  const page = candidates.find(({ path }) => path.every((word, index) => argv[index] === word));
+  if (page !== undefined) return misusedCommand(argv, page, reason);
+  return candidates.length > 0 ? unfinishedCommand(argv, candidates) : unknownCommand(first, pages);
+}
+
+function misplacedOption(option: string, pages: readonly HelpPage[]): BadUsage {
+  const known = pages.some((page) => namesOf(page).includes(nameIn(option)));
+  return known
+    ? new BadUsage(`the command comes first, then ${option}`, `as in ${PROGRAM} run FILE ${option}`)
+    : new BadUsage(`there is no option ${option}`, seeHelp(''));
+}
+
+function unknownCommand(word: string, pages: readonly HelpPage[]): BadUsage {
+  const words = [...new Set([...pages.flatMap(({ path }) => path.slice(0, 1)), 'help'])];
+  const meant = nearest(word, words) ?? words.find((known) => word !== '' && known.startsWith(word));
+  const hint =
+    meant === undefined ? `the commands are ${words.join(', ')}` : `did you mean ${PROGRAM} ${meant}?`;
+  return new BadUsage(`there is no command "${word}"`, hint);
+}
+
+/** `wavetrain schema`, without saying of what. */
+function unfinishedCommand(argv: readonly string[], candidates: readonly HelpPage[]): BadUsage {
+  const [first = '', second] = argv;
+  const choices = candidates.map(({ path }) => path.join(' '));
+  const what = second === undefined ? `"${first}" wants one word more` : `"${first}" knows no "${second}"`;
+  return new BadUsage(what, `write ${choices.map((choice) => `${PROGRAM} ${choice}`).join(' or ')}`);
+}
+
+function misusedCommand(argv: readonly string[], page: HelpPage, reason: string): BadUsage {
+  const name = page.path.join(' ');
+  const unknown = /^(?:Unsupported|Invalid) option name \("(.*)"\)/s.exec(reason)?.[1];
+  if (unknown !== undefined) return wrongOption(unknown, page);
+  const wanting = /^Not enough arguments to option (.+)\.$/m.exec(reason)?.[1];
+  if (wanting !== undefined) return optionWithoutValue(wanting, argv, page);
+  const extra = /^Extraneous positional argument \("(.*)"\)/s.exec(reason)?.[1];
+  if (extra !== undefined)
+    return new BadUsage(`${name} does not know what to do with "${extra}"`, synopsis(page));
+  if (reason.startsWith('Not enough positional')) {
+    const [missing = 'an argument'] = /<(\w+)>/.exec(page.synopsis)?.slice(1) ?? [];
+    return new BadUsage(`${name} needs ${missing}`, synopsis(page));
+  }
+  return new BadUsage(`cannot understand "${argv.join(' ')}"`, synopsis(page));
+}
+
+function wrongOption(option: string, page: HelpPage): BadUsage {
+  const names = namesOf(page);
+  const name = page.path.join(' ');
+  const bare = nameIn(option);
+  if (names.includes(bare)) return new BadUsage(`${bare} takes no value`, synopsis(page));
+  const meant = nearest(bare, names);
+  const hint = meant === undefined ? seeHelp(name) : `did you mean ${meant}?`;
+  return new BadUsage(`${name} has no option ${bare}`, hint);
+}
+
+function optionWithoutValue(option: string, argv: readonly string[], page: HelpPage): BadUsage {
+  const next = argv[argv.indexOf(option) + 1];
+  const hint =
+    next === undefined ? seeHelp(page.path.join(' ')) : `write ${option}=${next} if "${next}" is its value`;
+  return new BadUsage(`${option} needs a value`, hint);
+}
+
+function namesOf(page: HelpPage): string[] {
+  return page.options.flatMap(({ definition }) => definition.replace(/ #\d+.*$/, '').split(','));
+}
+
+function nameIn(option: string): string {
+  return option.split('=', 1)[0] ?? option;
+}
+
+function synopsis(page: HelpPage): string {
+  return `write ${page.synopsis.replaceAll(/[<>]/g, '')}`;
+}
+
+function seeHelp(command: string): string {
+  return `${[PROGRAM, command, '--help'].filter((word) => word !== '').join(' ')} lists what there is`;
+}

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** The name by which people call this program. */
+export const PROGRAM = 'wavetrain';
+
+/** What this package says of itself. */
+interface PackageFacts {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+}
+
+/** The facts in this package's own package.json. */
+export function packageFacts(): PackageFacts {
+  const facts: PackageFacts = createRequire(import.meta.url)('wavetrain/package.json');
+  return facts;
+}
+
+/** The file that tool files get for `import … from 'wavetrain'`: the source beside us, or what the package exports. */
+export function packageEntry(): string {
+  const source = fileURLToPath(new URL('../index.ts', import.meta.url));
+  return existsSync(source) ? source : createRequire(import.meta.url).resolve(PROGRAM);
+}

@@ -1,0 +1,47 @@
+import type { LiveEvent, TaskEvent } from '../../execution/event.js';
+import { oneLine } from '../printable.js';
+import type { Style } from '../style.js';
+import { duration, plural } from '../words.js';
+
+/** An event on one line, for `--verbose`: `12:00:01.123 extract[17] finished`. */
+export function eventLine(event: LiveEvent, style: Style): string {
+  return `${style.dim(event.time.slice(11, 23))} ${wordsOf(event, style)}`;
+}
+
+function wordsOf(event: LiveEvent, style: Style): string {
+  switch (event.kind) {
+    case 'run':
+      return `run ${event.status}${event.error === undefined ? '' : `: ${oneLine(event.error)}`}`;
+    case 'wave':
+      return `wave ${event.wave + 1} ${event.phase === 'start' ? 'started' : 'settled'} (${plural(event.tasks, 'task')})`;
+    case 'start':
+      return `${event.task_id} started (${oneLine(event.tool)}${itemsOf(event)})`;
+    case 'finish':
+      return `${event.task_id} ${style.green('finished')}${timeOf(event)}`;
+    case 'fail':
+      return `${event.task_id} ${style.red('failed')}${timeOf(event)}: ${oneLine(event.error ?? '')}`;
+    case 'item':
+      return event.phase === 'finish'
+        ? `${nameOf(event)} finished`
+        : `${nameOf(event)} ${style.red('failed')} after ${plural(event.attempt, 'attempt')}: ${oneLine(event.error ?? '')}`;
+    case 'retry': {
+      const failure = `attempt ${event.attempt} failed: ${oneLine(event.error)}`;
+      return `${nameOf(event)} ${failure}; ${style.yellow(`attempt ${event.attempt + 1} in ${duration(event.delay_ms)}`)}`;
+    }
+    case 'log':
+      break;
+  }
+  return `${nameOf(event)} says: ${oneLine(event.message)}`;
+}
+
+function nameOf({ task_id, item }: { readonly task_id: string; readonly item?: number }): string {
+  return item === undefined ? task_id : `${task_id}[${item}]`;
+}
+
+function itemsOf({ items }: TaskEvent): string {
+  return items === undefined ? '' : `, ${plural(items, 'item')}`;
+}
+
+function timeOf({ duration_ms }: TaskEvent): string {
+  return duration_ms === undefined ? '' : ` in ${duration(duration_ms)}`;
+}

@@ -1,0 +1,57 @@
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import type { LiveEvent } from '../../execution/event.js';
+import { BadUsage } from '../bad-usage.js';
+import type { CliContext } from '../context.js';
+import { reasonOf } from '../source.js';
+
+/** A file of events, one JSON document per line, written as they come (D42). */
+export class EventFile {
+  readonly #stream: WriteStream;
+  readonly #name: string;
+  #failure: Error | undefined;
+
+  /** @throws BadUsage when the file cannot be opened, or is the pipeline itself. */
+  static async open(name: string, pipelineFile: string, { cwd }: CliContext): Promise<EventFile> {
+    const path = resolve(cwd, name);
+    if (name === '-') throw new BadUsage('--events takes a file', 'as in --events events.jsonl');
+    if (path === resolve(cwd, pipelineFile))
+      throw new BadUsage(`--events would overwrite the pipeline ${name}`);
+    const stream = createWriteStream(path);
+    try {
+      await once(stream, 'open');
+    } catch (error) {
+      throw new BadUsage(`cannot write the --events file ${name}: ${reasonOf(error)}`);
+    }
+    return new EventFile(stream, name);
+  }
+
+  private constructor(stream: WriteStream, name: string) {
+    this.#stream = stream;
+    this.#name = name;
+    stream.on('error', (error) => {
+      this.#failure ??= error;
+    });
+  }
+
+  write(event: LiveEvent): void {
+    if (this.#failure === undefined) this.#stream.write(`${JSON.stringify(event)}\n`);
+  }
+
+  /** Waits until everything is written; answers what went wrong, such as a full disk. */
+  async close(): Promise<string | undefined> {
+    await this.#closed();
+    const failure = this.#failure;
+    return failure === undefined
+      ? undefined
+      : `cannot write the --events file ${this.#name}: ${reasonOf(failure)}`;
+  }
+
+  async #closed(): Promise<void> {
+    if (this.#stream.closed) return;
+    const closed = new Promise<void>((resolve) => this.#stream.once('close', () => resolve()));
+    this.#stream.end();
+    await closed;
+  }
+}

@@ -1,0 +1,15 @@
+import type { PipelineFlags } from '../preparation.js';
+
+/** The flags of `run`, as they were given. */
+export interface RunFlags extends PipelineFlags {
+  readonly json: boolean;
+  readonly timeout?: string | undefined;
+  readonly concurrency?: string | undefined;
+  readonly jitter?: string | undefined;
+  readonly retryBaseDelay?: string | undefined;
+  readonly maxRetryDelay?: string | undefined;
+  readonly events?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly verbose: boolean;
+  readonly quiet: boolean;
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../clock.js';
+import type { ResolvedParams } from '../definition/params.js';
+import type { PipelineDefinition } from '../definition/schema.js';
+import type { JsonObject } from '../json.js';
+import type { Check, CheckOptions } from '../pipelines/check.js';
+import type { ValidationReport } from '../pipelines/report.js';
+import type { RunRegistry } from '../runs/registry.js';
+import type { Catalog } from '../tools/catalog.js';
+import { packageEntry } from './program.js';
+
+/** What the command line does with runs: the registry is the one door to them (law L2). */
+export type RunDoor = Pick<RunRegistry, 'submit' | 'settled' | 'cancel' | 'forget'>;
+
+/**
+ * The rest of Wavetrain as the commands see it. Everything behind it is imported when it is first asked for, so
+ * that a command pays only for what it uses.
+ */
+export interface Services {
+  /** The built-in tools and those of the files and packages named. */
+  catalog(specifiers: readonly string[], cwd: string): Promise<Catalog>;
+  check(text: string, options: CheckOptions): Promise<Check>;
+  report(check: Check): Promise<ValidationReport>;
+  params(definition: PipelineDefinition, given: JsonObject): Promise<ResolvedParams>;
+  /** Opens a registry whose tools read files inside `roots` only (D51). */
+  registry(roots: readonly string[], clock: Clock): Promise<RunDoor>;
+}
+
+export const systemServices: Services = {
+  async catalog(specifiers, cwd) {
+    const { builtinCatalog } = await import('./checking.js');
+    if (specifiers.length === 0) return builtinCatalog();
+    const { loadTools } = await import('../tools/load.js');
+    const entry = packageEntry();
+    const loaded = await Promise.all(specifiers.map((specifier) => loadTools(specifier, cwd, { entry })));
+    return builtinCatalog().with(loaded.flat());
+  },
+  async check(text, options) {
+    const { checkPipeline } = await import('./checking.js');
+    return checkPipeline(text, options);
+  },
+  async report(check) {
+    const { reportOf } = await import('./checking.js');
+    return reportOf(check);
+  },
+  async params(definition, given) {
+    const { resolveParams } = await import('./checking.js');
+    return resolveParams(definition, given);
+  },
+  async registry(roots, clock) {
+    const { RunRegistry, fileAccess } = await import('./running.js');
+    return new RunRegistry({ files: fileAccess(roots), clock });
+  },
+};

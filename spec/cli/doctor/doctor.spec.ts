@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { examineNode, examineVariables } from '../../../lib/cli/doctor/examinations.js';
+import type { Finding } from '../../../lib/cli/doctor/finding.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { invoke } from '../invoke.js';
+
+describe('doctor', () => {
+  let folder: TemporaryFolder;
+  before(() => {
+    folder = new TemporaryFolder();
+  });
+  after(() => folder.remove());
+
+  async function findings(env: Record<string, string>, ...flags: string[]) {
+    const { status, stdout, stderr } = await invoke(['doctor', '--json', ...flags], {
+      env,
+      cwd: folder.path,
+    });
+    const report: { ok: boolean; findings: Finding[] } = JSON.parse(stdout);
+    expect(stderr).to.equal('');
+    expect(status).to.equal(report.ok ? 0 : 3);
+    return {
+      ok: report.ok,
+      find: (name: string) => report.findings.find((finding) => finding.name === name),
+    };
+  }
+
+  it('answers 0 when nothing that is needed is broken, with a line for each thing it looked at', async () => {
+    const { status, stdout } = await invoke(['doctor'], { cwd: folder.path });
+    expect(status).to.equal(0);
+    for (const name of [
+      'wavetrain',
+      'Node.js',
+      'SERVICE_FILE_ROOTS',
+      'file roots',
+      'tools',
+      'terminal',
+      'working directory',
+    ]) {
+      expect(stdout).to.match(new RegExp(`^[✓-] ${name} `, 'm'));
+    }
+  });
+
+  it('names file roots that do not exist, and what to do', async () => {
+    const { ok, find } = await findings({ SERVICE_FILE_ROOTS: folder.at('gone') });
+    expect(ok).to.equal(false);
+    expect(find('file roots')).to.include({ state: 'broken', found: `there is no ${folder.at('gone')}` });
+    expect(find('file roots')?.advice).to.contain('SERVICE_FILE_ROOTS');
+  });
+
+  it('names tools that do not load, and counts those that do', async () => {
+    expect((await findings({})).find('tools')?.found).to.match(/^\d+: .*store/);
+    const { ok, find } = await findings({}, '--tools', './gone.ts');
+    expect(ok).to.equal(false);
+    expect(find('tools')?.found).to.contain('gone.ts');
+  });
+
+  it('goes on when a variable cannot be right', async () => {
+    const { ok, find } = await findings({ SERVICE_TOOLS: '~/tools.ts' });
+    expect(ok).to.equal(false);
+    expect(find('configuration')?.found).to.contain('SERVICE_TOOLS');
+    expect(find('tools')?.state).to.equal('ok');
+  });
+
+  it('says which variables are set, of a secret one only that it is', () => {
+    const [roots, tools] = examineVariables({ SERVICE_TOOLS: 't.ts' });
+    expect(roots).to.include({ state: 'missing', found: 'not set' });
+    expect(tools).to.include({ state: 'ok', found: 't.ts' });
+    const secret = { name: 'KEY', description: 'a key', secret: true };
+    expect(examineVariables({ KEY: 'hush' }, [secret])).to.deep.equal([
+      { name: 'KEY', state: 'ok', found: 'set' },
+    ]);
+  });
+
+  it('refuses a Node.js older than the package allows', () => {
+    for (const version of ['18.19.0', '20.18.9', '20.9.0'])
+      expect(examineNode(version).state).to.equal('broken');
+    for (const version of ['20.19.0', '20.19', '22.0.0', '101.0.0'])
+      expect(examineNode(version).state).to.equal('ok');
+    expect(examineNode('18.0.0').advice).to.contain('20.19');
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { invoke } from '../invoke.js';
+
+describe('init', () => {
+  let folder: TemporaryFolder;
+  beforeEach(() => {
+    folder = new TemporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const at = (cwd: string, ...argv: string[]) => invoke(argv, { cwd });
+  const FILES = [
+    'pipeline.yaml',
+    'tools.ts',
+    'data/orders.csv',
+    'pipeline.schema.json',
+    '.vscode/settings.json',
+    'README.md',
+  ];
+
+  it('writes a pipeline with all that belongs to it, and tells the next commands', async () => {
+    const { status, stdout, stderr } = await at(folder.path, 'init', 'demo');
+    expect(status).to.equal(0);
+    expect(stderr).to.equal('');
+    for (const file of FILES) {
+      expect(existsSync(folder.at(`demo/${file}`)), file).to.equal(true);
+      expect(stdout).to.contain(file);
+    }
+    expect(stdout)
+      .to.contain('  cd demo\n')
+      .and.to.contain('  wavetrain run pipeline.yaml --tools tools.ts\n');
+  });
+
+  it('writes into the working directory when none is named', async () => {
+    const { stdout } = await at(folder.path, 'init');
+    expect(existsSync(folder.at('pipeline.yaml'))).to.equal(true);
+    expect(stdout).not.to.contain('cd ');
+  });
+
+  it('writes what is valid, runs as it is and does real work in several waves', async () => {
+    await at(folder.path, 'init');
+    const validated = await at(folder.path, 'validate', 'pipeline.yaml', '--tools', 'tools.ts');
+    expect(validated.status, validated.stderr).to.equal(0);
+    expect(validated.stderr).to.equal('');
+    expect(validated.stdout).to.contain('waves: 4').and.to.contain('fan_out_tasks: 1');
+    const { status, stdout, stderr } = await at(
+      folder.path,
+      'run',
+      'pipeline.yaml',
+      '--tools',
+      'tools.ts',
+      '--json',
+    );
+    expect(status, stderr).to.equal(0);
+    const outputs: Record<string, unknown> = JSON.parse(stdout);
+    expect(outputs['total']).to.equal(643.8);
+    expect(outputs['report']).to.contain('- Linus: 126').and.to.contain('Together: 643.8');
+  });
+
+  it('takes the params that its README names', async () => {
+    await at(folder.path, 'init');
+    const [line = ''] =
+      /wavetrain run .*--params .*/.exec(readFileSync(folder.at('README.md'), 'utf8')) ?? [];
+    expect(line).to.contain(`'{"discount": 0.25}'`);
+    const run = ['run', 'pipeline.yaml', '--tools', 'tools.ts', '--params', '{"discount": 0.25}', '--json'];
+    expect(JSON.parse((await at(folder.path, ...run)).stdout)).to.include({ total: 616.5 });
+  });
+
+  it('tells editors about the schema of pipeline files', async () => {
+    await at(folder.path, 'init');
+    const settings = JSON.parse(readFileSync(folder.at('.vscode/settings.json'), 'utf8'));
+    expect(settings['yaml.schemas']).to.deep.equal({
+      './pipeline.schema.json': ['pipeline.yaml', '*.pipeline.yaml'],
+    });
+    const [first] = readFileSync(folder.at('pipeline.yaml'), 'utf8').split('\n');
+    expect(first).to.equal('# yaml-language-server: $schema=pipeline.schema.json');
+    const { stdout } = await invoke(['schema', 'pipeline']);
+    expect(readFileSync(folder.at('pipeline.schema.json'), 'utf8')).to.equal(stdout);
+  });
+
+  it('writes nothing at all when one file exists, lists it and answers 2', async () => {
+    folder.write('README.md', 'mine');
+    const { status, stdout, stderr } = await at(folder.path, 'init');
+    expect(status).to.equal(2);
+    expect(stdout).to.equal('');
+    expect(stderr).to.match(/nothing was written.*\n {2}README\.md\n.*--force/);
+    expect(existsSync(folder.at('pipeline.yaml'))).to.equal(false);
+    expect(readFileSync(folder.at('README.md'), 'utf8')).to.equal('mine');
+  });
+
+  it('overwrites with --force', async () => {
+    folder.write('README.md', 'mine');
+    expect((await at(folder.path, 'init', '--force')).status).to.equal(0);
+    expect(readFileSync(folder.at('README.md'), 'utf8')).not.to.equal('mine');
+  });
+
+  it('says why it cannot write', async () => {
+    writeFileSync(folder.at('file'), '');
+    const { status, stderr } = await at(folder.path, 'init', 'file/demo');
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('cannot write');
+  });
+});

@@ -1,0 +1,62 @@
+import { EventEmitter } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import type { CliContext } from '../../lib/cli/context.js';
+import { main } from '../../lib/cli/main.js';
+
+export interface Invocation {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Surroundings extends Partial<CliContext> {
+  /** What is on standard input. */
+  readonly input?: string | Uint8Array;
+}
+
+/** Runs one command line in this process, with nothing of this process around it. */
+export async function invoke(argv: readonly string[], surroundings: Surroundings = {}): Promise<Invocation> {
+  const { input = '', ...context } = surroundings;
+  const stdout = new Recorder();
+  const stderr = new Recorder();
+  const status = await main(argv, {
+    env: {},
+    stdin: Readable.from([Buffer.from(input)]),
+    stdout,
+    stderr,
+    processEvents: new EventEmitter(),
+    ...context,
+  });
+  return { status, stdout: textOf(context.stdout ?? stdout), stderr: textOf(context.stderr ?? stderr) };
+}
+
+/** A stream that keeps what was written, in place of a file or pipe. */
+export class Recorder extends PassThrough {
+  readonly #chunks: Buffer[] = [];
+
+  constructor() {
+    super();
+    this.on('data', (chunk: Buffer) => this.#chunks.push(chunk));
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}
+
+/** The same, in place of a terminal. */
+export class Screen extends Recorder {
+  readonly isTTY = true;
+  columns: number;
+  rows: number;
+
+  constructor(columns = 80, rows = 24) {
+    super();
+    this.columns = columns;
+    this.rows = rows;
+  }
+}
+
+function textOf(stream: unknown): string {
+  return stream instanceof Recorder ? stream.text : '';
+}

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { eventLine } from '../../../lib/cli/progress/event-line.js';
+import { styleOf } from '../../../lib/cli/style.js';
+import { entry, type Told } from './events.js';
+
+describe('the line of an event', () => {
+  const style = styleOf({
+    interactive: false,
+    columns: 80,
+    rows: 24,
+    colours: false,
+    unicode: true,
+    redraws: false,
+  });
+
+  const LINES: [event: Told, words: string][] = [
+    [{ kind: 'run', status: 'running' }, 'run running'],
+    [{ kind: 'run', status: 'failed', error: 'no\nluck' }, 'run failed: no luck'],
+    [{ kind: 'wave', wave: 0, phase: 'start', tasks: 2 }, 'wave 1 started (2 tasks)'],
+    [{ kind: 'wave', wave: 1, phase: 'finish', tasks: 1 }, 'wave 2 settled (1 task)'],
+    [{ kind: 'start', task_id: 'a', tool: 'mock', wave: 0 }, 'a started (mock)'],
+    [{ kind: 'start', task_id: 'a', tool: 'mock', wave: 0, items: 1000 }, 'a started (mock, 1,000 items)'],
+    [{ kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 1500 }, 'a finished in 1.5 s'],
+    [{ kind: 'fail', task_id: 'a', tool: 'mock', wave: 0, error: 'x' }, 'a failed: x'],
+    [{ kind: 'item', task_id: 'a', item: 7, phase: 'finish', attempt: 1 }, 'a[7] finished'],
+    [
+      { kind: 'item', task_id: 'a', item: 7, phase: 'fail', attempt: 3, error: 'x' },
+      'a[7] failed after 3 attempts: x',
+    ],
+    [
+      { kind: 'retry', task_id: 'a', attempt: 1, delay_ms: 500, error: 'x' },
+      'a attempt 1 failed: x; attempt 2 in 0.5 s',
+    ],
+    [{ kind: 'log', task_id: 'a', item: 0, message: '\u001b[31mred\nline' }, 'a[0] says: red line'],
+  ];
+  for (const [event, words] of LINES) {
+    it(`says "${words}" after the time`, () => {
+      expect(eventLine(entry(event), style)).to.equal(`12:34:56.789 ${words}`);
+    });
+  }
+});

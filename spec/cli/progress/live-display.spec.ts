@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { LiveDisplay } from '../../../lib/cli/progress/live-display.js';
+import { openDisplay } from '../../../lib/cli/progress/open-display.js';
+import { systemContext, type CliContext } from '../../../lib/cli/context.js';
+import { settle } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { Recorder, Screen } from '../invoke.js';
+import { entry } from './events.js';
+
+const FLAGS = { json: false, quiet: false, verbose: false };
+const WAVES = [['a', 'b']];
+
+describe('the live display', () => {
+  let clock: ManualClock;
+  let screen: Screen;
+  beforeEach(() => {
+    clock = new ManualClock();
+    screen = new Screen(60, 10);
+  });
+
+  const context = (changed: Partial<CliContext> = {}): CliContext => ({
+    ...systemContext(),
+    clock,
+    stderr: screen,
+    env: { NO_COLOR: '1' },
+    ...changed,
+  });
+
+  async function redraw(): Promise<void> {
+    clock.advance(100);
+    // The means to redraw are imported at the first one.
+    while (clock.pending === 0) await settle(1);
+  }
+
+  function begin(display: LiveDisplay): void {
+    display.event(entry({ kind: 'wave', wave: 0, phase: 'start', tasks: 2 }));
+    display.event(entry({ kind: 'start', task_id: 'a', tool: 'x', wave: 0 }));
+  }
+
+  it('is opened on a terminal alone, and not with --json, --quiet, CI or a dumb terminal (D41)', () => {
+    const isLive = (flags: object, changed: Partial<CliContext> = {}): boolean => {
+      const display = openDisplay({ ...FLAGS, ...flags }, WAVES, context(changed));
+      display.close();
+      return display instanceof LiveDisplay;
+    };
+    expect(isLive({})).to.equal(true);
+    expect(isLive({ verbose: true })).to.equal(true);
+    expect(isLive({}, { env: { CI: 'false' } })).to.equal(true);
+    expect(isLive({ json: true })).to.equal(false);
+    expect(isLive({ quiet: true })).to.equal(false);
+    expect(isLive({}, { env: { CI: 'true' } })).to.equal(false);
+    expect(isLive({}, { env: { TERM: 'dumb' } })).to.equal(false);
+    expect(isLive({}, { stderr: new Recorder() })).to.equal(false);
+  });
+
+  it('draws at most once in a tenth of a second, however many events there are', async () => {
+    const display = new LiveDisplay(WAVES, false, context());
+    begin(display);
+    for (let item = 0; item < 1000; item += 1) {
+      display.event(entry({ kind: 'item', task_id: 'a', item, phase: 'finish', attempt: 1 }));
+    }
+    await settle();
+    expect(screen.text).to.equal('');
+    await redraw();
+    expect(screen.text.match(/wave 1 of 1/g)).to.have.length(1);
+    await redraw();
+    expect(screen.text.match(/wave 1 of 1/g)).to.have.length(2);
+    display.close();
+  });
+
+  it('draws a run that was over before the first redraw once', async () => {
+    const display = new LiveDisplay(WAVES, false, context());
+    begin(display);
+    display.event(entry({ kind: 'wave', wave: 0, phase: 'finish', tasks: 2 }));
+    display.close();
+    expect(screen.text).to.equal('✓ wave 1 of 1  2 tasks  0 ms\n');
+  });
+
+  it('stops its timer when it is closed, and may be closed twice', async () => {
+    const display = new LiveDisplay(WAVES, false, context());
+    begin(display);
+    await redraw();
+    display.close();
+    const before = screen.text;
+    display.close();
+    expect(clock.pending).to.equal(0);
+    expect(screen.text).to.equal(before);
+  });
+
+  it('keeps what was said above the frame', async () => {
+    const display = new LiveDisplay(WAVES, false, context());
+    begin(display);
+    display.say('something happened');
+    await redraw();
+    expect(screen.text.indexOf('something happened\n')).to.be.below(screen.text.indexOf('wave 1 of 1'));
+    display.close();
+    display.say('and afterwards');
+    expect(screen.text.endsWith('and afterwards\n')).to.equal(true);
+  });
+
+  it('tells every event above the frame with --verbose, and none without', async () => {
+    const display = new LiveDisplay(WAVES, true, context());
+    begin(display);
+    await redraw();
+    expect(screen.text).to.contain('12:34:56.789 a started (x)\n');
+    display.close();
+  });
+});

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { invoke } from '../invoke.js';
+
+describe('a run', () => {
+  let folder: TemporaryFolder;
+  before(() => {
+    folder = new TemporaryFolder();
+  });
+  after(() => folder.remove());
+
+  const at = (argv: readonly string[], surroundings = {}) =>
+    invoke(argv, { cwd: folder.path, ...surroundings });
+
+  describe('that fails answers 3', () => {
+    const FAILING = `id: failing
+goal: g
+tasks:
+  - {id: fine, tool: transform, inputs: {input: 0, expression: "[1..3]"}}
+  - {id: each, tool: own, parallel_over: "{{fine.output}}", inputs: {n: "{{item}}"}, retry: 1}
+  - {id: also_fine, tool: mock, await: [fine]}
+  - {id: never, tool: mock, await: [each]}
+`;
+    const OWN =
+      'export default { name: "own", inputs: { n: {} }, run({ n }) { if (n === 2) throw new Error("no\\n\\u001b[2Jtwos"); return n; } };';
+    const flags = ['--tools', './own.mjs', '--retry-base-delay', '0'];
+    before(() => {
+      folder.write('failing.yaml', FAILING);
+      folder.write('own.mjs', OWN);
+    });
+
+    it('and tells every failure with item, attempts and error, what succeeded and what never started', async () => {
+      const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags]);
+      expect(status).to.equal(3);
+      expect(stdout).to.equal('');
+      const [summary, ...rest] = stderr.split('\n');
+      expect(summary).to.match(/^✗ failed in .*: 2 of 3 waves, 5 invocations$/);
+      expect(rest).to.deep.equal([
+        '  each[1] after 2 attempts: no twos',
+        '  succeeded before: fine, also_fine',
+        '  not started: never',
+        '  hint: --verbose tells every event as it happens, --events FILE keeps them',
+        '',
+      ]);
+    });
+
+    it('with nothing on standard output even with --json', async () => {
+      const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags, '--json']);
+      expect(status).to.equal(3);
+      expect(stdout).to.equal('');
+      expect(stderr).to.contain('each[1] after 2 attempts');
+    });
+
+    it('and says how to give more time, when there was too little', async () => {
+      const input = 'id: t\ngoal: g\ntasks: [{id: a, tool: sleep, inputs: {seconds: 60}}]\n';
+      const { status, stderr } = await at(['run', '-', '--timeout', '0.01'], { input });
+      expect(status).to.equal(3);
+      expect(stderr)
+        .to.contain('a after 1 attempt: timed out after 0.01 s')
+        .and.to.contain('hint: a larger --timeout');
+    });
+  });
+});

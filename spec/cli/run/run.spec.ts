@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { Json } from '../../../lib/json.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { invoke } from '../invoke.js';
+import { GREET, NAME } from './greet.js';
+
+describe('run', () => {
+  let folder: TemporaryFolder;
+  before(() => {
+    folder = new TemporaryFolder();
+    folder.write('greet.yaml', GREET);
+  });
+  after(() => folder.remove());
+
+  const at = (argv: readonly string[], surroundings = {}) =>
+    invoke(argv, { cwd: folder.path, ...surroundings });
+
+  describe('of a sound pipeline', () => {
+    it('prints Outputs and Stats, which together are YAML, and nothing else', async () => {
+      const { status, stdout, stderr } = await at(['run', 'greet.yaml', ...NAME]);
+      expect(status).to.equal(0);
+      expect(stderr).to.equal('');
+      const printed: Record<string, Record<string, Json>> = parse(stdout);
+      expect(printed['Outputs']).to.have.all.keys('words', 'double', 'note', 'last');
+      expect(printed['Outputs']?.['double']).to.equal(4);
+      expect(printed['Stats']).to.deep.equal({ waves_executed: 2, tasks_executed: 4 });
+    });
+
+    it('prints only the outputs, as one JSON document on one line, with --json (D41)', async () => {
+      const { status, stdout, stderr } = await at(['run', 'greet.yaml', ...NAME, '--json']);
+      const outputs: Record<string, Json> = JSON.parse(stdout);
+      expect(outputs).to.have.all.keys('words', 'double', 'note', 'last');
+      expect(outputs['words']).to.deep.include({ inputs: { name: 'Ada', mood: 'kind' } });
+      expect(stdout.match(/\n/g)).to.have.length(1);
+      expect(stderr).to.equal('');
+      expect(status).to.equal(0);
+    });
+
+    it('reads it from standard input for - (D41)', async () => {
+      expect((await at(['run', '-', ...NAME, '--json'], { input: GREET })).status).to.equal(0);
+    });
+
+    it('hands on params, inputs and session, from the command line and from files (D42)', async () => {
+      folder.write('params.json', '{"name": "Grace", "times": 5}');
+      folder.write('session.json', '{"note": "from the file", "other": 1}');
+      const run = (...flags: string[]) =>
+        at(['run', 'greet.yaml', '--json', ...flags]).then(({ stdout }) => JSON.parse(stdout));
+      const fromFiles = await run('--params', '@params.json', '--session-file', 'session.json');
+      expect(fromFiles).to.deep.include({ double: 10, note: 'from the file' });
+      const given = await run(
+        '--inputs',
+        '{"mood": "grim"}',
+        '--params',
+        '{"name": "A"}',
+        '--session',
+        '{"note": 7}',
+      );
+      expect(given.words.inputs).to.deep.equal({ name: 'A', mood: 'grim' });
+      expect(given.note).to.equal(7);
+      const both = await run(...NAME, '--session-file', 'session.json', '--session', '{"note": "mine"}');
+      expect(both.note).to.equal('mine');
+    });
+
+    it('shows warnings, but not with --quiet or --json', async () => {
+      const input =
+        'id: w\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, inputs: {x: "{{a.status}}"}}]\n';
+      expect((await at(['run', '-'], { input })).stderr).to.contain('warning: ');
+      expect((await at(['run', '-', '--quiet'], { input })).stderr).to.equal('');
+      expect((await at(['run', '-', '--json'], { input })).stderr).to.equal('');
+    });
+
+    it('tells every event in a line with --verbose', async () => {
+      const { stderr } = await at(['run', 'greet.yaml', ...NAME, '--verbose', '--json']);
+      const lines = stderr.trimEnd().split('\n');
+      expect(lines.filter((line) => / wave \d (started|settled)/.test(line))).to.have.length(4);
+      expect(
+        lines.filter((line) => /^[\d:.]{12} words (started \(mock\)|finished)/.test(line)),
+      ).to.have.length(2);
+      expect(lines.at(-1)).to.match(/^✓ succeeded in .*: 2 waves, 4 invocations$/);
+    });
+
+    it('writes every event as a line of JSON with --events (D42)', async () => {
+      const { status } = await at(['run', 'greet.yaml', ...NAME, '--events', 'events.jsonl']);
+      expect(status).to.equal(0);
+      const lines = readFileSync(folder.at('events.jsonl'), 'utf8').trimEnd().split('\n');
+      const events: { kind: string; seq: number }[] = lines.map((line) => JSON.parse(line));
+      expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, index) => index + 1));
+      expect(events.filter(({ kind }) => kind === 'finish')).to.have.length(4);
+      expect(events.at(-1)).to.include({ kind: 'run', status: 'succeeded' });
+    });
+
+    it('sets variables of --env-file before anything reads them, and leaves those that are set (D42)', async () => {
+      folder.write('own/tools.mjs', 'export default { name: "own", inputs: {}, run: () => "mine" };');
+      folder.write('service.env', 'SERVICE_TOOLS=./own/tools.mjs\nKEPT=file\n');
+      const env: Record<string, string | undefined> = { KEPT: 'mine' };
+      const input = 'id: e\ngoal: g\ntasks: [{id: a, tool: own}]\n';
+      const { status, stdout } = await at(['run', '-', '--env-file', 'service.env', '--json'], {
+        input,
+        env,
+      });
+      expect(status).to.equal(0);
+      expect(JSON.parse(stdout)).to.deep.equal({ a: 'mine' });
+      expect(env).to.deep.include({ KEPT: 'mine', SERVICE_TOOLS: './own/tools.mjs' });
+    });
+
+    it('reads files beside the pipeline, in the working directory and in SERVICE_FILE_ROOTS (D51)', async () => {
+      const roots = new TemporaryFolder();
+      folder.write('deep/beside.txt', 'beside');
+      folder.write('here.txt', 'here');
+      roots.write('there.txt', 'there');
+      const tasks = ['beside', 'here', 'there'].map(
+        (id) => `{id: ${id}, tool: ingest_document, inputs: {path: ${id}.txt}}`,
+      );
+      folder.write('deep/read.yaml', `id: r\ngoal: g\ntasks: [${tasks.join(', ')}]\n`);
+      const { stdout } = await at(['run', 'deep/read.yaml', '--json'], {
+        env: { SERVICE_FILE_ROOTS: roots.path },
+      });
+      const outputs: Record<string, { text: string }> = JSON.parse(stdout);
+      expect(Object.values(outputs).map(({ text }) => text)).to.deep.equal(['beside', 'here', 'there']);
+      roots.remove();
+    });
+  });
+
+  it('answers 1 to an invalid pipeline, with its problems and nothing on standard output', async () => {
+    const input = GREET.replace('tool: transform', 'tool: transfrom');
+    const { status, stdout, stderr } = await at(['run', '-', ...NAME, '--json'], { input });
+    expect(status).to.equal(1);
+    expect(stdout).to.equal('');
+    expect(stderr).to.contain('standard input:10:').and.to.contain('transform');
+  });
+
+  it('does not answer 0 when its events could not be written', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const { status, stdout, stderr } = await at([
+      'run',
+      'greet.yaml',
+      ...NAME,
+      '--events',
+      '/dev/full',
+      '--json',
+    ]);
+    expect(status).to.equal(3);
+    expect(stderr).to.match(/cannot write the --events file \/dev\/full: (ENOSPC|no space)/);
+    expect(JSON.parse(stdout)).to.have.property('words');
+  });
+});

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { delimiter } from 'node:path';
+import { readConfig, systemEnvironment, VARIABLES } from '../lib/config.js';
+import { WavetrainError } from '../lib/errors.js';
+
+describe('the configuration', () => {
+  it('is empty when no variable is set', () => {
+    expect(readConfig({})).to.deep.equal({ fileRoots: [], tools: [] });
+    expect(readConfig({ SERVICE_FILE_ROOTS: '', SERVICE_TOOLS: ' ' })).to.deep.equal({
+      fileRoots: [],
+      tools: [],
+    });
+  });
+
+  it('reads lists as PATH is read, without blanks and empty parts (D48, D51)', () => {
+    const env = {
+      SERVICE_FILE_ROOTS: ['/srv/data', ' relative ', ''].join(delimiter),
+      SERVICE_TOOLS: ['./tools.ts', '@acme/tools'].join(delimiter),
+    };
+    expect(readConfig(env)).to.deep.equal({
+      fileRoots: ['/srv/data', 'relative'],
+      tools: ['./tools.ts', '@acme/tools'],
+    });
+  });
+
+  for (const value of ['~', '~/data', 'fine\0not', ['fine', '~/data'].join(delimiter)]) {
+    it(`refuses ${JSON.stringify(value)}, naming the variable and an example`, () => {
+      for (const name of ['SERVICE_FILE_ROOTS', 'SERVICE_TOOLS']) {
+        expect(() => readConfig({ [name]: value }))
+          .to.throw(WavetrainError, `the environment variable ${name} `)
+          .that.includes({ code: 'bad_usage' });
+        expect(() => readConfig({ [name]: value })).to.throw(`, as in ${name}=`);
+      }
+    });
+  }
+
+  it('names every variable that it reads, and what it is for', () => {
+    const read = new Set<string>();
+    readConfig(
+      new Proxy(
+        {},
+        {
+          get: (_, name) => {
+            read.add(String(name));
+            return undefined;
+          },
+        },
+      ),
+    );
+    const named = VARIABLES.map(({ name }) => name);
+    expect(named).to.include.members([...read]);
+    for (const { description } of VARIABLES) expect(description).not.to.equal('');
+  });
+
+  it('comes from this process, where nothing else is handed in', () => {
+    expect(systemEnvironment()).to.equal(process.env);
+  });
+});

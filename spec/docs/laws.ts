@@ -1,0 +1,139 @@
+/** The tables behind the architecture spec. A room is a folder of lib, a file at its top, or machines. */
+
+interface Room {
+  /** Rooms that it may import. */
+  readonly may: readonly string[];
+  /** Rooms of which it may know types. */
+  readonly types?: readonly string[];
+  readonly reason: string;
+}
+
+/** From the ground up. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  json: { may: [], reason: 'everything stands on it' },
+  errors: { may: [], reason: 'everything may fail' },
+  clock: { may: [], reason: 'time is handed to whoever needs it' },
+  limits: { may: [], reason: 'they are numbers' },
+  machines: { may: [], reason: 'they know when, and reach what happens through functions they are given' },
+  schema: { may: ['errors'], reason: 'JSON Schema knows nothing of pipelines' },
+  definition: {
+    may: ['generated', 'json', 'schema'],
+    reason: 'a definition can be read and templates resolved without tools and runs',
+  },
+  waves: { may: [], types: ['definition'], reason: 'order is a matter of ids' },
+  blackboard: { may: [], types: ['json'], reason: 'it keeps values and asks for nothing' },
+  tools: {
+    may: ['definition', 'errors', 'json', 'limits', 'schema'],
+    types: ['clock'],
+    reason: 'a tool knows nothing of the pipeline that names it and the run that calls it',
+  },
+  pipelines: {
+    may: ['definition', 'errors', 'json', 'tools', 'waves'],
+    reason: 'checking a pipeline runs nothing',
+  },
+  execution: {
+    may: ['blackboard', 'clock', 'definition', 'errors', 'json', 'machines', 'tools'],
+    types: ['pipelines'],
+    reason: 'what runs has been checked: only the type of a pipeline is known here',
+  },
+  runs: { may: ['execution'], types: ['errors', 'machines'], reason: 'records are made from runs' },
+  config: { may: ['errors'], reason: 'the environment is read for everybody, by nobody else' },
+  cli: {
+    may: ['clock', 'config', 'definition', 'errors', 'json', 'pipelines', 'runs', 'tools', 'waves'],
+    types: ['execution', 'machines'],
+    reason: 'it stands on top and reaches runs through the registry (law L2)',
+  },
+  testing: {
+    may: ['pipelines', 'tools'],
+    types: ['blackboard', 'execution'],
+    reason: 'suites know contracts, never implementations',
+  },
+  index: {
+    may: ['blackboard', 'clock', 'errors', 'execution', 'pipelines', 'runs', 'tools'],
+    types: ['definition', 'json', 'machines', 'waves'],
+    reason: 'it is the library: everything but the command line',
+  },
+};
+
+interface Home {
+  readonly rooms: readonly string[];
+  /** Rooms that may know its types. */
+  readonly types?: readonly string[];
+  readonly reason: string;
+}
+
+export const PACKAGES: Readonly<Record<string, Home>> = {
+  xstate: { rooms: ['machines', 'execution'], reason: 'machines are made of it, and a run starts one' },
+  yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
+  typebox: { rooms: ['definition'], reason: 'the one schema is written with it' },
+  'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
+  ajv: {
+    rooms: ['schema'],
+    types: ['definition', 'tools'],
+    reason: 'it is slow to load, so one place loads it late',
+  },
+  re2js: { rooms: ['schema'], types: ['tools'], reason: 'patterns from callers are compiled in one place' },
+  'csv-parse': { rooms: ['tools'], reason: 'one tool reads CSV' },
+  jsonata: { rooms: ['tools'], reason: 'one tool evaluates it, in a room of its own' },
+  jiti: { rooms: ['tools'], reason: 'tool files may be TypeScript' },
+  clipanion: { rooms: ['cli'], reason: 'it is the command line' },
+  typanion: { rooms: ['cli'], reason: 'clipanion asks for it' },
+  picocolors: { rooms: ['cli'], reason: 'only terminals have colours' },
+  'log-update': { rooms: ['cli'], reason: 'only terminals are redrawn' },
+};
+
+interface Surrounding {
+  readonly what: string;
+  readonly pattern: RegExp;
+  /** Files that have it, each with the reason. */
+  readonly only: Readonly<Record<string, string>>;
+}
+
+export const SURROUNDINGS: readonly Surrounding[] = [
+  {
+    what: 'the environment',
+    pattern: /\bprocess\.env\b/,
+    only: { 'lib/config.ts': 'handed on from there' },
+  },
+  {
+    what: 'the time',
+    pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
+    only: {
+      'lib/clock.ts': 'the default clock',
+      'lib/execution/pace.ts': 'the budget of the process, which no run sees',
+    },
+  },
+  {
+    what: 'timers',
+    pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
+    only: { 'lib/clock.ts': 'the default clock' },
+  },
+  {
+    what: 'random numbers',
+    pattern: /\bMath\.random\b|\brandom(?:UUID|Bytes|Int)\b/,
+    only: { 'lib/execution/id.ts': 'ids of runs', 'lib/execution/local.ts': 'the default of the jitter' },
+  },
+  {
+    what: 'the process',
+    pattern: /\bprocess\.(?!env\b)[a-z]+/,
+    only: {
+      'lib/cli/context.ts': 'the surroundings of a command, which specs replace',
+      'lib/cli/doctor/examinations.ts': 'a default: the version of Node.js',
+      'lib/cli/terminal.ts': 'a default: the platform',
+      'lib/execution/local.ts': 'a default: the working directory',
+    },
+  },
+];
+
+/** Files that throw without a code: a bug, or caught nearby and given one. */
+export const LISTED_THROWS: Readonly<Record<string, string>> = {
+  'lib/execution/run-work.ts': 'a bug: a machine asks for a task that there is not',
+  'lib/execution/task-work.ts': 'caught by RunWork.expand, and fails the task',
+  'lib/pipelines/assemble.ts': 'a bug: the catalog changed while it was checked against',
+  'lib/tools/documents/csv.ts': 'caught by readCsv, and told as a ToolError with the line',
+  'lib/tools/exported-tools.ts': 'caught by loadTools: bad_tool_file',
+  'lib/tools/foreign-tool.ts': 'caught by loadTools: bad_tool_file',
+  'lib/tools/load.ts': 'caught by loadTools: bad_tool_file',
+  'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
+  'machines/environment.ts': 'a bug: an actor system without work',
+};

@@ -1,0 +1,34 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of this checkout. */
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+/** The text of a file, by its path from the root. */
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Paths, from the root, of the files below `folder` that end in `ending`, sorted. */
+export function filesBelow(folder: string, ending: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith(ending) && !path.split(sep).includes('node_modules'))
+    .map((path) => join(folder, path).replaceAll(sep, '/'))
+    .sort();
+}
+
+/** Every document that a reader may open, by its path from the root. */
+export function documents(): string[] {
+  const atRoot = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
+  return [...atRoot.sort(), ...filesBelow('docs', '.md'), ...filesBelow('examples', '.md')];
+}
+
+/** @throws Error when the command is not built: these specs run what readers run. */
+export function requireBuild(): void {
+  for (const file of ['dist/cli.js', 'dist/index.js', 'dist/types/lib/index.d.ts']) {
+    if (!existsSync(join(ROOT, file))) {
+      throw new Error(`${file} is missing: run "npm run build" first ("npm test" does)`);
+    }
+  }
+}
