@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'invalid_definition'
   | 'invalid_params'
   | 'invalid_options'
+  | 'invalid_inputs'
   | 'unreadable_file'
   | 'bad_usage'
   | 'bad_tool_file'
@@ -14,7 +15,6 @@ export type ErrorCode =
   | 'run_cancelled'
   | 'run_not_found'
   | 'run_already_terminal'
-  | 'blackboard_unreadable'
   | 'not_implemented';
 
 /** Whose fault it is: the caller's words, a tool at work, or something this version does not do. */
@@ -61,9 +61,10 @@ export class TaskFailedError extends WavetrainError {
   readonly error: string;
   readonly failures: readonly TaskFailure[];
 
-  constructor(runId: string, failures: readonly TaskFailure[]) {
-    const first = failures[0] ?? { task_id: '', error: 'the run failed' };
-    super('task_failed', `task "${first.task_id}" failed: ${first.error}`, { fault: 'tool' });
+  /** @param error what the run failed of, should no task have */
+  constructor(runId: string, failures: readonly TaskFailure[], error: string) {
+    const first = failures[0] ?? { task_id: '', error };
+    super('task_failed', failures[0] ? `task "${first.task_id}" failed: ${error}` : error, { fault: 'tool' });
     this.run_id = runId;
     this.task_id = first.task_id;
     this.error = first.error;
@@ -87,25 +88,33 @@ export class ToolError extends Error {
 
 /**
  * Should a failed attempt be the last one? Asked of the shape and not of the class, because a tool file may carry
- * its own copy of this package.
+ * its own copy of this package. Never throws, whatever was thrown.
  */
 export function isFinal(thrown: unknown): boolean {
-  return (
-    thrown instanceof Error &&
-    thrown.name === 'ToolError' &&
-    'retryable' in thrown &&
-    thrown.retryable === false
-  );
+  try {
+    return (
+      thrown instanceof Error &&
+      thrown.name === 'ToolError' &&
+      'retryable' in thrown &&
+      thrown.retryable === false
+    );
+  } catch {
+    return false;
+  }
 }
 
-/** The words of anything that was thrown or rejected, whatever it is. */
+/** The words of anything that was thrown or rejected, whatever it is. Never throws itself. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message || thrown.name;
-  if (typeof thrown === 'string' && thrown !== '') return thrown;
-  if (thrown === undefined || thrown === null || thrown === '') return 'failed without saying why';
   try {
-    return JSON.stringify(thrown) ?? `failed with a ${typeof thrown}`;
+    return wordsOf(thrown);
   } catch {
-    return `failed with ${Object.prototype.toString.call(thrown)}`;
+    return 'failed with something that cannot be read';
   }
+}
+
+function wordsOf(thrown: unknown): string {
+  const said: unknown = thrown instanceof Error ? thrown.message || thrown.name : thrown;
+  if (typeof said === 'string' && said !== '') return said;
+  if (said === undefined || said === null || said === '') return 'failed without saying why';
+  return JSON.stringify(said) ?? `failed with a ${typeof said}`;
 }

@@ -1,7 +1,7 @@
 import type { Snapshot } from 'xstate';
 import { workOf } from './environment.js';
 import { Items } from './items.js';
-import { type ChildDone, isChildDone, type Logic, persistChildren, STOP } from './logic.js';
+import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP } from './logic.js';
 import type { Settlement } from './vocabulary.js';
 
 /**
@@ -20,7 +20,7 @@ export type FanOutEvent =
   | { readonly type: 'fan-out.settled'; readonly settlement: Settlement }
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
-  | ChildDone;
+  | ChildEnd;
 
 export interface FanOutInput {
   readonly taskId: string;
@@ -46,7 +46,7 @@ export const fanOutLogic: Logic<FanOutSnapshot, FanOutEvent, FanOutInput> = {
   },
 
   transition(snapshot, event, scope) {
-    if (isChildDone(event)) return snapshot;
+    if (isChildEnd(event)) return snapshot;
     switch (event.type) {
       case 'fan-out.continue':
         snapshot.items?.proceed();

@@ -3,7 +3,7 @@ import { type ItemActors, itemActors } from './item-actors.js';
 import { Queue } from './queue.js';
 import type { Abort, Place, Settlement, Work } from './vocabulary.js';
 
-const ITEMS_BETWEEN_LOOKS_AT_THE_TIME = 64;
+const STARTS_BETWEEN_LOOKS_AT_THE_TIME = 64;
 
 /** How the books reach the fan-out they are kept for. */
 interface FanOut {
@@ -26,9 +26,8 @@ export class Items {
   #failed = 0;
   #firstError: string | undefined;
   #aborted = false;
-  #ended = false;
-  #paused = false;
-  #proceeding = false;
+  #state: 'idle' | 'filling places' | 'paused' | 'ended' = 'idle';
+  #startsUntilLook = STARTS_BETWEEN_LOOKS_AT_THE_TIME;
 
   constructor(
     task: { readonly taskId: string; readonly items: number; readonly concurrency: number },
@@ -47,9 +46,9 @@ export class Items {
     return { items: this.#task.items, started: this.#next, settled, failed: this.#failed };
   }
 
-  /** Goes on after a pause. */
+  /** Begins, and goes on after a pause. */
   proceed(): void {
-    this.#paused = false;
+    if (this.#state === 'paused') this.#state = 'idle';
     this.#fillPlaces();
   }
 
@@ -87,18 +86,27 @@ export class Items {
 
   /** Fills the free places, and ends the fan-out when nothing is left. Does nothing while it is under way. */
   #fillPlaces(): void {
-    if (this.#proceeding || this.#paused) return;
-    this.#proceeding = true;
-    this.#startWhatMayStart();
-    this.#proceeding = false;
-    if (!this.#paused && this.#unsettled === 0) this.#end();
+    if (this.#state !== 'idle') return;
+    this.#state = 'filling places';
+    this.#state = this.#startWhatMayStart() ? 'paused' : 'idle';
+    if (this.#state === 'paused') this.#work.pace.later(() => this.#fanOut.proceed());
+    else if (this.#unsettled === 0) this.#end();
   }
 
-  #startWhatMayStart(): void {
-    for (let started = 1; this.#inFlight < this.#task.concurrency; started++) {
-      if (!this.#startOne()) return;
-      if (started % ITEMS_BETWEEN_LOOKS_AT_THE_TIME === 0 && this.#work.pace.overdue()) return this.#pause();
+  /** True when it stopped because the turn of the event loop is used up. */
+  #startWhatMayStart(): boolean {
+    while (this.#inFlight < this.#task.concurrency) {
+      if (this.#isTimeUp()) return true;
+      if (!this.#startOne()) return false;
     }
+    return false;
+  }
+
+  /** Counts across calls: items that settle at once start one another, and no call would ever reach the count. */
+  #isTimeUp(): boolean {
+    if (--this.#startsUntilLook > 0) return false;
+    this.#startsUntilLook = STARTS_BETWEEN_LOOKS_AT_THE_TIME;
+    return this.#work.pace.overdue();
   }
 
   /** A retry that returns goes before a new item; after a failure no new item starts (D17). */
@@ -117,7 +125,10 @@ export class Items {
     this.actors.started(item);
     const place = new ItemPlace(this, item);
     const abort = this.#work.invoke(this.#task.taskId, item, place);
-    if (!place.settled) this.#aborts.set(item, abort);
+    if (place.settled) return;
+    this.#aborts.set(item, abort);
+    // The tool itself may have asked for the end while it started.
+    if (this.#aborted) abort();
   }
 
   #startAgain({ place, attempt }: Retry): void {
@@ -128,14 +139,8 @@ export class Items {
     attempt();
   }
 
-  #pause(): void {
-    this.#paused = true;
-    this.#work.pace.later(() => this.#fanOut.proceed());
-  }
-
   #end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    this.#state = 'ended';
     const error = this.#firstError;
     this.#fanOut.settle(error === undefined ? { ok: true } : { ok: false, error });
   }

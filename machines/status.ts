@@ -15,8 +15,9 @@ const STATUS: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   cancelled: 'cancelled',
 };
 
-/** A cancelled run reads `cancelled` at once, while its wave still drains (D21). */
+/** A cancelled run reads `cancelled` at once, while its wave still drains (D21). A fault of ours reads `failed`. */
 export function statusOf(snapshot: RunSnapshot): RunStatus {
+  if (snapshot.status === 'error') return 'failed';
   return STATUS[snapshot.value];
 }
 

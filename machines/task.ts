@@ -1,7 +1,7 @@
 import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
 import { workOf } from './environment.js';
 import { fanOutLogic } from './fan-out.js';
-import { type ChildDone, isChildDone, type Logic, STOP } from './logic.js';
+import { type ChildEnd, isChildEnd, type Logic, STOP, settlementOf } from './logic.js';
 import type { Abort, Expansion, Settlement, Work } from './vocabulary.js';
 
 /**
@@ -22,7 +22,7 @@ export type TaskEvent =
   | { readonly type: 'task.settled'; readonly settlement: Settlement }
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
-  | ChildDone;
+  | ChildEnd;
 
 export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
   getInitialSnapshot: () => ({
@@ -44,8 +44,8 @@ export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
   },
 
   transition(snapshot, event, { self, system, stopChild }) {
-    if (isChildDone(event)) {
-      publish(workOf(system), self, event.output as Settlement);
+    if (isChildEnd(event)) {
+      publish(workOf(system), self, settlementOf(event));
       return snapshot;
     }
     switch (event.type) {
@@ -97,10 +97,14 @@ function startFanOut(snapshot: TaskSnapshot, self: TaskActor, expansion: Expansi
   snapshot.fanOut.start();
 }
 
+/** From here on, to abort the task is to give up its publication. */
 function publish(work: Work, self: TaskActor, settlement: Settlement): void {
-  work.publish(self.id, settlement, (published) =>
-    self.send({ type: 'task.settled', settlement: published }),
-  );
+  let isPublished = false;
+  const abort = work.publish(self.id, settlement, (published) => {
+    isPublished = true;
+    self.send({ type: 'task.settled', settlement: published });
+  });
+  if (!isPublished) self.getSnapshot().abort = abort;
 }
 
 function settled(settlement: Settlement): TaskSnapshot {

@@ -32,7 +32,7 @@ export interface Place {
 /** Ends an invocation early: its tool is told to stop, and it settles as failed. */
 export type Abort = () => void;
 
-/** One budget of time per process, so that a wide wave never holds the event loop. */
+/** One budget of time per process, so that neither a wide wave nor a long fan-out holds the event loop. */
 export interface Pace {
   /** True when the present turn of the event loop has been used up. */
   overdue(): boolean;
@@ -40,7 +40,7 @@ export interface Pace {
   later(next: () => void): void;
 }
 
-/** What the machines ask of the outside. No member ever throws or rejects. */
+/** What the machines ask of the outside. No member throws, whatever a tool does. */
 export interface Work {
   readonly pace: Pace;
   /** Starts a task: how many invocations is it? */
@@ -49,9 +49,6 @@ export interface Work {
   ): { readonly ok: true; readonly value: Expansion } | { readonly ok: false; readonly error: string };
   /** Makes one invocation, attempts and all, and tells its place how it went. */
   invoke(taskId: string, item: number | undefined, place: Place): Abort;
-  /** Makes the outcome of a task visible to later waves; only then is the task settled. */
-  publish(taskId: string, settlement: Settlement, published: (settlement: Settlement) => void): void;
+  /** Makes the outcome of a task visible to later waves; only then is the task settled. May be given up. */
+  publish(taskId: string, settlement: Settlement, published: (settlement: Settlement) => void): Abort;
 }
-
-/** Statuses that nothing follows. */
-export const TERMINAL: readonly RunStatus[] = ['succeeded', 'failed', 'cancelled'];

@@ -1,6 +1,14 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
 import { workOf } from './environment.js';
-import { type ChildDone, isChildDone, type Logic, persistChildren, STOP, type Scope } from './logic.js';
+import {
+  type ChildEnd,
+  isChildEnd,
+  type Logic,
+  persistChildren,
+  STOP,
+  type Scope,
+  settlementOf,
+} from './logic.js';
 import { taskLogic } from './task.js';
 import type { Settlement } from './vocabulary.js';
 
@@ -37,7 +45,7 @@ export type WaveEvent =
   | { readonly type: 'wave.report' }
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
-  | ChildDone;
+  | ChildEnd;
 
 /** What the wave tells the run. */
 export interface WaveSettled {
@@ -67,8 +75,8 @@ export const waveLogic: Logic<WaveSnapshot, WaveEvent, { readonly run: AnyActorR
   }),
 
   transition(wave, event, scope) {
-    if (isChildDone(event)) {
-      noteSettled(wave, event.actorId, event.output as Settlement);
+    if (isChildEnd(event)) {
+      noteSettled(wave, event.actorId, settlementOf(event));
       if (wave.unsettled === 0) report(wave, scope);
       return wave;
     }
@@ -94,10 +102,9 @@ export const waveLogic: Logic<WaveSnapshot, WaveEvent, { readonly run: AnyActorR
 
   getPersistedSnapshot(wave) {
     const { status, output, error, value, wavesExecuted, failed } = wave;
-    const children = persistChildren(wave.live);
-    for (const [id, settlement] of wave.settled) {
-      children[id] = { snapshot: settledTask(settlement), src: 'task' };
-    }
+    const settled = [...wave.settled].map(([id, settlement]) => [id, settledTask(settlement)] as const);
+    // `fromEntries` takes any id for a name, `__proto__` as well.
+    const children = Object.fromEntries([...Object.entries(persistChildren(wave.live)), ...settled]);
     return { status, output, error, value, wavesExecuted, failed, children } as Snapshot<undefined>;
   },
 };
@@ -159,8 +166,8 @@ function tellRun(wave: WaveSnapshot): void {
   wave.run.send({ type: 'wave.settled', wavesExecuted, failed } satisfies WaveSettled);
 }
 
-function settledTask(output: Settlement): unknown {
-  return { status: 'done', output, value: output.ok ? 'succeeded' : 'failed' };
+function settledTask(output: Settlement): { readonly snapshot: unknown; readonly src: string } {
+  return { src: 'task', snapshot: { status: 'done', output, value: output.ok ? 'succeeded' : 'failed' } };
 }
 
 function summary(this: WaveSnapshot): unknown {

@@ -53,7 +53,7 @@ class Entry {
   /** What a reader gets is never changed by a later append. */
   read(): Json {
     if (this.#grown !== undefined) {
-      this.#value = this.#grown;
+      this.#value = Object.freeze(this.#grown) as Json[];
       this.#grown = undefined;
     }
     return this.#value;

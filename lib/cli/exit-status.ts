@@ -24,6 +24,7 @@ const STATUS_OF_CODE: Record<ErrorCode, ExitStatus> = {
   invalid_definition: EXIT.invalid,
   invalid_params: EXIT.usage,
   invalid_options: EXIT.usage,
+  invalid_inputs: EXIT.usage,
   unreadable_file: EXIT.usage,
   bad_usage: EXIT.usage,
   bad_tool_file: EXIT.usage,
@@ -32,7 +33,6 @@ const STATUS_OF_CODE: Record<ErrorCode, ExitStatus> = {
   run_not_found: EXIT.usage,
   run_already_terminal: EXIT.usage,
   not_implemented: EXIT.failed,
-  blackboard_unreadable: EXIT.failed,
 };
 
 const STATUS_OF_RUN: Record<RunStatus, ExitStatus> = {

@@ -17,6 +17,7 @@ export class Attempt implements ToolContext {
   readonly attempt: number;
   #writes: Write[] | undefined;
   #controller: AbortController | undefined;
+  #isOver = false;
   readonly #services: InvocationServices;
 
   constructor(services: InvocationServices, taskId: string, item: number | undefined, attempt: number) {
@@ -58,17 +59,18 @@ export class Attempt implements ToolContext {
     return this.#services.files;
   }
 
-  get writes(): readonly Write[] {
+  /** Ends the attempt and gives what it wrote; what it writes from now on is dropped, and its log says so. */
+  close(): readonly Write[] {
+    this.#isOver = true;
     return this.#writes ?? NO_WRITES;
   }
 
   #write(key: string, value: unknown, append: boolean): void {
-    const json = toOutput(value, {
-      limitBytes: this.#services.outputLimitBytes,
-      artifactPath: () => {
-        throw new ToolError('the blackboard holds no bytes: store them as a file', { retryable: false });
-      },
-    });
+    if (this.#isOver) return this.#log(`"${key}" was written after the attempt was over, and dropped`);
+    const json = toOutput(value, { limitBytes: this.#services.outputLimitBytes, artifactPath: () => key });
+    if (json.ok && json.artifacts.length > 0) {
+      throw new ToolError(`"${key}" was not written: the blackboard holds no bytes`, { retryable: false });
+    }
     if (!json.ok) throw new ToolError(`"${key}" was not written: ${json.error}`, { retryable: false });
     this.#writes ??= [];
     this.#writes.push({ key, value: json.value, append });

@@ -8,12 +8,12 @@ import type { RunInputs } from './run-inputs.js';
 export interface Executor {
   /**
    * Starts a run and answers its id.
-   * Rejects with `invalid_params`, `invalid_options` or `blackboard_unreadable` before anything has run.
+   * Rejects with `invalid_params`, `invalid_inputs` or `invalid_options` before there is a run.
    */
   submit(run: RunInputs): Promise<string>;
   /**
    * Waits until the run has settled.
-   * Rejects with a RunFailedError (`task_failed`), `run_cancelled` or `run_not_found`.
+   * Rejects with a TaskFailedError (`task_failed`), `run_cancelled` or `run_not_found`.
    */
   getResult(runId: string): Promise<RunResult>;
   /**

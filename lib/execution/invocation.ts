@@ -9,6 +9,8 @@ import type { InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
 import type { Write } from './session.js';
 
+const STOPPED = 'stopped by force';
+
 /** How an invocation ended, for those who keep its outcome. */
 export interface InvocationEnd {
   succeeded(item: number | undefined, value: Json, writes: readonly Write[], attempts: number): void;
@@ -54,26 +56,22 @@ export class Invocation {
 
   abort(): void {
     if (this.#settled) return;
-    const attempt = this.#closeAttempt();
-    this.#fail('stopped by force');
-    attempt?.stop(new ToolError('stopped by force', { retryable: false }));
+    this.#closeAttempt()?.stop(new ToolError(STOPPED, { retryable: false }));
+    this.#fail(STOPPED);
   }
 
   #makeAttempt(): void {
     const attempt = new Attempt(this.#services, this.#task.id, this.#item, ++this.#attempts);
     this.#attempt = attempt;
     this.#armTimeout(attempt);
-    let returned: unknown;
     try {
-      returned = this.#task.tool.run(this.#inputs, attempt);
+      Promise.resolve(this.#task.tool.run(this.#inputs, attempt)).then(
+        (value) => this.#attemptReturned(attempt, value),
+        (error: unknown) => this.#attemptFailed(attempt, error),
+      );
     } catch (error) {
       this.#attemptFailed(attempt, error);
-      return;
     }
-    Promise.resolve(returned).then(
-      (value) => this.#attemptReturned(attempt, value),
-      (error: unknown) => this.#attemptFailed(attempt, error),
-    );
   }
 
   #armTimeout(attempt: Attempt): void {
@@ -81,8 +79,10 @@ export class Invocation {
     if (timeoutMs === undefined) return;
     this.#timer = this.#services.clock.setTimeout(() => {
       const error = new ToolError(`timed out after ${timeoutMs / 1000} s`);
-      this.#attemptFailed(attempt, error);
+      // The tool hears of it before its place is given to another.
+      this.#closeAttempt();
       attempt.stop(error);
+      this.#failOrRetry(error);
     }, timeoutMs);
   }
 
@@ -106,13 +106,18 @@ export class Invocation {
     if (attempt !== this.#attempt) return;
     this.#closeAttempt();
     this.#settled = true;
-    this.#end.succeeded(this.#item, value, attempt.writes, this.#attempts);
+    this.#end.succeeded(this.#item, value, attempt.close(), this.#attempts);
     this.#place.settle({ ok: true });
   }
 
   #attemptFailed(attempt: Attempt, error: unknown): void {
     if (attempt !== this.#attempt) return;
     this.#closeAttempt();
+    this.#failOrRetry(error);
+  }
+
+  #failOrRetry(error: unknown): void {
+    if (this.#settled) return;
     const message = messageOf(error);
     if (isFinal(error) || this.#attempts > this.#task.retries) this.#fail(message);
     else this.#retryLater(message);
@@ -145,6 +150,7 @@ export class Invocation {
   #closeAttempt(): Attempt | undefined {
     const attempt = this.#attempt;
     this.#attempt = undefined;
+    attempt?.close();
     if (this.#timer !== undefined) {
       this.#services.clock.clearTimeout(this.#timer);
       this.#timer = undefined;

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js';
+import { messageOf } from '../errors.js';
 import type { LiveEvent, TaskEvent } from './event.js';
 
 /** Events without what the journal adds. Distributes over the kinds, so that each keeps its own fields. */
@@ -39,7 +40,18 @@ export class Journal {
     const stamp = { seq: ++this.#seq, time: this.#time(), run_id: this.#runId };
     const event = { ...stamp, ...entry } as LiveEvent;
     if (isTaskEvent(event)) this.#collected?.push(event);
-    for (const listener of this.#listeners) listener(event);
+    for (const listener of this.#listeners) this.#tell(listener, event);
+  }
+
+  /** A listener that throws is let go with a warning: a run must not depend on who watches it. */
+  #tell(listener: (event: LiveEvent) => void, event: LiveEvent): void {
+    try {
+      listener(event);
+    } catch (thrown) {
+      this.#listeners.delete(listener);
+      const message = `a listener of run ${this.#runId} threw and hears no more: ${messageOf(thrown)}`;
+      process.emitWarning(message, 'WavetrainWarning');
+    }
   }
 
   /** Making the text costs more than the rest of an event, and many events share a millisecond. */
@@ -52,7 +64,7 @@ export class Journal {
     return this.#timeText;
   }
 
-  /** Listens to all events from now on. A listener must not throw. */
+  /** Listens to all events from now on. */
   listen(listener: (event: LiveEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

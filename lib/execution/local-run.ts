@@ -8,6 +8,7 @@ import type { RunStatus } from '../../machines/vocabulary.js';
 import { MemoryBlackboard } from '../blackboard/memory.js';
 import type { Blackboard } from '../blackboard/blackboard.js';
 import type { Clock } from '../clock.js';
+import { messageOf } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { FileAccess } from '../tools/tool.js';
@@ -57,6 +58,7 @@ export class LocalRun {
   readonly #session: Session;
   readonly #surroundings: RunSurroundings;
   #noted: RunStatus | undefined;
+  #fault: unknown;
   #openWave: number | undefined;
   #artifacts = 0;
 
@@ -91,11 +93,31 @@ export class LocalRun {
     return isSettled(this.snapshot);
   }
 
-  /** Reads the blackboard, then starts the first wave. Rejects when the blackboard cannot be read. */
+  /** What a failed run failed of: the first failure in time (D16); null otherwise. */
+  get error(): string | null {
+    if (this.status !== 'failed') return null;
+    return this.work.failures[0]?.error ?? `internal error: ${messageOf(this.#fault)}`;
+  }
+
+  /**
+   * Reads the blackboard, then starts the first wave, unless the run was cancelled meanwhile. A blackboard that
+   * cannot be read fails the tasks of the first wave, and so the run. Never rejects.
+   */
   async begin(): Promise<void> {
-    await this.#session.open(this.prepared.pipeline.definition.reads);
+    this.#noteStatus();
+    const { blackboard, pipeline } = this.prepared;
+    if (blackboard !== undefined) await this.#open(pipeline.definition.reads);
+    if (this.status !== 'queued') return;
     this.startedAt = this.#surroundings.clock.now();
     this.#send({ type: 'begin' });
+  }
+
+  async #open(reads: readonly string[] | undefined): Promise<void> {
+    try {
+      await this.#session.open(reads);
+    } catch (thrown) {
+      this.work.refusal = `the blackboard cannot be read: ${messageOf(thrown)}`;
+    }
   }
 
   cancel(force: boolean): void {
@@ -109,13 +131,14 @@ export class LocalRun {
 
   // The error observer is the last net: without one, an error of the root actor would end the process.
   #watch(settled: () => void): void {
-    const end = (): void => {
+    const end = (fault?: unknown): void => {
+      this.#fault = fault;
       this.finishedAt = this.#surroundings.clock.now();
       this.#closeWave();
       this.#noteStatus();
       settled();
     };
-    this.actor.subscribe({ complete: end, error: end });
+    this.actor.subscribe({ complete: () => end(), error: end });
   }
 
   #services(): InvocationServices {
@@ -166,7 +189,7 @@ export class LocalRun {
     const { status } = this;
     if (!this.journal.isRead || status === this.#noted) return;
     this.#noted = status;
-    const error = status === 'failed' ? { error: this.work.failures[0]?.error ?? 'failed' } : {};
-    this.journal.write({ kind: 'run', status, ...error });
+    const { error } = this;
+    this.journal.write({ kind: 'run', status, ...(error === null ? {} : { error }) });
   }
 }

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../clock.js';
 import { resolveParams } from '../definition/params.js';
 import type { Scope } from '../definition/template/scope.js';
 import { messageOf, WavetrainError } from '../errors.js';
-import type { JsonObject } from '../json.js';
+import { type JsonObject, setOwn } from '../json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { fileAccess } from '../tools/files.js';
 import type { FileAccess } from '../tools/tool.js';
@@ -14,6 +14,7 @@ import type { Executor } from './executor.js';
 import { newRunId } from './id.js';
 import { LocalRun, type PreparedRun, type RunSurroundings } from './local-run.js';
 import { readOptions } from './options.js';
+import { frozenJson } from './output.js';
 import { type RunResult, resultOf } from './result.js';
 import type { RunInputs } from './run-inputs.js';
 
@@ -48,13 +49,17 @@ export class LocalExecutor implements Executor {
     };
   }
 
-  /** @param onEvent hears every event of the run, from the first on */
+  /**
+   * Answers at once; the run begins when its blackboard was read.
+   *
+   * @param onEvent hears every event of the run, from the first on
+   */
   async submit(run: RunInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
     const prepared = this.#prepare(run);
     const local = new LocalRun(prepared, this.#surroundings);
     if (onEvent) local.journal.listen(onEvent);
     this.#runs.set(prepared.id, local);
-    await this.#begin(local);
+    void local.begin();
     return prepared.id;
   }
 
@@ -87,20 +92,10 @@ export class LocalExecutor implements Executor {
     this.#runs.delete(runId);
   }
 
-  async #begin(run: LocalRun): Promise<void> {
-    try {
-      await run.begin();
-    } catch (cause) {
-      this.forget(run.prepared.id);
-      const message = `the blackboard cannot be read: ${messageOf(cause)}`;
-      throw new WavetrainError('blackboard_unreadable', message, { fault: 'service', cause });
-    }
-  }
-
   #prepare(run: RunInputs): PreparedRun {
     const { pipeline } = run;
     const params = paramsOf(run);
-    const inputs = { ...pipeline.definition.inputs, ...run.inputs } as JsonObject;
+    const inputs = frozen('inputs', merged(pipeline.definition.inputs ?? {}, run.inputs ?? {}));
     const scope = { output: () => undefined, inputs, params, session: {}, goal: '' };
     return {
       id: newRunId(this.#surroundings.clock.now()),
@@ -108,7 +103,7 @@ export class LocalExecutor implements Executor {
       tenantId: run.tenant_id ?? 'default',
       params,
       inputs,
-      session: run.session ?? {},
+      session: frozen('session', run.session ?? {}),
       goal: goalOf(pipeline, scope),
       options: readOptions(run.options),
       collectEvents: run.collect_events ?? false,
@@ -126,5 +121,23 @@ function goalOf({ goal }: Pipeline, scope: Scope): string {
 function paramsOf({ pipeline, params }: RunInputs): JsonObject {
   const resolved = resolveParams(pipeline.definition, params ?? {});
   if (!resolved.ok) throw new WavetrainError('invalid_params', resolved.problems.join('; '));
-  return resolved.values;
+  return frozen('params', resolved.values);
+}
+
+/** Defaults and the values given for the run, key by key (D5); an undefined one is not given. */
+function merged(defaults: Record<string, unknown>, given: JsonObject): Record<string, unknown> {
+  const inputs: Record<string, unknown> = {};
+  for (const [key, value] of [...Object.entries(defaults), ...Object.entries(given)]) {
+    if (value !== undefined) setOwn(inputs, key, value);
+  }
+  return inputs;
+}
+
+/** What tools will read and may not change. */
+function frozen(what: string, values: object): JsonObject {
+  try {
+    return frozenJson(values) as JsonObject;
+  } catch (error) {
+    throw new WavetrainError('invalid_inputs', `${what} ${messageOf(error)}`, { cause: error });
+  }
 }

@@ -1,4 +1,5 @@
 import { isAnyArrayBuffer } from 'node:util/types';
+import { messageOf } from '../errors.js';
 import { type Json, setOwn } from '../json.js';
 
 /**
@@ -26,8 +27,8 @@ export interface OutputOptions {
 const DEEPEST = 500;
 const REMEMBERED_FROM_BYTES = 1024;
 
-/** Sizes of large values that were copied before: data handed on from task to task is neither copied nor counted again. */
-const knownSizes = new WeakMap<object, number>();
+/** Large values that were copied before: data handed on from task to task is neither copied nor measured again. */
+const known = new WeakMap<object, { readonly size: number; readonly height: number }>();
 
 /** Copies what a tool returned; `undefined` becomes null. */
 export function toOutput(returned: unknown, options: OutputOptions): Output {
@@ -35,9 +36,29 @@ export function toOutput(returned: unknown, options: OutputOptions): Output {
   try {
     return { ok: true, value: copy.of(returned, 0), artifacts: copy.artifacts };
   } catch (error) {
-    if (error instanceof NotJson) return { ok: false, error: error.message };
-    return { ok: false, error: `the output could not be read: ${String(error)}` };
+    return { ok: false, error: `the output ${complaintOf(error)}` };
   }
+}
+
+/**
+ * The same for values that come from callers and blackboards: tools may look at them and not change them.
+ *
+ * @throws Error that says what JSON cannot hold, as the end of a sentence
+ */
+export function frozenJson(value: unknown): Json {
+  const copy = new Copy({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '' });
+  let json: Json;
+  try {
+    json = copy.of(value, 0);
+  } catch (error) {
+    throw new Error(complaintOf(error), { cause: error });
+  }
+  if (copy.artifacts.length > 0) throw new Error('holds bytes, which JSON cannot hold');
+  return json;
+}
+
+function complaintOf(error: unknown): string {
+  return error instanceof NotJson ? error.message : `could not be read: ${messageOf(error)}`;
 }
 
 class NotJson extends Error {}
@@ -47,6 +68,7 @@ const NO_ARTIFACTS: Artifact[] = [];
 class Copy {
   artifacts: Artifact[] = NO_ARTIFACTS;
   #size = 0;
+  #deepest = 0;
   readonly #options: OutputOptions;
 
   constructor(options: OutputOptions) {
@@ -59,8 +81,7 @@ class Copy {
         this.#count(value.length + 2);
         return value;
       case 'number':
-        if (!Number.isFinite(value))
-          throw new NotJson(`the output holds ${value}, which JSON has no number for`);
+        if (!Number.isFinite(value)) throw new NotJson(`holds ${value}, which JSON has no number for`);
         this.#count(8);
         return value;
       case 'boolean':
@@ -72,23 +93,32 @@ class Copy {
       case 'object':
         return value === null ? this.of(undefined, depth) : this.#ofObject(value, depth);
       default:
-        throw new NotJson(`the output holds a ${typeof value}, which JSON cannot hold`);
+        throw new NotJson(`holds a ${typeof value}, which JSON cannot hold`);
     }
   }
 
   #ofObject(value: object, depth: number): Json {
-    const known = Object.isFrozen(value) ? knownSizes.get(value) : undefined;
-    if (known !== undefined) {
-      this.#count(known);
+    const measured = Object.isFrozen(value) ? known.get(value) : undefined;
+    this.#reach(depth + (measured?.height ?? 0));
+    if (measured !== undefined) {
+      this.#count(measured.size);
       return value as Json;
     }
-    if (depth > DEEPEST) throw new NotJson(`the output has a cycle, or more than ${DEEPEST} levels`);
     const before = this.#size;
+    const deepest = this.#deepest;
+    this.#deepest = depth;
     const copy = Array.isArray(value) ? this.#ofList(value, depth) : this.#ofKeyed(value, depth);
     const size = this.#size - before;
-    if (size >= REMEMBERED_FROM_BYTES && typeof copy === 'object' && copy !== null)
-      knownSizes.set(copy, size);
+    if (size >= REMEMBERED_FROM_BYTES && typeof copy === 'object' && copy !== null) {
+      known.set(copy, { size, height: this.#deepest - depth });
+    }
+    if (deepest > this.#deepest) this.#deepest = deepest;
     return copy;
+  }
+
+  #reach(depth: number): void {
+    if (depth > DEEPEST) throw new NotJson(`has a cycle, or more than ${DEEPEST} levels`);
+    if (depth > this.#deepest) this.#deepest = depth;
   }
 
   #ofList(list: readonly unknown[], depth: number): Json {
@@ -124,15 +154,10 @@ class Copy {
     if ('toJSON' in value && typeof value.toJSON === 'function') {
       return this.of((value.toJSON as () => unknown)(), depth + 1);
     }
-    if (value instanceof Error)
-      throw new NotJson('the output holds an Error: throw it instead of returning it');
-    if (
-      value instanceof Map ||
-      value instanceof Set ||
-      value instanceof Promise ||
-      value instanceof WeakMap
-    ) {
-      throw new NotJson(`the output holds a ${value.constructor.name}, which JSON cannot hold`);
+    if (value instanceof Error) throw new NotJson('holds an Error: throw it instead of returning it');
+    const kind = Object.prototype.toString.call(value).slice('[object '.length, -1);
+    if (kind !== 'Object' || Object.keys(value).length === 0) {
+      throw new NotJson(`holds a ${kind === 'Object' ? classOf(value) : kind}, which JSON cannot hold`);
     }
     return undefined;
   }
@@ -148,7 +173,11 @@ class Copy {
     this.#size += bytes;
     if (this.#size > this.#options.limitBytes) {
       const limit = (this.#options.limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 });
-      throw new NotJson(`the output is larger than the limit of ${limit} MiB: return less, or a file`);
+      throw new NotJson(`is larger than the limit of ${limit} MiB: return less, or a file`);
     }
   }
+}
+
+function classOf(value: object): string {
+  return value.constructor.name || 'class instance';
 }

@@ -8,6 +8,8 @@ import { processPace } from './pace.js';
 import type { Session } from './session.js';
 import { TaskWork } from './task-work.js';
 
+const NOT_TAKEN = 'the blackboard did not take its values';
+
 /** What the templates of a run see, but for the outputs, which the run itself adds as its tasks succeed. */
 export type Given = Pick<Scope, 'inputs' | 'params' | 'goal'>;
 
@@ -58,9 +60,13 @@ export class RunWork implements Work {
     return outputs;
   }
 
+  /** Why no task can begin: they fail with it when they try. */
+  refusal: string | undefined;
+
   expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
     const work = this.#begin(taskId);
     try {
+      if (this.refusal !== undefined) throw new Error(this.refusal);
       const value = work.expand(this.#services.options.fanOutConcurrency);
       this.#noteStart(work);
       return { ok: true, value };
@@ -76,20 +82,24 @@ export class RunWork implements Work {
     return this.#workOn(taskId).invoke(item, place);
   }
 
-  publish(taskId: string, settlement: Settlement, published: (settlement: Settlement) => void): void {
+  publish(taskId: string, settlement: Settlement, published: (settlement: Settlement) => void): Abort {
     const work = this.#workOn(taskId);
-    if (!settlement.ok) return this.#settle(work, settlement, published);
-    const { output, writes } = work.outcome();
-    const succeed = (): void => {
-      this.#outputs.set(taskId, output);
-      this.#settle(work, settlement, published);
+    const outcome = settlement.ok ? work.outcome() : undefined;
+    const settle = (error?: string): void => {
+      if (!this.#atWork.has(taskId)) return;
+      if (error !== undefined) work.failed(undefined, error, work.attempts);
+      else if (outcome !== undefined) this.#outputs.set(taskId, outcome.output);
+      this.#settle(work, error === undefined ? settlement : { ok: false, error }, published);
     };
-    if (writes.length === 0) return succeed();
-    this.#session.apply(writes).then(succeed, (thrown: unknown) => {
-      const error = `the blackboard did not take its values: ${messageOf(thrown)}`;
-      work.failed(undefined, error, work.attempts);
-      this.#settle(work, { ok: false, error }, published);
-    });
+    if (outcome === undefined || outcome.writes.length === 0) settle();
+    else {
+      const applied = this.#session.apply(outcome.writes, this.pace);
+      applied.then(
+        () => settle(),
+        (thrown: unknown) => settle(`${NOT_TAKEN}: ${messageOf(thrown)}`),
+      );
+    }
+    return () => settle(`${NOT_TAKEN}: stopped by force`);
   }
 
   #begin(taskId: string): TaskWork {

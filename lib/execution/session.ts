@@ -1,6 +1,7 @@
-import { appended } from '../blackboard/append.js';
+import type { Pace } from '../../machines/vocabulary.js';
 import type { Blackboard } from '../blackboard/blackboard.js';
 import { type Json, type JsonObject, setOwn } from '../json.js';
+import { frozenJson } from './output.js';
 
 /** A write that a tool asked for; it is applied when its task succeeds. */
 export interface Write {
@@ -9,23 +10,28 @@ export interface Write {
   readonly append: boolean;
 }
 
+const WRITES_BETWEEN_LOOKS_AT_THE_TIME = 256;
+
 /**
  * What a pipeline reads as `{{session.KEY}}`: the tenant's blackboard, or those of its keys that the pipeline
  * `reads`, under the values given for the run (Blackboard, rule 5; D3). What the run's own tasks store is readable
- * in later waves, whatever `reads` says (rule 6).
+ * in later waves, whatever `reads` says (rule 6). Given values stand on no blackboard, and no write puts them there.
  */
 export class Session {
   /** The present view. It is replaced, key by key, as tasks store. */
   readonly values = Object.create(null) as Record<string, Json>;
   readonly #blackboard: Blackboard;
   readonly #tenantId: string;
-  /** Values given for the run, which are on no blackboard until a task appends to them. */
+  /** Values given for the run, with what was appended to them since. */
   readonly #given: Map<string, Json>;
+  /** Tasks are applied one after another, so that what is read back is never older than what is there. */
+  #applied: Promise<void> = Promise.resolve();
 
   constructor(blackboard: Blackboard, tenantId: string, given: JsonObject) {
     this.#blackboard = blackboard;
     this.#tenantId = tenantId;
     this.#given = new Map(Object.entries(given));
+    for (const [key, value] of this.#given) setOwn(this.values, key, value);
   }
 
   /** Reads the blackboard: to be done before the first wave. Rejects when the blackboard does. */
@@ -34,16 +40,14 @@ export class Session {
       reads === undefined
         ? await this.#blackboard.get_all(this.#tenantId)
         : await this.#blackboard.read_many(this.#tenantId, reads);
-    for (const [key, value] of Object.entries(stored)) setOwn(this.values, key, value);
-    for (const [key, value] of this.#given) setOwn(this.values, key, value);
+    this.#show(stored);
   }
 
-  /** Applies the writes of a task, in their order. Rejects when the blackboard does. */
-  async apply(writes: readonly Write[]): Promise<void> {
-    for (const write of writes) await this.#write(write);
-    const keys = [...new Set(writes.map((write) => write.key))];
-    const stored = await this.#blackboard.read_many(this.#tenantId, keys);
-    for (const [key, value] of Object.entries(stored)) setOwn(this.values, key, value);
+  /** Applies the writes of a task, in their order, after those of earlier calls. Rejects when the blackboard does. */
+  apply(writes: readonly Write[], pace: Pace): Promise<void> {
+    const applying = this.#applied.then(() => this.#apply(writes, pace));
+    this.#applied = applying.catch(() => undefined);
+    return applying;
   }
 
   /** What a tool sees: the whole blackboard of its tenant, under the values given for the run. */
@@ -55,20 +59,57 @@ export class Session {
     return this.#withGiven(await this.#blackboard.read_many(this.#tenantId, keys), keys);
   }
 
-  #write({ key, value, append }: Write): Promise<void> {
-    const given = this.#given.get(key);
-    this.#given.delete(key);
-    if (append && given !== undefined) {
-      return this.#blackboard.write(this.#tenantId, key, appended(given, value), false);
+  async #apply(writes: readonly Write[], pace: Pace): Promise<void> {
+    for (const [position, { key, value, append }] of writes.entries()) {
+      await this.#blackboard.write(this.#tenantId, key, value, append);
+      if (position % WRITES_BETWEEN_LOOKS_AT_THE_TIME === 0 && pace.overdue()) await laterTurn(pace);
     }
-    return this.#blackboard.write(this.#tenantId, key, value, append);
+    this.#followGiven(writes);
+    const keys = [...new Set(writes.map(({ key }) => key))];
+    this.#show(await this.#blackboard.read_many(this.#tenantId, keys));
+  }
+
+  /** A given value takes the appends too; a plain write ends it (D23). */
+  #followGiven(writes: readonly Write[]): void {
+    const lists = new Map<string, Json[]>();
+    for (const { key, value, append } of writes) {
+      const given = this.#given.get(key);
+      if (given === undefined) continue;
+      if (append) {
+        const list = lists.get(key) ?? listOf(given);
+        list.push(value);
+        lists.set(key, list);
+      } else {
+        this.#given.delete(key);
+        lists.delete(key);
+      }
+    }
+    for (const [key, list] of lists) this.#given.set(key, Object.freeze(list) as Json[]);
+  }
+
+  #show(stored: Record<string, Json>): void {
+    for (const [key, value] of Object.entries(stored)) {
+      setOwn(this.values, key, this.#given.get(key) ?? frozenJson(value));
+    }
   }
 
   #withGiven(stored: Record<string, Json>, keys: Iterable<string>): Record<string, Json> {
+    const seen = Object.create(null) as Record<string, Json>;
+    for (const [key, value] of Object.entries(stored)) seen[key] = frozenJson(value);
     for (const key of keys) {
       const given = this.#given.get(key);
-      if (given !== undefined) setOwn(stored, key, given);
+      if (given !== undefined) seen[key] = given;
     }
-    return stored;
+    return seen;
   }
+}
+
+function listOf(value: Json): Json[] {
+  return Array.isArray(value) ? [...value] : [value];
+}
+
+function laterTurn(pace: Pace): Promise<void> {
+  return new Promise((resolve) => {
+    pace.later(resolve);
+  });
 }

@@ -34,7 +34,7 @@ export class TaskWork implements InvocationEnd {
     onFailure: (item: number | undefined, error: string, attempts: number) => void,
   ) {
     this.task = task;
-    this.startedAt = services.journal.isRead ? services.clock.now() : 0;
+    this.startedAt = services.clock.now();
     this.#services = services;
     this.#scope = scope;
     this.#onFailure = onFailure;
@@ -99,7 +99,7 @@ export class TaskWork implements InvocationEnd {
           : this.#itemInputs?.(this.items[item] ?? null, item)
       ) as JsonObject;
       const checked = checkInputs(this.task.tool, resolved);
-      return checked.ok ? checked.inputs : checked.errors.join('; ');
+      return checked.ok ? Object.freeze(checked.inputs) : checked.errors.join('; ');
     } catch (error) {
       return messageOf(error);
     }

@@ -56,7 +56,7 @@ export function recordOf(run: LocalRun): RunRecord {
       invocations: run.invocations,
     },
     result: status === 'succeeded' ? outcomeOf(run) : null,
-    error: status === 'failed' ? (work.failures[0]?.error ?? null) : null,
+    error: run.error,
     failures: [...work.failures],
     events: run.journal.events,
   };

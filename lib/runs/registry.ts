@@ -12,7 +12,8 @@ export class RunRegistry {
   }
 
   /**
-   * Accepts a run and answers its id. Rejects with `invalid_params` or `invalid_options` before anything has run.
+   * Accepts a run and answers its id. Rejects with `invalid_params`, `invalid_inputs` or `invalid_options` before
+   * there is a run.
    *
    * @param onEvent hears every event of the run, from the first on
    */

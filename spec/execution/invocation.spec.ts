@@ -160,12 +160,82 @@ describe('an invocation', () => {
     });
   });
 
+  it('tells a tool that its time is up before its place is given to another (D19)', async () => {
+    const order: string[] = [];
+    const polite = defineTool({
+      name: 'polite',
+      description: 'stops when it is told to',
+      inputs: { x: { type: 'integer', required: true, description: 'its number' } },
+      run: ({ x }, { signal }) => {
+        order.push(`start ${x}`);
+        signal.addEventListener('abort', () => order.push(`stop ${x}`));
+        return new Promise(() => {});
+      },
+    });
+    const run = await running(
+      '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}, {id: f, tool: polite, retry: 1, timeout: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}',
+      { tools: [polite], options: { fan_out_concurrency: 1, retry_base_delay: 60 } },
+    );
+    await run.advance(0);
+    await run.advance(1000);
+    expect(order).to.deep.equal(['start 1', 'stop 1', 'start 2']);
+  });
+
   describe('tools that behave badly', () => {
     const cases: [string, () => unknown, string][] = [
       ['throws a string', () => thrown('as text'), 'as text'],
       ['throws nothing at all', () => thrown(undefined), 'failed without saying why'],
       ['throws an object', () => thrown({ code: 7 }), '{"code":7}'],
-      ['throws a cycle', () => thrown(cycle()), 'failed with [object Object]'],
+      ['throws a cycle', () => thrown(cycle()), 'failed with something that cannot be read'],
+      [
+        'throws an error that cannot be read',
+        () => thrown(unreadable()),
+        'failed with something that cannot be read',
+      ],
+      [
+        'rejects with an error that cannot be read',
+        () => Promise.reject(unreadable()),
+        'failed with something that cannot be read',
+      ],
+      ['throws a revoked proxy', () => thrown(revoked()), 'failed with something that cannot be read'],
+      ['returns a revoked proxy', async () => [revoked()], 'the output could not be read: '],
+      [
+        'returns what throws something without a prototype',
+        () => ({
+          get x() {
+            return thrown(Object.create(null));
+          },
+        }),
+        'the output could not be read: {}',
+      ],
+      [
+        'throws an error whose message is no text',
+        () => thrown(Object.assign(new Error('x'), { message: { a: 1 } })),
+        '{"a":1}',
+      ],
+      [
+        'returns a promise that lies about its class',
+        () =>
+          Object.defineProperty(Promise.resolve(1), 'constructor', { get: () => thrown(new Error('liar')) }),
+        'liar',
+      ],
+      ['returns a Blob', () => new Blob(['x']), 'the output holds a Blob, which JSON cannot hold'],
+      ['returns a RegExp', () => /x/, 'the output holds a RegExp, which JSON cannot hold'],
+      [
+        'returns a boxed number',
+        () => Object(5) as unknown,
+        'the output holds a Number, which JSON cannot hold',
+      ],
+      [
+        'returns a generator',
+        () => (function* () {})(),
+        'the output holds a Generator, which JSON cannot hold',
+      ],
+      [
+        'returns an object that keeps everything to itself',
+        () => new Secret(),
+        'the output holds a Secret, which JSON cannot hold',
+      ],
       ['throws an error without a message', () => thrown(new RangeError()), 'RangeError'],
       ['rejects with undefined', () => Promise.reject(undefined), 'failed without saying why'],
       ['returns a cycle', () => cycle(), 'the output has a cycle, or more than 500 levels'],
@@ -186,7 +256,7 @@ describe('an invocation', () => {
       [
         'returns an object whose getter throws',
         () => Object.defineProperty({}, 'x', { enumerable: true, get: () => thrown(new Error('no')) }),
-        'the output could not be read: Error: no',
+        'the output could not be read: no',
       ],
       ['returns a thenable that throws', () => ({ then: () => thrown(new Error('not then')) }), 'not then'],
     ];
@@ -194,9 +264,52 @@ describe('an invocation', () => {
       it(`fails the task when it ${title} (D24)`, async () => {
         const tool = defineTool({ name: 'bad', description: 'is bad', inputs: {}, run: behave });
         const run = await running('{id: a, tool: bad}', { tools: [tool] });
-        expect(run.record().error).to.equal(error);
+        expect(run.record().error).to.satisfy((told: string) => told.startsWith(error));
+        expect(run.record().status).to.equal('failed');
       });
     }
+
+    it('drops what an attempt writes after it is over, and logs it', async () => {
+      const puppet = new Puppet();
+      const run = await running(
+        '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}, {id: s, tool: puppet, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}, {id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}',
+        { tools: [puppet.tool] },
+      );
+      await run.advance(0);
+      const [first, second] = puppet.calls;
+      first?.context.blackboard.write('k', 'early', true);
+      await puppet.returns(1, first);
+      first?.context.blackboard.write('k', 'late', true);
+      await puppet.returns(2, second);
+      expect((run.record().result?.outputs['read'] as { inputs: unknown }).inputs).to.deep.equal({
+        k: ['early'],
+      });
+      expect(run.events.some((event) => event.kind === 'log' && event.message.includes('dropped'))).to.equal(
+        true,
+      );
+    });
+
+    it('cannot change what it was given, for itself or for others', async () => {
+      const greedy = defineTool({
+        name: 'greedy',
+        description: 'changes its inputs',
+        inputs: { list: { type: 'array', required: true, description: 'what to change' } },
+        run: ({ list }, { attempt }) => {
+          try {
+            list.push(attempt);
+          } catch (error) {
+            return (error as Error).name;
+          }
+          return list;
+        },
+      });
+      const tasks =
+        '{id: a, tool: greedy, inputs: {list: "{{pipeline.inputs.list}}"}}, {id: b, tool: greedy, inputs: {list: ["{{session.s}}"]}}, {id: c, tool: greedy, inputs: {list: [1]}}';
+      const given = { list: [1] };
+      const run = await running(tasks, { tools: [greedy], inputs: given, session: { s: 1 } });
+      expect(run.record().result?.outputs).to.deep.equal({ a: 'TypeError', b: 'TypeError', c: 'TypeError' });
+      expect(Object.isFrozen(given.list)).to.equal(false);
+    });
 
     it('does not hear a tool that goes on after it has settled', async () => {
       const puppet = new Puppet();
@@ -264,4 +377,22 @@ function cycle(): unknown {
   const object: Record<string, unknown> = {};
   object['self'] = object;
   return object;
+}
+
+function unreadable(): Error {
+  return Object.defineProperty(new Error('x'), 'message', { get: () => thrown(new Error('no')) });
+}
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+class Secret {
+  readonly #kept = 1;
+
+  tell(): number {
+    return this.#kept;
+  }
 }

@@ -72,6 +72,7 @@ describe('the events of a run (Events, D29)', () => {
     await puppet.returns('one');
     expect(run.events.map(({ seq }) => seq)).to.deep.equal(run.events.map((_, index) => index + 1));
     expect(run.events.map(line)).to.deep.equal([
+      'run queued',
       'run running',
       'wave 0 start',
       'start l',
@@ -86,6 +87,44 @@ describe('the events of a run (Events, D29)', () => {
       'wave 1 finish',
       'run succeeded',
     ]);
+  });
+
+  for (const kind of ['run', 'wave', 'start', 'finish', 'item', 'retry', 'log']) {
+    it(`do not depend on a listener that throws at "${kind}": it is let go with a warning`, async () => {
+      const warnings: Error[] = [];
+      const onWarning = (warning: Error): number => warnings.push(warning);
+      process.on('warning', onWarning);
+      const puppet = new Puppet();
+      const run = await running(
+        `${LIST}, {id: f, tool: puppet, retry: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
+        {
+          tools: [puppet.tool],
+          onEvent: (event) => {
+            if (event.kind === kind) throw new Error('broken listener');
+          },
+        },
+      );
+      await run.advance(0);
+      puppet.calls[0]?.context.log('hello');
+      await puppet.rejects(new Error('once'), puppet.calls[0]);
+      await puppet.returns('two', puppet.calls[1]);
+      await run.advance(500);
+      await puppet.returns('one');
+      process.off('warning', onWarning);
+      expect(run.record()).to.deep.include({ status: 'succeeded', settled: true });
+      expect(warnings.map(({ message }) => message)).to.have.length(1);
+      expect(warnings[0]?.message).to.include('broken listener');
+    });
+  }
+
+  it('tell how long a task took to a listener that came late', async () => {
+    const puppet = new Puppet();
+    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool], silent: true });
+    const heard: LiveEvent[] = [];
+    run.executor.run(run.runId).journal.listen((event) => heard.push(event));
+    run.clock.advance(1500);
+    await puppet.returns(1);
+    expect(heard[0]).to.deep.include({ kind: 'finish', duration_ms: 1500 });
   });
 
   it('carry what a tool logs', async () => {

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
 import { LocalExecutor } from '../../lib/execution/local.js';
+import type { JsonObject } from '../../lib/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { executorSuite } from '../../lib/testing/executor-suite.js';
+import { rejectionOf } from '../support/rejection.js';
 
 describe('the local executor', () => {
   for (const { title, run } of executorSuite({ create: () => new LocalExecutor() })) it(title, run);
@@ -42,6 +44,39 @@ describe('the local executor', () => {
         [outputs['a'], outputs['b']].map((output) => (output as { call_count: number }).call_count),
       ).to.deep.equal([1, 2]);
     }
+  });
+
+  it('rejects the result of a run that is forgotten while it is waited for', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline(
+      '{id: p, goal: g, tasks: [{id: a, tool: sleep, inputs: {seconds: 3600}}]}',
+    );
+    const runId = await executor.submit({ pipeline });
+    const result = rejectionOf(executor.getResult(runId));
+    executor.forget(runId);
+    expect(await result).to.include({ code: 'run_not_found' });
+  });
+
+  it('refuses inputs and session values that JSON cannot hold, before there is a run', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
+    const odd = { f: (() => 1) as unknown as null };
+    expect(await rejectionOf(executor.submit({ pipeline, inputs: odd }))).to.include({
+      code: 'invalid_inputs',
+    });
+    expect(await rejectionOf(executor.submit({ pipeline, session: odd }))).to.include({
+      code: 'invalid_inputs',
+    });
+  });
+
+  it('takes an undefined input for one that is not given', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline(
+      '{id: p, goal: g, inputs: {y: 1}, tasks: [{id: a, tool: mock, inputs: {y: "{{pipeline.inputs.y}}"}}]}',
+    );
+    const inputs = { y: undefined } as unknown as JsonObject;
+    const { outputs } = await executor.getResult(await executor.submit({ pipeline, inputs }));
+    expect(outputs['a']).to.deep.include({ inputs: { y: 1 } });
   });
 
   it('forgets a run that is over, and stops one that is not', async () => {

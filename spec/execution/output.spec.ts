@@ -50,6 +50,17 @@ describe('an output (D24)', () => {
     });
   });
 
+  it('cannot grow deeper by being handed on', () => {
+    let value: unknown = 'x'.repeat(2000);
+    let output = toOutput([value], { ...options, limitBytes: 1e9 });
+    for (let level = 0; output.ok; level++) {
+      value = output.value;
+      if (level > 600) throw new Error('it grows without end');
+      output = toOutput([value], { ...options, limitBytes: 1e9 });
+    }
+    expect(output.error).to.equal('the output has a cycle, or more than 500 levels');
+  });
+
   it('holds a reference where the tool returned bytes', () => {
     for (const bytes of [
       Buffer.from('abc'),

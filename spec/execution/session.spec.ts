@@ -4,6 +4,8 @@ import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
 import { LocalExecutor } from '../../lib/execution/local.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
+import type { Json } from '../../lib/json.js';
+import { type Deferred, deferred, settle } from '../support/deferred.js';
 import { Puppet } from '../support/puppet.js';
 import { running } from '../support/running.js';
 
@@ -54,7 +56,7 @@ describe('the session (rule 6, Blackboard)', () => {
       executor: { blackboard },
     });
     expect(read(run)).to.deep.equal([1, 2]);
-    expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ k: [1, 2] });
+    expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ k: [2] });
   });
 
   it('does not hold what a failed attempt wrote, and holds once what its retry wrote', async () => {
@@ -101,18 +103,109 @@ describe('the session (rule 6, Blackboard)', () => {
     });
   });
 
-  it('keeps a run from starting when the blackboard cannot be read', async () => {
+  it('fails the run when the blackboard cannot be read', async () => {
     const blackboard: Blackboard = {
       get_all: () => Promise.reject(new Error('no connection')),
       read_many: async () => ({}),
       write: async () => {},
     };
-    const executor = new LocalExecutor({ blackboard });
-    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
-    const error: unknown = await executor.submit({ pipeline }).catch((reason: unknown) => reason);
-    expect(error)
-      .to.be.instanceOf(Error)
-      .with.property('message', 'the blackboard cannot be read: no connection');
+    const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
+    expect(run.record()).to.deep.include({
+      status: 'failed',
+      error: 'the blackboard cannot be read: no connection',
+      failures: [{ task_id: 'a', error: 'the blackboard cannot be read: no connection', attempts: 0 }],
+    });
+  });
+
+  describe('on a blackboard that answers when the spec says so', () => {
+    class SlowBlackboard extends MemoryBlackboard {
+      readonly waiting: Deferred<void>[] = [];
+      isSlow = true;
+
+      override async get_all(tenantId: string): Promise<Record<string, Json>> {
+        await this.#wait();
+        return super.get_all(tenantId);
+      }
+
+      override async write(tenantId: string, key: string, value: Json, append?: boolean): Promise<void> {
+        await this.#wait();
+        return super.write(tenantId, key, value, append);
+      }
+
+      async answer(position = 0): Promise<void> {
+        this.waiting.splice(position, 1)[0]?.resolve();
+        await settle();
+      }
+
+      #wait(): Promise<void> | undefined {
+        if (!this.isSlow) return undefined;
+        const held = deferred<void>();
+        this.waiting.push(held);
+        return held.promise;
+      }
+    }
+
+    it('is queued until the blackboard was read, and can be cancelled there', async () => {
+      const blackboard = new SlowBlackboard();
+      const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
+      expect(run.record().status).to.equal('queued');
+      await run.executor.cancel(run.runId);
+      await blackboard.answer();
+      const { status, settled, started_at, progress } = run.record();
+      expect({ status, settled, started_at }).to.deep.equal({
+        status: 'cancelled',
+        settled: true,
+        started_at: null,
+      });
+      expect(progress.invocations).to.equal(0);
+    });
+
+    it('can be forced to end while it publishes', async () => {
+      const blackboard = new SlowBlackboard();
+      const run = await running('{id: s, tool: store, inputs: {key: k, value: 1}}', {
+        executor: { blackboard },
+      });
+      await blackboard.answer();
+      expect(run.record().status).to.equal('running');
+      await run.executor.cancel(run.runId, { force: true });
+      expect(run.record()).to.deep.include({ status: 'cancelled', settled: true });
+      await blackboard.answer();
+      expect(run.record().progress.tasks_settled).to.equal(1);
+    });
+
+    it('keeps appends of two tasks of a wave, and what is read back is never older than what is there', async () => {
+      const blackboard = new SlowBlackboard();
+      const tasks = `{id: a, tool: store, inputs: {key: k, value: a, append: true}}, {id: b, tool: store, inputs: {key: k, value: b, append: true}},
+        {id: read, tool: mock, await: [a, b], inputs: {k: "{{session.k}}"}}`;
+      const run = await running(tasks, { executor: { blackboard }, session: { k: ['given'] } });
+      await blackboard.answer();
+      while (blackboard.waiting.length > 0) await blackboard.answer(blackboard.waiting.length - 1);
+      expect(read(run)).to.deep.equal(['given', 'a', 'b']);
+      blackboard.isSlow = false;
+      expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ k: ['a', 'b'] });
+    });
+  });
+
+  it('does not write into what a custom blackboard gives', async () => {
+    const live: Record<string, Json> = { own: [1] };
+    const blackboard: Blackboard = {
+      get_all: async () => live,
+      read_many: async () => live,
+      write: async () => {},
+    };
+    const peek = defineTool({
+      name: 'peek',
+      description: 'looks at everything',
+      inputs: {},
+      run: async (_, context) => ({ ...(await context.blackboard.get_all()) }),
+    });
+    const run = await running('{id: a, tool: peek}', {
+      tools: [peek],
+      executor: { blackboard },
+      session: { secret: 1 },
+    });
+    expect(run.record().result?.outputs['a']).to.deep.equal({ own: [1], secret: 1 });
+    expect(live).to.deep.equal({ own: [1] });
   });
 
   it('refuses a value that JSON cannot hold at the moment it is written', async () => {

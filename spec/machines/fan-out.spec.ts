@@ -120,9 +120,37 @@ describe('the fan-out actor', () => {
     work.expansions.set('f', { items: 100, concurrency: 1000 });
     work.isOverdue = true;
     startedRun([['f']], { work });
-    expect(work.held).to.have.length(64);
+    expect(work.held).to.have.length(63);
     work.postponed.shift()?.();
     expect(work.held).to.have.length(100);
+  });
+
+  it('yields as well when items that settle at once start one another', () => {
+    const work = new FakeWork();
+    work.expansions.set('f', { items: 200, concurrency: 1 });
+    work.isOverdue = true;
+    const { actor } = startedRun([['f']], { work });
+    let turns = 0;
+    while (actor.getSnapshot().status === 'active') {
+      while (work.held.length > 0) work.succeed('f', work.held[0]?.item);
+      work.postponed.shift()?.();
+      turns++;
+    }
+    expect(turns).to.be.at.least(3);
+  });
+
+  it('aborts the item whose own start asks for the end', () => {
+    const work = new FakeWork();
+    work.expansions.set('f', { items: 3, concurrency: 1 });
+    const { actor } = startedRun([['f']], { work });
+    const invoke = work.invoke.bind(work);
+    work.invoke = (taskId, item, place) => {
+      if (item === 1) actor.send({ type: 'force' });
+      return invoke(taskId, item, place);
+    };
+    work.succeed('f', 0);
+    expect(work.log).to.include('abort f[1]');
+    expect(actor.getSnapshot().status).to.equal('done');
   });
 
   it('keeps its promises whatever order items settle, wait and come back in', () => {

@@ -103,6 +103,23 @@ describe('the wave actor', () => {
     expect(wavesExecutedIn(actor.getSnapshot())).to.equal(1);
   });
 
+  it('gives a publication up when forced', () => {
+    const work = new FakeWork();
+    work.publication = () => {};
+    const { actor } = startedRun([['a']], { work });
+    work.succeed('a');
+    actor.send({ type: 'force' });
+    expect(work.log).to.include('give up a');
+    expect(actor.getSnapshot().status).to.equal('done');
+  });
+
+  it('shows a task whatever it is called', () => {
+    const { actor, work } = startedRun([['__proto__', 'b']]);
+    work.succeed('b');
+    const live = childrenOf(childrenOf(actor.getPersistedSnapshot())['wave']?.snapshot);
+    expect(Object.keys(live).sort()).to.deep.equal(['__proto__', 'b']);
+  });
+
   it('shows a task that waits for its retry', () => {
     const { actor, work } = startedRun([['a']]);
     const { place } = work.find('a');

@@ -14,7 +14,8 @@ export class FakeWork implements Work {
   readonly held: HeldInvocation[] = [];
   readonly expansions = new Map<string, Expansion | { readonly error: string }>();
   /** Published in the same turn, unless a spec takes that into its own hand. */
-  publication: Work['publish'] = (_, settlement, published) => published(settlement);
+  publication: (taskId: string, settlement: Settlement, published: (settlement: Settlement) => void) => void =
+    (_, settlement, published) => published(settlement);
   isOverdue = false;
   readonly postponed: (() => void)[] = [];
 
@@ -43,9 +44,13 @@ export class FakeWork implements Work {
     };
   }
 
-  publish(taskId: string, settlement: Settlement, published: (settlement: Settlement) => void): void {
+  publish(taskId: string, settlement: Settlement, published: (settlement: Settlement) => void): Abort {
     this.log.push(`publish ${taskId}${settlement.ok ? '' : ` (${settlement.error})`}`);
     this.publication(taskId, settlement, published);
+    return () => {
+      this.log.push(`give up ${taskId}`);
+      published({ ok: false, error: 'given up' });
+    };
   }
 
   succeed(taskId: string, item?: number): void {

@@ -23,17 +23,21 @@ export interface Running {
 export interface RunningOptions extends Omit<RunInputs, 'pipeline'> {
   readonly tools?: readonly Tool[];
   readonly executor?: LocalExecutorOptions;
+  readonly onEvent?: (event: LiveEvent) => void;
+  /** Nobody listens. */
+  readonly silent?: boolean;
 }
 
 /** Submits a pipeline on a clock that stands still; `tasks` is a YAML flow list of tasks. */
 export async function running(tasks: string, options: RunningOptions = {}): Promise<Running> {
-  const { tools = [], executor: executorOptions, ...run } = options;
+  const { tools = [], executor: executorOptions, onEvent, silent = false, ...run } = options;
   const clock = new ManualClock();
   const executor = new LocalExecutor({ clock, random: () => 0.5, ...executorOptions });
   const given = { inputs: run.inputs ?? {}, session: run.session ?? {} };
   const pipeline = parsePipeline(`{id: spec, goal: be checked, tasks: [${tasks}]}`, { tools, ...given });
   const events: LiveEvent[] = [];
-  const runId = await executor.submit({ pipeline, ...run }, (event) => events.push(event));
+  const listener = onEvent ?? ((event: LiveEvent) => void events.push(event));
+  const runId = await executor.submit({ pipeline, ...run }, silent ? undefined : listener);
   await settle();
   return {
     clock,

@@ -82,7 +82,7 @@ export class ListRenderer implements Renderer {
   }
 
   render(scope: Scope, item: Json | undefined): Json {
-    return this.#members.map((member) => member.render(scope, item));
+    return Object.freeze(this.#members.map((member) => member.render(scope, item))) as Json[];
   }
 
   fix(scope: Scope): Renderer {
@@ -101,7 +101,7 @@ export class ObjectRenderer implements Renderer {
   render(scope: Scope, item: Json | undefined): Json {
     const object: JsonObject = {};
     for (const member of this.#members) setOwn(object, member[0], member[1].render(scope, item));
-    return object;
+    return Object.freeze(object);
   }
 
   fix(scope: Scope): Renderer {

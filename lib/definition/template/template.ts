@@ -21,8 +21,8 @@ export interface Template {
   /** In the order of the value. */
   readonly expressions: readonly PlacedExpression[];
   /**
-   * The value with every template replaced. New lists and objects where templates stood in them; the parts
-   * without templates are frozen and shared by all results, and values of the scope are given on as they are.
+   * The value with every template replaced, frozen: new lists and objects where templates stood in them, parts
+   * without templates shared by all results, values of the scope given on as they are.
    *
    * @throws TemplateError when a path leads nowhere (D13) or a text would be over 10 MiB.
    */

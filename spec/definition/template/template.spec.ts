@@ -94,13 +94,13 @@ describe('Template.render', () => {
       expect(partsOf(first).map((part) => Object.isFrozen(part))).to.deep.equal([true, true, true]);
     });
 
-    it('makes new lists and objects where templates stand, around frozen literal parts', () => {
+    it('makes new frozen lists and objects where templates stand, around literal parts', () => {
       const { template } = compileTemplate({ fixed: { deep: [1] }, list: ['{{t.output.n}}'] });
       const [one, two] = [1, 2].map(() => partsOf(template.render(scopeOf(outputs))));
       expect(one).to.deep.equal(two);
       // The object, `fixed`, `deep` and `list`.
       expect(one?.map((part, index) => part === two?.[index])).to.deep.equal([false, true, true, false]);
-      expect(one?.map((part) => Object.isFrozen(part))).to.deep.equal([false, true, true, false]);
+      expect(one?.map((part) => Object.isFrozen(part))).to.deep.equal([true, true, true, true]);
     });
 
     it('freezes the literal after ??', () => {
