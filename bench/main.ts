@@ -24,6 +24,18 @@ for (const [name, pipeline, must] of [
   row(name, `${(ours / floor).toFixed(1)}x`, `${must}x`, `${each(ours)} a task, floor ${each(floor)}`);
 }
 
+const hundred = chain(100);
+for (let time = 0; time < 1000; time++) await runOurs(hundred);
+const before = await heapInUse();
+for (let time = 0; time < 1000; time++) await runOurs(hundred);
+const kept = ((await heapInUse()) - before) / 100_000;
+row(
+  'heap kept per finished task after 1,000 forgotten runs of 100 tasks',
+  `${kept.toFixed(1)} bytes`,
+  '0',
+  '',
+);
+
 const wide = waves(1, 100_000);
 const narrow = waves(1, 1000);
 const wideTimes: number[] = [];
@@ -64,18 +76,6 @@ row(
   `${median(gaps).toFixed(0)} ms`,
   '50 ms',
   `worst of 5: ${Math.max(...gaps).toFixed(0)} ms`,
-);
-
-const hundred = chain(100);
-for (let time = 0; time < 1000; time++) await runOurs(hundred);
-const before = await heapInUse();
-for (let time = 0; time < 1000; time++) await runOurs(hundred);
-const kept = ((await heapInUse()) - before) / 100_000;
-row(
-  'heap kept per finished task after 1,000 forgotten runs of 100 tasks',
-  `${kept.toFixed(1)} bytes`,
-  '0',
-  '',
 );
 
 const start = compareStart(resolve('bin/wavetrain.js'), 21);

@@ -20,7 +20,7 @@ export interface RunResult extends RunOutcome {
 /** What a run has produced so far. */
 export function outcomeOf(run: LocalRun): RunOutcome {
   return {
-    outputs: run.work.outputs(),
+    outputs: run.work.outputs,
     waves_executed: run.wavesExecuted,
     tasks_executed: run.invocations,
   };

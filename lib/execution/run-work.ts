@@ -19,7 +19,11 @@ export type Given = Pick<Scope, 'inputs' | 'params' | 'goal'>;
  */
 export class RunWork implements Work {
   readonly pace = processPace;
-  readonly #outputs = new Map<string, Json>();
+  /**
+   * Task id to output (rule 4), wave by wave in declared order: a task takes its place when it begins, and holds
+   * undefined there until it has succeeded.
+   */
+  readonly outputs: Record<string, Json> = {};
   /** In the order they happened: the first is the one that a failed run reports (D16). */
   readonly failures: TaskFailure[] = [];
   /** Tasks that have settled. */
@@ -42,22 +46,12 @@ export class RunWork implements Work {
     this.#services = services;
     this.#session = services.session;
     this.#onWave = onWave;
-    const outputs = this.#outputs;
+    const { outputs } = this;
     this.#scope = {
       ...given,
       session: services.session.values,
-      output: (taskId) => outputs.get(taskId),
+      output: (taskId) => (Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined),
     };
-  }
-
-  /** Task id to output, of the tasks that have succeeded, in declared order (rule 4). */
-  outputs(): Record<string, Json> {
-    const outputs: Record<string, Json> = {};
-    for (const taskId of this.#pipeline.tasks.keys()) {
-      const output = this.#outputs.get(taskId);
-      if (output !== undefined) setOwn(outputs, taskId, output);
-    }
-    return outputs;
   }
 
   /** Why no task can begin: they fail with it when they try. */
@@ -88,7 +82,7 @@ export class RunWork implements Work {
     const settle = (error?: string): void => {
       if (!this.#atWork.has(taskId)) return;
       if (error !== undefined) work.failed(undefined, error, work.attempts);
-      else if (outcome !== undefined) this.#outputs.set(taskId, outcome.output);
+      else if (outcome !== undefined) setOwn(this.outputs, taskId, outcome.output);
       this.#settle(work, error === undefined ? settlement : { ok: false, error }, published);
     };
     if (outcome === undefined || outcome.writes.length === 0) settle();
@@ -113,6 +107,7 @@ export class RunWork implements Work {
       this.failures.push({ task_id: taskId, error, attempts, ...(item === undefined ? {} : { item }) });
     });
     this.#atWork.set(taskId, work);
+    setOwn(this.outputs, taskId, undefined);
     return work;
   }
 
@@ -132,6 +127,7 @@ export class RunWork implements Work {
   #settle(work: TaskWork, settlement: Settlement, published: (settlement: Settlement) => void): void {
     this.#atWork.delete(work.task.id);
     this.tasksSettled++;
+    if (!settlement.ok) delete this.outputs[work.task.id];
     this.#noteEnd(work, settlement);
     published(settlement);
   }
