@@ -26,6 +26,8 @@ for (const [name, pipeline, must] of [
 
 const hundred = chain(100);
 for (let time = 0; time < 1000; time++) await runOurs(hundred);
+await heapInUse();
+for (let time = 0; time < 1000; time++) await runOurs(hundred);
 const before = await heapInUse();
 for (let time = 0; time < 1000; time++) await runOurs(hundred);
 const kept = ((await heapInUse()) - before) / 100_000;
