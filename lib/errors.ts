@@ -106,10 +106,19 @@ export function isFinal(thrown: unknown): boolean {
 /** The words of anything that was thrown or rejected, whatever it is. Never throws itself. */
 export function messageOf(thrown: unknown): string {
   try {
-    return wordsOf(thrown);
+    return shortened(wordsOf(thrown));
   } catch {
     return 'failed with something that cannot be read';
   }
+}
+
+/** Longer messages are data and no words; nobody reads them, and every record would carry them. */
+const LONGEST_MESSAGE = 4000;
+
+function shortened(message: string): string {
+  if (message.length <= LONGEST_MESSAGE) return message;
+  const half = LONGEST_MESSAGE / 2;
+  return `${message.slice(0, half)} … (${message.length} characters) … ${message.slice(-half)}`;
 }
 
 function wordsOf(thrown: unknown): string {

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-// The library keeps its dependencies outside, so that a host shares them. The command is bundled with what every
-// run needs, because finding and compiling those files one by one is most of what a short run would cost; what only
-// some runs need stays outside and is loaded when it is needed.
+// The library keeps its dependencies outside, so that a host shares them. The command is one file with what every run
+// needs, because finding and compiling those files one by one is most of what a short run would cost; what only some
+// runs need stays outside and is loaded when it is needed.
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const shared = {
   absWorkingDir: root,
@@ -32,15 +32,17 @@ await build({
 
 const command = await build({
   ...shared,
+  splitting: false,
   metafile: true,
   entryPoints: { cli: 'lib/cli/main.ts' },
-  chunkNames: 'command-[hash]',
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
   external: ['ajv', 'ajv/*', 'csv-parse', 'csv-parse/*', 'jiti', 'jsonata', 're2js'],
   minify: true,
-  // Bundled CommonJS packages ask for Node's own modules this way.
-  banner: {
-    js: "import{createRequire as __createRequire}from'node:module';var require=__createRequire(import.meta.url);",
-  },
+  // Compiled code that was kept cannot import: packages are required, tool files come through bin/start.cjs.
+  supported: { 'dynamic-import': false },
+  define: { 'import.meta.url': '__url' },
+  banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
 });
 
 writeFileSync(join(root, 'dist', 'LICENSES.txt'), licensesOf(Object.keys(command.metafile.inputs)));

@@ -7,6 +7,7 @@ import { tellFailure } from './failure.js';
 import { Output } from './output.js';
 import { styleOf } from './style.js';
 import { terminalOf } from './terminal.js';
+import { watchTheEnd } from './watch-the-end.js';
 
 /**
  * Runs one command line, without the program's name: `['run', 'pipeline.yaml', '--json']`.
@@ -21,6 +22,15 @@ export async function main(argv: readonly string[], context: Partial<CliContext>
   for (const output of outputs) await output.drain();
   for (const output of outputs) output.close();
   return outputs[0].failure === undefined ? status : tellLostOutput(outputs[0].failure, surroundings);
+}
+
+/** Runs a command line as this process: it ends with the exit status, and never without a word. */
+export function start(argv: readonly string[]): void {
+  const close = watchTheEnd();
+  void main(argv).then((status) => {
+    close();
+    process.exit(status);
+  });
 }
 
 async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {

@@ -1,9 +1,17 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import type { ImportModule } from '../tools/load.js';
 
 /** The name by which people call this program. */
 export const PROGRAM = 'wavetrain';
+
+// In the bundled command, where `import()` is out of reach, this is what starts it from (bin/start.cjs).
+declare const hostImport: ImportModule | undefined;
+
+/** Imports a module by its URL. */
+export const importModule: ImportModule =
+  typeof hostImport === 'undefined' ? (url) => import(url) : hostImport;
 
 /** What this package says of itself. */
 interface PackageFacts {

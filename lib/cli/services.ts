@@ -6,7 +6,7 @@ import type { Check, CheckOptions } from '../pipelines/check.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
-import { packageEntry } from './program.js';
+import { importModule, packageEntry } from './program.js';
 
 /** What the command line does with runs: the registry is the one door to them (law L2). */
 export type RunDoor = Pick<RunRegistry, 'submit' | 'settled' | 'cancel' | 'forget'>;
@@ -31,7 +31,9 @@ export const systemServices: Services = {
     if (specifiers.length === 0) return builtinCatalog();
     const { loadTools } = await import('../tools/load.js');
     const entry = packageEntry();
-    const loaded = await Promise.all(specifiers.map((specifier) => loadTools(specifier, cwd, { entry })));
+    const loaded = await Promise.all(
+      specifiers.map((specifier) => loadTools(specifier, cwd, { entry, importModule })),
+    );
     return builtinCatalog().with(loaded.flat());
   },
   async check(text, options) {

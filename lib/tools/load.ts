@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { messageOf, WavetrainError } from '../errors.js';
@@ -15,7 +15,13 @@ const JAVASCRIPT = new Set(['.js', '.mjs', '.cjs']);
 export interface LoadOptions {
   /** The file that answers to `import … from 'wavetrain'`; without it the package must be installed. */
   readonly entry?: string;
+  /** Imports a module by its URL; `import()` where that is at hand. */
+  readonly importModule?: ImportModule;
 }
+
+export type ImportModule = (url: string) => Promise<object>;
+
+const nativeImport: ImportModule = (url) => import(url);
 
 /**
  * Loads tools from a file (`./my-tools.ts`, also `.mts`, `.js`, `.mjs`) or an installed package (D48). Looks at the
@@ -38,7 +44,11 @@ export async function loadTools(specifier: string, cwd: string, options: LoadOpt
 
 async function fileOf(specifier: string, cwd: string): Promise<string> {
   const path = resolve(cwd, specifier);
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (isFolder && isFilePath(specifier)) throw new Error(`${path} is a folder: name a file in it`);
   if (existsSync(path) && isFilePath(specifier)) return path;
+  if (existsSync(path) && !isFolder)
+    throw new Error(`${path} is no file of tools: those end in .ts, .mts, .js or .mjs`);
   if (specifier.startsWith('.') || isAbsolute(specifier)) throw new Error(`there is no file ${path}`);
   return await packageFile(specifier, cwd);
 }
@@ -65,8 +75,7 @@ async function packageFile(name: string, cwd: string): Promise<string> {
 async function importFile(file: string, options: LoadOptions): Promise<object> {
   if (TYPESCRIPT.has(extname(file))) return await importTranslated(file, options);
   try {
-    const exported: object = await import(pathToFileURL(file).href);
-    return exported;
+    return await (options.importModule ?? nativeImport)(pathToFileURL(file).href);
   } catch (error) {
     if (options.entry !== undefined && lacksOwnName(error)) return await importTranslated(file, options);
     throw error;
@@ -78,15 +87,14 @@ function lacksOwnName(error: unknown): boolean {
 }
 
 /** Node reads no TypeScript by itself, and finds our own package only where it is installed. */
-async function importTranslated(file: string, { entry }: LoadOptions): Promise<object> {
+async function importTranslated(file: string, { entry, importModule }: LoadOptions): Promise<object> {
   const { createJiti } = await import('jiti');
-  const virtualModules = entry === undefined ? {} : { [OWN_NAME]: await importEntry(entry) };
+  // The very module that is running, so that a ToolError thrown there is a ToolError here.
+  const virtualModules =
+    entry === undefined
+      ? {}
+      : { [OWN_NAME]: await (importModule ?? nativeImport)(pathToFileURL(entry).href) };
   // Translations are not kept: the usual place is a folder that others can write to.
   const jiti = createJiti(file, { fsCache: false, interopDefault: false, virtualModules });
   return await jiti.import<object>(file);
-}
-
-/** The very module that is running, so that a ToolError thrown there is a ToolError here. */
-async function importEntry(entry: string): Promise<unknown> {
-  return await import(pathToFileURL(entry).href);
 }

@@ -119,7 +119,10 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     only: {
       'lib/cli/context.ts': 'the surroundings of a command, which specs replace',
       'lib/cli/doctor/examinations.ts': 'a default: the version of Node.js',
+      'lib/cli/main.ts': 'the end of the process',
       'lib/cli/terminal.ts': 'a default: the platform',
+      'lib/cli/watch-the-end.ts': 'the end of the process',
+      'lib/execution/journal.ts': 'warns the host of a listener that threw',
       'lib/execution/local.ts': 'a default: the working directory',
     },
   },
@@ -127,6 +130,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
 
 /** Files that throw without a code: a bug, or caught nearby and given one. */
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
+  'lib/execution/output.ts': 'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',
   'lib/execution/run-work.ts': 'a bug: a machine asks for a task that there is not',
   'lib/execution/task-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/pipelines/assemble.ts': 'a bug: the catalog changed while it was checked against',

@@ -9,7 +9,6 @@ import type { RunDoor } from '../services.js';
 import { divertWrites } from './diversion.js';
 import type { EventFile } from './event-file.js';
 import { Interrupts } from './interrupts.js';
-import { Stall } from './stall.js';
 
 /** Those who hear of a run's events; without any, none are made. */
 export interface Audience {
@@ -44,12 +43,10 @@ async function settledOrStopped(
   events: ProcessEvents,
 ): Promise<RunRecord> {
   const interrupts = new Interrupts(registry, runId, events, (line) => display.say(line));
-  const stall = new Stall(events);
   try {
-    return await Promise.race([registry.settled(runId), interrupts.stopped, stall.noticed]);
+    return await Promise.race([registry.settled(runId), interrupts.stopped]);
   } finally {
     interrupts.close();
-    stall.close();
   }
 }
 

@@ -20,7 +20,7 @@ export function failureLines(
 ): string[] {
   const shown = terminal.interactive ? failures.slice(0, MOST_SHOWN) : failures;
   const hidden = failures.length - shown.length;
-  const hint = status === 'failed' ? hintFor(failures, pipeline) : undefined;
+  const hint = status === 'failed' ? hintFor(failures) : undefined;
   return [
     ...shown.map((failure) => failureLine(failure, style)),
     ...(hidden > 0 ? [`  … ${grouped(hidden)} more; --events FILE keeps them all`] : []),
@@ -53,14 +53,9 @@ function namesLine(title: string, names: readonly string[], { columns }: Termina
   return [`  ${first}`, ...others.map((line) => `    ${line}`)];
 }
 
-function hintFor(failures: readonly TaskFailure[], pipeline: Pipeline): string {
+function hintFor(failures: readonly TaskFailure[]): string {
   if (failures.some(({ error }) => /timed out/i.test(error))) {
     return 'a larger --timeout, or timeout: SECONDS on the task, gives attempts more time';
-  }
-  if (
-    failures.every(({ attempts, task_id }) => attempts === 1 && pipeline.tasks.get(task_id)?.retries === 0)
-  ) {
-    return 'if it may pass another time, retry: 2 on the task gives it two further attempts';
   }
   return '--verbose tells every event as it happens, --events FILE keeps them';
 }
