@@ -114,8 +114,12 @@ export class LocalExecutor implements Executor {
 
 /** The goal is a string in the definition, and templates within it leave it one unless it is exactly one template. */
 function goalOf({ goal }: Pipeline, scope: Scope): string {
-  const rendered = goal.render(scope);
-  return typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
+  try {
+    const rendered = goal.render(scope);
+    return typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
+  } catch (cause) {
+    throw new WavetrainError('invalid_params', `the goal cannot be told: ${messageOf(cause)}`, { cause });
+  }
 }
 
 function paramsOf({ pipeline, params }: RunInputs): JsonObject {

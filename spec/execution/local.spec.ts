@@ -69,6 +69,16 @@ describe('the local executor', () => {
     });
   });
 
+  it('refuses params that the goal cannot be told with, before there is a run', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline(
+      '{id: p, goal: "for {{params.o.name}}", params: {o: {type: object}}, tasks: [{id: a, tool: mock}]}',
+    );
+    expect(await rejectionOf(executor.submit({ pipeline, params: { o: {} } }))).to.include({
+      code: 'invalid_params',
+    });
+  });
+
   it('takes an undefined input for one that is not given', async () => {
     const executor = new LocalExecutor();
     const pipeline = parsePipeline(
