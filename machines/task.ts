@@ -2,7 +2,7 @@ import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
 import { workOf } from './environment.js';
 import { fanOutLogic } from './fan-out.js';
 import { type ChildEnd, isChildEnd, type Logic, STOP, settlementOf } from './logic.js';
-import type { Abort, Expansion, Settlement, Work } from './vocabulary.js';
+import type { Abort, Expansion, Place, Settlement, Work } from './vocabulary.js';
 
 /**
  * One task of the present wave. Its id is the task's id. It ends with a settlement and never in error, so a
@@ -76,14 +76,31 @@ export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
 type TaskActor = ActorRefFrom<typeof taskLogic>;
 
 function invokeOnce(work: Work, self: TaskActor): Abort {
-  return work.invoke(self.id, undefined, {
-    settle: (settlement) => publish(work, self, settlement),
-    wait: () => self.send({ type: 'task.waits' }),
-    resume: (attempt) => {
-      self.send({ type: 'task.resumes' });
-      attempt();
-    },
-  });
+  return work.invoke(self.id, undefined, new OnlyPlace(work, self));
+}
+
+/** The place of a task that makes one invocation: there is no other to give it to. */
+class OnlyPlace implements Place {
+  readonly #work: Work;
+  readonly #task: TaskActor;
+
+  constructor(work: Work, task: TaskActor) {
+    this.#work = work;
+    this.#task = task;
+  }
+
+  settle(settlement: Settlement): void {
+    publish(this.#work, this.#task, settlement);
+  }
+
+  wait(): void {
+    this.#task.send({ type: 'task.waits' });
+  }
+
+  resume(attempt: () => void): void {
+    this.#task.send({ type: 'task.resumes' });
+    attempt();
+  }
 }
 
 function startFanOut(snapshot: TaskSnapshot, self: TaskActor, expansion: Expansion): void {

@@ -6,9 +6,9 @@ import type { Pipeline } from '../pipelines/pipeline.js';
 import type { InvocationServices } from './invocation-services.js';
 import { processPace } from './pace.js';
 import type { Session } from './session.js';
-import { TaskWork } from './task-work.js';
+import { type Outcome, TaskWork } from './task-work.js';
 
-const NOT_TAKEN = 'the blackboard did not take its values';
+const NO_ABORT: Abort = () => {};
 
 /** What the templates of a run see, but for the outputs, which the run itself adds as its tasks succeed. */
 export type Given = Pick<Scope, 'inputs' | 'params' | 'goal'>;
@@ -79,21 +79,34 @@ export class RunWork implements Work {
   publish(taskId: string, settlement: Settlement, published: (settlement: Settlement) => void): Abort {
     const work = this.#workOn(taskId);
     const outcome = settlement.ok ? work.outcome() : undefined;
-    const settle = (error?: string): void => {
-      if (!this.#atWork.has(taskId)) return;
-      if (error !== undefined) work.failed(undefined, error, work.attempts);
-      else if (outcome !== undefined) setOwn(this.outputs, taskId, outcome.output);
-      this.#settle(work, error === undefined ? settlement : { ok: false, error }, published);
-    };
-    if (outcome === undefined || outcome.writes.length === 0) settle();
-    else {
-      const applied = this.#session.apply(outcome.writes, this.pace);
-      applied.then(
-        () => settle(),
-        (thrown: unknown) => settle(`${NOT_TAKEN}: ${messageOf(thrown)}`),
-      );
+    if (outcome !== undefined && outcome.writes.length > 0) {
+      return this.#publishWithWrites(work, outcome, published);
     }
-    return () => settle(`${NOT_TAKEN}: stopped by force`);
+    if (outcome !== undefined) setOwn(this.outputs, taskId, outcome.output);
+    this.#settle(work, settlement, published);
+    return NO_ABORT;
+  }
+
+  /** The blackboard takes the values first; until it has, the publication may be given up. */
+  #publishWithWrites(
+    work: TaskWork,
+    { output, writes }: Outcome,
+    published: (settlement: Settlement) => void,
+  ): Abort {
+    const { id } = work.task;
+    const succeed = (): void => {
+      if (!this.#atWork.has(id)) return;
+      setOwn(this.outputs, id, output);
+      this.#settle(work, { ok: true }, published);
+    };
+    const fail = (reason: string): void => {
+      if (!this.#atWork.has(id)) return;
+      const error = `the blackboard did not take its values: ${reason}`;
+      work.failed(undefined, error, work.attempts);
+      this.#settle(work, { ok: false, error }, published);
+    };
+    this.#session.apply(writes, this.pace).then(succeed, (thrown: unknown) => fail(messageOf(thrown)));
+    return () => fail('stopped by force');
   }
 
   #begin(taskId: string): TaskWork {
@@ -103,9 +116,7 @@ export class RunWork implements Work {
       this.#wave = task.wave;
       this.#onWave(task.wave);
     }
-    const work = new TaskWork(task, this.#services, this.#scope, (item, error, attempts) => {
-      this.failures.push({ task_id: taskId, error, attempts, ...(item === undefined ? {} : { item }) });
-    });
+    const work = new TaskWork(task, this.#services, this.#scope, this.failures);
     this.#atWork.set(taskId, work);
     setOwn(this.outputs, taskId, undefined);
     return work;

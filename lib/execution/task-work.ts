@@ -1,6 +1,6 @@
 import type { Abort, Expansion, Place } from '../../machines/vocabulary.js';
 import type { Scope } from '../definition/template/scope.js';
-import { messageOf } from '../errors.js';
+import { messageOf, type TaskFailure } from '../errors.js';
 import { type Json, type JsonObject, kindOf } from '../json.js';
 import type { Task } from '../pipelines/pipeline.js';
 import { checkInputs } from '../tools/input-check.js';
@@ -9,6 +9,13 @@ import type { InvocationServices } from './invocation-services.js';
 import type { Write } from './session.js';
 
 const NO_ABORT: Abort = () => {};
+const NO_WRITES: readonly Write[] = [];
+
+/** What is published of a task, in one go. */
+export interface Outcome {
+  readonly output: Json;
+  readonly writes: readonly Write[];
+}
 
 /** One task while its wave settles: its items, and the outcomes that are published together when all are there. */
 export class TaskWork implements InvocationEnd {
@@ -25,19 +32,15 @@ export class TaskWork implements InvocationEnd {
   #outputs: Json[] | undefined;
   readonly #services: InvocationServices;
   readonly #scope: Scope;
-  readonly #onFailure: (item: number | undefined, error: string, attempts: number) => void;
+  /** Of the run: in the order they happen. */
+  readonly #failures: TaskFailure[];
 
-  constructor(
-    task: Task,
-    services: InvocationServices,
-    scope: Scope,
-    onFailure: (item: number | undefined, error: string, attempts: number) => void,
-  ) {
+  constructor(task: Task, services: InvocationServices, scope: Scope, failures: TaskFailure[]) {
     this.task = task;
     this.startedAt = services.clock.now();
     this.#services = services;
     this.#scope = scope;
-    this.#onFailure = onFailure;
+    this.#failures = failures;
   }
 
   /** Resolves `parallel_over` (rule 7, D6). Throws when it gives no list. */
@@ -79,15 +82,16 @@ export class TaskWork implements InvocationEnd {
   }
 
   failed(item: number | undefined, error: string, attempts: number): void {
-    this.#onFailure(item, error, attempts);
+    const where = item === undefined ? {} : { item };
+    this.#failures.push({ task_id: this.task.id, error, attempts, ...where });
     if (item === undefined) this.attempts = attempts;
     else this.#noteItem(item, attempts, error);
   }
 
   /** The outcome of all its invocations: output and blackboard writes, both in item order (D23). */
-  outcome(): { readonly output: Json; readonly writes: readonly Write[] } {
+  outcome(): Outcome {
     const output = this.#outputs === undefined ? this.output : Object.freeze(this.#outputs);
-    return { output: output as Json, writes: this.#writes?.flat() ?? [] };
+    return { output: output as Json, writes: this.#writes?.flat() ?? NO_WRITES };
   }
 
   /** The resolved inputs of one invocation, or what is wrong with them. */
