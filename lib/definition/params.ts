@@ -2,6 +2,7 @@ import { type Json, type JsonObject, kindOf, setOwn } from '../json.js';
 import { compileSchema } from '../schema/ajv.js';
 import { coerce } from './coerce.js';
 import type { ParamDefinition, PipelineDefinition } from './schema.js';
+import { scanValue } from './scan-value.js';
 import { nearest } from './suggest.js';
 
 export type ResolvedParams =
@@ -20,7 +21,8 @@ export function resolveParams(
   const values: JsonObject = {};
   const problems = Object.keys(given).flatMap((name) => unknownParam(name, declared));
   for (const [name, param] of declared) {
-    const value = Object.hasOwn(given, name) ? given[name] : param.default;
+    const own = Object.hasOwn(given, name) ? given[name] : undefined;
+    const value = own === undefined ? param.default : own;
     if (value === undefined) problems.push(missingParam(name, param));
     else {
       const resolved = resolveParam(name, param, value as Json);
@@ -37,6 +39,9 @@ export function resolveParam(
   param: ParamDefinition,
   value: Json,
 ): { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string } {
+  const [broken] = scanValue(value);
+  if (broken !== undefined)
+    return { ok: false, problem: `param "${name}" cannot be used: ${broken.message}` };
   if (value === null && param.default === null) return { ok: true, value };
   const coerced = coerce(value, param.type ?? 'string');
   if (!coerced.ok) {

@@ -1,6 +1,21 @@
-import { type Alias, type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+} from 'yaml';
 import { DEEPEST_NESTING } from './limits.js';
 import { type Path, type Position, type Problem, pointerOf } from './problem.js';
+
+const PLAIN_TAGS: ReadonlySet<string> = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
+);
 
 /** What only the text knows: keys that stand twice, templates without quotes, values that JSON cannot hold (D7). */
 export interface Scan {
@@ -26,6 +41,7 @@ class Scanner implements Scan {
   }
 
   visit(node: unknown, path: (string | number)[]): void {
+    if (isNode(node)) this.#visitTag(node, path);
     if (isScalar(node)) this.#visitScalar(node, path);
     else if (isAlias(node)) this.#visitAlias(node, path);
     else if (path.length > DEEPEST_NESTING) {
@@ -66,6 +82,15 @@ class Scanner implements Scan {
       { code: 'unquoted_template', message, hint: 'put quotes around the template' },
       path,
       pair.key,
+    );
+  }
+
+  #visitTag(node: Node, path: Path): void {
+    if (node.tag === undefined || PLAIN_TAGS.has(node.tag)) return;
+    this.#report(
+      { code: 'syntax', message: `not YAML for a definition: the tag ${node.tag}`, hint: 'take it away' },
+      path,
+      node,
     );
   }
 

@@ -13,6 +13,7 @@ import { LONGEST_TEXT, MOST_ALIASES } from './limits.js';
 import { isNestedTooDeeply } from './nesting.js';
 import type { Path, Position, Problem, ProblemCode } from './problem.js';
 import { scanDocument } from './scan.js';
+import { scanValue } from './scan-value.js';
 
 /** A definition as it was given: its value, and where in the text each part of it stands. */
 export interface Source {
@@ -27,7 +28,8 @@ export interface Source {
 
 /** A definition that came as an object has no lines. */
 export function sourceOfValue(value: unknown): Source {
-  return { value, problems: [], unquoted: [], positionOf: () => undefined };
+  const problems = scanValue(value);
+  return problems.length > 0 ? unreadable(problems) : { ...NOWHERE, value };
 }
 
 /** Reads YAML or JSON, which is YAML too (D3, D7). Reports whatever the text itself has wrong; never throws. */
@@ -54,10 +56,20 @@ export function readSource(text: string): Source {
 const EMPTY = 'the definition is empty';
 const EMPTY_HINT = 'start with "pipeline:", or let `wavetrain init` write one';
 
+/** Another version of YAML reads dates, sets and `yes` where everybody else reads text (D7). */
+const OTHER_VERSION = /^%YAML(?!\s+1\.2\s*$)/m;
+
 function refusalOf(text: string): Problem | undefined {
   if (text.trim() === '') return problem('empty', EMPTY, EMPTY_HINT);
   if (text.length > LONGEST_TEXT) {
     return problem('too_large', `the definition is longer than ${LONGEST_TEXT / 2 ** 20} MiB`);
+  }
+  if (OTHER_VERSION.test(text)) {
+    return problem(
+      'syntax',
+      'the text asks for another version of YAML than 1.2',
+      'take the line with %YAML away',
+    );
   }
   if (isNestedTooDeeply(text)) return problem('too_deep', 'the definition is nested too deeply');
   return undefined;
@@ -69,7 +81,9 @@ function parse(text: string, lineCounter: LineCounter): Document {
 }
 
 function syntaxProblems(document: Document, text: string, lines: LineCounter): Problem[] {
-  const tags = document.warnings.filter((warning) => warning.code === 'TAG_RESOLVE_FAILED');
+  const tags = document.warnings.filter(
+    ({ code }) => code === 'TAG_RESOLVE_FAILED' || code === 'BAD_DIRECTIVE',
+  );
   // After the first mistake the parser is lost, and what it says further is mostly about that one.
   return [...document.errors, ...tags].slice(0, 1).map(({ code, message, pos }) => {
     const position = positionAt(lines, pos[0]);
@@ -142,8 +156,11 @@ function positionAt(lines: LineCounter, offset: number): Position {
 }
 
 function unreadable(problems: readonly Problem[]): Source {
-  return { value: undefined, problems, unquoted: [], positionOf: () => undefined };
+  return { ...NOWHERE, problems };
 }
+
+/** Nothing of it stands in a text. */
+const NOWHERE: Source = { value: undefined, problems: [], unquoted: [], positionOf: () => undefined };
 
 function problem(code: ProblemCode, message: string, hint?: string, position?: Position): Problem {
   return { code, message, path: '', severity: 'error', ...position, ...(hint === undefined ? {} : { hint }) };

@@ -24,7 +24,7 @@ export function structureFindings(definition: unknown): Finding[] {
 
 function findingOf(error: ErrorObject, definition: unknown): Finding {
   const path = pathOf(error.instancePath, definition);
-  const name = path.length === 0 ? 'the pipeline' : `"${String(path.at(-1))}"`;
+  const name = nameOf(path);
   switch (error.keyword) {
     case 'additionalProperties':
       return unknownField(String(error.params['additionalProperty']), path);
@@ -58,6 +58,12 @@ function findingOf(error: ErrorObject, definition: unknown): Finding {
     default:
       return { code: 'invalid_value', path, message: `${name} ${error.message ?? 'is not valid'}` };
   }
+}
+
+function nameOf(path: Path): string {
+  if (path.length === 0) return 'the pipeline';
+  if (path.length === 2 && path[0] === 'tasks') return `task ${Number(path[1]) + 1}`;
+  return `"${String(path.at(-1))}"`;
 }
 
 const ID_HINT = 'an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _';

@@ -14,6 +14,7 @@ import type { Pipeline } from './pipeline.js';
 import { referenceFindings } from './reference-findings.js';
 import { rootOf } from './root.js';
 import { sessionFindings } from './session-findings.js';
+import { Suggestions } from './suggestions.js';
 import { taskFindings } from './task-findings.js';
 
 export interface CheckOptions {
@@ -46,11 +47,12 @@ function checkSource(source: Source, options: CheckOptions): Check {
   const draft = draftOf(root.definition);
   const order = layer(upstreamOf(draft));
   const findings = findingsOf(root.definition, draft, order, options);
+  const unquoted = new Set(source.unquoted.map(pointerOf));
   const problems = [
     ...source.problems,
     ...root.findings.map((finding) => placed(finding, source, [])),
     ...findings
-      .filter((finding) => !isUnquoted(finding, source, root.path))
+      .filter((finding) => !isToldAlready(finding, unquoted, root.path))
       .map((finding) => placed(finding, source, root.path)),
   ].sort(byPosition);
   if (problems.some(({ severity }) => severity === 'error') || !order.ok) return { ok: false, problems };
@@ -66,12 +68,13 @@ function checkSource(source: Source, options: CheckOptions): Check {
 
 function findingsOf(definition: unknown, draft: Draft, order: Layering, options: CheckOptions): Finding[] {
   const inputs = new Set([...draft.inputKeys, ...Object.keys(options.inputs ?? {})]);
+  const suggestions = new Suggestions();
   return [
     ...structureFindings(definition),
     ...paramFindings(definition),
-    ...taskFindings(draft, options.catalog),
+    ...taskFindings(draft, options.catalog, suggestions),
     ...draft.findings,
-    ...referenceFindings(draft, inputs),
+    ...referenceFindings({ draft, inputs, suggestions }),
     ...(order.ok
       ? sessionFindings(draft, order.waves, upstreamOf(draft), sessionKeys(options))
       : [cycleFinding(order, draft)]),
@@ -97,9 +100,9 @@ function shortened(cycle: readonly string[]): string[] {
 }
 
 /** What stands at or below an unquoted template has been told already, in better words. */
-function isUnquoted({ path }: Finding, { unquoted }: Source, base: Path): boolean {
+function isToldAlready({ path }: Finding, unquoted: ReadonlySet<string>, base: Path): boolean {
   const whole = [...base, ...path];
-  return unquoted.some((at) => at.every((key, depth) => whole[depth] === key));
+  return unquoted.size > 0 && whole.some((_, depth) => unquoted.has(pointerOf(whole.slice(0, depth + 1))));
 }
 
 function placed({ code, message, path, hint, at, severity }: Finding, source: Source, base: Path): Problem {

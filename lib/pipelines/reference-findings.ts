@@ -1,24 +1,31 @@
 import type { Finding } from '../definition/structure.js';
-import { nearest } from '../definition/suggest.js';
+import { parseTemplate } from '../definition/template/syntax.js';
 import type { Draft, DraftTask, PlacedReference } from './draft.js';
+import type { Suggestions } from './suggestions.js';
 
-/** Keys of `pipeline.inputs` that a run may read: those of the definition and those given for the run (D5). */
-export type KnownInputs = ReadonlySet<string>;
+/** What references are held against. */
+export interface Known {
+  readonly draft: Draft;
+  /** Keys of `pipeline.inputs` that a run may read: those of the definition and those given for the run (D5). */
+  readonly inputs: ReadonlySet<string>;
+  readonly suggestions: Suggestions;
+}
 
 /** Do all templates resolve to something declared (rule 11)? */
-export function referenceFindings(draft: Draft, inputs: KnownInputs): Finding[] {
+export function referenceFindings(known: Known): Finding[] {
+  const { draft } = known;
   return [
-    ...draft.goalReferences.flatMap((placed) => goalFindings(placed, draft)),
+    ...draft.goalReferences.flatMap((placed) => goalFindings(placed, known)),
     ...draft.tasks.flatMap((task) => [
-      ...task.references.flatMap((placed) => findingsOf(placed, task, draft, inputs)),
-      ...task.overReferences.flatMap((placed) => overFindings(placed, task, draft, inputs)),
-      ...awaitFindings(task, draft),
+      ...task.references.flatMap((placed) => findingsOf(placed, task, known)),
+      ...task.overReferences.flatMap((placed) => overFindings(placed, task, known)),
+      ...awaitFindings(task, known),
       ...fanOutFindings(task),
     ]),
   ];
 }
 
-function findingsOf(placed: PlacedReference, task: DraftTask, draft: Draft, inputs: KnownInputs): Finding[] {
+function findingsOf(placed: PlacedReference, task: DraftTask, known: Known): Finding[] {
   const { reference, source, path } = placed;
   switch (reference.kind) {
     case 'unknown':
@@ -33,9 +40,9 @@ function findingsOf(placed: PlacedReference, task: DraftTask, draft: Draft, inpu
     case 'task':
       return taskFindings(placed, reference.taskId, reference.omitted, task);
     case 'param':
-      return paramFindings(placed, reference.name, draft);
+      return paramFindings(placed, reference.name, known);
     case 'input':
-      return inputFindings(placed, reference.key, inputs);
+      return inputFindings(placed, reference.key, known);
     case 'item':
       return task.fansOut ? [] : [itemOutside(placed)];
     case 'session':
@@ -60,9 +67,13 @@ function taskFindings(
   ];
 }
 
-function paramFindings({ source, path }: PlacedReference, name: string, draft: Draft): Finding[] {
+function paramFindings(
+  { source, path }: PlacedReference,
+  name: string,
+  { draft, suggestions }: Known,
+): Finding[] {
   if (draft.paramNames.has(name)) return [];
-  const hint = suggestion(name, draft.paramNames, `declare it under "params"`);
+  const hint = suggestions.hint(name, draft.paramNames, `declare it under "params"`);
   return [
     { code: 'unknown_reference', message: `{{${source}}}: there is no param "${name}"`, path, ...hint },
   ];
@@ -71,10 +82,10 @@ function paramFindings({ source, path }: PlacedReference, name: string, draft: D
 function inputFindings(
   { source, path, hasFallback }: PlacedReference,
   key: string,
-  inputs: KnownInputs,
+  { inputs, suggestions }: Known,
 ): Finding[] {
   if (inputs.has(key) || hasFallback) return [];
-  const hint = suggestion(key, inputs, `give it a default under "inputs", or pass it with --inputs`);
+  const hint = suggestions.hint(key, inputs, `give it a default under "inputs", or pass it with --inputs`);
   return [{ code: 'unknown_reference', message: `{{${source}}}: there is no input "${key}"`, path, ...hint }];
 }
 
@@ -88,20 +99,15 @@ function itemOutside({ source, path }: PlacedReference): Finding {
   };
 }
 
-function goalFindings(placed: PlacedReference, draft: Draft): Finding[] {
+function goalFindings(placed: PlacedReference, known: Known): Finding[] {
   const { reference, source, path } = placed;
-  if (reference.kind === 'param') return paramFindings(placed, reference.name, draft);
+  if (reference.kind === 'param') return paramFindings(placed, reference.name, known);
   const message = `{{${source}}}: the goal may hold params only`;
   return [{ code: 'unknown_reference', message, path, hint: 'write {{params.NAME}}' }];
 }
 
-function overFindings(
-  placed: PlacedReference,
-  task: DraftTask,
-  draft: Draft,
-  inputs: KnownInputs,
-): Finding[] {
-  if (placed.reference.kind !== 'item') return findingsOf(placed, task, draft, inputs);
+function overFindings(placed: PlacedReference, task: DraftTask, known: Known): Finding[] {
+  if (placed.reference.kind !== 'item') return findingsOf(placed, task, known);
   const message = 'parallel_over cannot read the item: it is what items come from';
   return [{ code: 'item_outside_fan_out', message, path: placed.path }];
 }
@@ -126,25 +132,20 @@ function fanOutFindings(task: DraftTask): Finding[] {
   return findings;
 }
 
-/** Nothing stands around the braces; what is wrong inside of them has been reported. */
-function isOneTemplate({ overText, overReferences }: DraftTask): boolean {
-  const text = overText ?? '';
-  return text.startsWith('{{') && text.endsWith('}}') && overReferences.length <= 1;
+/** What is wrong inside the braces has been reported; here it matters that nothing stands around them. */
+function isOneTemplate({ overText }: DraftTask): boolean {
+  const parsed = parseTemplate(overText ?? '');
+  return parsed !== undefined && (!parsed.ok || parsed.whole);
 }
 
-function awaitFindings(task: DraftTask, draft: Draft): Finding[] {
+function awaitFindings(task: DraftTask, { draft, suggestions }: Known): Finding[] {
   return task.awaits.flatMap((id, index): Finding[] => {
     const path = [...task.path, 'await', index];
     if (id === task.id) return [{ code: 'self_reference', message: `task "${id}" awaits itself`, path }];
     if (draft.taskIds.has(id)) return [];
-    const hint = suggestion(id, draft.taskIds);
+    const hint = suggestions.hint(id, draft.taskIds);
     return [{ code: 'unknown_reference', message: `there is no task "${id}" to await`, path, ...hint }];
   });
-}
-
-function suggestion(name: string, known: Iterable<string>, otherwise?: string): { hint?: string } {
-  const near = nearest(name, known);
-  return hintOf(near === undefined ? otherwise : `did you mean "${near}"?`);
 }
 
 function hintOf(hint: string | undefined): { hint?: string } {

@@ -2,6 +2,7 @@ import type { Path } from '../definition/problem.js';
 import type { Finding } from '../definition/structure.js';
 import type { Upstream } from '../waves/layering.js';
 import type { Draft, DraftTask, PlacedReference } from './draft.js';
+import { Ancestors, KeyStores } from './key-stores.js';
 import { type StoringTask, storesOf, storesUnknownKey } from './stores.js';
 
 /**
@@ -18,7 +19,13 @@ export function sessionFindings(
   given: ReadonlySet<string>,
 ): Finding[] {
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
-  const stores = groupBy(storesOf(draft, waveOf), ({ key }) => key);
+  const stores = new Map(
+    [...groupBy(storesOf(draft, waveOf), ({ key }) => key)].map(([key, group]) => [
+      key,
+      new KeyStores(group),
+    ]),
+  );
+  const ancestors = new Ancestors(upstream);
   const anyKeyMayBeStored = draft.tasks.some(storesUnknownKey);
   const isGiven = (key: string): boolean => anyKeyMayBeStored || draft.reads.has(key) || given.has(key);
   return [
@@ -26,10 +33,15 @@ export function sessionFindings(
       const wave = waveOf.get(task.id) ?? 0;
       return sessionReads(task).flatMap(({ key, placed }) => {
         const reader = { task, wave, key, path: placed.path };
-        return readFindings(reader, stores.get(key) ?? [], isGiven(key) || placed.hasFallback, upstream);
+        return readFindings(
+          reader,
+          stores.get(key) ?? NO_STORES,
+          isGiven(key) || placed.hasFallback,
+          ancestors,
+        );
       });
     }),
-    ...[...stores.values()].flatMap(conflictFindings),
+    ...[...stores.values()].flatMap(({ all }) => conflictFindings(all)),
   ];
 }
 
@@ -46,20 +58,20 @@ function sessionReads(task: DraftTask): { key: string; placed: PlacedReference }
   );
 }
 
+const NO_STORES = new KeyStores([]);
+
 function readFindings(
   { task, wave, key, path }: Reader,
-  stores: readonly StoringTask[],
+  stores: KeyStores,
   isGiven: boolean,
-  upstream: Upstream,
+  ancestors: Ancestors,
 ): Finding[] {
-  const others = stores.filter((store) => store.id !== task.id);
-  const isStoredBefore = others.some((store) => store.wave < wave);
-  const racing = others.find((store) => store.wave === wave) ?? others.find((store) => store.wave > wave);
-  if (racing !== undefined && (racing.wave === wave || !isStoredBefore)) {
-    if (!runsAfter(racing.id, task.id, upstream)) return [race(task, racing, wave, key, path)];
-  }
-  if (isStoredBefore || isGiven) return [];
-  return [neverStored(key, path)];
+  const isStoredBefore = stores.isStoredBefore(wave, task.id);
+  const racing = stores
+    .notBefore(wave, task.id)
+    .find((store) => (store.wave === wave || !isStoredBefore) && !ancestors.includes(store.id, task.id));
+  if (racing !== undefined) return [race(task, racing, wave, key, path)];
+  return isStoredBefore || isGiven ? [] : [neverStored(key, path)];
 }
 
 function race(task: DraftTask, store: StoringTask, wave: number, key: string, path: Path): Finding {
@@ -81,19 +93,6 @@ function neverStored(key: string, path: Path): Finding {
     path,
     hint: `pass it with --session, declare it under "reads", or give a value: {{session.${key} ?? null}}`,
   };
-}
-
-/** A task that follows the reader cannot race with it: what it stores is for others. */
-function runsAfter(id: string, other: string, upstream: Upstream): boolean {
-  const seen = new Set<string>();
-  const pending = [id];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (next === other) return true;
-    if (seen.has(next)) continue;
-    seen.add(next);
-    pending.push(...(upstream.get(next) ?? []));
-  }
-  return false;
 }
 
 /** Several tasks of one wave, or several items of one task, that overwrite each other. */

@@ -17,7 +17,8 @@ export function storesOf(draft: Draft, waveOf: ReadonlyMap<string, number>): Sto
     const { id, literalInputs, fansOut, path } = task;
     const key = literalInputs['key'];
     if (task.tool !== 'store' || typeof key !== 'string' || storesUnknownKey(task)) return [];
-    const append = literalInputs['append'] === true;
+    // A template may be true: only what is known to overwrite is told.
+    const append = literalInputs['append'] === true || typeof literalInputs['append'] === 'string';
     return [{ id, key, append, wave: waveOf.get(id) ?? 0, fansOut, path }];
   });
 }

@@ -1,16 +1,16 @@
 import type { Path } from '../definition/problem.js';
 import { RESERVED_TASK_IDS } from '../definition/reserved.js';
 import type { Finding } from '../definition/structure.js';
-import { nearest } from '../definition/suggest.js';
 import type { Catalog } from '../tools/catalog.js';
 import { literalInputProblems } from '../tools/input-check.js';
 import type { Draft, DraftTask } from './draft.js';
+import type { Suggestions } from './suggestions.js';
 
 /** Task ids that stand twice or would hide a namespace (D1); tools that do not exist; inputs that they do not take. */
-export function taskFindings(draft: Draft, catalog: Catalog): Finding[] {
+export function taskFindings(draft: Draft, catalog: Catalog, suggestions: Suggestions): Finding[] {
   const seen = new Map<string, Path>();
   return draft.tasks.flatMap((task) => {
-    const findings = [...idFindings(task, seen), ...toolFindings(task, catalog)];
+    const findings = [...idFindings(task, seen), ...toolFindings(task, catalog, suggestions)];
     seen.set(task.id, task.path);
     return findings;
   });
@@ -28,21 +28,17 @@ function idFindings({ id, path }: DraftTask, seen: ReadonlyMap<string, Path>): F
   return [{ code: 'duplicate_task', message, path: at }];
 }
 
-function toolFindings(task: DraftTask, catalog: Catalog): Finding[] {
+function toolFindings(task: DraftTask, catalog: Catalog, suggestions: Suggestions): Finding[] {
   if (task.tool === undefined) return [];
   const tool = catalog.get(task.tool);
   if (tool === undefined) {
-    const near = nearest(task.tool, catalog.names());
-    const hint =
-      near === undefined ? '`wavetrain tools` lists them; --tools adds your own' : `did you mean "${near}"?`;
-    return [
-      {
-        code: 'unknown_tool',
-        message: `there is no tool "${task.tool}"`,
-        path: [...task.path, 'tool'],
-        hint,
-      },
-    ];
+    const hint = suggestions.hint(
+      task.tool,
+      catalog.names(),
+      '`wavetrain tools` lists them; --tools adds your own',
+    );
+    const path = [...task.path, 'tool'];
+    return [{ code: 'unknown_tool', message: `there is no tool "${task.tool}"`, path, ...hint }];
   }
   return literalInputProblems(tool, task.literalInputs).map(({ code, message, path, hint }) => ({
     code,

@@ -130,6 +130,26 @@ describe('typed params (rule 10, D4)', () => {
     expect(resolved.ok).to.equal(false);
   });
 
+  it('never throws, however odd a value is', () => {
+    let deep: Json = null;
+    for (let level = 0; level < 50_000; level++) deep = [deep];
+    const cycle: Json[] = [];
+    cycle.push(cycle);
+    for (const value of [deep, cycle, { deep }]) {
+      for (const type of ['list', 'object', 'string', 'integer'] as const) {
+        expect(resolve({ p: { type } }, { p: value }).ok).to.equal(false);
+      }
+    }
+  });
+
+  it('takes undefined for not given', () => {
+    const given = { p: undefined } as unknown as JsonObject;
+    expect(resolve({ p: { type: 'integer', default: 1 } }, given)).to.deep.equal({
+      ok: true,
+      values: { p: 1 },
+    });
+  });
+
   it('takes any name', () => {
     const params = JSON.parse('{"__proto__": {"type": "integer", "default": 1}}') as Record<
       string,

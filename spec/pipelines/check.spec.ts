@@ -331,6 +331,66 @@ pipeline:
     ]);
   });
 
+  it('never throws, whatever object it is given', () => {
+    let deep: unknown = null;
+    for (let level = 0; level < 50_000; level++) deep = [deep];
+    const cycle: Record<string, unknown> = { id: 'p', goal: 'g' };
+    cycle['tasks'] = [{ id: 'a', tool: 'store', inputs: cycle }];
+    const task = (extra: object) => ({ id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'store', ...extra }] });
+    const broken = [
+      deep,
+      cycle,
+      task({ inputs: { value: deep } }),
+      { ...task({}), params: { p: { default: deep } } },
+      { ...task({}), params: { p: { type: deep } } },
+      { ...task({}), id: deep, tool: deep },
+    ];
+    for (const definition of broken) {
+      expect(checkDefinition(definition, { catalog: builtinCatalog() }).ok).to.equal(false);
+    }
+  });
+
+  const scaling: [string, (size: number) => string][] = [
+    [
+      'unknown tasks to await',
+      (n) => `- {id: a, tool: mock, await: [${many(n, (i) => `nobody_${i}`)}]}\n${tasksOf(n)}`,
+    ],
+    [
+      'unknown inputs',
+      (n) => many(n, (i) => `- {id: a${i}, tool: mock, inputs: {x: "{{pipeline.inputs.gone_${i}}}"}}`, '\n'),
+    ],
+    ['unknown tools', (n) => many(n, (i) => `- {id: a${i}, tool: tool_${i}}`, '\n')],
+    [
+      'unquoted templates',
+      (n) => many(n, (i) => `- {id: a${i}, tool: mok, inputs: {a: {{x.output}}}}`, '\n'),
+    ],
+    [
+      'readers of a key stored at the end of a long chain',
+      (n) =>
+        `${chainOf(n)}\n- {id: s, tool: store, inputs: {key: k, value: "{{c${n - 1}.output}}"}}\n${many(n, (i) => `- {id: r${i}, tool: mock, inputs: {x: "{{session.k}}"}}`, '\n')}`,
+    ],
+    [
+      'readers and writers of one key',
+      (n) =>
+        `${many(n, (i) => `- {id: s${i}, tool: store, inputs: {key: k, value: 1}}`, '\n')}\n${many(n, (i) => `- {id: r${i}, tool: mock, inputs: {x: "{{session.k}}"}}`, '\n')}`,
+    ],
+  ];
+  for (const [title, tasks] of scaling) {
+    it(`takes time in proportion to the text, with many ${title}`, () => {
+      const timeOf = (size: number): number => {
+        const text = pipelineOf(tasks(size));
+        const start = performance.now();
+        checking(text);
+        return performance.now() - start;
+      };
+      timeOf(200);
+      const growth = (): number => timeOf(3200) / timeOf(400);
+      // Eight times the text: a quadratic check would take sixty-four times as long.
+      const best = Math.min(growth(), growth(), growth());
+      expect(best).to.be.below(32);
+    });
+  }
+
   it('survives definitions made to break it', () => {
     const huge = Array.from(
       { length: 3000 },
@@ -353,3 +413,15 @@ pipeline:
     }
   });
 });
+
+function many(count: number, line: (index: number) => string, glue = ', '): string {
+  return Array.from({ length: count }, (_, index) => line(index)).join(glue);
+}
+
+function tasksOf(count: number): string {
+  return many(count, (i) => `- {id: known_${i}, tool: mock}`, '\n');
+}
+
+function chainOf(length: number): string {
+  return many(length, (i) => `- {id: c${i}, tool: mock${i === 0 ? '' : `, await: [c${i - 1}]`}}`, '\n');
+}

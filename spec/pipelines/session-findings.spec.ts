@@ -96,6 +96,17 @@ describe('session keys and the waves that use them (D9)', () => {
     expect(codes(warnings(tasks(true, true)))).to.deep.equal([]);
   });
 
+  it('is silent about an append that only the run will know', () => {
+    const task = (id: string): string =>
+      `- {id: ${id}, tool: store, inputs: {key: k, value: 1, append: "{{pipeline.inputs.a}}"}}`;
+    expect(codes(warnings(`${task('a')}\n${task('b')}`, '  inputs: {a: true}\n'))).to.deep.equal([]);
+  });
+
+  it('looks at every task that stores the key, not at the first only', () => {
+    const tasks = `${READ}\n- {id: s1, tool: store, inputs: {key: k, value: "{{r.output.inputs.x}}"}}\n- {id: o, tool: mock}\n- {id: s2, tool: store, await: [o], inputs: {key: k, value: 2, append: true}}`;
+    expect(codes(warnings(tasks, '  reads: [k]\n'))).to.include('session_race at /pipeline/tasks/0/inputs/x');
+  });
+
   it('is silent about stores of one key in different waves', () => {
     expect(
       codes(warnings(`${STORE}\n- {id: t, tool: store, await: [s], inputs: {key: k, value: 2}}`)),
