@@ -5,7 +5,7 @@ import type { StoringTask } from './stores.js';
 const MOST_CANDIDATES = 20;
 
 /** How many tasks may be walked over in all, so that no definition holds the process. */
-const MOST_STEPS = 2_000_000;
+const MOST_VISITS = 2_000_000;
 
 /** The tasks that store one session key, in the order of their waves. */
 export class KeyStores {
@@ -43,7 +43,7 @@ export class KeyStores {
 export class Ancestors {
   readonly #upstream: Upstream;
   readonly #known = new Map<string, ReadonlySet<string>>();
-  #left = MOST_STEPS;
+  #left = MOST_VISITS;
 
   constructor(upstream: Upstream) {
     this.#upstream = upstream;

@@ -17,7 +17,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   machines: { may: [], reason: 'they know when, and reach what happens through functions they are given' },
   schema: { may: ['errors'], reason: 'JSON Schema knows nothing of pipelines' },
   definition: {
-    may: ['generated', 'json', 'schema'],
+    may: ['errors', 'generated', 'json', 'schema'],
     reason: 'a definition can be read and templates resolved without tools and runs',
   },
   waves: { may: [], types: ['definition'], reason: 'order is a matter of ids' },
