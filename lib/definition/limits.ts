@@ -5,6 +5,7 @@ export const LONGEST_TEXT = 16 * 2 ** 20;
 
 /** Deepest nesting of maps and lists. */
 export const DEEPEST_NESTING = 100;
+export const TOO_DEEP = `the definition is nested deeper than ${DEEPEST_NESTING} levels`;
 
 /** How often aliases may be expanded; YAML's usual bound against texts that grow when read. */
 export const MOST_ALIASES = 100;

@@ -10,7 +10,7 @@ import {
   type Node,
   type Pair,
 } from 'yaml';
-import { DEEPEST_NESTING } from './limits.js';
+import { DEEPEST_NESTING, TOO_DEEP } from './limits.js';
 import { type Path, type Position, type Problem, pointerOf } from './problem.js';
 
 const PLAIN_TAGS: ReadonlySet<string> = new Set(
@@ -45,7 +45,7 @@ class Scanner implements Scan {
     if (isScalar(node)) this.#visitScalar(node, path);
     else if (isAlias(node)) this.#visitAlias(node, path);
     else if (path.length > DEEPEST_NESTING) {
-      this.#report({ code: 'too_deep', message: 'the definition is nested too deeply' }, path, node);
+      this.#report({ code: 'too_deep', message: TOO_DEEP }, path, node);
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) this.#within(path, index, item);
     } else if (isMap(node)) this.#visitMap(node.items, path);

@@ -9,7 +9,8 @@ import {
   type Node,
   parseDocument,
 } from 'yaml';
-import { LONGEST_TEXT, MOST_ALIASES } from './limits.js';
+import { messageOf } from '../errors.js';
+import { LONGEST_TEXT, MOST_ALIASES, TOO_DEEP } from './limits.js';
 import { isNestedTooDeeply } from './nesting.js';
 import type { Path, Position, Problem, ProblemCode } from './problem.js';
 import { scanDocument } from './scan.js';
@@ -71,7 +72,7 @@ function refusalOf(text: string): Problem | undefined {
       'take the line with %YAML away',
     );
   }
-  if (isNestedTooDeeply(text)) return problem('too_deep', 'the definition is nested too deeply');
+  if (isNestedTooDeeply(text)) return problem('too_deep', TOO_DEEP);
   return undefined;
 }
 
@@ -96,7 +97,7 @@ function syntaxProblems(document: Document, text: string, lines: LineCounter): P
       );
     }
     if (message.startsWith('Maximum call stack')) {
-      return problem('too_deep', 'the definition is nested too deeply', undefined, position);
+      return problem('too_deep', TOO_DEEP, undefined, position);
     }
     return problem(
       'syntax',
@@ -122,7 +123,7 @@ function valueOf(document: Document): { ok: true; value: unknown } | { ok: false
   try {
     return { ok: true, value: document.toJS({ maxAliasCount: MOST_ALIASES }) };
   } catch (error) {
-    return { ok: false, error: `its aliases cannot be expanded: ${decapitalised(String(error))}` };
+    return { ok: false, error: `its aliases cannot be expanded: ${decapitalised(messageOf(error))}` };
   }
 }
 

@@ -66,7 +66,8 @@ function nameOf(path: Path): string {
   return `"${String(path.at(-1))}"`;
 }
 
-const ID_HINT = 'an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _';
+const ID_HINT =
+  'an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _; a pipeline may have dots in its own';
 
 function unknownField(field: string, path: Path): Finding {
   const known = fieldsAt(path);
