@@ -141,6 +141,7 @@ export class Invocation {
   }
 
   #fail(error: string): void {
+    if (this.#settled) return;
     this.#settled = true;
     this.#end.failed(this.#item, error, this.#attempts);
     this.#place.settle({ ok: false, error });

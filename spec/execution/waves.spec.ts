@@ -107,6 +107,17 @@ describe('a run', () => {
     expect(run.clock.pending).to.equal(0);
   });
 
+  it('settles a task once, though its tool asks for force again while it is told to stop', async () => {
+    const puppet = new Puppet();
+    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
+    puppet.last.context.signal.addEventListener('abort', () => {
+      void run.executor.cancel(run.runId, { force: true });
+    });
+    await run.executor.cancel(run.runId, { force: true });
+    expect(run.record()).to.deep.include({ status: 'cancelled', settled: true });
+    expect(run.record().failures).to.have.length(1);
+  });
+
   it('ends the wait for a retry when forced', async () => {
     const puppet = new Puppet();
     const run = await running('{id: a, tool: puppet, retry: 3}', { tools: [puppet.tool] });
