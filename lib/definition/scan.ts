@@ -9,6 +9,7 @@ import {
   isSeq,
   type Node,
   type Pair,
+  type Scalar,
 } from 'yaml';
 import { DEEPEST_NESTING, TOO_DEEP } from './limits.js';
 import { type Path, type Position, type Problem, pointerOf } from './problem.js';
@@ -57,7 +58,13 @@ class Scanner implements Scan {
     const seen = new Set<string>();
     for (const pair of pairs) {
       if (!isScalar(pair.key)) {
-        this.#reportUnquoted(pair, path);
+        if (isMap(pair.key)) this.#reportUnquoted(pair, path);
+        else
+          this.#report(
+            { code: 'syntax', message: 'a key must be text', hint: 'put quotes around it' },
+            path,
+            pair.key,
+          );
         continue;
       }
       const key = String(pair.key.value);
@@ -94,13 +101,18 @@ class Scanner implements Scan {
     );
   }
 
-  #visitScalar(node: { readonly value: unknown }, path: readonly (string | number)[]): void {
-    if (typeof node.value === 'number' && !Number.isFinite(node.value)) {
-      this.#report(
-        { code: 'invalid_value', message: `${node.value} is no number that JSON has` },
-        path,
-        node,
-      );
+  #visitScalar(node: Scalar, path: Path): void {
+    const { value } = node;
+    if (typeof value !== 'number') return;
+    if (!Number.isFinite(value)) {
+      this.#report({ code: 'invalid_value', message: `${value} is no number that JSON has` }, path, node);
+    } else if (
+      Number.isInteger(value) &&
+      !Number.isSafeInteger(value) &&
+      /^[-+]?\d+$/.test(node.source ?? '')
+    ) {
+      const message = `${node.source} has more digits than a number keeps; it would become ${value}`;
+      this.#report({ code: 'invalid_value', message, hint: 'put quotes around it' }, path, node);
     }
   }
 

@@ -38,6 +38,8 @@ describe('reading a definition (D7)', () => {
     ['another version of YAML', '%YAML 1.1\n---\nd: 2024-01-01', 'syntax'],
     ['a set', 'a: !!set {x, y}', 'syntax'],
     ['bytes', 'a: !!binary aGk=', 'syntax'],
+    ['a key that is a list', '[a]: 1', 'syntax'],
+    ['a number with more digits than it keeps', 'a: 12345678901234567890', 'invalid_value'],
     ['a number that JSON does not have', 'a: .inf', 'invalid_value'],
     ['a key that stands twice', 'a: 1\na: 2', 'duplicate_key'],
     ['a key that stands twice in JSON', '{"a": 1, "b": {"c": 1, "c": 2}}', 'duplicate_key'],
