@@ -1,5 +1,6 @@
 import { delimiter } from 'node:path';
 import { WavetrainError } from './errors.js';
+import { SERVER_VARIABLES } from './server-config.js';
 
 /**
  * The environment, read once and in one place (law L5). Everything else is handed a {@link Config}, or, for what
@@ -36,6 +37,7 @@ export const VARIABLES: readonly Variable[] = [
     secret: false,
   },
   { name: 'WAVETRAIN_DEBUG', description: 'shows where a fault in Wavetrain itself happened', secret: false },
+  ...SERVER_VARIABLES,
 ];
 
 /** The variables of this process. Changing the object changes what tools see. */

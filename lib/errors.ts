@@ -15,7 +15,29 @@ export type ErrorCode =
   | 'run_cancelled'
   | 'run_not_found'
   | 'run_already_terminal'
-  | 'not_implemented';
+  | 'run_not_settled'
+  | 'nothing_to_rerun'
+  | 'idempotency_conflict'
+  | 'queue_full'
+  | 'shutting_down'
+  | 'not_implemented'
+  // of requests over HTTP (D32)
+  | 'invalid_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'foreign_host'
+  | 'foreign_origin'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'request_timeout'
+  | 'body_too_large'
+  | 'header_too_large'
+  | 'unsupported_media_type'
+  | 'too_many_streams'
+  | 'internal'
+  // of the client
+  | 'server_unreachable';
 
 /** Whose fault it is: the caller's words, a tool at work, or something this version does not do. */
 export type Fault = 'caller' | 'tool' | 'service';

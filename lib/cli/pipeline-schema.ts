@@ -1,27 +1,6 @@
-import { PipelineDefinition } from '../definition/schema.js';
+import { pipelineJsonSchema } from '../definition/json-schema.js';
 
-/** The dialect that editors know best; what the definition uses means the same in all later ones. */
-const DIALECT = 'http://json-schema.org/draft-07/schema#';
-
-/**
- * The JSON Schema of a pipeline file: a definition under `pipeline`, or the bare definition (D3). Derived from the
- * one source of the definition.
- */
+/** The JSON Schema of a pipeline file, as a file. */
 export function pipelineSchemaText(): string {
-  const reference = { $ref: '#/definitions/pipeline' };
-  const wrapped = {
-    type: 'object',
-    required: ['pipeline'],
-    additionalProperties: false,
-    properties: { pipeline: reference },
-  };
-  const schema = {
-    $schema: DIALECT,
-    $id: 'urn:wavetrain:schema:pipeline',
-    title: 'Wavetrain pipeline',
-    description: 'Tasks that call tools, run in waves: under the key pipeline, or as the whole document.',
-    anyOf: [wrapped, reference],
-    definitions: { pipeline: PipelineDefinition },
-  };
-  return `${JSON.stringify(schema, null, 2)}\n`;
+  return `${JSON.stringify(pipelineJsonSchema(), null, 2)}\n`;
 }

@@ -20,6 +20,8 @@ export interface TaskEvent {
   readonly attempt?: number;
   readonly duration_ms?: number;
   readonly error?: string;
+  /** The task was not run again: its output comes from an earlier run (D35). */
+  readonly reused?: true;
 }
 
 /** The further kinds of the live stream (D29). */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { FileAccess } from '../tools/tool.js';
+import type { AttemptObserver } from './attempt-observer.js';
 import type { Journal } from './journal.js';
 import type { Options } from './options.js';
 import type { Session } from './session.js';
@@ -15,6 +16,7 @@ export interface InvocationServices {
   readonly memory: Map<string, unknown>;
   readonly files: FileAccess;
   readonly outputLimitBytes: number;
+  readonly onAttempt: AttemptObserver | undefined;
   /** Where the bytes that a tool returned go. */
   artifactPath(taskId: string): string;
   /** A tool is about to be called for the first time by an invocation (D20). */

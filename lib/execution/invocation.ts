@@ -4,6 +4,7 @@ import { isFinal, messageOf, ToolError } from '../errors.js';
 import type { Json, JsonObject } from '../json.js';
 import type { Task } from '../pipelines/pipeline.js';
 import { Attempt } from './attempt.js';
+import type { AttemptFacts } from './attempt-observer.js';
 import { retryDelayMs } from './backoff.js';
 import type { InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
@@ -25,6 +26,7 @@ export class Invocation {
   #attempts = 0;
   #attempt: Attempt | undefined;
   #timer: unknown;
+  #told: ((error?: string) => void) | undefined;
   #settled = false;
   readonly #services: InvocationServices;
   readonly #task: Task;
@@ -56,13 +58,14 @@ export class Invocation {
 
   abort(): void {
     if (this.#settled) return;
-    this.#closeAttempt()?.stop(new ToolError(STOPPED, { retryable: false }));
+    this.#closeAttempt(STOPPED)?.stop(new ToolError(STOPPED, { retryable: false }));
     this.#fail(STOPPED);
   }
 
   #makeAttempt(): void {
     const attempt = new Attempt(this.#services, this.#task.id, this.#item, ++this.#attempts);
     this.#attempt = attempt;
+    this.#told = this.#services.onAttempt?.(this.#facts());
     this.#armTimeout(attempt);
     try {
       Promise.resolve(this.#task.tool.run(this.#inputs, attempt)).then(
@@ -74,13 +77,24 @@ export class Invocation {
     }
   }
 
+  #facts(): AttemptFacts {
+    const { id, tool } = this.#task;
+    return {
+      run_id: this.#services.runId,
+      task_id: id,
+      tool: tool.name,
+      item: this.#item,
+      attempt: this.#attempts,
+    };
+  }
+
   #armTimeout(attempt: Attempt): void {
     const timeoutMs = this.#task.timeoutMs ?? this.#services.options.timeoutMs;
     if (timeoutMs === undefined) return;
     this.#timer = this.#services.clock.setTimeout(() => {
       const error = new ToolError(`timed out after ${timeoutMs / 1000} s`);
       // The tool hears of it before its place is given to another.
-      this.#closeAttempt();
+      this.#closeAttempt(error.message);
       attempt.stop(error);
       this.#failOrRetry(error);
     }, timeoutMs);
@@ -112,7 +126,7 @@ export class Invocation {
 
   #attemptFailed(attempt: Attempt, error: unknown): void {
     if (attempt !== this.#attempt) return;
-    this.#closeAttempt();
+    this.#closeAttempt(messageOf(error));
     this.#failOrRetry(error);
   }
 
@@ -148,10 +162,12 @@ export class Invocation {
   }
 
   /** The present attempt, or the wait for the next, is over: what it still does is not heard. */
-  #closeAttempt(): Attempt | undefined {
+  #closeAttempt(error?: string): Attempt | undefined {
     const attempt = this.#attempt;
     this.#attempt = undefined;
     attempt?.close();
+    this.#told?.(error);
+    this.#told = undefined;
     if (this.#timer !== undefined) {
       this.#services.clock.clearTimeout(this.#timer);
       this.#timer = undefined;

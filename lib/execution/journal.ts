@@ -49,8 +49,7 @@ export class Journal {
       listener(event);
     } catch (thrown) {
       this.#listeners.delete(listener);
-      const message = `a listener of run ${this.#runId} threw and hears no more: ${messageOf(thrown)}`;
-      process.emitWarning(message, 'WavetrainWarning');
+      warnOfListener(`a listener of run ${this.#runId}`, thrown);
     }
   }
 
@@ -69,6 +68,11 @@ export class Journal {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
+}
+
+/** Tells the host of somebody who threw while listening, and was let go for it. */
+export function warnOfListener(who: string, thrown: unknown): void {
+  process.emitWarning(`${who} threw and hears no more: ${messageOf(thrown)}`, 'WavetrainWarning');
 }
 
 function isTaskEvent(event: LiveEvent): event is TaskEvent {

@@ -6,41 +6,12 @@ import { type RunEvent, runMachine } from '../../machines/run.js';
 import { isSettled, type RunSnapshot, statusOf, wavesExecutedIn } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
 import { MemoryBlackboard } from '../blackboard/memory.js';
-import type { Blackboard } from '../blackboard/blackboard.js';
-import type { Clock } from '../clock.js';
 import { messageOf } from '../errors.js';
-import type { JsonObject } from '../json.js';
-import type { Pipeline } from '../pipelines/pipeline.js';
-import type { FileAccess } from '../tools/tool.js';
 import type { InvocationServices } from './invocation-services.js';
 import { Journal } from './journal.js';
-import type { Options } from './options.js';
+import type { PreparedRun, RunSurroundings } from './prepared-run.js';
 import { RunWork } from './run-work.js';
 import { Session } from './session.js';
-
-/** What surrounds all runs of an executor. */
-export interface RunSurroundings {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly files: FileAccess;
-  readonly outputLimitBytes: number;
-  /** Folder for the bytes that tools return; made when first needed. */
-  readonly artifactFolder: string;
-}
-
-/** Run inputs that were checked: values of every parameter, inputs merged, options read. */
-export interface PreparedRun {
-  readonly id: string;
-  readonly pipeline: Pipeline;
-  readonly tenantId: string;
-  readonly params: JsonObject;
-  readonly inputs: JsonObject;
-  readonly session: JsonObject;
-  readonly goal: string;
-  readonly options: Options;
-  readonly collectEvents: boolean;
-  readonly blackboard: Blackboard | undefined;
-}
 
 /** One run in this process: its actor, its work, its journal. */
 export class LocalRun {
@@ -70,11 +41,15 @@ export class LocalRun {
     this.journal = new Journal(prepared.id, clock, prepared.collectEvents);
     const blackboard = prepared.blackboard ?? new MemoryBlackboard();
     this.#session = new Session(blackboard, prepared.tenantId, prepared.session);
-    this.work = new RunWork(prepared.pipeline, this.#services(), prepared, (wave) => this.#noteWave(wave));
+    this.work = new RunWork(this.#services(), prepared, (wave) => this.#noteWave(wave));
     this.actor = createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
     bindWork(this.actor.system, this.work);
     this.settled = new Promise((resolve) => this.#watch(resolve));
     this.actor.start();
+  }
+
+  get id(): string {
+    return this.prepared.id;
   }
 
   get snapshot(): RunSnapshot {
@@ -99,15 +74,20 @@ export class LocalRun {
     return this.work.failures[0]?.error ?? `internal error: ${messageOf(this.#fault)}`;
   }
 
+  /** Tells those who listen that the run is queued. */
+  announce(): void {
+    this.#noteStatus();
+  }
+
   /**
    * Reads the blackboard, then starts the first wave, unless the run was cancelled meanwhile. A blackboard that
    * cannot be read fails the tasks of the first wave, and so the run. Never rejects.
    */
   async begin(): Promise<void> {
-    this.#noteStatus();
+    this.announce();
     const { blackboard, pipeline } = this.prepared;
     if (blackboard !== undefined) await this.#open(pipeline.definition.reads);
-    if (this.status !== 'queued') return;
+    if (this.status !== 'queued' || this.isSettled) return;
     this.startedAt = this.#surroundings.clock.now();
     this.#send({ type: 'begin' });
   }
@@ -142,7 +122,7 @@ export class LocalRun {
   }
 
   #services(): InvocationServices {
-    const { clock, random, files, outputLimitBytes } = this.#surroundings;
+    const { clock, random, files, outputLimitBytes, onAttempt } = this.#surroundings;
     return {
       runId: this.prepared.id,
       clock,
@@ -153,6 +133,7 @@ export class LocalRun {
       memory: new Map(),
       files,
       outputLimitBytes,
+      onAttempt,
       artifactPath: (taskId) => this.#artifactPath(taskId),
       countInvocation: () => {
         this.invocations++;

@@ -9,14 +9,17 @@ import { type JsonObject, setOwn } from '../json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { fileAccess } from '../tools/files.js';
 import type { FileAccess } from '../tools/tool.js';
+import type { AttemptObserver } from './attempt-observer.js';
 import type { LiveEvent } from './event.js';
 import type { Executor } from './executor.js';
 import { newRunId } from './id.js';
-import { LocalRun, type PreparedRun, type RunSurroundings } from './local-run.js';
+import { LocalRun } from './local-run.js';
 import { readOptions } from './options.js';
 import { frozenJson } from './output.js';
+import type { PreparedRun, RunSurroundings } from './prepared-run.js';
 import { type RunResult, resultOf } from './result.js';
 import type { RunInputs } from './run-inputs.js';
+import type { Origin } from './origin.js';
 
 export interface LocalExecutorOptions {
   /** Shared by the runs of this executor (Blackboard, rule 3); by default each run has a fresh one. */
@@ -30,6 +33,8 @@ export interface LocalExecutorOptions {
   readonly outputLimitBytes?: number;
   /** Folder for bytes that tools return. Default: a folder in the system's temporary one. */
   readonly artifactFolder?: string;
+  /** Hears of every attempt of every run, for those who measure. */
+  readonly onAttempt?: AttemptObserver;
 }
 
 /** Runs pipelines in this process, each run an XState actor. */
@@ -46,6 +51,7 @@ export class LocalExecutor implements Executor {
       files: options.files ?? fileAccess([process.cwd()]),
       outputLimitBytes: options.outputLimitBytes ?? 10 * 2 ** 20,
       artifactFolder: options.artifactFolder ?? join(tmpdir(), 'wavetrain-artifacts'),
+      onAttempt: options.onAttempt,
     };
   }
 
@@ -55,12 +61,22 @@ export class LocalExecutor implements Executor {
    * @param onEvent hears every event of the run, from the first on
    */
   async submit(run: RunInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
-    const prepared = this.#prepare(run);
-    const local = new LocalRun(prepared, this.#surroundings);
-    if (onEvent) local.journal.listen(onEvent);
-    this.#runs.set(prepared.id, local);
-    void local.begin();
-    return prepared.id;
+    const accepted = this.accept(run);
+    if (onEvent) accepted.journal.listen(onEvent);
+    void accepted.begin();
+    return accepted.id;
+  }
+
+  /**
+   * A run that is queued until its `begin` is called.
+   *
+   * @param origin an earlier run whose outcomes stand in for calling the tools again
+   * @throws WavetrainError `invalid_params`, `invalid_inputs` or `invalid_options`
+   */
+  accept(run: RunInputs, origin?: Origin): LocalRun {
+    const accepted = new LocalRun(this.#prepare(run, origin), this.#surroundings);
+    this.#runs.set(accepted.id, accepted);
+    return accepted;
   }
 
   async getResult(runId: string): Promise<RunResult> {
@@ -92,7 +108,7 @@ export class LocalExecutor implements Executor {
     this.#runs.delete(runId);
   }
 
-  #prepare(run: RunInputs): PreparedRun {
+  #prepare(run: RunInputs, origin: Origin | undefined): PreparedRun {
     const { pipeline } = run;
     const params = paramsOf(run);
     const inputs = frozen('inputs', merged(pipeline.definition.inputs ?? {}, run.inputs ?? {}));
@@ -100,16 +116,23 @@ export class LocalExecutor implements Executor {
     return {
       id: newRunId(this.#surroundings.clock.now()),
       pipeline,
-      tenantId: run.tenant_id ?? 'default',
+      tenantId: tenantOf(run),
       params,
       inputs,
       session: frozen('session', run.session ?? {}),
       goal: goalOf(pipeline, scope),
       options: readOptions(run.options),
+      given: { ...run.options },
       collectEvents: run.collect_events ?? false,
       blackboard: this.#blackboard,
+      origin,
     };
   }
+}
+
+/** Whose run it will be. */
+export function tenantOf({ tenant_id }: RunInputs): string {
+  return tenant_id ?? 'default';
 }
 
 /** The goal is a string in the definition, and templates within it leave it one unless it is exactly one template. */

@@ -3,15 +3,20 @@ import type { Scope } from '../definition/template/scope.js';
 import { messageOf, type TaskFailure } from '../errors.js';
 import { type Json, setOwn } from '../json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
+import type { TaskEvent } from './event.js';
 import type { InvocationServices } from './invocation-services.js';
+import type { Origin } from './origin.js';
 import { processPace } from './pace.js';
-import type { Session } from './session.js';
+import type { Session, Write } from './session.js';
 import { type Outcome, TaskWork } from './task-work.js';
 
 const NO_ABORT: Abort = () => {};
 
-/** What the templates of a run see, but for the outputs, which the run itself adds as its tasks succeed. */
-export type Given = Pick<Scope, 'inputs' | 'params' | 'goal'>;
+/** What a run is made of. Its templates see the inputs, params and goal, and the outputs as its tasks succeed. */
+export interface Given extends Pick<Scope, 'inputs' | 'params' | 'goal'> {
+  readonly pipeline: Pipeline;
+  readonly origin: Origin | undefined;
+}
 
 /**
  * The work behind the machines of one run: it fills their holes with templates, tools and the blackboard, and
@@ -28,7 +33,10 @@ export class RunWork implements Work {
   readonly failures: TaskFailure[] = [];
   /** Tasks that have settled. */
   tasksSettled = 0;
+  /** What succeeded tasks put on the blackboard, for those that did. */
+  readonly #writes = new Map<string, readonly Write[]>();
   readonly #pipeline: Pipeline;
+  readonly #reused: ReadonlyMap<string, Outcome> | undefined;
   readonly #services: InvocationServices;
   readonly #session: Session;
   readonly #scope: Scope;
@@ -36,19 +44,18 @@ export class RunWork implements Work {
   readonly #atWork = new Map<string, TaskWork>();
   #wave = -1;
 
-  constructor(
-    pipeline: Pipeline,
-    services: InvocationServices,
-    given: Given,
-    onWave: (wave: number) => void,
-  ) {
+  constructor(services: InvocationServices, given: Given, onWave: (wave: number) => void) {
+    const { outputs } = this;
+    const { pipeline, origin, inputs, params, goal } = given;
     this.#pipeline = pipeline;
+    this.#reused = origin?.outcomes;
     this.#services = services;
     this.#session = services.session;
     this.#onWave = onWave;
-    const { outputs } = this;
     this.#scope = {
-      ...given,
+      inputs,
+      params,
+      goal,
       session: services.session.values,
       output: (taskId) => (Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined),
     };
@@ -61,7 +68,9 @@ export class RunWork implements Work {
     const work = this.#begin(taskId);
     try {
       if (this.refusal !== undefined) throw new Error(this.refusal);
-      const value = work.expand(this.#services.options.fanOutConcurrency);
+      const reused = this.#reused?.get(taskId);
+      const value =
+        reused === undefined ? work.expand(this.#services.options.fanOutConcurrency) : work.reuse(reused);
       this.#noteStart(work);
       return { ok: true, value };
     } catch (thrown) {
@@ -97,6 +106,7 @@ export class RunWork implements Work {
     const succeed = (): void => {
       if (!this.#atWork.has(id)) return;
       setOwn(this.outputs, id, output);
+      this.#writes.set(id, writes);
       this.#settle(work, { ok: true }, published);
     };
     const fail = (reason: string): void => {
@@ -107,6 +117,12 @@ export class RunWork implements Work {
     };
     this.#session.apply(writes, this.pace).then(succeed, (thrown: unknown) => fail(messageOf(thrown)));
     return () => fail('stopped by force');
+  }
+
+  /** What was published of a task; undefined unless it has succeeded. */
+  outcomeOf(taskId: string): Outcome | undefined {
+    const output = Object.hasOwn(this.outputs, taskId) ? this.outputs[taskId] : undefined;
+    return output === undefined ? undefined : { output, writes: this.#writes.get(taskId) ?? [] };
   }
 
   #begin(taskId: string): TaskWork {
@@ -128,11 +144,12 @@ export class RunWork implements Work {
     return work;
   }
 
-  #noteStart({ task, items }: TaskWork): void {
+  #noteStart(work: TaskWork): void {
     const { journal } = this.#services;
     if (!journal.isRead) return;
+    const { items } = work;
     const count = items === undefined ? {} : { items: items.length };
-    journal.write({ kind: 'start', task_id: task.id, tool: task.tool.name, wave: task.wave, ...count });
+    journal.write({ kind: 'start', ...about(work), ...count });
   }
 
   #settle(work: TaskWork, settlement: Settlement, published: (settlement: Settlement) => void): void {
@@ -143,14 +160,19 @@ export class RunWork implements Work {
     published(settlement);
   }
 
-  #noteEnd({ task, items, attempts, startedAt }: TaskWork, settlement: Settlement): void {
+  #noteEnd(work: TaskWork, settlement: Settlement): void {
     const { journal, clock } = this.#services;
     if (!journal.isRead) return;
+    const { items, attempts, startedAt } = work;
     const extent = items === undefined ? { attempt: attempts } : { items: items.length };
     const ending = settlement.ok
       ? { kind: 'finish' as const }
       : { kind: 'fail' as const, error: settlement.error };
-    const about = { task_id: task.id, tool: task.tool.name, wave: task.wave };
-    journal.write({ ...ending, ...about, ...extent, duration_ms: clock.now() - startedAt });
+    journal.write({ ...ending, ...about(work), ...extent, duration_ms: clock.now() - startedAt });
   }
+}
+
+function about({ task, reused }: TaskWork): Pick<TaskEvent, 'task_id' | 'tool' | 'wave' | 'reused'> {
+  const facts = { task_id: task.id, tool: task.tool.name, wave: task.wave };
+  return reused === undefined ? facts : { ...facts, reused: true };
 }

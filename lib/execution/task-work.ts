@@ -27,6 +27,8 @@ export class TaskWork implements InvocationEnd {
   output: Json = null;
   /** The list that it fans out over. */
   items: readonly Json[] | undefined;
+  /** The outcome of an earlier run that stands in for an invocation. */
+  reused: Outcome | undefined;
   #itemInputs: ((item: Json, index: number) => Json) | undefined;
   #writes: (readonly Write[])[] | undefined;
   #outputs: Json[] | undefined;
@@ -41,6 +43,12 @@ export class TaskWork implements InvocationEnd {
     this.#services = services;
     this.#scope = scope;
     this.#failures = failures;
+  }
+
+  /** Takes the outcome of an earlier run instead of calling the tool: an expansion without an invocation (D35). */
+  reuse(outcome: Outcome): Expansion {
+    this.reused = outcome;
+    return { items: 0, concurrency: 1 };
   }
 
   /** Resolves `parallel_over` (rule 7, D6). Throws when it gives no list. */
@@ -90,6 +98,7 @@ export class TaskWork implements InvocationEnd {
 
   /** The outcome of all its invocations: output and blackboard writes, both in item order (D23). */
   outcome(): Outcome {
+    if (this.reused !== undefined) return this.reused;
     const output = this.#outputs === undefined ? this.output : Object.freeze(this.#outputs);
     return { output: output as Json, writes: this.#writes?.flat() ?? NO_WRITES };
   }

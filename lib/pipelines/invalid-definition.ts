@@ -1,6 +1,6 @@
 import type { Problem } from '../definition/problem.js';
 import { WavetrainError } from '../errors.js';
-import { sentence } from './report.js';
+import { errorsOf } from './report.js';
 
 /** A definition that cannot run, with all that is wrong with it. */
 export class InvalidDefinitionError extends WavetrainError {
@@ -8,8 +8,7 @@ export class InvalidDefinitionError extends WavetrainError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    const errors = problems.filter(({ severity }) => severity === 'error');
-    super('invalid_definition', errors.map(sentence).join('\n'));
+    super('invalid_definition', errorsOf(problems).join('\n'));
     this.problems = problems;
   }
 }

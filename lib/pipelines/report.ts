@@ -17,16 +17,20 @@ export interface ValidationReport {
 
 export function reportOf(check: Check): ValidationReport {
   const { problems } = check;
-  const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');
   return {
     ok: check.ok,
-    errors: check.ok ? null : errors.map(sentence),
+    errors: check.ok ? null : errorsOf(problems),
     warnings: warnings.map(sentence),
     problems,
     message: check.ok ? 'Pipeline is valid' : 'Validation failed',
     stats: check.ok ? check.pipeline.statistics : null,
   };
+}
+
+/** The errors among problems, as sentences. */
+export function errorsOf(problems: readonly Problem[]): string[] {
+  return problems.filter(({ severity }) => severity === 'error').map(sentence);
 }
 
 /** A problem in one line: where, what, and what to do. */

@@ -31,10 +31,24 @@ export interface RunRecord {
   readonly error: string | null;
   readonly failures: readonly TaskFailure[];
   readonly events: readonly TaskEvent[] | null;
+  /** The run that this one repeats; null for a first one (D35). */
+  readonly rerun_of: string | null;
 }
+
+/** A record without what may be large: one line of a list. */
+export type RunSummary = Omit<RunRecord, 'result' | 'failures' | 'events'>;
 
 /** The record of a run as it is now: made anew at each look (law L3). */
 export function recordOf(run: LocalRun): RunRecord {
+  return {
+    ...summaryOf(run),
+    result: run.status === 'succeeded' ? outcomeOf(run) : null,
+    failures: [...run.work.failures],
+    events: run.journal.events === null ? null : [...run.journal.events],
+  };
+}
+
+export function summaryOf(run: LocalRun): RunSummary {
   const { prepared, work, status } = run;
   const { pipeline } = prepared;
   return {
@@ -55,10 +69,8 @@ export function recordOf(run: LocalRun): RunRecord {
       tasks_settled: work.tasksSettled,
       invocations: run.invocations,
     },
-    result: status === 'succeeded' ? outcomeOf(run) : null,
     error: run.error,
-    failures: [...work.failures],
-    events: run.journal.events,
+    rerun_of: prepared.origin?.runId ?? null,
   };
 }
 

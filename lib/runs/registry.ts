@@ -1,46 +1,205 @@
-import type { LiveEvent } from '../execution/event.js';
-import { LocalExecutor, type LocalExecutorOptions } from '../execution/local.js';
+import type { RunStatus } from '../../machines/vocabulary.js';
+import { type Clock, systemClock } from '../clock.js';
+import { WavetrainError } from '../errors.js';
+import { LocalExecutor, tenantOf } from '../execution/local.js';
+import type { Origin } from '../execution/origin.js';
 import type { RunInputs } from '../execution/run-inputs.js';
+import { Admission } from './admission.js';
+import { Entry } from './entry.js';
+import type { EventLog } from './event-log.js';
+import { type IdempotencyKey, Submissions } from './idempotency.js';
+import { pageOf, type RunPage, type RunQuery } from './listing.js';
 import { type RunRecord, recordOf } from './record.js';
+import type { RegistryOptions, Submission } from './registry-options.js';
+import { rerunOf } from './rerun.js';
+import { Retention } from './retention.js';
+
+export type { RegistryOptions, RunFacts, Submission } from './registry-options.js';
+
+const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /** Runs by id: the one door to them for the command line and the API (law L2). */
 export class RunRegistry {
+  readonly #entries = new Map<string, Entry>();
+  readonly #submissions = new Submissions();
   readonly #executor: LocalExecutor;
+  readonly #admission: Admission;
+  readonly #retention: Retention;
+  readonly #options: RegistryOptions;
+  readonly #clock: Clock;
+  #count = 0;
 
-  constructor(options: LocalExecutorOptions = {}) {
+  constructor(options: RegistryOptions = {}) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
     this.#executor = new LocalExecutor(options);
+    this.#admission = new Admission(options.admission ?? { maxRunning: UNLIMITED, maxQueued: 0 });
+    const limits = options.retention ?? { keep: UNLIMITED, ttlMs: UNLIMITED, events: UNLIMITED };
+    this.#retention = new Retention(limits, this.#clock, (runId) => this.#drop(runId));
   }
 
   /**
-   * Accepts a run and answers its id. Rejects with `invalid_params`, `invalid_inputs` or `invalid_options` before
-   * there is a run.
-   *
-   * @param onEvent hears every event of the run, from the first on
+   * Accepts a run and answers its id; it begins when there is a place for it (D25). With a key that was used before
+   * it is the id of that run (D36). Rejects before there is a run: `invalid_params`, `invalid_inputs`,
+   * `invalid_options`, `queue_full`, `shutting_down` or `idempotency_conflict`.
    */
-  submit(run: RunInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
-    return this.#executor.submit(run, onEvent);
+  async submit(run: RunInputs, submission: Submission = {}): Promise<string> {
+    const { idempotency } = submission;
+    const earlier = idempotency && this.submitted(tenantOf(run), idempotency);
+    return earlier ?? this.#accept(run, submission);
+  }
+
+  /** The run that was submitted with this key before. Throws `idempotency_conflict`. */
+  submitted(tenantId: string, idempotency: IdempotencyKey): string | undefined {
+    this.#retention.sweep();
+    return this.#submissions.find(tenantId, idempotency);
+  }
+
+  /**
+   * Runs a settled run once more, reusing outputs as `from` says (D35), and answers the id of the new one.
+   * Rejects with `run_not_found`, `run_not_settled`, `nothing_to_rerun`, `invalid_request` and as `submit` does.
+   */
+  async rerun(runId: string, from?: string): Promise<string> {
+    const { run, origin } = rerunOf(this.#entry(runId).run, from);
+    return this.#accept(run, {}, origin);
   }
 
   /** The run as it is now. Throws `run_not_found`. */
   record(runId: string): RunRecord {
-    return recordOf(this.#executor.run(runId));
+    return recordOf(this.#entry(runId).run);
   }
 
-  /** The run once nothing of it is at work any more. Rejects with `run_not_found`. */
+  /** Whose run it is. Throws `run_not_found`. */
+  tenantOf(runId: string): string {
+    return this.#entry(runId).tenantId;
+  }
+
+  /** A text that changes whenever the record does. Throws `run_not_found`. */
+  version(runId: string): string {
+    return this.#entry(runId).version;
+  }
+
+  /** One page of runs, newest first. Throws `invalid_request` for a bad cursor. */
+  list(query: RunQuery): RunPage {
+    this.#retention.sweep();
+    return pageOf([...this.#entries.values()], query);
+  }
+
+  /** The last events of a run. Throws `run_not_found`. */
+  events(runId: string): EventLog {
+    return this.#entry(runId).log;
+  }
+
+  /** The tree of actors behind a run, as JSON. Throws `run_not_found`. */
+  snapshot(runId: string): unknown {
+    return this.#entry(runId).run.actor.getPersistedSnapshot();
+  }
+
+  /**
+   * The run once nothing of it is at work any more. Rejects with `run_not_found`, also when the run was forgotten
+   * before it was over.
+   */
   async settled(runId: string): Promise<RunRecord> {
-    const run = this.#executor.run(runId);
+    const { run } = this.#entry(runId);
     await run.settled;
+    if (run.status === 'queued' || run.status === 'running') throw noRun(runId);
     return recordOf(run);
   }
 
   /** Cancels (rule 12, D21) and answers the record. Rejects with `run_not_found` or `run_already_terminal`. */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
+    const { run } = this.#entry(runId);
     await this.#executor.cancel(runId, options);
-    return this.record(runId);
+    return recordOf(run);
+  }
+
+  /** Drops a settled run. Throws `run_not_found` or `run_not_settled`. */
+  remove(runId: string): void {
+    const { run } = this.#entry(runId);
+    if (!run.isSettled) {
+      throw new WavetrainError('run_not_settled', `run ${runId} is still at work: wait for it, or cancel it`);
+    }
+    this.forget(runId);
   }
 
   /** Drops a run; one that is still at work is stopped. */
   forget(runId: string): void {
+    this.#retention.release(runId);
+    this.#drop(runId);
+  }
+
+  /** How many runs wait and how many are at work. */
+  get load(): { readonly queued: number; readonly running: number } {
+    return { queued: this.#admission.queued, running: this.#admission.running };
+  }
+
+  /** How many of the runs that are kept have each status. */
+  statuses(): ReadonlyMap<RunStatus, number> {
+    this.#retention.sweep();
+    const counts = new Map<RunStatus, number>();
+    for (const { run } of this.#entries.values()) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
+    return counts;
+  }
+
+  /**
+   * Takes no more runs and cancels those that wait. Those at work have `graceMs` to settle, then their tools are
+   * told to stop. Fulfilled when nothing is at work any more.
+   */
+  async close(graceMs: number): Promise<void> {
+    const { waiting, running } = this.#admission.close();
+    for (const { run } of waiting) run.cancel(false);
+    const timer = this.#clock.setTimeout(() => {
+      for (const { run } of running) run.cancel(true);
+    }, graceMs);
+    await Promise.all(running.map(({ run }) => run.settled));
+    this.#clock.clearTimeout(timer);
+  }
+
+  #accept(inputs: RunInputs, submission: Submission, origin?: Origin): string {
+    this.#retention.sweep();
+    this.#admission.check();
+    const run = this.#executor.accept(inputs, origin);
+    const entry = new Entry(run, ++this.#count, this.#options.eventBuffer ?? 0);
+    this.#entries.set(run.id, entry);
+    if (submission.idempotency) this.#submissions.note(entry.tenantId, submission.idempotency, run.id);
+    void run.settled.then(() => this.#ended(entry));
+    this.#listen(entry, submission);
+    run.announce();
+    this.#admission.admit(entry);
+    return run.id;
+  }
+
+  #listen({ run, tenantId }: Entry, { onEvent }: Submission): void {
+    if (onEvent) run.journal.listen(onEvent);
+    const hear = this.#options.onEvent;
+    if (hear === undefined) return;
+    const facts = { run_id: run.id, tenant_id: tenantId, pipeline_id: run.prepared.pipeline.definition.id };
+    run.journal.listen((event) => hear(event, facts));
+  }
+
+  /** The one place that learns of the end of a run, whichever way it came. */
+  #ended(entry: Entry): void {
+    entry.log.close();
+    this.#admission.release(entry);
+    if (this.#entries.has(entry.run.id)) this.#retention.keep(entry.run.id, entry.log);
+  }
+
+  #drop(runId: string): void {
+    const entry = this.#entries.get(runId);
+    if (entry === undefined) return;
+    this.#entries.delete(runId);
+    this.#submissions.forget(runId);
     this.#executor.forget(runId);
   }
+
+  #entry(runId: string): Entry {
+    this.#retention.sweep();
+    const entry = this.#entries.get(runId);
+    if (entry === undefined) throw noRun(runId);
+    return entry;
+  }
+}
+
+function noRun(runId: string): WavetrainError {
+  return new WavetrainError('run_not_found', `there is no run ${runId}`);
 }

@@ -6,7 +6,7 @@ import { linearRegex } from './linear-regex.js';
 // Loaded when the first schema is compiled: many runs need none, and a run must start fast.
 const require = createRequire(import.meta.url);
 
-/** One set of options for every schema: all errors are reported, and nothing is ever coerced. */
+/** One set of options for every schema: all errors are reported, and nothing is coerced but what came as text. */
 const OPTIONS: Options = {
   strict: true,
   // Strictness is for misspelt keywords; these three refuse schemas that are merely terse.
@@ -23,20 +23,23 @@ const OPTIONS: Options = {
 /** Patterns come from callers, so they run in linear time. */
 const regExp = Object.assign((pattern: string) => linearRegex(pattern), { code: 'linearRegex' });
 
-const compilers = new Map<boolean, Ajv2020>();
+export interface CompileOptions {
+  /** The validator writes the schema's defaults into what it validates: give it a copy. Default false. */
+  readonly useDefaults?: boolean;
+  /** What is validated came as text, as queries do: the validator writes numbers and booleans in its place. */
+  readonly isText?: boolean;
+}
+
+const compilers = new Map<string, Ajv2020>();
 let checker: Ajv2020 | undefined;
 
 /**
- * Compiles a JSON Schema (2020-12). With `useDefaults` the validator writes the schema's defaults into what it
- * validates: give it a copy.
+ * Compiles a JSON Schema (2020-12).
  *
  * @throws Error that says what is wrong with the schema.
  */
-export function compileSchema(
-  schema: AnySchemaObject,
-  { useDefaults = false }: { useDefaults?: boolean } = {},
-): ValidateFunction {
-  const ajv = compilerFor(schema, useDefaults);
+export function compileSchema(schema: AnySchemaObject, options: CompileOptions = {}): ValidateFunction {
+  const ajv = compilerFor(schema, options);
   const validate = ajv.compile(schema);
   // Without this every schema would be kept for ever.
   ajv.removeSchema(schema);
@@ -57,20 +60,28 @@ export function schemaError(schema: AnySchemaObject): string | undefined {
   }
 }
 
-function compilerFor(schema: AnySchemaObject, useDefaults: boolean): Ajv2020 {
+function compilerFor(schema: AnySchemaObject, options: CompileOptions): Ajv2020 {
   // Names given inside a schema would stay known, and meet those of the next schema.
-  if (JSON.stringify(schema).includes('"$')) return newCompiler(useDefaults);
-  let ajv = compilers.get(useDefaults);
+  if (JSON.stringify(schema).includes('"$')) return newCompiler(options);
+  const name = JSON.stringify(options);
+  let ajv = compilers.get(name);
   if (ajv === undefined) {
-    ajv = newCompiler(useDefaults);
-    compilers.set(useDefaults, ajv);
+    ajv = newCompiler(options);
+    compilers.set(name, ajv);
   }
   return ajv;
 }
 
 /** Compiling refuses most of what the meta-schema would, and does without the 20 ms that compiling it takes. */
-function newCompiler(useDefaults: boolean): Ajv2020 {
-  return newAjv({ ...OPTIONS, useDefaults, meta: false, validateSchema: false, code: { regExp } });
+function newCompiler({ useDefaults = false, isText = false }: CompileOptions): Ajv2020 {
+  return newAjv({
+    ...OPTIONS,
+    useDefaults,
+    coerceTypes: isText,
+    meta: false,
+    validateSchema: false,
+    code: { regExp },
+  });
 }
 
 function newAjv(options: Options): Ajv2020 {

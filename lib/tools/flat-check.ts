@@ -1,7 +1,8 @@
 import { isObject, type Json, type JsonObject, setOwn } from '../json.js';
+import type { Violation } from '../schema/violation.js';
 import { allowedValues } from './input-schema.js';
 import type { InputDeclaration, Tool } from './tool.js';
-import type { InputCheck, Violation } from './violation.js';
+import type { InputCheck } from './inspection.js';
 
 const FLAT_WORDS = new Set([
   'description',

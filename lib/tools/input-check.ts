@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js';
 import { inspectInputs } from './inspect-inputs.js';
 import type { Tool } from './tool.js';
-import { describeViolation } from './violation.js';
+import { describeViolation } from './inspection.js';
 
 export { type LiteralProblem, literalInputProblems } from './literal-inputs.js';
 

@@ -1,10 +1,11 @@
 import type { Path, ProblemCode } from '../definition/problem.js';
 import { nearest } from '../definition/suggest.js';
 import type { JsonObject } from '../json.js';
+import type { Violation } from '../schema/violation.js';
 import { inspectInputs } from './inspect-inputs.js';
 import { TemplatePlaces } from './template-places.js';
 import type { Tool } from './tool.js';
-import { describeViolation, type Violation } from './violation.js';
+import { describeViolation } from './inspection.js';
 
 /** What is wrong with the inputs of a task, as far as it can be told before the run. */
 export interface LiteralProblem {

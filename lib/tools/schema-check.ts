@@ -1,14 +1,11 @@
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import type { Path } from '../definition/problem.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { messageOf, WavetrainError } from '../errors.js';
-import { isObject, type Json, type JsonObject, setOwn } from '../json.js';
+import { type JsonObject, setOwn } from '../json.js';
 import { compileSchema } from '../schema/ajv.js';
+import { violationsOf } from '../schema/violation.js';
 import { inputSchemaOf } from './input-schema.js';
 import type { InputDeclaration, Tool } from './tool.js';
-import type { InputCheck, Violation } from './violation.js';
-
-/** How the compiler names what a keyword asks for. */
-const WANTED = ['missingProperty', 'additionalProperty', 'type', 'allowedValues', 'limit', 'pattern'];
+import type { InputCheck } from './inspection.js';
 
 /**
  * The check of a tool by the JSON Schema of its declarations. The inputs given stay as they are.
@@ -20,11 +17,7 @@ export function schemaCheck(tool: Tool): InputCheck {
   return (inputs) => {
     // Without a prototype nothing is found that is not there, whatever an input is called.
     const complete: JsonObject = Object.assign(Object.create(null), copyForDefaults(tool, inputs));
-    const violations = validate(complete)
-      ? []
-      : (validate.errors ?? []).map((error) => violationOf(error, complete));
-    // They hold on to the inputs.
-    validate.errors = null;
+    const violations = validate(complete) ? [] : violationsOf(validate, complete);
     return { inputs: { ...complete }, violations };
   };
 }
@@ -52,33 +45,4 @@ function copyForDefaults(tool: Tool, inputs: JsonObject): JsonObject {
 
 function hasInnerDefault({ items, properties }: InputDeclaration): boolean {
   return JSON.stringify([items, properties]).includes('"default"');
-}
-
-function violationOf(error: ErrorObject, inputs: JsonObject): Violation {
-  const { path, value } = placeOf(error.instancePath, inputs);
-  return {
-    path,
-    keyword: error.keyword,
-    wanted: wantedOf(error),
-    value,
-    ...(error.message !== undefined && { message: error.message }),
-    branch: /\/(anyOf|oneOf|not|if|then|else|contains)(\/|$)/.test(error.schemaPath),
-  };
-}
-
-function wantedOf(error: ErrorObject): Json | undefined {
-  const params: Record<string, Json> = error.params;
-  return WANTED.map((name) => params[name]).find((wanted) => wanted !== undefined);
-}
-
-/** What a JSON pointer points at. */
-function placeOf(pointer: string, root: unknown): { path: Path; value: unknown } {
-  const path: (string | number)[] = [];
-  let value = root;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    path.push(Array.isArray(value) ? Number(key) : key);
-    value = Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined;
-  }
-  return { path, value };
 }

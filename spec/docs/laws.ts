@@ -15,7 +15,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   clock: { may: [], reason: 'time is handed to whoever needs it' },
   limits: { may: [], reason: 'they are numbers' },
   machines: { may: [], reason: 'they know when, and reach what happens through functions they are given' },
-  schema: { may: ['errors'], reason: 'JSON Schema knows nothing of pipelines' },
+  schema: { may: ['errors', 'json'], reason: 'JSON Schema knows nothing of pipelines' },
   definition: {
     may: ['errors', 'generated', 'json', 'schema'],
     reason: 'a definition can be read and templates resolved without tools and runs',
@@ -37,7 +37,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'what runs has been checked: only the type of a pipeline is known here',
   },
   runs: { may: ['execution'], types: ['errors', 'machines'], reason: 'records are made from runs' },
-  config: { may: ['errors'], reason: 'the environment is read for everybody, by nobody else' },
+  config: {
+    may: ['errors', 'server-config'],
+    reason: 'the environment is read for everybody, by nobody else',
+  },
+  'server-config': { may: ['errors'], types: ['config'], reason: 'only a server asks for it' },
+  telemetry: {
+    may: ['errors'],
+    types: ['clock', 'config', 'execution', 'machines', 'runs'],
+    reason: 'it listens, and changes nothing',
+  },
+  http: {
+    may: ['definition', 'errors', 'json', 'pipelines', 'runs', 'schema', 'telemetry'],
+    types: ['clock', 'execution', 'machines', 'server-config', 'tools', 'waves'],
+    reason: 'it reaches runs through the registry (law L2)',
+  },
+  client: {
+    may: ['errors'],
+    types: ['execution', 'machines', 'pipelines', 'runs', 'tools'],
+    reason: 'it knows a server by its address, and the wire by its types',
+  },
   cli: {
     may: ['clock', 'config', 'definition', 'errors', 'json', 'pipelines', 'runs', 'tools', 'waves'],
     types: ['execution', 'machines'],

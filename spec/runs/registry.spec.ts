@@ -37,6 +37,7 @@ describe('the registry of runs (law L2)', () => {
       error: null,
       failures: [],
       events: null,
+      rerun_of: null,
     };
     expect(registry.record(runId)).to.deep.equal(running);
     clock.advance(2000);

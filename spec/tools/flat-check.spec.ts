@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../lib/json.js';
 import { flatCheck, isFlat } from '../../lib/tools/flat-check.js';
 import { schemaCheck } from '../../lib/tools/schema-check.js';
 import type { InputDeclaration, Tool } from '../../lib/tools/tool.js';
-import { describeViolation, type InspectedInputs } from '../../lib/tools/violation.js';
+import { describeViolation, type InspectedInputs } from '../../lib/tools/inspection.js';
 
 const scalar: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom(null, true, false, 0, -0, 1, 2.5, -3, 1e21, '', 'a', 'ab', '😀', '\ud83d', '5'),

@@ -26,7 +26,7 @@ export async function conduct(
   const { display } = audience;
   const restore = divertWrites(stdout, (line) => display.say(printable(stripVTControlCharacters(line))));
   try {
-    const runId = await registry.submit(run, listenerOf(audience));
+    const runId = await registry.submit(run, { onEvent: listenerOf(audience) });
     const record = await settledOrStopped(registry, runId, display, processEvents);
     registry.forget(runId);
     return record;

@@ -25,6 +25,7 @@ const RUNNING: RunRecord = {
   error: null,
   failures: [],
   events: null,
+  rerun_of: null,
 };
 
 /** A registry with one run that the spec ends by hand. */

@@ -1,30 +1,5 @@
-import type { Path } from '../definition/problem.js';
-import { type Json, type JsonObject, kindOf } from '../json.js';
-
-/** One way in which the inputs of a tool are not what it declares. */
-export interface Violation {
-  /** Where in the inputs; the first key is the input's name. Empty for the inputs as a whole. */
-  readonly path: Path;
-  /** The word of JSON Schema that is not satisfied. */
-  readonly keyword: string;
-  /** What the keyword asks for: the type, the bound, the missing or unknown name. */
-  readonly wanted: Json | undefined;
-  /** What stands there. */
-  readonly value: unknown;
-  /** A last resort, for keywords that have no sentence here. */
-  readonly message?: string;
-  /** It follows from one branch of several (`anyOf`, `if`, …). */
-  readonly branch?: boolean;
-}
-
-/** Inputs with their defaults, and what is wrong with them. */
-export interface InspectedInputs {
-  readonly inputs: JsonObject;
-  readonly violations: readonly Violation[];
-}
-
-/** Completes and checks what a tool is given, without changing it. */
-export type InputCheck = (inputs: JsonObject) => InspectedInputs;
+import { type Json, kindOf } from '../json.js';
+import type { Violation } from './violation.js';
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -38,16 +13,22 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 const SHORT = 60;
 
+/** What the value is called: one entry of it, and all of them. */
+export interface Nouns {
+  readonly one: string;
+  readonly all: string;
+}
+
 /** A sentence about a violation, for people. */
-export function describeViolation(violation: Violation): string {
+export function describeViolation(violation: Violation, { one, all }: Nouns): string {
   const { path, keyword, wanted } = violation;
-  const subject = path.length === 0 ? 'inputs' : `input "${placeName(path)}"`;
+  const subject = path.length === 0 ? all : `${one} "${placeName(path)}"`;
   if (keyword === 'required') {
-    return path.length === 0 ? `input "${show(wanted)}" is missing` : `${subject} lacks "${show(wanted)}"`;
+    return path.length === 0 ? `${one} "${show(wanted)}" is missing` : `${subject} lacks "${show(wanted)}"`;
   }
   if (keyword === 'additionalProperties') {
     return path.length === 0
-      ? `there is no input "${show(wanted)}"`
+      ? `there is no ${one} "${show(wanted)}"`
       : `${subject} may not hold "${show(wanted)}"`;
   }
   return `${subject} must ${demand(violation)}`;
@@ -73,7 +54,7 @@ function demand({ keyword, wanted, value, message }: Violation): string {
 }
 
 /** `rows[0].name` */
-function placeName(path: Path): string {
+function placeName(path: Violation['path']): string {
   return path.reduce<string>((name, key) => {
     if (typeof key === 'number') return `${name}[${key}]`;
     return name === '' ? key : `${name}.${key}`;

@@ -1,0 +1,39 @@
+import type { Blackboard } from '../blackboard/blackboard.js';
+import type { Clock } from '../clock.js';
+import type { JsonObject } from '../json.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
+import type { FileAccess } from '../tools/tool.js';
+import type { AttemptObserver } from './attempt-observer.js';
+import type { Options } from './options.js';
+import type { Origin } from './origin.js';
+import type { ExecutionOptions } from './run-inputs.js';
+
+/** What surrounds all runs of an executor. */
+export interface RunSurroundings {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly files: FileAccess;
+  readonly outputLimitBytes: number;
+  /** Folder for the bytes that tools return; made when first needed. */
+  readonly artifactFolder: string;
+  /** Hears of every attempt; without one nothing is spent on telling. */
+  readonly onAttempt: AttemptObserver | undefined;
+}
+
+/** Run inputs that were checked: values of every parameter, inputs merged, options read. */
+export interface PreparedRun {
+  readonly id: string;
+  readonly pipeline: Pipeline;
+  readonly tenantId: string;
+  readonly params: JsonObject;
+  readonly inputs: JsonObject;
+  readonly session: JsonObject;
+  readonly goal: string;
+  readonly options: Options;
+  /** The options as they were given, for a rerun. */
+  readonly given: ExecutionOptions;
+  readonly collectEvents: boolean;
+  readonly blackboard: Blackboard | undefined;
+  /** The run that this one repeats in part (D35). */
+  readonly origin: Origin | undefined;
+}

@@ -1,0 +1,107 @@
+import Router from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import { WavetrainError } from '../errors.js';
+import { bodyReader } from './body.js';
+import { Endpoint } from './endpoint.js';
+import { bugAnswer, errorAnswer, type ErrorAnswer } from './error-answer.js';
+import { HEADERS_OF_EVERY_ANSWER } from './headers.js';
+import type { Route } from './route.js';
+import type { HttpServices } from './services.js';
+
+/** The application: every request is logged, guarded, answered by its route, and refused in one shape (D32). */
+export function createApp(routes: readonly Route[], services: HttpServices): Koa {
+  const app = new Koa();
+  app.use(told(services));
+  app.use(answeringErrors(services));
+  app.use(guarded(services));
+  const router = routerOf(routes, services);
+  app.use(router.routes());
+  app.use(unknown(routes));
+  // What is thrown behind the answer: a client that left, mostly.
+  app.on('error', (error: unknown) => services.log.warn({ err: error }, 'a connection failed'));
+  return app;
+}
+
+function routerOf(routes: readonly Route[], services: HttpServices): Router {
+  const router = new Router();
+  const readBody = bodyReader(services.bodyLimitBytes);
+  for (const route of routes) {
+    const endpoint = new Endpoint(route, services, readBody);
+    router.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
+      ctx.state['route'] = route.path;
+      await endpoint.answer(ctx, { ...ctx['params'] });
+    });
+  }
+  return router;
+}
+
+/** One line in the log and one figure for each request, once its answer has left or its client has. */
+function told({ log, figures, clock }: HttpServices): Middleware {
+  return async (ctx, next) => {
+    const began = clock.now();
+    ctx.set(HEADERS_OF_EVERY_ANSWER);
+    ctx.res.once('close', () => {
+      const durationMs = clock.now() - began;
+      const {
+        route = 'none',
+        caller,
+        runId,
+      } = ctx.state as { route?: string; caller?: string; runId?: string };
+      const status = ctx.res.statusCode;
+      figures.answered(route, ctx.method, status, durationMs);
+      const about = { method: ctx.method, path: ctx.path, status, duration_ms: durationMs };
+      const left = ctx.res.writableFinished ? {} : { left: true };
+      log.info(
+        { ...about, ...(runId && { run_id: runId }), ...(caller && { key: caller }), ...left },
+        'request',
+      );
+    });
+    await next();
+  };
+}
+
+function answeringErrors(services: HttpServices): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      answer(ctx, errorAnswer(thrown) ?? reported(thrown, ctx, services));
+    }
+  };
+}
+
+function reported(thrown: unknown, ctx: Context, { log, newId }: HttpServices): ErrorAnswer {
+  const id = newId();
+  log.error({ err: thrown, id, method: ctx.method, path: ctx.path }, 'a bug');
+  return bugAnswer(id);
+}
+
+function answer(ctx: Context, { status, headers, body }: ErrorAnswer): void {
+  ctx.status = status;
+  ctx.set({ ...headers });
+  ctx.body = body;
+  // What is left of a body that nobody reads would be taken for the next request.
+  if (!ctx.req.complete) ctx.set('Connection', 'close');
+}
+
+function guarded({ guard }: HttpServices): Middleware {
+  return async (ctx, next) => {
+    guard.check({ method: ctx.method, host: ctx.get('Host'), origin: ctx.get('Origin') });
+    await next();
+  };
+}
+
+/** Nothing answered: there is no such path, or not with this method. */
+function unknown(routes: readonly Route[]): Middleware {
+  const patterns = routes.map(({ path, method }) => ({ method, pattern: patternOf(path) }));
+  return (ctx) => {
+    const allowed = patterns.filter(({ pattern }) => pattern.test(ctx.path)).map(({ method }) => method);
+    if (allowed.length === 0) throw new WavetrainError('not_found', `there is nothing at ${ctx.path}`);
+    ctx.set('Allow', allowed.join(', '));
+    throw new WavetrainError('method_not_allowed', `${ctx.path} takes ${allowed.join(', ')}`);
+  };
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`);
+}

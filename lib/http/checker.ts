@@ -1,0 +1,22 @@
+import type { TSchema } from 'typebox';
+import { compileSchema, type CompileOptions } from '../schema/ajv.js';
+import { describeViolation, type Nouns } from '../schema/describe-violation.js';
+import { violationsOf } from '../schema/violation.js';
+
+/** More sentences than this help nobody; the rest is counted. */
+const TOLD = 10;
+
+/** Says what is wrong with a value; undefined when nothing is. */
+export type Checker = (value: unknown) => string | undefined;
+
+/** Compiles a schema for values of one kind, which `nouns` names. */
+export function checkerOf(schema: TSchema, nouns: Nouns, options: CompileOptions = {}): Checker {
+  const validate = compileSchema(schema, options);
+  return (value) => {
+    if (validate(value)) return undefined;
+    const violations = violationsOf(validate, value);
+    const told = violations.slice(0, TOLD).map((violation) => describeViolation(violation, nouns));
+    if (violations.length > TOLD) told.push(`and ${violations.length - TOLD} more`);
+    return told.join('; ');
+  };
+}

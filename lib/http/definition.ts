@@ -1,0 +1,36 @@
+import { WavetrainError } from '../errors.js';
+import type { JsonObject } from '../json.js';
+import { type Check, checkDefinition, checkPipeline } from '../pipelines/check.js';
+import { InvalidDefinitionError } from '../pipelines/invalid-definition.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
+import type { Catalog } from '../tools/catalog.js';
+
+/** A definition as a request brings it: the body itself as YAML, or a part of a JSON body (D33). */
+export interface GivenDefinition {
+  readonly yaml: string | undefined;
+  readonly body:
+    | {
+        readonly pipeline?: Record<string, unknown>;
+        readonly yaml?: string;
+        readonly inputs?: JsonObject;
+        readonly session?: JsonObject;
+      }
+    | undefined;
+}
+
+/** Checks it. Throws `invalid_request` when there is none, or more than one. */
+export function checkGiven({ yaml, body = {} }: GivenDefinition, catalog: Catalog): Check {
+  const { pipeline, inputs, session } = body;
+  const text = yaml ?? body.yaml;
+  const options = { catalog, ...(inputs && { inputs }), ...(session && { session }) };
+  if (text !== undefined && pipeline === undefined) return checkPipeline(text, options);
+  if (text === undefined && pipeline !== undefined) return checkDefinition(pipeline, options);
+  throw new WavetrainError('invalid_request', 'give the definition once: as pipeline or as yaml');
+}
+
+/** The pipeline that is to run. Throws an InvalidDefinitionError with every problem. */
+export function pipelineOf(given: GivenDefinition, catalog: Catalog): Pipeline {
+  const check = checkGiven(given, catalog);
+  if (!check.ok) throw new InvalidDefinitionError(check.problems);
+  return check.pipeline;
+}

@@ -1,0 +1,15 @@
+/** What a browser must not be able to do from somebody else's page (D38). */
+export interface Guard {
+  /**
+   * @throws WavetrainError `foreign_host` when the request names a host that this server is not, `foreign_origin`
+   * when a page of another origin asks for more than to read
+   */
+  check(request: GuardedRequest): void;
+}
+
+export interface GuardedRequest {
+  readonly method: string;
+  readonly host: string;
+  /** The Origin header; empty when there is none. */
+  readonly origin: string;
+}

@@ -1,0 +1,10 @@
+/** A definition that the documents can be tried out with. */
+export const EXAMPLE_PIPELINE = {
+  id: 'hello',
+  goal: 'greet {{params.name}}',
+  params: { name: { type: 'string', default: 'world' } },
+  tasks: [
+    { id: 'greet', tool: 'mock', inputs: { text: 'Hello, {{params.name}}!' } },
+    { id: 'keep', tool: 'store', inputs: { key: 'greeting', value: '{{greet.output.inputs.text}}' } },
+  ],
+};

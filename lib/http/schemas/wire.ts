@@ -1,0 +1,44 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import type { Json } from '../../json.js';
+
+type Frozen<T> = T extends readonly (infer E)[]
+  ? readonly Frozen<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    : T;
+
+type Same<A, B> = [Frozen<A>] extends [Frozen<B>] ? ([Frozen<B>] extends [Frozen<A>] ? true : false) : false;
+
+/**
+ * A schema for a type that is declared elsewhere: the compiler refuses one that says anything else. So the types
+ * stay with the code that makes the values, and the schemas cannot drift from them.
+ */
+export function wire<T>() {
+  return <S extends TSchema>(schema: Same<T, Static<S>> extends true ? S : never): S => schema;
+}
+
+/** Any JSON value. */
+export function json(description: string) {
+  return Type.Unsafe<Json>({ description });
+}
+
+/** An object with any keys. */
+export function jsonObject(description: string) {
+  return Type.Unsafe<Record<string, Json>>({ type: 'object', description });
+}
+
+export function nullable<S extends TSchema>(schema: S) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+export const Time = Type.String({
+  description: 'ISO 8601, UTC, with milliseconds.',
+  examples: ['2026-01-01T00:00:00.000Z'],
+});
+
+export const RunId = Type.String({
+  description: 'UUIDv7 in lower case.',
+  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+});
+
+export const Count = Type.Integer({ minimum: 0 });

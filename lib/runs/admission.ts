@@ -1,0 +1,86 @@
+import { WavetrainError } from '../errors.js';
+import { processPace } from '../execution/pace.js';
+import type { Entry } from './entry.js';
+import { FairQueue } from './fair-queue.js';
+
+export interface AdmissionLimits {
+  /** Runs at work at once. */
+  readonly maxRunning: number;
+  /** Runs that wait for their turn. */
+  readonly maxQueued: number;
+}
+
+/** Who may run, and who waits (D25): the one place where runs begin and where their places become free. */
+export class Admission {
+  readonly #limits: AdmissionLimits;
+  readonly #queue = new FairQueue<Entry>();
+  readonly #running = new Set<Entry>();
+  #closed = false;
+  #isFilling = false;
+
+  constructor(limits: AdmissionLimits) {
+    this.#limits = limits;
+  }
+
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /**
+   * To be asked before a run is made.
+   *
+   * @throws WavetrainError `queue_full` or `shutting_down`
+   */
+  check(): void {
+    if (this.#closed)
+      throw new WavetrainError('shutting_down', 'the server is shutting down', { fault: 'service' });
+    const { maxRunning, maxQueued } = this.#limits;
+    // Together: runs may wait for a later turn of the event loop though there are places for them.
+    if (this.#running.size + this.#queue.size < maxRunning + maxQueued) return;
+    throw new WavetrainError('queue_full', `${this.#queue.size} runs wait already: try again later`, {
+      fault: 'service',
+    });
+  }
+
+  /** Begins the run when there is a place for it. */
+  admit(entry: Entry): void {
+    this.#queue.add(entry.tenantId, entry);
+    this.#fill();
+  }
+
+  /** A run has settled, whether it ever ran or not. */
+  release(entry: Entry): void {
+    if (this.#running.delete(entry)) this.#fill();
+    else this.#queue.delete(entry.tenantId, entry);
+  }
+
+  /** Lets nobody in any more; answers those who wait, and those who are at work. */
+  close(): { readonly waiting: readonly Entry[]; readonly running: readonly Entry[] } {
+    this.#closed = true;
+    return { waiting: this.#queue.clear(), running: [...this.#running] };
+  }
+
+  #fill(): void {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    while (this.#running.size < this.#limits.maxRunning && this.#queue.size > 0) {
+      if (processPace.overdue()) return this.#fillLater();
+      const next = this.#queue.next();
+      if (next === undefined) break;
+      this.#running.add(next);
+      void next.run.begin();
+    }
+    this.#isFilling = false;
+  }
+
+  #fillLater(): void {
+    processPace.later(() => {
+      this.#isFilling = false;
+      this.#fill();
+    });
+  }
+}

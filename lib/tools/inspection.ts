@@ -1,0 +1,19 @@
+import type { JsonObject } from '../json.js';
+import { describeViolation as describe } from '../schema/describe-violation.js';
+import type { Violation } from '../schema/violation.js';
+
+/** Inputs with their defaults, and what is wrong with them. */
+export interface InspectedInputs {
+  readonly inputs: JsonObject;
+  readonly violations: readonly Violation[];
+}
+
+/** Completes and checks what a tool is given, without changing it. */
+export type InputCheck = (inputs: JsonObject) => InspectedInputs;
+
+const INPUTS = { one: 'input', all: 'inputs' };
+
+/** A sentence about a violation of what a tool declares, for people. */
+export function describeViolation(violation: Violation): string {
+  return describe(violation, INPUTS);
+}

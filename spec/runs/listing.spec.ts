@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { RunQuery, RunPage } from '../../lib/runs/listing.js';
+import { HeldRuns } from './held-runs.js';
+
+function idsIn(page: RunPage): string[] {
+  return page.runs.map(({ run_id }) => run_id);
+}
+
+async function someRuns() {
+  const held = new HeldRuns({ admission: { maxRunning: 3, maxQueued: 100 } });
+  const ids = await held.submitAll(['a', 'b', 'a', 'c', 'b']);
+  await held.end(ids[0] ?? '');
+  await held.registry.cancel(ids[4] ?? '');
+  return { held, ids, list: (query: Partial<RunQuery>) => held.registry.list({ limit: 100, ...query }) };
+}
+
+describe('the list of runs (D35)', () => {
+  it('gives the newest first, as records without what may be large', async () => {
+    const { held, ids, list } = await someRuns();
+    const page = list({});
+    expect(idsIn(page)).to.deep.equal(ids.toReversed());
+    expect(page.next_cursor).to.equal(null);
+    const { result: _, failures: __, events: ___, ...summary } = held.registry.record(ids[0] ?? '');
+    expect(page.runs.at(-1)).to.deep.equal(summary);
+  });
+
+  it('filters by status, tenants and pipeline, and by all of them', async () => {
+    const { ids, list } = await someRuns();
+    const [a0, b1, a2, c3, b4] = ids;
+    expect(idsIn(list({ status: 'succeeded' }))).to.deep.equal([a0]);
+    expect(idsIn(list({ status: 'running' }))).to.deep.equal([c3, a2, b1]);
+    expect(idsIn(list({ status: 'failed' }))).to.deep.equal([]);
+    expect(idsIn(list({ tenants: ['a', 'c'] }))).to.deep.equal([c3, a2, a0]);
+    expect(idsIn(list({ tenants: [] }))).to.deep.equal([]);
+    expect(idsIn(list({ pipeline_id: 'held' }))).to.deep.equal(ids.toReversed());
+    expect(idsIn(list({ pipeline_id: 'other' }))).to.deep.equal([]);
+    expect(idsIn(list({ tenants: ['b'], status: 'cancelled', pipeline_id: 'held' }))).to.deep.equal([b4]);
+  });
+
+  it('has no next page when the page before took the last', async () => {
+    const { ids, list } = await someRuns();
+    const first = list({ limit: 3, tenants: ['a', 'b'] });
+    expect(idsIn(first)).to.deep.equal([ids[4], ids[2], ids[1]]);
+    const second = list({ limit: 1, tenants: ['a', 'b'], cursor: first.next_cursor ?? '' });
+    expect([idsIn(second), second.next_cursor]).to.deep.equal([[ids[0]], null]);
+    expect(list({ limit: 5 }).next_cursor).to.equal(null);
+  });
+
+  it('refuses what never was a cursor', async () => {
+    const { list } = await someRuns();
+    for (const cursor of ['', 'r', 'x1', 'r-1', 'rA', 'r1 ', 'r12345678901', '__proto__', '7']) {
+      expect(() => list({ cursor }))
+        .to.throw('cursor must be')
+        .with.property('code', 'invalid_request');
+    }
+    expect(idsIn(list({ cursor: 'r0' }))).to.deep.equal([]);
+  });
+
+  it('gives every run exactly once over all pages, whatever comes and goes between them', async () => {
+    const shape = fc.record({
+      tenants: fc.array(fc.constantFrom('a', 'b'), { maxLength: 25 }),
+      between: fc.array(fc.record({ adds: fc.nat(3), forgets: fc.array(fc.nat(1000), { maxLength: 3 }) }), {
+        maxLength: 30,
+      }),
+      limit: fc.integer({ min: 1, max: 6 }),
+      only: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(shape, async ({ tenants, between, limit, only }) => {
+        const held = new HeldRuns();
+        const { registry, pipeline } = held;
+        const submit = (tenant: string) => registry.submit({ pipeline, tenant_id: tenant });
+        const old = await Promise.all(tenants.map(async (tenant) => ({ id: await submit(tenant), tenant })));
+        const wanted = old.filter(({ tenant }) => only === undefined || tenant === only).map(({ id }) => id);
+        const here = new Set(wanted);
+        const query = { limit, ...(only === undefined ? {} : { tenants: [only] }) };
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        for (let pages = 0; ; pages++) {
+          const page = registry.list({ ...query, cursor });
+          expect(page.runs.length).to.be.at.most(limit);
+          seen.push(...idsIn(page));
+          if (page.next_cursor === null) break;
+          expect(page.runs.length).to.equal(limit);
+          cursor = page.next_cursor;
+          for (const at of between[pages]?.forgets ?? []) {
+            const { id } = old[at % old.length] ?? { id: '' };
+            registry.forget(id);
+            here.delete(id);
+          }
+          for (let more = 0; more < (between[pages]?.adds ?? 0); more++) await submit('a');
+        }
+        expect(new Set(seen).size).to.equal(seen.length);
+        expect(seen).to.deep.equal(wanted.toReversed().filter((id) => seen.includes(id)));
+        expect([...here].filter((id) => !seen.includes(id))).to.deep.equal([]);
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(20_000);
+});
