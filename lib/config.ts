@@ -1,4 +1,5 @@
 import { delimiter } from 'node:path';
+import type { Environment, Variable } from './environment.js';
 import { WavetrainError } from './errors.js';
 import { SERVER_VARIABLES } from './server-config.js';
 
@@ -6,20 +7,13 @@ import { SERVER_VARIABLES } from './server-config.js';
  * The environment, read once and in one place (law L5). Everything else is handed a {@link Config}, or, for what
  * concerns a terminal alone, the variables themselves.
  */
-export type Environment = Record<string, string | undefined>;
+export type { Environment, Variable } from './environment.js';
 
 export interface Config {
   /** Folders that tools may read from, besides those that the command line adds (D51). */
   readonly fileRoots: readonly string[];
   /** Tool files and packages loaded beside the built-in tools (D48). */
   readonly tools: readonly string[];
-}
-
-/** A variable that the configuration knows; a secret one is never printed. */
-export interface Variable {
-  readonly name: string;
-  readonly description: string;
-  readonly secret: boolean;
 }
 
 const SEPARATED = `separated by "${delimiter}"`;

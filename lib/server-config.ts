@@ -1,4 +1,4 @@
-import type { Environment, Variable } from './config.js';
+import type { Environment, Variable } from './environment.js';
 import { WavetrainError } from './errors.js';
 
 /** How the server behaves, from the environment (Server configuration; D25, D26, D37, D38). */

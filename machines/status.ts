@@ -15,6 +15,9 @@ const STATUS: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   cancelled: 'cancelled',
 };
 
+/** What a run is when it has just been accepted (States and transitions). */
+export const STATUS_AT_SUBMISSION: RunStatus = 'queued';
+
 /** A cancelled run reads `cancelled` at once, while its wave still drains (D21). A fault of ours reads `failed`. */
 export function statusOf(snapshot: RunSnapshot): RunStatus {
   if (snapshot.status === 'error') return 'failed';

@@ -9,7 +9,7 @@ import { type JsonObject, setOwn } from '../json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { fileAccess } from '../tools/files.js';
 import type { FileAccess } from '../tools/tool.js';
-import type { AttemptObserver } from './attempt-observer.js';
+import { type AttemptObserver, guarded } from './attempt-observer.js';
 import type { LiveEvent } from './event.js';
 import type { Executor } from './executor.js';
 import { newRunId } from './id.js';
@@ -51,7 +51,7 @@ export class LocalExecutor implements Executor {
       files: options.files ?? fileAccess([process.cwd()]),
       outputLimitBytes: options.outputLimitBytes ?? 10 * 2 ** 20,
       artifactFolder: options.artifactFolder ?? join(tmpdir(), 'wavetrain-artifacts'),
-      onAttempt: options.onAttempt,
+      onAttempt: options.onAttempt && guarded(options.onAttempt),
     };
   }
 
@@ -98,7 +98,7 @@ export class LocalExecutor implements Executor {
   /** The living run: its actor for the inspector, its journal for a stream. */
   run(runId: string): LocalRun {
     const run = this.#runs.get(runId);
-    if (run === undefined) throw new WavetrainError('run_not_found', `there is no run ${runId}`);
+    if (run === undefined) throw noRun(runId);
     return run;
   }
 
@@ -128,6 +128,11 @@ export class LocalExecutor implements Executor {
       origin,
     };
   }
+}
+
+/** `run_not_found` */
+export function noRun(runId: string): WavetrainError {
+  return new WavetrainError('run_not_found', `there is no run ${runId}`);
 }
 
 /** Whose run it will be. */

@@ -1,5 +1,6 @@
 import type { LocalRun } from '../execution/local-run.js';
 import { EventLog } from './event-log.js';
+import type { RegistryOptions, Submission } from './registry-options.js';
 
 /** A run as the registry keeps it. */
 export class Entry {
@@ -13,6 +14,17 @@ export class Entry {
     this.number = number;
     this.log = new EventLog(eventBuffer);
     if (eventBuffer > 0) run.journal.listen((event) => this.log.append(event));
+  }
+
+  /** Tells those who want to hear of the run that it is queued, and of all that follows. */
+  tell(own: Submission['onEvent'], common: RegistryOptions['onEvent']): void {
+    const { id, journal, prepared } = this.run;
+    if (own) journal.listen(own);
+    if (common) {
+      const facts = { run_id: id, tenant_id: this.tenantId, pipeline_id: prepared.pipeline.definition.id };
+      journal.listen((event) => common(event, facts));
+    }
+    this.run.announce();
   }
 
   get tenantId(): string {

@@ -51,6 +51,7 @@ export class EventLog {
   close(): void {
     this.#closed = true;
     this.#tell();
+    this.#watchers.clear();
   }
 
   /** Gives the memory back; whoever reads from now on meets a gap. */
@@ -77,7 +78,8 @@ export class EventLog {
 
   #tell(): void {
     // A copy, because a watcher may stop watching and begin anew while it is told.
-    for (const watcher of [...this.#watchers]) {
+    const watchers = [...this.#watchers];
+    for (const watcher of watchers) {
       if (this.#watchers.has(watcher)) this.#call(watcher);
     }
   }

@@ -40,6 +40,13 @@ export function pageOf(entries: readonly Entry[], query: RunQuery): RunPage {
   return { runs, next_cursor: null };
 }
 
+/** How many runs have each status; one that none has is not there. */
+export function statusesOf(entries: Iterable<Entry>): Map<RunStatus, number> {
+  const counts = new Map<RunStatus, number>();
+  for (const { run } of entries) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
+  return counts;
+}
+
 function isWanted({ run, tenantId }: Entry, { tenants, status, pipeline_id }: RunQuery): boolean {
   if (tenants !== undefined && !tenants.includes(tenantId)) return false;
   if (pipeline_id !== undefined && run.prepared.pipeline.definition.id !== pipeline_id) return false;

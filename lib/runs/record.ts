@@ -38,6 +38,12 @@ export interface RunRecord {
 /** A record without what may be large: one line of a list. */
 export type RunSummary = Omit<RunRecord, 'result' | 'failures' | 'events'>;
 
+/** What a caller is told who has just submitted a run. */
+export interface Acceptance {
+  readonly run_id: string;
+  readonly status: RunStatus;
+}
+
 /** The record of a run as it is now: made anew at each look (law L3). */
 export function recordOf(run: LocalRun): RunRecord {
   return {

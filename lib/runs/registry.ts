@@ -1,17 +1,17 @@
+import { STATUS_AT_SUBMISSION } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
 import { type Clock, systemClock } from '../clock.js';
-import { WavetrainError } from '../errors.js';
-import { LocalExecutor, tenantOf } from '../execution/local.js';
+import { LocalExecutor, noRun, tenantOf } from '../execution/local.js';
 import type { Origin } from '../execution/origin.js';
 import type { RunInputs } from '../execution/run-inputs.js';
 import { Admission } from './admission.js';
 import { Entry } from './entry.js';
 import type { EventLog } from './event-log.js';
 import { type IdempotencyKey, Submissions } from './idempotency.js';
-import { pageOf, type RunPage, type RunQuery } from './listing.js';
-import { type RunRecord, recordOf } from './record.js';
+import { pageOf, type RunPage, type RunQuery, statusesOf } from './listing.js';
+import { type Acceptance, type RunRecord, recordOf } from './record.js';
 import type { RegistryOptions, Submission } from './registry-options.js';
-import { rerunOf } from './rerun.js';
+import { mustBeSettled, rerunOf } from './rerun.js';
 import { Retention } from './retention.js';
 
 export type { RegistryOptions, RunFacts, Submission } from './registry-options.js';
@@ -62,6 +62,11 @@ export class RunRegistry {
   async rerun(runId: string, from?: string): Promise<string> {
     const { run, origin } = rerunOf(this.#entry(runId).run, from);
     return this.#accept(run, {}, origin);
+  }
+
+  /** What is answered to a submission, whatever the run has become since. Throws `run_not_found`. */
+  acceptance(runId: string): Acceptance {
+    return { run_id: this.#entry(runId).run.id, status: STATUS_AT_SUBMISSION };
   }
 
   /** The run as it is now. Throws `run_not_found`. */
@@ -115,10 +120,7 @@ export class RunRegistry {
 
   /** Drops a settled run. Throws `run_not_found` or `run_not_settled`. */
   remove(runId: string): void {
-    const { run } = this.#entry(runId);
-    if (!run.isSettled) {
-      throw new WavetrainError('run_not_settled', `run ${runId} is still at work: wait for it, or cancel it`);
-    }
+    mustBeSettled(this.#entry(runId).run);
     this.forget(runId);
   }
 
@@ -136,9 +138,7 @@ export class RunRegistry {
   /** How many of the runs that are kept have each status. */
   statuses(): ReadonlyMap<RunStatus, number> {
     this.#retention.sweep();
-    const counts = new Map<RunStatus, number>();
-    for (const { run } of this.#entries.values()) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
-    return counts;
+    return statusesOf(this.#entries.values());
   }
 
   /**
@@ -163,18 +163,9 @@ export class RunRegistry {
     this.#entries.set(run.id, entry);
     if (submission.idempotency) this.#submissions.note(entry.tenantId, submission.idempotency, run.id);
     void run.settled.then(() => this.#ended(entry));
-    this.#listen(entry, submission);
-    run.announce();
+    entry.tell(submission.onEvent, this.#options.onEvent);
     this.#admission.admit(entry);
     return run.id;
-  }
-
-  #listen({ run, tenantId }: Entry, { onEvent }: Submission): void {
-    if (onEvent) run.journal.listen(onEvent);
-    const hear = this.#options.onEvent;
-    if (hear === undefined) return;
-    const facts = { run_id: run.id, tenant_id: tenantId, pipeline_id: run.prepared.pipeline.definition.id };
-    run.journal.listen((event) => hear(event, facts));
   }
 
   /** The one place that learns of the end of a run, whichever way it came. */
@@ -198,8 +189,4 @@ export class RunRegistry {
     if (entry === undefined) throw noRun(runId);
     return entry;
   }
-}
-
-function noRun(runId: string): WavetrainError {
-  return new WavetrainError('run_not_found', `there is no run ${runId}`);
 }

@@ -23,12 +23,7 @@ export interface Rerun {
  */
 export function rerunOf(run: LocalRun, from: string | undefined): Rerun {
   const { id, prepared } = run;
-  if (!run.isSettled) {
-    throw new WavetrainError(
-      'run_not_settled',
-      `run ${id} is still ${run.status}: wait for it, or cancel it`,
-    );
-  }
+  mustBeSettled(run);
   const { pipeline, params, inputs, session, given, collectEvents, tenantId } = prepared;
   return {
     run: {
@@ -42,6 +37,13 @@ export function rerunOf(run: LocalRun, from: string | undefined): Rerun {
     },
     origin: { runId: id, outcomes: reusable(run, again(run, from)) },
   };
+}
+
+/** @throws WavetrainError `run_not_settled` */
+export function mustBeSettled({ id, isSettled, status }: LocalRun): void {
+  if (isSettled) return;
+  const what = status === 'queued' ? 'waits to begin' : 'is still at work';
+  throw new WavetrainError('run_not_settled', `run ${id} ${what}: wait for it, or cancel it`);
 }
 
 /** The tasks that run again whatever they produced. */

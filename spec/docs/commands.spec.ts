@@ -27,7 +27,10 @@ describe('The commands in the documents', () => {
       for (const fence of fencesOf(file)) {
         if (fence.info['file'] !== undefined) shell.folder.write(fence.info['file'], fence.text);
       }
-      for (const { fence, script } of commands) outcomes.set(fence, await shell.run(`exec 2>&1\n${script}`));
+      for (const { fence, script } of commands) {
+        const isServer = fence.info['server'] !== undefined;
+        outcomes.set(fence, await (isServer ? shell.serve(script) : shell.run(`exec 2>&1\n${script}`)));
+      }
       shell.remove();
     });
   });
@@ -89,6 +92,8 @@ function matches(actual: readonly string[], expected: readonly string[]): boolea
 function withoutTimes(text: string): string {
   return text
     .replaceAll(/\b\d\d:\d\d:\d\d\.\d{3}\b/g, 'HH:MM:SS.mmm')
+    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'RUN_ID')
+    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME')
     .replaceAll(/\bin \d+(?:\.\d+)? m?s\b/g, 'in N ms')
     .trimEnd();
 }

@@ -2,13 +2,16 @@ import { expect } from 'chai';
 import { checkPipeline } from '../../lib/pipelines/check.js';
 import { compileTemplate } from '../../lib/definition/template/template.js';
 import type { Scope } from '../../lib/definition/template/scope.js';
+import { STATUS_OF_CODE } from '../../lib/http/error-status.js';
 import type { JsonObject } from '../../lib/json.js';
+import { SERVER_VARIABLES } from '../../lib/server-config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool, type Tool } from '../../lib/tools/tool.js';
 import { type Fence, fencesOf, tableRows } from './markdown.js';
 import { documents, read } from './project.js';
 
 const GUIDE = 'docs/pipelines.md';
+const HTTP = 'docs/http.md';
 
 describe('The pipelines in the documents', () => {
   const blocks = documents().flatMap((file) => fencesOf(file).filter(({ language }) => language === 'yaml'));
@@ -51,11 +54,42 @@ describe('Writing pipelines', () => {
 });
 
 describe('The library guide', () => {
-  it('lists every code of an error', () => {
-    const codes = tableRows(read('docs/library.md')).map(([code = '']) => code.replaceAll('`', ''));
-    expect(codes.sort()).to.deep.equal(membersOf('lib/errors.ts', 'ErrorCode').sort());
+  it('lists every code of an error, with that of the HTTP interface', () => {
+    const listed = [...codesIn('docs/library.md'), ...rowsOfHttpErrors().map(({ code }) => code)];
+    expect([...new Set(listed)].sort()).to.deep.equal(membersOf('lib/errors.ts', 'ErrorCode').sort());
   });
 });
+
+describe('The guide to the HTTP interface', () => {
+  it('lists every error that a server answers, with its status (D32)', () => {
+    const local = ['unreadable_file', 'bad_usage', 'bad_tool_file', 'server_unreachable'];
+    const answered = Object.entries(STATUS_OF_CODE).filter(([code]) => !local.includes(code));
+    expect(rowsOfHttpErrors()).to.have.deep.members(answered.map(([code, status]) => ({ code, status })));
+  });
+
+  it('lists every variable of the server, with its default', () => {
+    const rows = tableRows(sectionOf('Configuration', HTTP)).map(([name = '', fallback = '']) => ({
+      name: name.replaceAll('`', ''),
+      fallback,
+    }));
+    const known = SERVER_VARIABLES.map(({ name, description }) => ({
+      name,
+      fallback: /; default (.*)$/.exec(description)?.[1] ?? '',
+    }));
+    expect(rows).to.include.deep.members(known);
+  });
+});
+
+function rowsOfHttpErrors(): { code: string; status: number }[] {
+  return tableRows(sectionOf('Errors', HTTP)).map(([code = '', status = '']) => ({
+    code: code.replaceAll('`', ''),
+    status: Number(status),
+  }));
+}
+
+function codesIn(file: string): string[] {
+  return tableRows(read(file)).map(([code = '']) => code.replaceAll('`', ''));
+}
 
 /** A list of tasks counts as a pipeline; `tools=NAME` stands for a tool that the document defines. */
 function check({ text, info }: Fence): ReturnType<typeof checkPipeline> {
@@ -71,8 +105,8 @@ function standIns(name: string | undefined): Tool[] {
   return [defineTool({ name, description: 'stands in', inputs: {}, openInputs: true, run: () => null })];
 }
 
-function sectionOf(heading: string): string {
-  return read(GUIDE).split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+function sectionOf(heading: string, file: string = GUIDE): string {
+  return read(file).split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
 }
 
 function scopeOf(json: string): Scope {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -19,6 +19,8 @@ export class Shell {
   readonly folder = new TemporaryFolder();
   /** Moves with `cd`, from one script to the next. */
   #cwd = this.folder.path;
+  readonly #servers: ChildProcess[] = [];
+  #url = DOCUMENTED_URL;
 
   constructor() {
     cpSync(join(ROOT, 'examples'), this.folder.at('examples'), { recursive: true });
@@ -34,12 +36,27 @@ export class Shell {
   async run(script: string, { errors = true }: { errors?: boolean } = {}): Promise<Finished> {
     const where = this.folder.at('.cwd');
     const head = `trap 'pwd > ${where}' EXIT\nset -e\n`;
-    const finished = await execute('sh', ['-c', head + script], this.#cwd, this.#environment(), errors);
+    const text = head + script.replaceAll(DOCUMENTED_URL, this.#url);
+    const finished = await execute('sh', ['-c', text], this.#cwd, this.#environment(), errors);
     this.#cwd = readFileSync(where, 'utf8').trimEnd();
-    return finished;
+    return { ...finished, output: finished.output.replaceAll(this.#url, DOCUMENTED_URL) };
+  }
+
+  /** Starts a server on a port of its own; later scripts reach it at the address that the documents name. */
+  async serve(script: string): Promise<Finished> {
+    const env = { ...this.#environment(), SERVICE_API_PORT: '0' };
+    const server = spawn('sh', ['-c', `exec ${script}`], {
+      cwd: this.#cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#servers.push(server);
+    this.#url = await addressOf(server);
+    return { status: 0, output: '' };
   }
 
   remove(): void {
+    for (const server of this.#servers) server.kill('SIGKILL');
     this.folder.remove();
   }
 
@@ -49,8 +66,25 @@ export class Shell {
 
   #environment(): Record<string, string> {
     const path = [this.folder.at('.bin'), process.env['PATH'] ?? ''].join(delimiter);
-    return { PATH: path, HOME: this.folder.path, LANG: 'C.UTF-8', NODE: process.execPath, ROOT };
+    const server = this.#url === DOCUMENTED_URL ? {} : { WAVETRAIN_SERVER: this.#url };
+    return { PATH: path, HOME: this.folder.path, LANG: 'C.UTF-8', NODE: process.execPath, ROOT, ...server };
   }
+}
+
+/** Where a server listens when nothing else is said, and so what the documents name. */
+const DOCUMENTED_URL = 'http://127.0.0.1:8000';
+
+/** A server tells where it listens in the first line of its log. */
+function addressOf(server: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    server.stdout?.on('data', (chunk: Buffer) => {
+      log += chunk.toString('utf8');
+      const found = /"url":"([^"]+)"/.exec(log)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    server.once('exit', () => reject(new Error(`the server did not start: ${log}`)));
+  });
 }
 
 function execute(

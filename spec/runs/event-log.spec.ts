@@ -101,6 +101,7 @@ describe('the log of the last events (D30)', () => {
     stopA();
     log.append(event(2));
     log.close();
+    log.close();
     expect(heard).to.deep.equal(['a 1', 'b 1', 'b 2', 'b end']);
   });
 

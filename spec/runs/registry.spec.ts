@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
+import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Puppet } from '../support/puppet.js';
 import { rejectionOf } from '../support/rejection.js';
+import { HeldRuns } from './held-runs.js';
 
 const HELD =
   'pipeline: {id: held, goal: "wait for {{params.whom}}", params: {whom: {}}, tasks: [{id: a, tool: puppet}]}';
@@ -14,6 +16,7 @@ async function held() {
   const registry = new RunRegistry({ clock });
   const pipeline = parsePipeline(HELD, { tools: [puppet.tool] });
   const runId = await registry.submit({ pipeline, params: { whom: 'Ada' }, tenant_id: 'acme' });
+  await settle();
   return { puppet, clock, registry, runId, pipeline };
 }
 
@@ -70,22 +73,64 @@ describe('the registry of runs (law L2)', () => {
     expect(puppet.calls).to.have.length(1);
   });
 
-  it('has exactly one end for a run, however a cancel and its completion race', async () => {
-    for (const turnsBefore of [0, 1, 2, 3]) {
-      const { puppet, registry, runId } = await held();
-      puppet.last.resolve('done');
-      for (let turn = 0; turn < turnsBefore; turn++) await Promise.resolve();
-      await registry.cancel(runId).catch(() => undefined);
-      const { status } = await registry.settled(runId);
-      expect(['succeeded', 'cancelled']).to.include(status);
-      expect(registry.record(runId).status).to.equal(status);
-    }
-  });
-
   it('forgets', async () => {
     const { registry, runId } = await held();
     registry.forget(runId);
     expect(() => registry.record(runId)).to.throw('there is no run');
     expect(await rejectionOf(registry.settled(runId))).to.include({ code: 'run_not_found' });
+  });
+
+  it('has a run that waits in every look at it, from the moment it was accepted', async () => {
+    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 }, eventBuffer: 10 });
+    const heard: string[] = [];
+    const [first = ''] = await held.submitAll(['a']);
+    const runId = await held.submit('acme', {
+      onEvent: ({ run_id, kind }) => heard.push(`${kind} ${held.registry.record(run_id).status}`),
+    });
+    expect(heard).to.deep.equal(['run queued']);
+    const time = new Date(held.clock.now()).toISOString();
+    expect(held.registry.record(runId)).to.deep.include({
+      status: 'queued',
+      settled: false,
+      created_at: time,
+      started_at: null,
+      finished_at: null,
+      result: null,
+      progress: { waves: 1, waves_executed: 0, tasks: 1, tasks_settled: 0, invocations: 0 },
+    });
+    expect(held.registry.tenantOf(runId)).to.equal('acme');
+    expect(held.registry.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
+    expect([...held.registry.statuses()]).to.have.deep.members([
+      ['running', 1],
+      ['queued', 1],
+    ]);
+    held.clock.advance(500);
+    await held.end(first);
+    const record = held.registry.record(runId);
+    expect(record).to.include({ status: 'running', created_at: time });
+    expect(record.started_at).to.equal(new Date(held.clock.now()).toISOString());
+  });
+
+  it('knows no run that it was never given', async () => {
+    const { registry } = new HeldRuns();
+    for (const look of ['record', 'version', 'tenantOf', 'events', 'snapshot'] as const) {
+      expect(() => registry[look]('x'), look)
+        .to.throw('there is no run x')
+        .with.property('code', 'run_not_found');
+    }
+    for (const ask of ['settled', 'cancel', 'rerun'] as const) {
+      expect(await rejectionOf(registry[ask]('x')), ask).to.include({ code: 'run_not_found' });
+    }
+  });
+
+  it('gives a record that stays as it was when the run goes on', async () => {
+    const held = new HeldRuns();
+    const runId = await held.registry.submit({ pipeline: held.pipeline, collect_events: true });
+    await held.filled();
+    const record = held.registry.record(runId);
+    expect(record.events).to.have.length(1);
+    await held.end(runId);
+    expect(record.events).to.have.length(1);
+    expect(held.registry.record(runId).events).to.have.length(2);
   });
 });

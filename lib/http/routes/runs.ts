@@ -1,23 +1,17 @@
 import Type from 'typebox';
 import { visibleRun } from '../visible-run.js';
 import { mayUse } from '../caller.js';
+import { etagOf, isKnown } from '../etag.js';
 import { type Route, route } from '../route.js';
-import { CancelRequestSchema, RerunRequestSchema, RunIdParams, TenantId } from '../schemas/request.js';
-import { AcceptedSchema, RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
+import { RunIdParams, TenantId } from '../schemas/request.js';
+import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
 import type { HttpServices } from '../services.js';
 import { awaitChange } from '../await-change.js';
 import { jsonObject } from '../schemas/wire.js';
 
-/** Looking at runs, and what can be done with them. */
+/** Looking at runs. */
 export function runRoutes(services: HttpServices): Route[] {
-  return [
-    list(services),
-    record(services),
-    snapshot(services),
-    cancel(services),
-    rerun(services),
-    remove(services),
-  ];
+  return [list(services), record(services), snapshot(services)];
 }
 
 const LISTED = Type.Object(
@@ -100,7 +94,7 @@ function record(services: HttpServices): Route {
       if (query.wait) await awaitChange(services, runId, known, query.wait * 1000, gone());
       const etag = etagOf(registry.version(runId));
       const told = { headers: { ETag: etag }, runId };
-      if (known !== undefined && isAmong(etag, known)) return { status: 304, ...told };
+      if (isKnown(etag, known)) return { status: 304, ...told };
       return { body: registry.record(runId), ...told };
     },
   });
@@ -124,81 +118,4 @@ function snapshot({ registry }: HttpServices): Route {
       return { body: registry.snapshot(runId), runId };
     },
   });
-}
-
-function cancel({ registry }: HttpServices): Route {
-  return route({
-    method: 'POST',
-    path: '/pipelines/runs/{run_id}/cancel',
-    id: 'cancelRun',
-    tag: 'Runs',
-    summary: 'Cancel a queued or running run',
-    description:
-      'The wave at work finishes and no further one starts: until then `settled` is false. With `force` the tools in flight are told to stop; that is also possible while a cancelled run has not settled yet.',
-    access: 'run',
-    params: RunIdParams,
-    body: { schema: CancelRequestSchema, required: false },
-    answers: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
-    errors: ['run_not_found', 'run_already_terminal'],
-    handle: async ({ params, body = {}, caller }) => {
-      const runId = visibleRun(registry, caller, params.run_id);
-      return { body: await registry.cancel(runId, body), runId };
-    },
-  });
-}
-
-function rerun({ registry }: HttpServices): Route {
-  return route({
-    method: 'POST',
-    path: '/pipelines/runs/{run_id}/rerun',
-    id: 'rerunRun',
-    tag: 'Runs',
-    summary: 'Run a settled run once more, from where it failed if you like',
-    description: 'A new run with what the first was given. Tasks that are reused are not called again.',
-    access: 'run',
-    params: RunIdParams,
-    body: { schema: RerunRequestSchema, required: false },
-    answers: {
-      202: {
-        description: 'The new run was accepted.',
-        schema: AcceptedSchema,
-        headers: { Location: 'Where the record of the new run is.' },
-      },
-    },
-    errors: ['run_not_found', 'run_not_settled', 'nothing_to_rerun', 'queue_full', 'shutting_down'],
-    handle: async ({ params, body = {}, caller }) => {
-      const earlier = visibleRun(registry, caller, params.run_id);
-      const runId = await registry.rerun(earlier, body.from);
-      const headers = { Location: `/pipelines/runs/${runId}` };
-      return { body: { run_id: runId, status: 'queued' }, headers, runId };
-    },
-  });
-}
-
-function remove({ registry }: HttpServices): Route {
-  return route({
-    method: 'DELETE',
-    path: '/pipelines/runs/{run_id}',
-    id: 'deleteRun',
-    tag: 'Runs',
-    summary: 'Forget a settled run',
-    access: 'run',
-    params: RunIdParams,
-    answers: { 204: { description: 'It is forgotten.' } },
-    errors: ['run_not_found', 'run_not_settled'],
-    handle: ({ params, caller }) => {
-      const runId = visibleRun(registry, caller, params.run_id);
-      registry.remove(runId);
-      return { runId };
-    },
-  });
-}
-
-function etagOf(version: string): string {
-  return `"${version}"`;
-}
-
-/** A list of ETags, some of them weak, as If-None-Match has it. */
-function isAmong(etag: string, known: string): boolean {
-  return known.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 }

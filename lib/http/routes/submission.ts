@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { TaskFailedError, WavetrainError } from '../../errors.js';
 import type { RunRecord } from '../../runs/record.js';
+import { acceptedAnswer } from '../accepted.js';
 import { tenantFor } from '../caller.js';
 import { pipelineOf } from '../definition.js';
 import { errorAnswer } from '../error-answer.js';
@@ -116,22 +117,15 @@ function asynchronous({ registry, catalog }: HttpServices): Route {
       const idempotency =
         key === undefined ? undefined : { key, fingerprint: fingerprintOf(request.yaml ?? request.body) };
       const earlier = idempotency && registry.submitted(tenantId, idempotency);
-      if (earlier !== undefined) return accepted(registry.record(earlier), { 'Idempotent-Replayed': 'true' });
+      if (earlier !== undefined) return acceptedAnswer(registry.acceptance(earlier), REPLAYED);
       const pipeline = pipelineOf(request, catalog);
       const runId = await registry.submit({ ...given, pipeline, tenant_id: tenantId }, { idempotency });
-      return accepted(registry.record(runId));
+      return acceptedAnswer(registry.acceptance(runId));
     },
   });
 }
 
-/** A run of which the caller has not heard yet is queued to it, whatever it has become since (States and transitions). */
-function accepted({ run_id }: RunRecord, headers: Record<string, string> = {}): Answer {
-  return {
-    body: { run_id, status: 'queued' },
-    headers: { Location: `/pipelines/runs/${run_id}`, ...headers },
-    runId: run_id,
-  };
-}
+const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
 function fingerprintOf(body: unknown): string {
   return createHash('sha256').update(JSON.stringify(body)).digest('base64');

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parsePipeline } from '../../lib/pipelines/load.js';
+import { RunRegistry } from '../../lib/runs/registry.js';
+import { settle } from '../support/deferred.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Puppet } from '../support/puppet.js';
+
+const PIPELINE = `{id: p, goal: g, tasks: [
+  {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},
+  {id: put, tool: store, inputs: {key: k, value: "{{a.output}}"}}, {id: z, tool: puppet, await: [put, each]}]}`;
+
+const ACT = fc.record({
+  kind: fc.constantFrom('return', 'return', 'return', 'return', 'throw', 'wait', 'cancel', 'force', 'log'),
+  at: fc.nat(20),
+});
+
+describe('the version of a record', () => {
+  it('changes whenever the record does, and only ever says one thing', async () => {
+    const shape = fc.record({
+      acts: fc.array(ACT, { maxLength: 14 }),
+      eventBuffer: fc.constantFrom(0, 100),
+      collect_events: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(shape, async ({ acts, eventBuffer, collect_events }) => {
+        const puppet = new Puppet();
+        const clock = new ManualClock();
+        const registry = new RunRegistry({ clock, eventBuffer, admission: { maxRunning: 1, maxQueued: 1 } });
+        const inputs = { list: [1, 2] };
+        const pipeline = parsePipeline(PIPELINE, { tools: [puppet.tool], inputs });
+        const before = await registry.submit({ pipeline, inputs });
+        const runId = await registry.submit({ pipeline, inputs, collect_events });
+        const records = new Map<string, string>();
+        const look = (): void => {
+          const record = JSON.stringify(registry.record(runId));
+          const version = registry.version(runId);
+          expect(records.get(version) ?? record).to.equal(record);
+          records.set(version, record);
+        };
+        const lookOften = async (): Promise<void> => {
+          for (let turn = 0; turn < 30; turn++) {
+            look();
+            await Promise.resolve();
+          }
+          await settle(2);
+          look();
+        };
+        await lookOften();
+        await registry.cancel(before, { force: true });
+        await lookOften();
+        const open = new Set<unknown>();
+        for (const { kind, at } of acts) {
+          const calls = puppet.calls.filter((call) => call.context.run_id === runId && !open.has(call));
+          const call = calls[at % calls.length];
+          clock.advance(1);
+          if (kind === 'wait') clock.advance(10_000);
+          else if (kind === 'cancel' || kind === 'force') {
+            await registry.cancel(runId, { force: kind === 'force' }).catch(() => undefined);
+          } else if (kind === 'log') call?.context.log('still here');
+          else if (call !== undefined) {
+            open.add(call);
+            if (kind === 'return') call.resolve(at);
+            else call.reject(new Error('no luck'));
+          }
+          await lookOften();
+        }
+        expect(new Set(records.values()).size).to.equal(records.size);
+      }),
+      { numRuns: 80 },
+    );
+  }).timeout(20_000);
+
+  it('stays when nothing changes, and when the events of the run are dropped', async () => {
+    const puppet = new Puppet();
+    const retention = { keep: 10, ttlMs: 1e9, events: 0 };
+    const registry = new RunRegistry({ clock: new ManualClock(), eventBuffer: 10, retention });
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
+      tools: [puppet.tool],
+    });
+    const runId = await registry.submit({ pipeline });
+    await settle();
+    const running = registry.version(runId);
+    await settle();
+    expect(registry.version(runId)).to.equal(running);
+    puppet.last.resolve(1);
+    await registry.settled(runId);
+    const settled = registry.version(runId);
+    await settle();
+    expect(registry.events(runId).size).to.equal(0);
+    expect(registry.version(runId)).to.equal(settled).and.not.equal(running);
+    expect(() => registry.version('nothing')).to.throw('there is no run');
+  });
+});
