@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { copySwaggerUi } from './swagger-ui.mjs';
 
 // The library keeps its dependencies outside, so that a host shares them. The command is one file with what every run
 // needs, because finding and compiling those files one by one is most of what a short run would cost; what only some
@@ -21,11 +22,25 @@ const shared = {
   logLevel: 'warning',
 };
 
+const URL_OF_THIS_FILE = "const __url=require('node:url').pathToFileURL(__filename).href;";
+
+const ofSomeRuns = ['ajv', 'csv-parse', 'jiti', 'jsonata', 're2js'];
+const ofServers = [
+  '@koa/router',
+  '@opentelemetry',
+  'eventsource-parser',
+  'koa',
+  'koa-bodyparser',
+  'koa2-swagger-ui',
+  'pino',
+  'prom-client',
+];
+
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 
 await build({
   ...shared,
-  entryPoints: { index: 'lib/index.ts', testing: 'lib/testing.ts' },
+  entryPoints: { index: 'lib/index.ts', testing: 'lib/testing.ts', client: 'lib/client.ts' },
   chunkNames: 'library-[hash]',
   packages: 'external',
 });
@@ -37,22 +52,38 @@ const command = await build({
   entryPoints: { cli: 'lib/cli/main.ts' },
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
-  external: ['ajv', 'ajv/*', 'csv-parse', 'csv-parse/*', 'jiti', 'jsonata', 're2js'],
+  external: [...ofSomeRuns, ...ofServers].flatMap((name) => [name, `${name}/*`]),
   minify: true,
   // Compiled code that was kept cannot import: packages are required, tool files come through bin/start.cjs.
   supported: { 'dynamic-import': false },
   define: { 'import.meta.url': '__url' },
-  banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
+  banner: { js: URL_OF_THIS_FILE },
 });
 
-writeFileSync(join(root, 'dist', 'LICENSES.txt'), licensesOf(Object.keys(command.metafile.inputs)));
+copySwaggerUi();
+// A thread is started from a file of its own.
+await build({
+  ...shared,
+  splitting: false,
+  entryPoints: { 'expression-thread': 'lib/tools/expressions/expression-thread.ts' },
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  packages: 'external',
+  define: { 'import.meta.url': '__url' },
+  banner: { js: URL_OF_THIS_FILE },
+});
+
+writeFileSync(
+  join(root, 'dist', 'LICENSES.txt'),
+  licensesOf([...Object.keys(command.metafile.inputs), 'node_modules/swagger-ui-dist/']),
+);
 
 execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
 });
 
-/** The licences of the packages that are bundled into the command, which their authors ask to be kept with it. */
+/** The licences of the packages that are in dist, which their authors ask to be kept with it. */
 function licensesOf(files) {
   const packages = new Set(
     files.flatMap((file) => file.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1] ?? []),

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { BaseContext } from 'clipanion';
 import { type Clock, systemClock } from '../clock.js';
 import { systemEnvironment } from '../config.js';
@@ -14,6 +15,10 @@ export type CliContext = BaseContext & {
   readonly cwd: string;
   readonly clock: Clock;
   readonly processEvents: ProcessEvents;
+  /** An id that nothing else has. */
+  readonly newId: () => string;
+  /** Bytes that nobody can guess. */
+  readonly randomBytes: (count: number) => Uint8Array;
   readonly services: Services;
 };
 
@@ -28,6 +33,8 @@ export function systemContext(): CliContext {
     cwd: process.cwd(),
     clock: systemClock,
     processEvents: process,
+    newId: () => randomUUID(),
+    randomBytes,
     services: systemServices,
   };
 }

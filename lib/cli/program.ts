@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ImportModule } from '../tools/load.js';
 
@@ -29,4 +30,9 @@ export function packageFacts(): PackageFacts {
 export function packageEntry(): string {
   const source = fileURLToPath(new URL('../index.ts', import.meta.url));
   return existsSync(source) ? source : createRequire(import.meta.url).resolve(PROGRAM);
+}
+
+/** A file of the package that the build makes. */
+export function builtFile(name: string): string {
+  return join(dirname(createRequire(import.meta.url).resolve('wavetrain/package.json')), 'dist', name);
 }

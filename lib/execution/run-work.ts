@@ -163,13 +163,19 @@ export class RunWork implements Work {
   #noteEnd(work: TaskWork, settlement: Settlement): void {
     const { journal, clock } = this.#services;
     if (!journal.isRead) return;
-    const { items, attempts, startedAt } = work;
-    const extent = items === undefined ? { attempt: attempts } : { items: items.length };
+    const { startedAt } = work;
+    const extent = extentOf(work);
     const ending = settlement.ok
       ? { kind: 'finish' as const }
       : { kind: 'fail' as const, error: settlement.error };
     journal.write({ ...ending, ...about(work), ...extent, duration_ms: clock.now() - startedAt });
   }
+}
+
+/** How much there was to do: attempts of a task, items of a fan-out, nothing when the output was taken over. */
+function extentOf({ items, attempts, reused }: TaskWork): Pick<TaskEvent, 'attempt' | 'items'> {
+  if (reused !== undefined) return {};
+  return items === undefined ? { attempt: attempts } : { items: items.length };
 }
 
 function about({ task, reused }: TaskWork): Pick<TaskEvent, 'task_id' | 'tool' | 'wave' | 'reused'> {

@@ -36,7 +36,7 @@ function routerOf(routes: readonly Route[], services: HttpServices): Router {
 }
 
 /** One line in the log and one figure for each request, once its answer has left or its client has. */
-function told({ log, figures, clock }: HttpServices): Middleware {
+function told({ log, figures, clock, isReady }: HttpServices): Middleware {
   return async (ctx, next) => {
     const began = clock.now();
     ctx.set(HEADERS_OF_EVERY_ANSWER);
@@ -57,6 +57,8 @@ function told({ log, figures, clock }: HttpServices): Middleware {
       );
     });
     await next();
+    // A connection that is kept for the next request would hold up the end.
+    if (!isReady()) ctx.set('Connection', 'close');
   };
 }
 
@@ -86,7 +88,12 @@ function answer(ctx: Context, { status, headers, body }: ErrorAnswer): void {
 
 function guarded({ guard }: HttpServices): Middleware {
   return async (ctx, next) => {
-    guard.check({ method: ctx.method, host: ctx.get('Host'), origin: ctx.get('Origin') });
+    guard.check({
+      method: ctx.method,
+      host: ctx.get('Host'),
+      origin: ctx.get('Origin'),
+      fetchSite: ctx.get('Sec-Fetch-Site'),
+    });
     await next();
   };
 }

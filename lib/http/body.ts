@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { messageOf, WavetrainError } from '../errors.js';
-
-const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+import { DEEPEST_BODY, isDeeperThan } from './body-depth.js';
+import { bodyKind, YAML_TYPES } from './body-kind.js';
+import { bodyTooLarge, invalidBody, refusalOf } from './body-refusal.js';
 
 /** What came with a request. */
 export interface Body {
@@ -16,11 +17,35 @@ export interface Body {
 /** Reads the body of a request, if it has one. */
 export type BodyReader = (ctx: Context, takesYaml: boolean) => Promise<Body>;
 
+const NO_BODY: Body = { json: undefined, yaml: undefined };
+
 /**
  * Reads bodies of at most `limitBytes`: JSON, and YAML where a route takes it (D33, D38). What is wrong with one is
  * told before anything is made of it.
  */
 export function bodyReader(limitBytes: number): BodyReader {
+  const parse = parser(limitBytes);
+  return async (ctx, takesYaml) => {
+    const kind = bodyKind(ctx, takesYaml);
+    if (kind === undefined) return NO_BODY;
+    if (Number(ctx.req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
+    askForIt(ctx);
+    const { value, text } = await parse(ctx);
+    if (text === '') return NO_BODY;
+    if (kind === 'yaml') return { json: undefined, yaml: text };
+    if (isDeeperThan(text, DEEPEST_BODY)) {
+      throw invalidBody(`the body is nested deeper than ${DEEPEST_BODY} levels`);
+    }
+    return { json: value, yaml: undefined };
+  };
+}
+
+interface Parsed {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+function parser(limitBytes: number): (ctx: Context) => Promise<Parsed> {
   const parse = bodyParser({
     enableTypes: ['json', 'text'],
     extendTypes: { json: ['application/json'], text: YAML_TYPES },
@@ -31,60 +56,44 @@ export function bodyReader(limitBytes: number): BodyReader {
       throw refusalOf(error, limitBytes);
     },
   });
-  return async (ctx, takesYaml) => {
-    const kind = kindOf(ctx, takesYaml);
-    if (kind === undefined) return { json: undefined, yaml: undefined };
-    const isUtf8 = watchEncoding(ctx.req);
-    await parse(ctx as Parameters<typeof parse>[0], () => Promise.resolve());
-    if (!isUtf8()) throw invalid('the body is not UTF-8');
-    const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
-    return kind === 'yaml' ? { json: undefined, yaml: rawBody } : { json: body, yaml: undefined };
-  };
-}
-
-/** Undefined when there is no body. */
-function kindOf(ctx: Context, takesYaml: boolean): 'json' | 'yaml' | undefined {
-  const { headers } = ctx.req;
-  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
-    return undefined;
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw new WavetrainError('unsupported_media_type', 'a body must not be compressed');
-  }
-  if (ctx.is('application/json') !== false) return 'json';
-  if (takesYaml && ctx.is(YAML_TYPES) !== false) return 'yaml';
-  const wanted = takesYaml ? 'application/json or application/yaml' : 'application/json';
-  throw new WavetrainError('unsupported_media_type', `send the body with Content-Type: ${wanted}`);
-}
-
-/** The parser replaces what is no UTF-8 without a word, so somebody else has to look. */
-function watchEncoding(request: IncomingMessage): () => boolean {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let isUtf8 = true;
-  const decode = (chunk?: Buffer): void => {
+  return async (ctx) => {
+    const bytes = new BytesOf(ctx.req);
     try {
-      decoder.decode(chunk, { stream: chunk !== undefined });
-    } catch {
-      isUtf8 = false;
+      await parse(ctx, () => Promise.resolve());
+      const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
+      if (!bytes.spell(rawBody)) throw invalidBody('the body is not UTF-8');
+      return { value: body, text: rawBody };
+    } finally {
+      bytes.forget();
     }
   };
-  request.on('data', decode);
-  return () => {
-    decode();
-    return isUtf8;
-  };
 }
 
-function refusalOf(error: Error & { status?: number; type?: string }, limitBytes: number): WavetrainError {
-  if (error.status === 413) {
-    const size = (limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 2 });
-    return new WavetrainError('body_too_large', `the body is larger than ${size} MiB`, { cause: error });
+/** Who waits for leave to send a body gets it here, when nothing speaks against the request any more. */
+function askForIt({ req, res }: Context): void {
+  if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
+}
+
+/** What stands in a text for each byte that is no UTF-8. */
+const REPLACEMENT = '\ufffd';
+
+/** The bytes of a body while it arrives: the parser replaces what is no UTF-8 without a word. */
+class BytesOf {
+  readonly #request: IncomingMessage;
+  readonly #chunks: Buffer[] = [];
+  readonly #keep = (chunk: Buffer): void => void this.#chunks.push(chunk);
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+    request.on('data', this.#keep);
   }
-  if (error.status === 415)
-    return new WavetrainError('unsupported_media_type', messageOf(error), { cause: error });
-  if (error.type?.startsWith('request.')) return invalid('the body broke off', error);
-  return invalid(`the body is not JSON: ${messageOf(error)}`, error);
-}
 
-function invalid(message: string, cause?: unknown): WavetrainError {
-  return new WavetrainError('invalid_request', message, cause === undefined ? {} : { cause });
+  /** Is `text` what they say? */
+  spell(text: string): boolean {
+    return !text.includes(REPLACEMENT) || isUtf8(Buffer.concat(this.#chunks));
+  }
+
+  forget(): void {
+    this.#request.off('data', this.#keep);
+  }
 }

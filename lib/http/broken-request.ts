@@ -1,4 +1,70 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WavetrainError } from '../errors.js';
+import { endWith, respondWith } from './raw-answer.js';
+
+/** The last request that a connection brought whole up to its body, and the answer to it. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
 /** Answers requests that are broken before Koa sees them in the shape of every other error (D32). */
-export function answerBrokenRequests(_server: Server): void {}
+export function answerBrokenRequests(server: Server): void {
+  const exchanges = new WeakMap<Duplex, Exchange>();
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    exchanges.set(request.socket, { request, response });
+  });
+  // Whoever reads the body gives leave to send it: what is refused need not be sent at all.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    respondWith(invalid('no expectation but 100-continue is met'), response);
+  });
+  const refuse = (socket: Duplex, error: WavetrainError): void => {
+    whenItsTurn(exchanges.get(socket), socket, () => endWith(error, socket));
+  };
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    refuse(socket, new WavetrainError('method_not_allowed', 'this server is no proxy'));
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    refuse(socket, refusalOf(error));
+  });
+}
+
+/** Answers that something broken waits behind; every further piece of it is told again. */
+const awaited = new WeakSet<ServerResponse>();
+
+/**
+ * What is broken may be the last request, or one behind it that comes while the last one is still at work: then its
+ * answer must wait, or it would be taken for the other's.
+ */
+function whenItsTurn(last: Exchange | undefined, socket: Duplex, answer: () => void): void {
+  if (last === undefined || (last.request.complete && last.response.writableFinished)) answer();
+  else if (!last.request.complete && last.response.headersSent) socket.destroy();
+  else if (!last.request.complete) answer();
+  else if (!awaited.has(last.response)) {
+    awaited.add(last.response);
+    last.response.once('close', answer);
+  }
+}
+
+function refusalOf({ code, reason }: NodeJS.ErrnoException & { reason?: unknown }): WavetrainError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new WavetrainError('header_too_large', 'the headers of the request are too large');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new WavetrainError('body_too_large', 'the extensions of the chunks are too large');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new WavetrainError('request_timeout', 'the request did not arrive in time');
+    default: {
+      const why = typeof reason === 'string' ? `: ${reason}` : '';
+      return invalid(`this is no request of HTTP/1.1${why}`);
+    }
+  }
+}
+
+function invalid(message: string): WavetrainError {
+  return new WavetrainError('invalid_request', message);
+}

@@ -59,7 +59,7 @@ export class Endpoint {
   #identify(ctx: Context): Caller {
     const { access } = this.route;
     if (access === 'open') return ANYONE;
-    const caller = this.#services.authenticate(ctx.req.headers);
+    const caller = this.#services.authenticate(ctx.req.headersDistinct);
     if (caller === undefined) {
       throw new WavetrainError('unauthorized', 'send a key: Authorization: Bearer KEY, or X-API-Key: KEY');
     }
@@ -99,10 +99,11 @@ export class Endpoint {
     if (answer.runId !== undefined) ctx.state['runId'] = answer.runId;
     ctx.status = status;
     ctx.set({ ...answer.headers });
+    const raw = answer.text ?? answer.bytes;
     if (answer.stream !== undefined) stream(ctx, answer.stream);
-    else if (answer.text !== undefined) {
+    else if (raw !== undefined) {
       ctx.type = answer.type ?? accepts;
-      ctx.body = answer.text;
+      ctx.body = raw;
     } else if (answer.body === undefined) ctx.body = null;
     else ctx.body = answer.body;
     ctx.status = status;
@@ -144,11 +145,13 @@ function answerCheckers({ answers }: Route): Map<number, Checker> {
   );
 }
 
-function mediaTypesOf({ answers }: Route): string[] {
+/** The first is for callers who take any. */
+function mediaTypesOf({ answers, prefers }: Route): string[] {
   const types = Object.values(answers).flatMap(({ schema, media = {} }) => [
     ...(schema === undefined ? [] : ['application/json']),
     ...Object.keys(media),
   ]);
+  if (prefers !== undefined) types.unshift(prefers);
   return types.length === 0 ? ['application/json'] : [...new Set(types)];
 }
 
@@ -162,6 +165,7 @@ function refuse(complaint: string | undefined): void {
 
 /** Koa would take a stream that the client left for an error; so the response is handed on. */
 function stream(ctx: Context, write: NonNullable<Answer['stream']>): void {
+  if (ctx.method === 'HEAD') return;
   ctx.respond = false;
   ctx.res.statusCode = ctx.status;
   write(ctx.res);

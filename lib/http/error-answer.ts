@@ -17,6 +17,8 @@ type Detail = ErrorBody['detail'];
 /**
  * What a caller is told about something that was thrown. Undefined for a bug: nothing of it leaves this process.
  */
+export function errorAnswer(thrown: WavetrainError): ErrorAnswer;
+export function errorAnswer(thrown: unknown): ErrorAnswer | undefined;
 export function errorAnswer(thrown: unknown): ErrorAnswer | undefined {
   const error = expected(thrown);
   return error === undefined ? undefined : answerWith(detailOf(error));
@@ -35,7 +37,10 @@ function answerWith(detail: Detail): ErrorAnswer {
   const retryAfter = RETRY_AFTER[detail.code];
   return {
     status: STATUS_OF_CODE[detail.code],
-    headers: retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) },
+    headers: {
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+      ...(detail.code === 'unauthorized' && { 'WWW-Authenticate': 'Bearer' }),
+    },
     body: { detail },
   };
 }

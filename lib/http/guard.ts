@@ -7,9 +7,11 @@ export interface Guard {
   check(request: GuardedRequest): void;
 }
 
+/** Of a request; each header is empty when there is none. */
 export interface GuardedRequest {
   readonly method: string;
   readonly host: string;
-  /** The Origin header; empty when there is none. */
   readonly origin: string;
+  /** The Sec-Fetch-Site header, by which a browser says where the page came from that asks. */
+  readonly fetchSite: string;
 }

@@ -1,32 +1,27 @@
 import type { TSchema } from 'typebox';
-import { PipelineDefinition } from '../definition/schema.js';
-import type { ErrorCode } from '../errors.js';
-import { isObject } from '../json.js';
-import { STATUS_OF_CODE } from './error-status.js';
+import { apiDescription } from './api-description.js';
+import { Components } from './components.js';
+import { errorResponses, errorsOf } from './error-responses.js';
 import type { AnswerDocument, Route } from './route.js';
-import { ErrorBodySchema } from './schemas/error.js';
-import { ExecutionOptionsDocument } from './schemas/request.js';
+import { EXAMPLE_YAML } from './routes/example.js';
 
 type Schema = Record<string, unknown>;
 
-/** What stands in the documents for values that code judges, by their titles. */
-const IN_PLACE_OF: Readonly<Record<string, TSchema>> = {
-  Pipeline: PipelineDefinition,
-  ExecutionOptions: ExecutionOptionsDocument,
+/** What belongs together, and what it is. */
+const TAGS: Readonly<Record<string, string>> = {
+  Pipelines: 'What can be asked about a definition without running it.',
+  Runs: 'Starting runs, looking at them, and what can be done with them.',
+  Plans: 'Pipelines that build on one another.',
+  Server: 'For those who operate the server.',
+  Documents: 'What the server says about itself.',
 };
 
-const DESCRIPTION = [
-  'Runs pipelines of tool calls in concurrent waves.',
-  '',
-  'Submit a pipeline with `POST /pipelines/run` and wait for its result, or with `POST /pipelines/run_async` and poll',
-  '`GET /pipelines/runs/{run_id}` until `settled` is true. Every error has the body `{"detail": {"code", "message"}}`.',
-].join('\n');
-
-/** The OpenAPI 3.1 document of a route table. */
+/** The OpenAPI 3.1 document of a route table, its pages left out. */
 export function openApi(routes: readonly Route[], version: string): Record<string, unknown> {
+  const documented = routes.filter(({ isPage }) => isPage !== true);
   const components = new Components();
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
+  for (const route of documented) {
     paths[route.path] = {
       ...paths[route.path],
       [route.method.toLowerCase()]: operationOf(route, components),
@@ -37,73 +32,69 @@ export function openApi(routes: readonly Route[], version: string): Record<strin
     info: {
       title: 'Wavetrain',
       version,
-      description: DESCRIPTION,
+      description: apiDescription(),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    servers: [{ url: '/', description: 'This server.' }],
+    tags: tagsOf(documented),
     paths,
     components: {
       schemas: components.schemas,
+      examples: components.examples,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'A key that the server knows.' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'The same in another header.',
+        },
       },
     },
   };
 }
 
-/** Schemas with a title stand in one place, and are referred to from everywhere else. */
-class Components {
-  readonly schemas: Record<string, unknown> = {};
-
-  of(schema: TSchema): Schema {
-    return this.#refer(JSON.parse(JSON.stringify(schema))) as Schema;
-  }
-
-  #refer(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map((part) => this.#refer(part));
-    if (!isObject(schema)) return schema;
-    const { title } = schema;
-    if (typeof title !== 'string') return this.#within(schema);
-    if (this.schemas[title] === undefined) {
-      this.schemas[title] = {};
-      this.schemas[title] = this.#within(definitionOf(title, schema));
-    }
-    return { $ref: `#/components/schemas/${title}` };
-  }
-
-  #within(schema: Schema): Schema {
-    return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, this.#refer(part)]));
-  }
+function tagsOf(routes: readonly Route[]): Schema[] {
+  const names = [...new Set(routes.map(({ tag }) => tag))];
+  return names.map((name) => ({ name, ...(TAGS[name] !== undefined && { description: TAGS[name] }) }));
 }
 
-function definitionOf(title: string, { title: _, ...schema }: Schema): Schema {
-  const other = IN_PLACE_OF[title];
-  return other === undefined ? schema : (JSON.parse(JSON.stringify(other)) as Schema);
-}
-
-function operationOf(route: Route, components: Components): Record<string, unknown> {
-  const { id, tag, summary, description, body, access } = route;
-  const errors = errorsOf(route);
+function operationOf(route: Route, components: Components): Schema {
+  const { id, tag, summary, body } = route;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    ...descriptionOf(route),
     parameters: parametersOf(route, components),
     ...(body !== undefined && { requestBody: requestBodyOf(body, components) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer, components)]),
       ),
-      ...errorResponses(errors, components),
+      ...errorResponses(errorsOf(route), components),
     },
-    security: access === 'open' ? [] : [{}, { bearer: [] }, { apiKey: [] }],
+    security: securityOf(route),
   };
 }
 
-function parametersOf({ params, query, headers }: Route, components: Components): unknown[] {
+function descriptionOf({ description, access }: Route): { description?: string } {
+  const told = [
+    ...(description === undefined ? [] : [description]),
+    ...(access === 'open' ? ['Needs no key.'] : []),
+    ...(access === 'open' || access === 'any' ? [] : [`A key needs the scope \`${access}\`.`]),
+  ];
+  return told.length === 0 ? {} : { description: told.join('\n\n') };
+}
+
+/** Without keys in use everybody may; which is why nothing is among the choices. */
+function securityOf({ access }: Route): Schema[] {
+  if (access === 'open') return [];
+  const roles = access === 'any' ? [] : [access];
+  return [{}, { bearer: roles }, { apiKey: roles }];
+}
+
+function parametersOf({ params, query, headers }: Route, components: Components): Schema[] {
   const places = [
     ['path', params],
     ['query', query],
@@ -111,11 +102,21 @@ function parametersOf({ params, query, headers }: Route, components: Components)
   ] as const;
   return places.flatMap(([place, schema]) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-      const { description, ...rest } = components.of(property as TSchema);
-      const required = new Set<string>(schema?.required ?? []).has(name);
-      return { name, in: place, required, ...(description !== undefined && { description }), schema: rest };
+      const { description, ...own } = property as TSchema & { description?: string };
+      return {
+        name: place === 'header' ? canonical(name) : name,
+        in: place,
+        required: new Set<string>(schema?.required ?? []).has(name),
+        ...(description !== undefined && { description }),
+        schema: components.of('title' in own ? property : own),
+      };
     }),
   );
+}
+
+/** Routes declare headers in lower case, as they come; people write `If-None-Match`. */
+function canonical(header: string): string {
+  return header.replaceAll(/\bid\b|\b[a-z]/g, (part) => part.toUpperCase());
 }
 
 function requestBodyOf(body: NonNullable<Route['body']>, components: Components): Schema {
@@ -128,6 +129,7 @@ function requestBodyOf(body: NonNullable<Route['body']>, components: Components)
   };
   const asYaml = {
     schema: { type: 'string', description: 'The definition itself, as a YAML file holds it.' },
+    example: EXAMPLE_YAML,
   };
   return { required, content: { 'application/json': asJson, ...(yaml && { 'application/yaml': asYaml }) } };
 }
@@ -151,30 +153,4 @@ function responseOf(
     ...(documented.length > 0 && { headers: Object.fromEntries(documented) }),
     ...(Object.keys(content).length > 0 && { content }),
   };
-}
-
-/** Every error code that a route can answer with. */
-export function errorsOf({ access, body, query, params, errors = [] }: Route): ErrorCode[] {
-  const asksFor = access === 'open' ? [] : (['unauthorized', 'forbidden'] as const);
-  const ofBody =
-    body === undefined ? [] : (['request_timeout', 'body_too_large', 'unsupported_media_type'] as const);
-  const ofText = body || query || params ? (['invalid_request'] as const) : [];
-  const always = ['foreign_host', 'foreign_origin', 'not_acceptable', 'internal'] as const;
-  return [...new Set([...errors, ...ofText, ...asksFor, ...ofBody, ...always])];
-}
-
-function errorResponses(codes: readonly ErrorCode[], components: Components): Schema {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes)
-    byStatus.set(STATUS_OF_CODE[code], [...(byStatus.get(STATUS_OF_CODE[code]) ?? []), code]);
-  const schema = components.of(ErrorBodySchema);
-  return Object.fromEntries(
-    [...byStatus].map(([status, all]) => [
-      status,
-      {
-        description: all.map((code) => `\`${code}\``).join(', '),
-        content: { 'application/json': { schema } },
-      },
-    ]),
-  );
 }

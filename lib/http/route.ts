@@ -28,6 +28,8 @@ export interface Answer {
   readonly body?: unknown;
   /** Sent as it is, in the media type the route documents or the one given. */
   readonly text?: string;
+  /** As `text`, of what is none. */
+  readonly bytes?: Buffer;
   readonly type?: string;
   /** Takes over the connection after status and headers were set. */
   readonly stream?: (response: ServerResponse) => void;
@@ -64,12 +66,16 @@ interface Declaration<P extends TObject, Q extends TObject, H extends TObject, B
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
+  /** Made for browsers: served like the rest, and left out of the OpenAPI document. */
+  readonly isPage?: boolean;
   /** What a key must be good for; `open` needs none, `any` only has to be a key. */
   readonly access: Scope | 'open' | 'any';
   readonly params?: P;
   readonly query?: Q;
   readonly headers?: H;
   readonly body?: BodyDocument<B>;
+  /** The media type for callers who take any; JSON unless given. */
+  readonly prefers?: string;
   /** By status; the first is the usual one. */
   readonly answers: Readonly<Record<number, AnswerDocument>>;
   /** The errors that only this route has; those of access, bodies and bugs are added. */

@@ -1,23 +1,15 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { messageOf, WavetrainError } from '../errors.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { RunRegistry } from '../runs/registry.js';
 import { createApp } from './app.js';
 import { authenticatorOf } from './authenticator.js';
-import { answerBrokenRequests } from './broken-request.js';
 import { checkExposure } from './exposure.js';
 import { guardFor } from './host-guard.js';
+import { listen } from './listener.js';
 import { allRoutes } from './routes/all.js';
 import type { ServerSettings } from './settings.js';
 
 /** Events that all settled runs together keep: some hundred bytes each. */
 const EVENTS_OF_SETTLED_RUNS = 250_000;
-
-/** A request that has not arrived whole by then is answered 408. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 15_000;
-const HEADER_LIMIT_BYTES = 16 * 1024;
 
 /** A server that listens. */
 export interface OpenServer {
@@ -75,52 +67,15 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
     version,
   };
   const app = createApp(allRoutes(services), services);
-  const server = createServer(
-    {
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      maxHeaderSize: HEADER_LIMIT_BYTES,
-    },
-    app.callback(),
-  );
-  answerBrokenRequests(server);
-  await listening(server, config.host, config.port);
+  const listener = await listen(app.callback(), config, clock);
   return {
-    url: urlOf(server),
+    url: listener.url,
     registry,
     async close(graceMs) {
       ready = false;
       await registry.close(graceMs);
       metrics.close();
-      await closed(server);
+      await listener.close();
     },
   };
-}
-
-async function listening(server: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(unusable(error, host, port)));
-    server.listen(port, host, resolve);
-  });
-}
-
-function unusable(error: NodeJS.ErrnoException, host: string, port: number): WavetrainError {
-  const why =
-    error.code === 'EADDRINUSE'
-      ? 'another program listens there: choose another port with --port or SERVICE_API_PORT'
-      : messageOf(error);
-  return new WavetrainError('bad_usage', `cannot listen on ${host}:${port}: ${why}`, { cause: error });
-}
-
-function urlOf(server: Server): string {
-  const { address, port, family } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-/** Connections that wait for another request would keep the server open. */
-async function closed(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -44,6 +44,11 @@ export class Catalog {
   with(tools: Iterable<Tool>): Catalog {
     return new Catalog([...this.#tools.values(), ...tools]);
   }
+
+  /** This catalog with another tool in the place of the one of its name. */
+  replacing(tool: Tool): Catalog {
+    return new Catalog([...this.#tools.values()].map((one) => (one.name === tool.name ? tool : one)));
+  }
 }
 
 /** The tools that are always there (D22, D49). */

@@ -26,7 +26,12 @@ export function documents(): string[] {
 
 /** @throws Error when the command is not built: these specs run what readers run. */
 export function requireBuild(): void {
-  for (const file of ['dist/cli.cjs', 'dist/index.js', 'dist/types/lib/index.d.ts']) {
+  for (const file of [
+    'dist/cli.cjs',
+    'dist/index.js',
+    'dist/types/lib/index.d.ts',
+    'dist/swagger-ui/VERSION',
+  ]) {
     if (!existsSync(join(ROOT, file))) {
       throw new Error(`${file} is missing: run "npm run build" first ("npm test" does)`);
     }

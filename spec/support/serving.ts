@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../../lib/clock.js';
+import { LAST_ANSWERS_MS } from '../../lib/http/listener.js';
 import type { Environment } from '../../lib/config.js';
 import type { Key } from '../../lib/http/keys.js';
 import { type OpenServer, openServer } from '../../lib/http/server.js';
@@ -7,6 +8,8 @@ import { readServerConfig } from '../../lib/server-config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { fileAccess } from '../../lib/tools/files.js';
 import type { Tool } from '../../lib/tools/tool.js';
+import { settle } from './deferred.js';
+import { ManualClock } from './manual-clock.js';
 
 export interface ServingOptions {
   readonly env?: Environment;
@@ -65,6 +68,18 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
     log,
     ask: (method, path, body, headers) => ask(server.url, method, path, body, headers),
   };
+}
+
+/** On a clock that stands still, the time for the last answers must be passed by hand. */
+async function closed(server: OpenServer, graceMs: number, clock: Clock): Promise<void> {
+  const closing = server.close(graceMs);
+  if (clock instanceof ManualClock) {
+    await settle();
+    clock.advance(graceMs);
+    await settle();
+    clock.advance(LAST_ANSWERS_MS);
+  }
+  await closing;
 }
 
 async function ask<T>(

@@ -1,8 +1,12 @@
 import type { Route } from '../route.js';
 import type { HttpServices } from '../services.js';
+import { docsRoutes } from './docs.js';
 import { documentRoutes } from './documents.js';
+import { eventRoutes } from './events.js';
 import { healthRoutes } from './health.js';
+import { metricsRoutes } from './metrics.js';
 import { pipelineRoutes } from './pipelines.js';
+import { runActionRoutes } from './run-actions.js';
 import { runRoutes } from './runs.js';
 import { submissionRoutes } from './submission.js';
 
@@ -12,7 +16,11 @@ export function allRoutes(services: HttpServices): Route[] {
     ...pipelineRoutes(services),
     ...submissionRoutes(services),
     ...runRoutes(services),
+    ...eventRoutes(services),
+    ...runActionRoutes(services),
     ...healthRoutes(services),
+    ...metricsRoutes(services),
+    ...docsRoutes(),
     ...documentRoutes(services.version, () => routes),
   ];
   return routes;

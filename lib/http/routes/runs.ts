@@ -18,7 +18,7 @@ const LISTED = Type.Object(
   {
     status: Type.Optional(RunStatusSchema),
     tenant_id: Type.Optional(TenantId),
-    pipeline_id: Type.Optional(Type.String()),
+    pipeline_id: Type.Optional(Type.String({ description: 'Runs of one pipeline.' })),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Runs on one page.' }),
     ),
@@ -91,10 +91,11 @@ function record(services: HttpServices): Route {
     handle: async ({ params, query, headers, caller, gone }) => {
       const runId = visibleRun(registry, caller, params.run_id);
       const known = headers['if-none-match'];
-      if (query.wait) await awaitChange(services, runId, known, query.wait * 1000, gone());
-      const etag = etagOf(registry.version(runId));
-      const told = { headers: { ETag: etag }, runId };
-      if (isKnown(etag, known)) return { status: 304, ...told };
+      const etag = (): string => etagOf(registry.version(runId));
+      const isOld = known === undefined ? undefined : () => !isKnown(etag(), known);
+      if (query.wait) await awaitChange(services, runId, isOld, query.wait * 1000, gone());
+      const told = { headers: { ETag: etag() }, runId };
+      if (isKnown(etag(), known)) return { status: 304, ...told };
       return { body: registry.record(runId), ...told };
     },
   });

@@ -57,7 +57,10 @@ function synchronous({ registry, catalog, isReady }: HttpServices): Route {
       200: {
         description: 'The run succeeded.',
         schema: RunResultSchema,
-        headers: { 'Wavetrain-Run-Id': 'The id that the run had, as in logs and events.' },
+        headers: {
+          'Wavetrain-Run-Id':
+            'The id that the run had, as in logs and events. Errors of the run carry it too.',
+        },
       },
     },
     errors: [...REFUSALS, 'task_failed', 'run_cancelled'],

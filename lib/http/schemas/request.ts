@@ -1,6 +1,7 @@
 import Type, { type TProperties } from 'typebox';
 import type { ExecutionOptions } from '../../execution/run-inputs.js';
-import { jsonObject, RunId } from './wire.js';
+import { TENANT_ID } from '../tenant-id.js';
+import { jsonObject } from './wire.js';
 
 /**
  * A definition as it came. It is judged by the one validator, whose problems say more than a schema can; the
@@ -51,9 +52,8 @@ export const ExecutionOptionsDocument = Type.Object(
   { additionalProperties: false, description: 'How the run behaves.' },
 );
 
-/** Words of which no harm comes in logs, queries and headers. */
 export const TenantId = Type.String({
-  pattern: '^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$',
+  pattern: TENANT_ID,
   description: 'Namespace on the blackboard, and who may see the run.',
 });
 
@@ -112,4 +112,7 @@ export const RerunRequestSchema = Type.Object(
   { title: 'RerunRequest', additionalProperties: false },
 );
 
-export const RunIdParams = Type.Object({ run_id: RunId });
+/** Any text: an id that no run can have is of no run, and not a bad request (Errors). */
+export const RunIdParams = Type.Object({
+  run_id: Type.String({ description: 'Of the run: a UUIDv7 in lower case.' }),
+});

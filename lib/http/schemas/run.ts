@@ -5,7 +5,7 @@ import type { RunOutcome, RunResult } from '../../execution/result.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
 import { TaskEventSchema } from './event.js';
-import { Count, json, nullable, RunId, Time, wire } from './wire.js';
+import { json, nullable, RunId, Time, wire } from './wire.js';
 
 export const RunStatusSchema = wire<RunStatus>()(
   Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'], {
@@ -25,6 +25,10 @@ export const TaskFailureSchema = wire<TaskFailure>()(
     { title: 'TaskFailure', description: 'One task, or one item of it, that failed.' },
   ),
 );
+
+function counted(description: string) {
+  return Type.Integer({ minimum: 0, description });
+}
 
 const outcome = {
   outputs: Type.Record(Type.String(), json('What the task returned.'), { description: 'Task id to output.' }),
@@ -60,11 +64,11 @@ const summary = {
   started_at: nullable(Time),
   finished_at: nullable(Time),
   progress: Type.Object({
-    waves: Count,
-    waves_executed: Count,
-    tasks: Count,
-    tasks_settled: Count,
-    invocations: Count,
+    waves: counted('Waves that there are.'),
+    waves_executed: counted('Waves that have settled.'),
+    tasks: counted('Tasks that there are.'),
+    tasks_settled: counted('Tasks that have succeeded or failed.'),
+    invocations: counted('Tool invocations started, each item of a fan-out counted.'),
   }),
   error: nullable(
     Type.String({ description: 'The message of the first failure in time; set only when failed.' }),

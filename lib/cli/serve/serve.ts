@@ -1,0 +1,122 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { readConfig } from '../../config.js';
+import type { OpenServer } from '../../http/server.js';
+import type { Log } from '../../http/services.js';
+import type { ServerSettings } from '../../http/settings.js';
+import { readServerConfig, type ServerConfig } from '../../server-config.js';
+import type { Tool } from '../../tools/tool.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { readEnvFile } from '../flags/env-file.js';
+import { readNumber } from '../flags/numbers.js';
+import { builtFile, packageFacts, PROGRAM } from '../program.js';
+import { tellStrays } from '../run/strays.js';
+import { styleOf } from '../style.js';
+import { terminalOf } from '../terminal.js';
+import { openToolbox } from '../toolbox.js';
+import { EndSignals } from './end-signals.js';
+
+export interface ServeFlags {
+  readonly host: string | undefined;
+  readonly port: string | undefined;
+  readonly tools?: string[] | undefined;
+  readonly envFile?: string | undefined;
+  readonly quiet: boolean;
+}
+
+type Parts = Awaited<ReturnType<CliContext['services']['server']>>;
+
+/** Serves the API until a signal ends it (D43). Answers `interrupted` when a second one cut it short. */
+export async function serve(flags: ServeFlags, context: CliContext): Promise<ExitStatus> {
+  const port = readNumber('--port', flags.port, PORT);
+  await readEnvFile(flags.envFile, context);
+  const config = configOf(flags, port, context);
+  const parts = await context.services.server();
+  const log = openLog(parts, config, context);
+  const tracing = await parts.openTracing(context.env, {
+    clock: context.clock,
+    warn: (message) => log.warn({}, message),
+  });
+  const signals = new EndSignals(context.processEvents);
+  const silence = tellStrays(context.processEvents, (line) => log.error({}, line));
+  try {
+    const server = await parts.openServer({
+      ...(await settingsOf(parts, config, flags, context)),
+      log,
+      watcher: tracing,
+    });
+    greet(server, log, flags, context);
+    await signals.first;
+    log.info({ ...server.registry.load, grace_ms: config.shutdownMs }, 'shutting down');
+    const ended = server.close(config.shutdownMs).then(() => EXIT.done);
+    const status = await Promise.race([ended, signals.second.then(() => EXIT.interrupted)]);
+    await tracing?.close();
+    return status;
+  } finally {
+    signals.close();
+    silence();
+  }
+}
+
+const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;
+
+/** Flags win over variables. */
+function configOf({ host, quiet }: ServeFlags, port: number | undefined, { env }: CliContext): ServerConfig {
+  const config = readServerConfig({
+    ...env,
+    ...(host !== undefined && { SERVICE_API_HOST: host }),
+    ...(port !== undefined && { SERVICE_API_PORT: String(port) }),
+  });
+  return quiet && config.logLevel === 'info' ? { ...config, logLevel: 'warn' } : config;
+}
+
+function openLog(parts: Parts, { logLevel }: ServerConfig, { stdout, env, clock }: CliContext): Log {
+  const { interactive, colours } = terminalOf(stdout, env);
+  return parts.openLog({ stream: stdout, interactive, colours, level: logLevel, clock });
+}
+
+async function settingsOf(
+  parts: Parts,
+  config: ServerConfig,
+  flags: ServeFlags,
+  context: CliContext,
+): Promise<Omit<ServerSettings, 'log' | 'watcher'>> {
+  const general = readConfig(context.env);
+  const roots = general.fileRoots.map((root) => resolve(context.cwd, root));
+  return {
+    config,
+    catalog: (await openToolbox(flags.tools, general, context)).replacing(beside(parts, context)),
+    files: parts.fileAccess(roots),
+    keys:
+      config.keysFile === undefined ? undefined : await parts.readKeys(resolve(context.cwd, config.keysFile)),
+    clock: context.clock,
+    newId: context.newId,
+    version: packageFacts().version,
+  };
+}
+
+/** Expressions come from callers here, so they are evaluated beside the event loop. */
+function beside({ ExpressionThreads, transformWith }: Parts, { clock }: CliContext): Tool {
+  const most = Math.max(1, availableParallelism() - 1);
+  const threads = new ExpressionThreads(builtFile('expression-thread.cjs'), most, clock);
+  return transformWith((source, input, bindings) => threads.evaluate(source, input, bindings));
+}
+
+/** Says where the server is: in words on a terminal, else in a line of the log. */
+function greet({ url }: OpenServer, log: Log, { quiet }: ServeFlags, { stdout, env }: CliContext): void {
+  const terminal = terminalOf(stdout, env);
+  const docs = `${url}/docs`;
+  if (!terminal.interactive) return log.info({ url, docs }, 'listening');
+  if (quiet) return;
+  const { bold, cyan, dim } = styleOf(terminal);
+  stdout.write(
+    [
+      `${bold(PROGRAM)} listens on ${cyan(url)}`,
+      `  documentation  ${cyan(docs)}`,
+      `  ${dim('Ctrl-C shuts down; runs are kept in memory and end with the server')}`,
+      '',
+      '',
+    ].join('\n'),
+  );
+}

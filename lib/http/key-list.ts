@@ -1,0 +1,110 @@
+import { readSource, type Source } from '../definition/source.js';
+import type { Path } from '../definition/problem.js';
+import { nearest } from '../definition/suggest.js';
+import { WavetrainError } from '../errors.js';
+import { isObject } from '../json.js';
+import type { Scope } from './caller.js';
+import { KEY_FAULTS, KEY_FIELDS } from './key-fields.js';
+import type { Key } from './keys.js';
+
+const USUAL_SCOPES: readonly Scope[] = ['read', 'run'];
+
+/**
+ * The keys that the text of a keys file lists (D37).
+ *
+ * @param file names the file in messages
+ * @throws WavetrainError `bad_usage`, saying in which line what is wrong
+ */
+export function keysIn(text: string, file: string): readonly Key[] {
+  return new KeyList(readSource(text), file).read();
+}
+
+/** A key as it stands in the file, once nothing is wrong with it. */
+type WrittenKey = Omit<Key, 'scopes'> & Partial<Pick<Key, 'scopes'>>;
+
+class KeyList {
+  readonly #source: Source;
+  readonly #file: string;
+
+  constructor(source: Source, file: string) {
+    this.#source = source;
+    this.#file = file;
+  }
+
+  read(): readonly Key[] {
+    this.#checkText();
+    const { value } = this.#source;
+    if (!Array.isArray(value)) {
+      throw this.#fault([], 'it must be a list of keys, each with name, sha256, tenants and scopes');
+    }
+    if (value.length === 0) throw this.#fault([], NO_KEY);
+    const keys = value.map((entry: unknown, index) => this.#keyOf(entry, index));
+    this.#checkUnique(keys, 'name');
+    this.#checkUnique(keys, 'sha256');
+    return keys;
+  }
+
+  #checkText(): void {
+    const problem = this.#source.problems.find(({ severity }) => severity === 'error');
+    if (problem === undefined) return;
+    const { code, message, line } = problem;
+    // The reader speaks of definitions.
+    const told = code === 'empty' ? NO_KEY : message.replace('the definition', 'the file');
+    throw this.#faultAt(line, told);
+  }
+
+  #keyOf(entry: unknown, index: number): Key {
+    if (!isObject(entry)) throw this.#fault([index], `key ${index + 1} must be a map with name and sha256`);
+    this.#checkNames(entry, index);
+    for (const field of KEY_FIELDS) {
+      const value = entry[field];
+      if (value === undefined && field === 'scopes') continue;
+      const fault = value === undefined ? MISSING[field] : KEY_FAULTS[field](value);
+      if (fault !== undefined) throw this.#fault([index, field], fault);
+    }
+    const { name, sha256, tenants, scopes = USUAL_SCOPES } = entry as unknown as WrittenKey;
+    return { name, sha256: sha256.toLowerCase(), tenants, scopes };
+  }
+
+  #checkNames(entry: Record<string, unknown>, index: number): void {
+    const unknown = Object.keys(entry).find((field) => !KEY_FIELDS.some((known) => known === field));
+    if (unknown === undefined) return;
+    const meant = nearest(unknown, KEY_FIELDS);
+    const hint =
+      unknown === 'key'
+        ? 'the key itself has no place here, only its sha256'
+        : meant === undefined
+          ? `a key has ${KEY_FIELDS.join(', ')}`
+          : `did you mean ${meant}?`;
+    throw this.#fault([index, unknown], `there is no field "${unknown}": ${hint}`, 'key');
+  }
+
+  #checkUnique(keys: readonly Key[], field: 'name' | 'sha256'): void {
+    const seen = new Map<string, number>();
+    for (const [index, { [field]: value }] of keys.entries()) {
+      const first = seen.get(value);
+      if (first !== undefined) {
+        throw this.#fault([index, field], `keys ${first + 1} and ${index + 1} have the same ${field}`);
+      }
+      seen.set(value, index);
+    }
+  }
+
+  #fault(path: Path, what: string, at?: 'key'): WavetrainError {
+    return this.#faultAt(this.#source.positionOf(path, at)?.line, what);
+  }
+
+  #faultAt(line: number | undefined, what: string): WavetrainError {
+    const place = line === undefined ? '' : `, line ${line}`;
+    return new WavetrainError('bad_usage', `the keys file ${this.#file}${place}: ${what}`);
+  }
+}
+
+const NO_KEY = 'it lists no key: `wavetrain keys new` makes one';
+
+const MISSING = {
+  name: 'name is missing: it stands in the log',
+  sha256: 'sha256 is missing: `wavetrain keys new` makes a key with its sha256',
+  tenants: 'tenants is missing: list those whose runs the key may see, or "*" for every one',
+  scopes: undefined,
+};

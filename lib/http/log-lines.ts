@@ -1,0 +1,99 @@
+import type { Writable } from 'node:stream';
+import picocolors from 'picocolors';
+import type { Clock } from '../clock.js';
+import { type ToldError, withoutSecrets } from './log-facts.js';
+import type { Log } from './services.js';
+
+type Colours = ReturnType<typeof picocolors.createColors>;
+type Facts = Readonly<Record<string, unknown>>;
+
+const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
+
+/** A log for people who watch a server on their terminal: a line for each thing, coloured by how it went. */
+export class LogLines implements Log {
+  readonly #stream: Writable;
+  readonly #clock: Clock;
+  readonly #least: number;
+  readonly #colours: Colours;
+
+  constructor(options: { stream: Writable; clock: Clock; level: string; colours: boolean }) {
+    this.#stream = options.stream;
+    this.#clock = options.clock;
+    this.#least = LEVELS.indexOf(options.level);
+    this.#colours = picocolors.createColors(options.colours);
+  }
+
+  info(facts: object, message: string): void {
+    this.#write('info', facts, message);
+  }
+
+  warn(facts: object, message: string): void {
+    this.#write('warn', facts, message);
+  }
+
+  error(facts: object, message: string): void {
+    this.#write('error', facts, message);
+  }
+
+  #write(level: 'info' | 'warn' | 'error', given: object, message: string): void {
+    if (LEVELS.indexOf(level) < this.#least) return;
+    const { err, ...facts } = withoutSecrets(given);
+    const isRequest = message === 'request' && level === 'info';
+    const words = isRequest ? this.#request(facts) : this.#sentence(level, message, facts);
+    this.#stream.write(`${this.#colours.dim(this.#time())} ${words}\n${this.#trace(err)}`);
+  }
+
+  /** As in `POST /pipelines/run 200 14 ms run 0198…`. */
+  #request({ method, path, status, duration_ms, run_id, key, left, ...rest }: Facts): string {
+    const words = [
+      visible(method),
+      visible(path),
+      this.#status(Number(status)),
+      `${visible(duration_ms)} ms`,
+      ...(run_id === undefined ? [] : [`run ${visible(run_id)}`]),
+      ...(key === undefined ? [] : [`by ${visible(key)}`]),
+      ...(left === true ? [this.#colours.yellow('(the caller left)')] : []),
+    ];
+    return words.join(' ') + this.#rest(rest);
+  }
+
+  #sentence(level: 'info' | 'warn' | 'error', message: string, facts: Facts): string {
+    const paint = { info: (text: string) => text, warn: this.#colours.yellow, error: this.#colours.red }[
+      level
+    ];
+    return paint(level === 'info' ? visible(message) : `${level}: ${visible(message)}`) + this.#rest(facts);
+  }
+
+  #status(status: number): string {
+    const { green, cyan, yellow, red } = this.#colours;
+    const paint = status >= 500 ? red : status >= 400 ? yellow : status >= 300 ? cyan : green;
+    return paint(String(status));
+  }
+
+  #rest(facts: Facts): string {
+    const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+    return known.map(([name, value]) => ` ${this.#colours.dim(`${name}=`)}${visible(value)}`).join('');
+  }
+
+  /** An error beneath its line, with where it happened and what caused it. */
+  #trace(err: unknown): string {
+    if (typeof err !== 'object' || err === null) return err === undefined ? '' : `  ${visible(err)}\n`;
+    const { type, message, stack, cause } = err as ToldError;
+    const lines = (stack ?? `${type}: ${message}`).split('\n').map((line) => `  ${visible(line)}\n`);
+    return this.#colours.dim(lines.join('')) + this.#trace(cause);
+  }
+
+  /** Of the clock on the wall. */
+  #time(): string {
+    return new Date(this.#clock.now()).toTimeString().slice(0, 8);
+  }
+}
+
+/** Text that callers chose must neither move the cursor nor begin a line of its own. */
+function visible(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `\\u{${code.toString(16)}}`;
+  });
+}

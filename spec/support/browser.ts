@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import type { Context } from 'mocha';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'];
+
+/** Every host but this machine is unknown to the browser, and it asks for nothing on its own behalf. */
+const FLAGS = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+];
+
+/**
+ * Opens Chromium. Where there is none the specs are skipped, but not in continuous integration: there nothing may
+ * be skipped.
+ */
+export async function openBrowser(context: Context): Promise<Browser> {
+  const executablePath = [process.env['CHROMIUM_PATH'] ?? '', ...PLACES].find((path) => existsSync(path));
+  if (executablePath === undefined) {
+    const message = 'there is no Chromium: install it, or tell where it is with CHROMIUM_PATH';
+    if (process.env['CI']) throw new Error(message);
+    console.warn(`      skipped: ${message}`);
+    return context.skip();
+  }
+  return chromium.launch({ executablePath, headless: true, chromiumSandbox: false, args: FLAGS });
+}
+
+/** What a page asked for and complained of. */
+export interface Witness {
+  /** Addresses, in the order of asking. */
+  readonly requests: readonly string[];
+  /** Errors and warnings on the console, errors that nobody caught, and requests that failed. */
+  readonly complaints: readonly string[];
+}
+
+/** Watches a page from now on. */
+export function witness(page: Page): Witness {
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  return { requests, complaints };
+}

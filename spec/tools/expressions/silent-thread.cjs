@@ -1,0 +1,2 @@
+// A thread that is asked and never answers.
+require('node:worker_threads').parentPort.on('message', () => undefined);
