@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -52,6 +53,26 @@ describe('the published package', function () {
       '--json',
     ];
     expect((await execute('npx', own, { cwd: folder.path })).stdout).to.include('voyage');
+  });
+
+  it('serves the API, its page of documents, and expressions in threads', async () => {
+    const server = spawn('node_modules/.bin/wavetrain', ['serve', '--port', '0'], { cwd: folder.path });
+    const [line] = (await once(server.stdout, 'data')) as [Buffer];
+    const { url } = JSON.parse(line.toString('utf8')) as { url: string };
+    const page = await fetch(`${url}/docs`);
+    expect(page.status).to.equal(200);
+    const [asset = ''] = /\/docs-assets\/[^"']*bundle\.js/.exec(await page.text()) ?? [];
+    expect((await fetch(url + asset)).status).to.equal(200);
+    const tasks = [{ id: 'a', tool: 'transform', inputs: { input: 20, expression: '$ + 1' } }];
+    const answer = await fetch(`${url}/pipelines/run`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ pipeline: { id: 'p', goal: 'g', tasks } }),
+    });
+    expect(await answer.json()).to.deep.include({ outputs: { a: 21 } });
+    server.kill('SIGTERM');
+    const [status] = (await once(server, 'exit')) as [number];
+    expect(status).to.equal(0);
   });
 
   it('is a library with types', async () => {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ANYONE, type Caller } from './caller.js';
 import { EVERY_TENANT } from './key-fields.js';
-import type { Key } from './keys.js';
+import type { Key } from './key.js';
 import type { Authenticate } from './services.js';
 
 type Headers = Parameters<Authenticate>[0];

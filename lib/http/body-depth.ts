@@ -3,8 +3,8 @@ export const DEEPEST_BODY = 1000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const OPENING = new Set([0x5b, 0x7b]);
-const CLOSING = new Set([0x5d, 0x7d]);
+const [OPEN_LIST, OPEN_OBJECT] = [0x5b, 0x7b];
+const [CLOSED_LIST, CLOSED_OBJECT] = [0x5d, 0x7d];
 
 /** Is JSON nested deeper than `most` levels? Asked of the text, for whatever walks the value may not come back. */
 export function isDeeperThan(json: string, most: number): boolean {
@@ -16,9 +16,9 @@ export function isDeeperThan(json: string, most: number): boolean {
       if (character === BACKSLASH) i++;
       else if (character === QUOTE) inText = false;
     } else if (character === QUOTE) inText = true;
-    else if (OPENING.has(character)) {
+    else if (character === OPEN_LIST || character === OPEN_OBJECT) {
       if (++depth > most) return true;
-    } else if (CLOSING.has(character)) depth--;
+    } else if (character === CLOSED_LIST || character === CLOSED_OBJECT) depth--;
   }
   return false;
 }

@@ -13,13 +13,12 @@ const RETRY_AFTER_HEADER = {
 };
 
 /** Every error code that a route can answer with. */
-export function errorsOf({ access, body, query, params, errors = [] }: Route): ErrorCode[] {
+export function errorsOf({ access, body, errors = [] }: Route): ErrorCode[] {
   const asksFor = access === 'open' ? [] : (['unauthorized', 'forbidden'] as const);
   const ofBody =
     body === undefined ? [] : (['request_timeout', 'body_too_large', 'unsupported_media_type'] as const);
-  const ofText = body || query || params ? (['invalid_request'] as const) : [];
-  const always = ['foreign_host', 'foreign_origin', 'not_acceptable', 'internal'] as const;
-  return [...new Set([...errors, ...ofText, ...asksFor, ...ofBody, ...always])];
+  const always = ['invalid_request', 'foreign_host', 'foreign_origin', 'not_acceptable', 'internal'] as const;
+  return [...new Set([...errors, ...asksFor, ...ofBody, ...always])];
 }
 
 /** What the documents say of errors: by status, every code with its meaning. */

@@ -5,7 +5,7 @@ import { WavetrainError } from '../errors.js';
 import { isObject } from '../json.js';
 import type { Scope } from './caller.js';
 import { KEY_FAULTS, KEY_FIELDS } from './key-fields.js';
-import type { Key } from './keys.js';
+import type { Key } from './key.js';
 
 const USUAL_SCOPES: readonly Scope[] = ['read', 'run'];
 

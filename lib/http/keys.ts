@@ -1,18 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf, WavetrainError } from '../errors.js';
-import type { Scope } from './caller.js';
+import type { Key } from './key.js';
 import { keysIn } from './key-list.js';
 
-/** A key that callers may use, as the keys file lists it (D37). The key itself is known to its owner alone. */
-export interface Key {
-  /** Stands in the log. */
-  readonly name: string;
-  /** Of the key, in hexadecimal. */
-  readonly sha256: string;
-  /** Whose runs it sees and starts; `*` alone is every tenant. */
-  readonly tenants: readonly string[];
-  readonly scopes: readonly Scope[];
-}
+export type { Key } from './key.js';
 
 /**
  * Reads a keys file: a YAML list of keys (D37). Rejects with `unreadable_file`, or with `bad_usage` saying in which

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Key } from './keys.js';
+import type { Key } from './key.js';
 
 /** Bytes of which a new key is made. */
 export const KEY_BYTES = 32;
@@ -25,12 +25,12 @@ export function keyEntry({ name, sha256, tenants, scopes }: Key): string {
   return [
     `- name: ${JSON.stringify(name)}`,
     `  sha256: ${JSON.stringify(sha256)}`,
-    `  tenants: ${flow(tenants)}`,
-    `  scopes: ${flow(scopes)}`,
+    `  tenants: ${listOf(tenants)}`,
+    `  scopes: ${listOf(scopes)}`,
     '',
   ].join('\n');
 }
 
-function flow(words: readonly string[]): string {
+function listOf(words: readonly string[]): string {
   return `[${words.map((word) => JSON.stringify(word)).join(', ')}]`;
 }

@@ -2,13 +2,7 @@ import { WavetrainError } from '../errors.js';
 import { processPace } from '../execution/pace.js';
 import type { Entry } from './entry.js';
 import { FairQueue } from './fair-queue.js';
-
-export interface AdmissionLimits {
-  /** Runs at work at once. */
-  readonly maxRunning: number;
-  /** Runs that wait for their turn. */
-  readonly maxQueued: number;
-}
+import type { AdmissionLimits } from './limits.js';
 
 /** Who may run, and who waits (D25): the one place where runs begin and where their places become free. */
 export class Admission {

@@ -1,8 +1,7 @@
 import type { LiveEvent } from '../execution/event.js';
 import type { LocalExecutorOptions } from '../execution/local.js';
-import type { AdmissionLimits } from './admission.js';
 import type { IdempotencyKey } from './idempotency.js';
-import type { RetentionLimits } from './retention.js';
+import type { AdmissionLimits, RetentionLimits } from './limits.js';
 
 /** Whose run an event belongs to. */
 export interface RunFacts {

@@ -13,6 +13,7 @@ import { type Acceptance, type RunRecord, recordOf } from './record.js';
 import type { RegistryOptions, Submission } from './registry-options.js';
 import { mustBeSettled, rerunOf } from './rerun.js';
 import { Retention } from './retention.js';
+import { freeTurn } from './turn.js';
 
 export type { RegistryOptions, RunFacts, Submission } from './registry-options.js';
 
@@ -48,6 +49,9 @@ export class RunRegistry {
     const earlier = idempotency && this.submitted(tenantOf(run), idempotency);
     return earlier ?? this.#accept(run, submission);
   }
+
+  /** To be awaited before work that many callers may ask for at once. */
+  readonly turn = freeTurn;
 
   /** The run that was submitted with this key before. Throws `idempotency_conflict`. */
   submitted(tenantId: string, idempotency: IdempotencyKey): string | undefined {

@@ -1,15 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { EventLog } from './event-log.js';
+import type { RetentionLimits } from './limits.js';
 import { Line } from './line.js';
-
-export interface RetentionLimits {
-  /** How many settled runs are kept. */
-  readonly keep: number;
-  /** How long a settled run is kept, in milliseconds. */
-  readonly ttlMs: number;
-  /** How many events all settled runs together keep. */
-  readonly events: number;
-}
 
 interface Kept {
   readonly log: EventLog;

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import type { AttemptObserver } from '../execution/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/event.js';
 import type { RunFacts, RunRegistry } from '../runs/registry.js';
+import { LoopFigures, type LoopMonitor } from './loop-figures.js';
 import { processFigures } from './process-figures.js';
 import { RequestFigures } from './request-figures.js';
 import { RunFigures } from './run-figures.js';
@@ -18,7 +19,12 @@ export class Metrics {
   readonly #runs = new RunFigures(this.#registry);
   readonly #tasks = new TaskFigures(this.#registry);
   readonly #requests = new RequestFigures(this.#registry);
+  readonly #loop: LoopFigures;
   readonly #host = processFigures();
+
+  constructor(monitor?: LoopMonitor) {
+    this.#loop = new LoopFigures(this.#registry, monitor);
+  }
 
   get contentType(): string {
     return this.#registry.contentType;
@@ -48,8 +54,9 @@ export class Metrics {
     this.#runs.watch(registry);
   }
 
-  /** Lets go of everything that was counted. */
+  /** Stops measuring, and lets go of everything that was counted. */
   close(): void {
+    this.#loop.close();
     this.#registry.clear();
   }
 

@@ -1,6 +1,5 @@
 import {
   type Attributes,
-  type HrTime,
   ROOT_CONTEXT,
   type Span,
   SpanStatusCode,
@@ -24,19 +23,19 @@ export class Spans {
 
   begin(parent: Span | undefined, name: string, timeMs: number, attributes: Attributes): Span {
     const context = parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent);
-    const span = this.#tracer.startSpan(name, { attributes, startTime: momentOf(timeMs) }, context);
+    const span = this.#tracer.startSpan(name, { attributes, startTime: timeMs }, context);
     this.#open.add(span);
     return span;
   }
 
   /** Something happened within the span. */
   note(span: Span, name: string, timeMs: number): void {
-    span.addEvent(name, momentOf(timeMs));
+    span.addEvent(name, timeMs);
   }
 
   /** The span has failed. */
   blame(span: Span, timeMs: number, error: string): void {
-    span.recordException({ message: error }, momentOf(timeMs));
+    span.recordException({ message: error }, timeMs);
     span.setStatus({ code: SpanStatusCode.ERROR, message: error });
   }
 
@@ -44,16 +43,11 @@ export class Spans {
   end(span: Span, timeMs: number, error?: string): void {
     if (!this.#open.delete(span)) return;
     if (error !== undefined) this.blame(span, timeMs, error);
-    span.end(momentOf(timeMs));
+    span.end(timeMs);
   }
 
   /** Ends what is open, the innermost first. */
   endAll(timeMs: number): void {
     for (const span of [...this.#open].toReversed()) this.end(span, timeMs);
   }
-}
-
-/** As seconds and nanoseconds, because the SDK takes a small number for the time since the process began. */
-function momentOf(timeMs: number): HrTime {
-  return [Math.floor(timeMs / 1000), (timeMs % 1000) * 1e6];
 }

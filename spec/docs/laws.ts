@@ -59,12 +59,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'it reaches runs through the registry (law L2)',
   },
   client: {
-    may: ['errors'],
+    may: ['clock', 'errors'],
     types: ['execution', 'machines', 'pipelines', 'runs', 'tools'],
     reason: 'it knows a server by its address, and the wire by its types',
   },
   cli: {
     may: [
+      'client',
       'clock',
       'config',
       'definition',
@@ -130,7 +131,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   'eventsource-parser': { rooms: ['client'], reason: 'a client reads event streams' },
   clipanion: { rooms: ['cli'], reason: 'it is the command line' },
   typanion: { rooms: ['cli'], reason: 'clipanion asks for it' },
-  picocolors: { rooms: ['cli'], reason: 'only terminals have colours' },
+  picocolors: { rooms: ['cli', 'http'], reason: 'only terminals have colours' },
   'log-update': { rooms: ['cli'], reason: 'only terminals are redrawn' },
 };
 
@@ -158,7 +159,10 @@ export const SURROUNDINGS: readonly Surrounding[] = [
   {
     what: 'timers',
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
-    only: { 'lib/clock.ts': 'the default clock' },
+    only: {
+      'lib/cli/runs/server-clock.ts': 'a clock that hands its timers on',
+      'lib/clock.ts': 'the default clock',
+    },
   },
   {
     what: 'random numbers',

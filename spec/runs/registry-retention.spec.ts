@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RetentionLimits } from '../../lib/runs/retention.js';
+import type { RetentionLimits } from '../../lib/runs/limits.js';
 import { HeldRuns } from './held-runs.js';
 
 const UNLIMITED: RetentionLimits = {

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LiveEvent } from '../../lib/execution/event.js';
 import { EventLog } from '../../lib/runs/event-log.js';
-import { Retention, type RetentionLimits } from '../../lib/runs/retention.js';
+import type { RetentionLimits } from '../../lib/runs/limits.js';
+import { Retention } from '../../lib/runs/retention.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 const UNLIMITED: RetentionLimits = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { faultOf } from '../../../lib/cli/flags/json-fault.js';
+import { faultOf } from '../../lib/definition/json-fault.js';
 
 describe('a fault in JSON', () => {
   const FAULTS: [text: string, offset: number, expected: RegExp][] = [
@@ -26,6 +26,14 @@ describe('a fault in JSON', () => {
       expect(faultOf(text)?.expected).to.match(expected);
     });
   }
+
+  it('is found behind a string of any length, with escapes or without', () => {
+    for (const piece of ['a', String.raw`\n`]) {
+      const text = `"${piece.repeat(2 ** 24)}"`;
+      expect(faultOf(text)).to.equal(undefined);
+      expect(faultOf(`[${text}`)?.offset).to.equal(text.length + 1);
+    }
+  });
 
   it('is found exactly in the texts that JSON.parse refuses', () => {
     const damaged = fc

@@ -18,7 +18,8 @@ const WORDS: Record<Expecting, string> = {
 
 const SPACE = /[ \t\n\r]*/y;
 // oxlint-disable-next-line no-control-regex -- JSON strings may not hold control characters
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
 
 /**
@@ -46,7 +47,7 @@ function advance(text: string, offset: number, expecting: Expecting, open: strin
     case 'key or }':
     case 'key':
       if (character === '}' && expecting === 'key or }') return close(offset, open);
-      return to('colon', skip(STRING, text, offset));
+      return to('colon', skipString(text, offset));
     case 'colon':
       return character === ':' ? { offset: offset + 1, expecting: 'value' } : undefined;
     case 'comma':
@@ -73,7 +74,7 @@ function value(text: string, offset: number, open: string[]): Advance {
     open.push(']');
     return { offset: offset + 1, expecting: 'value or ]' };
   }
-  return to(after(open), skip(STRING, text, offset) ?? skip(SCALAR, text, offset));
+  return to(after(open), skipString(text, offset) ?? skip(SCALAR, text, offset));
 }
 
 function close(offset: number, open: string[]): Advance {
@@ -93,4 +94,16 @@ function to(expecting: Expecting, offset: number | undefined): Advance {
 function skip(pattern: RegExp, text: string, offset: number): number | undefined {
   pattern.lastIndex = offset;
   return pattern.test(text) ? pattern.lastIndex : undefined;
+}
+
+/** In pieces: one pattern for a whole string would need as much stack as the string is long. */
+function skipString(text: string, start: number): number | undefined {
+  if (text[start] !== '"') return undefined;
+  let offset = skip(PLAIN, text, start + 1) ?? start + 1;
+  while (text[offset] === '\\') {
+    const behind = skip(ESCAPE, text, offset);
+    if (behind === undefined) return undefined;
+    offset = skip(PLAIN, text, behind) ?? behind;
+  }
+  return text[offset] === '"' ? offset + 1 : undefined;
 }

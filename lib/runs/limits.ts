@@ -1,0 +1,16 @@
+/** How many runs may be there, and for how long (D25, D26). */
+export interface AdmissionLimits {
+  /** Runs at work at once. */
+  readonly maxRunning: number;
+  /** Runs that wait for their turn. */
+  readonly maxQueued: number;
+}
+
+export interface RetentionLimits {
+  /** How many settled runs are kept. */
+  readonly keep: number;
+  /** How long a settled run is kept, in milliseconds. */
+  readonly ttlMs: number;
+  /** How many events all settled runs together keep. */
+  readonly events: number;
+}
