@@ -62,7 +62,7 @@ export function openOtlp(
     onEvent: tracer.onEvent,
     onAttempt: tracer.onAttempt,
     async close() {
-      
+      tracer.close();
       await new Promise<void>((resolve) => {
         const giveUp = (why: string): void => {
           warn(`the last traces were not sent: ${why}`);

@@ -1,0 +1,31 @@
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { answerParent } from './questions.js';
+
+/** The least that a Koa server costs: parses a body and echoes it, or answers an object that it has. */
+const app = new Koa();
+const router = new Router();
+let record: unknown = {};
+router.post('/pipelines/run', echo);
+router.post('/pipelines/run_async', echo);
+router.get('/pipelines/runs/:run_id', (ctx) => {
+  ctx.body = record;
+});
+app.use(bodyParser());
+app.use(router.routes());
+
+const server = app.listen(0, '127.0.0.1', () => {
+  answerParent(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    cpu: () => process.cpuUsage(),
+    /** What a GET answers from now on. */
+    hold: (given) => {
+      record = given;
+    },
+  });
+});
+
+function echo(ctx: Koa.Context): void {
+  ctx.body = (ctx.request as { body?: unknown }).body;
+}

@@ -1,0 +1,14 @@
+import { measureCrowd } from './crowd.js';
+import { measureReaders } from './readers.js';
+import { measureRequests } from './requests.js';
+import { Table } from './table.js';
+
+/** `npm run bench:http`: what is claimed about the API's speed. Arguments choose among the measures. */
+const MEASURES = { requests: measureRequests, crowd: measureCrowd, readers: measureReaders };
+const chosen = process.argv.slice(2);
+const table = new Table();
+for (const [name, measure] of Object.entries(MEASURES)) {
+  if (chosen.length === 0 || chosen.includes(name)) await measure(table);
+}
+table.print();
+process.exitCode = table.missed > 0 ? 1 : 0;

@@ -1,0 +1,23 @@
+/** What a request brings: a definition of one task that does nothing. */
+export const ONE_MOCK = {
+  pipeline: {
+    id: 'one',
+    goal: 'try one task',
+    tasks: [{ id: 'only', tool: 'mock', inputs: { text: 'hello' } }],
+  },
+};
+
+/** Waves of equal width; every task reads one of the wave before. */
+export function layered(waves: number, width: number, task: Readonly<Record<string, unknown>>) {
+  const tasks = Array.from({ length: waves * width }, (_, position) => {
+    const id = `t${position}`;
+    return position < width ? { id, ...task } : { id, ...task, await: [`t${position - width}`] };
+  });
+  return { pipeline: { id: 'layered', goal: 'try many tasks', tasks } };
+}
+
+export const MOCK = { tool: 'mock', inputs: { text: 'hello' } };
+
+export function sleeping(seconds: number) {
+  return { tool: 'sleep', inputs: { seconds } };
+}

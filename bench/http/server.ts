@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { systemClock } from '../../lib/clock.js';
+import { openLog } from '../../lib/http/log.js';
+import { openServer } from '../../lib/http/server.js';
+import { readServerConfig } from '../../lib/server-config.js';
+import { builtinCatalog } from '../../lib/tools/catalog.js';
+import { fileAccess } from '../../lib/tools/files.js';
+import { heapInUse } from '../measure.js';
+import { answerParent } from './questions.js';
+
+/** The API as `wavetrain serve` opens it, logging every request to a stream that is discarded. */
+const env = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>;
+const { url, registry } = await openServer({
+  config: readServerConfig({ SERVICE_API_PORT: '0', ...env }),
+  catalog: builtinCatalog(),
+  files: fileAccess([]),
+  keys: undefined,
+  log: openLog({
+    stream: process.stdout,
+    interactive: false,
+    colours: false,
+    level: 'info',
+    clock: systemClock,
+  }),
+  clock: systemClock,
+  newId: randomUUID,
+  version: '0.0.0-bench',
+});
+
+const gaps = monitorEventLoopDelay({ resolution: 1 });
+
+answerParent(url, {
+  cpu: () => process.cpuUsage(),
+  heap: heapInUse,
+  load: () => registry.load,
+  statuses: () => Object.fromEntries(registry.statuses()),
+  /** How long each run took, in milliseconds. */
+  durations: () =>
+    runs().map(({ started_at, finished_at }) => Date.parse(finished_at ?? '') - Date.parse(started_at ?? '')),
+  /** How many events each run had. */
+  events: () => runs().map(({ run_id }) => registry.events(run_id).last),
+  forget: () => {
+    for (const { run_id } of runs()) registry.forget(run_id);
+  },
+  watchGaps: () => {
+    gaps.reset();
+    gaps.enable();
+  },
+  longestGap: () => {
+    gaps.disable();
+    return gaps.max / 1e6;
+  },
+});
+
+function runs() {
+  return registry.list({ limit: Number.POSITIVE_INFINITY }).runs;
+}

@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import type { RegistryOptions } from '../../lib/runs/registry.js';
+import { Metrics } from '../../lib/telemetry/metrics.js';
+import { HeldRuns } from '../runs/held-runs.js';
+import { HeldMonitor } from './held-monitor.js';
+import { readSamples, under } from './exposition.js';
+
+describe('the figures of a server', () => {
+  const opened: Metrics[] = [];
+
+  /** Runs whose every event and attempt is counted. */
+  function counted(pipeline?: string, options: RegistryOptions = {}): { metrics: Metrics; held: HeldRuns } {
+    const metrics = new Metrics();
+    opened.push(metrics);
+    const { onEvent, onAttempt } = metrics;
+    const held = new HeldRuns({ onEvent, onAttempt, ...options }, pipeline);
+    metrics.watch(held.registry);
+    return { metrics, held };
+  }
+
+  afterEach(() => {
+    for (const metrics of opened.splice(0)) metrics.close();
+  });
+
+  it('counts runs by each status they come to, and tells those that wait, work and are kept (D25, D26)', async () => {
+    const { metrics, held } = counted(undefined, { admission: { maxRunning: 2, maxQueued: 5 } });
+    const [first = '', second = '', third = ''] = await held.submitAll(['a', 'b', 'a']);
+    const before = await readSamples(metrics);
+    expect(under(before, 'wavetrain_runs_')).to.deep.equal({
+      'total{status="queued"}': 3,
+      'total{status="running"}': 2,
+      'total{status="succeeded"}': 0,
+      'total{status="failed"}': 0,
+      'total{status="cancelled"}': 0,
+      'kept{status="queued"}': 1,
+      'kept{status="running"}': 2,
+      'kept{status="succeeded"}': 0,
+      'kept{status="failed"}': 0,
+      'kept{status="cancelled"}': 0,
+      queued: 1,
+      running: 2,
+    });
+    await held.registry.cancel(third);
+    held.callOf(second).reject(new Error('no'));
+    await held.registry.settled(second);
+    await held.end(first);
+    held.registry.remove(first);
+    const after = await readSamples(metrics);
+    expect(under(after, 'wavetrain_runs_')).to.deep.equal({
+      'total{status="queued"}': 3,
+      'total{status="running"}': 2,
+      'total{status="succeeded"}': 1,
+      'total{status="failed"}': 1,
+      'total{status="cancelled"}': 1,
+      'kept{status="queued"}': 0,
+      'kept{status="running"}': 0,
+      'kept{status="succeeded"}': 0,
+      'kept{status="failed"}': 1,
+      'kept{status="cancelled"}': 1,
+      queued: 0,
+      running: 0,
+    });
+  });
+
+  it('counts a cancelled run as at work until its wave has settled (D21)', async () => {
+    const { metrics, held } = counted();
+    const run = await held.submit();
+    await held.registry.cancel(run);
+    const draining = await readSamples(metrics);
+    expect(draining.get('wavetrain_runs_running')).to.equal(1);
+    expect(draining.get('wavetrain_runs_total{status="cancelled"}')).to.equal(1);
+    await held.end(run);
+    const settled = await readSamples(metrics);
+    expect(settled.get('wavetrain_runs_running')).to.equal(0);
+    expect(settled.get('wavetrain_runs_total{status="cancelled"}')).to.equal(1);
+  });
+
+  it('tells durations of tasks in seconds, by tool and outcome', async () => {
+    const { metrics, held } = counted();
+    const [first = '', second = ''] = await held.submitAll(['a', 'a']);
+    held.clock.advance(1500);
+    await held.end(first);
+    held.clock.advance(10_500);
+    held.callOf(second).reject(new Error('no'));
+    await held.registry.settled(second);
+    const samples = await readSamples(metrics);
+    const count = (outcome: string, le: string): number | undefined =>
+      samples.get(`wavetrain_task_duration_seconds_bucket{le="${le}",tool="puppet",outcome="${outcome}"}`);
+    expect(['1', '2.5', '3600', '+Inf'].map((le) => count('succeeded', le))).to.deep.equal([0, 1, 1, 1]);
+    expect(['10', '30', '3600', '+Inf'].map((le) => count('failed', le))).to.deep.equal([0, 1, 1, 1]);
+    expect(under(samples, 'wavetrain_task_duration_seconds_sum')).to.deep.equal({
+      '{tool="puppet",outcome="succeeded"}': 1.5,
+      '{tool="puppet",outcome="failed"}': 12,
+    });
+    expect(under(samples, 'wavetrain_task_duration_seconds_count')).to.deep.equal({
+      '{tool="puppet",outcome="succeeded"}': 1,
+      '{tool="puppet",outcome="failed"}': 1,
+    });
+  });
+
+  it('counts attempts, repeats and tools at work, those that wait for their next attempt not among them', async () => {
+    const { metrics, held } = counted(
+      `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
+        {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}}]}`,
+    );
+    const run = await held.submit();
+    const [a, first, second] = held.puppet.calls;
+    expect((await readSamples(metrics)).get('wavetrain_invocations_in_flight')).to.equal(3);
+    await held.puppet.rejects(new Error('once'), a);
+    await held.puppet.returns('x', first);
+    const between = await readSamples(metrics);
+    expect(between.get('wavetrain_invocations_in_flight')).to.equal(1);
+    expect(between.get('wavetrain_retries_total{tool="puppet"}')).to.equal(0);
+    held.clock.advance(60_000);
+    await held.filled();
+    expect((await readSamples(metrics)).get('wavetrain_invocations_in_flight')).to.equal(2);
+    await held.puppet.returns('now');
+    await held.registry.cancel(run, { force: true });
+    await held.puppet.returns('too late', second);
+    const samples = await readSamples(metrics);
+    expect(samples.get('wavetrain_invocations_in_flight')).to.equal(0);
+    expect(samples.get('wavetrain_retries_total{tool="puppet"}')).to.equal(1);
+    expect(under(samples, 'wavetrain_attempts_total')).to.deep.equal({
+      '{tool="puppet",outcome="succeeded"}': 2,
+      '{tool="puppet",outcome="failed"}': 2,
+    });
+  });
+
+  it('counts no task whose output was taken over (D35)', async () => {
+    const { metrics, held } = counted(
+      '{id: p, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}',
+    );
+    const run = await held.submit();
+    await held.puppet.returns('a');
+    await held.filled();
+    await held.puppet.rejects(new Error('no'));
+    await held.registry.settled(run);
+    const again = await held.registry.rerun(run, 'failed');
+    await held.filled();
+    expect(held.puppet.order).to.deep.equal(['a', 'b', 'b']);
+    await held.end(again);
+    const samples = await readSamples(metrics);
+    expect(under(samples, 'wavetrain_task_duration_seconds_count')).to.deep.equal({
+      '{tool="puppet",outcome="succeeded"}': 2,
+      '{tool="puppet",outcome="failed"}': 1,
+    });
+  });
+
+  it('counts requests by route, method and status, and made-up methods as one', async () => {
+    const { metrics } = counted();
+    metrics.answered('/pipelines/run', 'POST', 200, 125);
+    metrics.answered('/pipelines/run', 'POST', 200, 2000);
+    metrics.answered('/pipelines/run', 'POST', 422, 250);
+    metrics.answered('none', 'BREW', 405, 0);
+    metrics.answered('none', 'WHEN', 405, 0);
+    const samples = await readSamples(metrics);
+    expect(under(samples, 'wavetrain_http_requests_total')).to.deep.equal({
+      '{route="/pipelines/run",method="POST",status="200"}': 2,
+      '{route="/pipelines/run",method="POST",status="422"}': 1,
+      '{route="none",method="other",status="405"}': 2,
+    });
+    expect(under(samples, 'wavetrain_http_request_duration_seconds_sum')).to.deep.equal({
+      '{route="/pipelines/run",method="POST"}': 2.375,
+      '{route="none",method="other"}': 0,
+    });
+    expect(under(samples, 'wavetrain_http_request_duration_seconds_bucket{le="0.25"')).to.deep.equal({
+      ',route="/pipelines/run",method="POST"}': 2,
+      ',route="none",method="other"}': 2,
+    });
+  });
+
+  it('makes no series of runs, tenants, pipelines and tasks', async () => {
+    const { metrics, held } = counted();
+    const series = async (): Promise<string[]> => [...(await readSamples(metrics)).keys()];
+    await held.end(await held.submit('tenant-one'));
+    const before = (await series()).filter((name) => name.startsWith('wavetrain_'));
+    const run = await held.submit('tenant-two');
+    await held.end(run);
+    expect((await series()).filter((name) => name.startsWith('wavetrain_'))).to.deep.equal(before);
+    const text = await metrics.read();
+    for (const name of [run, 'tenant-', '"held"', '"a"']) expect(text).not.to.include(name);
+  });
+
+  it('tells of the process under the names that dashboards know', async () => {
+    const samples = await readSamples(counted().metrics);
+    for (const name of [
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'wavetrain_event_loop_lag_seconds{of="max"}',
+      'nodejs_eventloop_lag_mean_seconds',
+      'nodejs_eventloop_lag_p99_seconds',
+      'nodejs_eventloop_lag_max_seconds',
+    ]) {
+      expect(samples.has(name), name).to.equal(true);
+    }
+    expect(samples.get('process_resident_memory_bytes')).to.be.above(1e6);
+  });
+
+  it('keeps the figures of two servers in one process apart, and those of a closed one no longer', async () => {
+    const [one, other] = [counted(), counted()];
+    await one.held.submit();
+    const told = async ({ metrics }: { metrics: Metrics }): Promise<number | undefined> =>
+      (await readSamples(metrics)).get('wavetrain_runs_total{status="queued"}');
+    expect(await told(one)).to.equal(1);
+    expect(await told(other)).to.equal(0);
+    one.metrics.close();
+    expect(await told(one)).to.equal(undefined);
+    expect(await told(other)).to.equal(0);
+  });
+
+  it('looks at the event loop until it is closed', () => {
+    const monitor = new HeldMonitor();
+    const metrics = new Metrics(monitor);
+    expect(monitor.enabled).to.equal(true);
+    metrics.close();
+    expect(monitor.enabled).to.equal(false);
+  });
+});

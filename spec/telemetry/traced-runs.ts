@@ -1,0 +1,73 @@
+import { type HrTime, SpanStatusCode } from '@opentelemetry/api';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import type { RegistryOptions } from '../../lib/runs/registry.js';
+import { RunTracer } from '../../lib/telemetry/run-tracer.js';
+import { Spans } from '../../lib/telemetry/spans.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { HeldRuns } from '../runs/held-runs.js';
+
+/** Runs that are held by the hand, and the spans of them that have ended. */
+export class TracedRuns {
+  readonly held: HeldRuns;
+  readonly tracer: RunTracer;
+  readonly spans: Spans;
+  readonly #clock = new ManualClock();
+  readonly #began = this.#clock.now();
+  readonly #exporter = new InMemorySpanExporter();
+
+  constructor(pipeline?: string, options: RegistryOptions = {}) {
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.#exporter)] });
+    this.spans = new Spans(provider.getTracer('spec'));
+    this.tracer = new RunTracer(this.spans, this.#clock);
+    const { onEvent, onAttempt } = this.tracer;
+    this.held = new HeldRuns({ onEvent, onAttempt, clock: this.#clock, ...options }, pipeline);
+  }
+
+  /** Moves time on, and lets what it woke run. */
+  async advance(ms: number): Promise<void> {
+    this.#clock.advance(ms);
+    await this.held.filled();
+  }
+
+  /** Those that have ended, in the order in which they did. */
+  get ended(): readonly ReadableSpan[] {
+    return this.#exporter.getFinishedSpans();
+  }
+
+  /**
+   * Each that has ended as `run p > wave 0 > task a 0-1500`: its name beneath those above it, and when it was, in
+   * milliseconds since the first run was made; with `!` and the error when it failed.
+   */
+  get told(): string[] {
+    return this.ended.map((span) => {
+      const { code, message } = span.status;
+      const failure = code === SpanStatusCode.ERROR ? ` ! ${message}` : '';
+      return `${this.#path(span)} ${this.#since(span.startTime)}-${this.#since(span.endTime)}${failure}`;
+    });
+  }
+
+  /** The one span of that name. */
+  named(name: string): ReadableSpan {
+    const [span, ...others] = this.ended.filter((span) => span.name === name);
+    if (span === undefined || others.length > 0) throw new Error(`there is not one span "${name}"`);
+    return span;
+  }
+
+  #path(span: ReadableSpan): string {
+    const above = span.parentSpanContext?.spanId;
+    if (above === undefined) return span.name;
+    const parent = this.ended.find((other) => other.spanContext().spanId === above);
+    if (parent === undefined) return `? > ${span.name}`;
+    if (parent.spanContext().traceId !== span.spanContext().traceId) throw new Error('another trace');
+    return `${this.#path(parent)} > ${span.name}`;
+  }
+
+  #since([seconds, nanos]: HrTime): number {
+    return seconds * 1000 + nanos / 1e6 - this.#began;
+  }
+}

@@ -1,0 +1,200 @@
+import { diag } from '@opentelemetry/api';
+import { expect } from 'chai';
+import { TracedRuns } from './traced-runs.js';
+
+const FAN_OUT = `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
+  {id: a, tool: puppet, retry: 1},
+  {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}, await: [a]}]}`;
+
+describe('traces of runs (D35)', () => {
+  it('stand beneath each other as run, wave, task and attempt, at the times of the events', async () => {
+    const runs = new TracedRuns(FAN_OUT);
+    const { held } = runs;
+    const run = await held.submit('acme');
+    await runs.advance(100);
+    await held.puppet.rejects(new Error('no luck'));
+    await runs.advance(500);
+    await runs.advance(20);
+    await held.puppet.returns('a');
+    await held.filled();
+    await runs.advance(5);
+    const [, , first, second] = held.puppet.calls;
+    await held.puppet.returns('y', second);
+    await runs.advance(2);
+    await held.puppet.returns('x', first);
+    await held.registry.settled(run);
+    expect(runs.told).to.deep.equal([
+      'run p > wave 0 > task a > attempt 1 0-100 ! no luck',
+      'run p > wave 0 > task a > attempt 2 600-620',
+      'run p > wave 0 > task a 0-620',
+      'run p > wave 0 0-620',
+      'run p > wave 1 > task each > attempt 1 620-625',
+      'run p > wave 1 > task each > attempt 1 620-627',
+      'run p > wave 1 > task each 620-627',
+      'run p > wave 1 620-627',
+      'run p 0-627',
+    ]);
+  });
+
+  it('say whose they are, what was called and how often', async () => {
+    const runs = new TracedRuns(FAN_OUT);
+    const { held } = runs;
+    const run = await held.submit('acme');
+    await held.puppet.returns('a');
+    await held.filled();
+    for (const call of held.puppet.calls.slice(1)) await held.puppet.returns('x', call);
+    await held.registry.settled(run);
+    expect(runs.named('run p').attributes).to.deep.equal({
+      'wavetrain.run.id': run,
+      'wavetrain.pipeline.id': 'p',
+      'wavetrain.tenant.id': 'acme',
+      'wavetrain.run.status': 'succeeded',
+    });
+    expect(runs.named('run p').events.map(({ name }) => name)).to.deep.equal(['running']);
+    expect(runs.named('wave 1').attributes).to.deep.equal({ 'wavetrain.wave': 1, 'wavetrain.wave.tasks': 1 });
+    expect(runs.named('task a').attributes).to.deep.equal({
+      'wavetrain.task.id': 'a',
+      'wavetrain.tool': 'puppet',
+      'wavetrain.task.attempts': 1,
+    });
+    expect(runs.named('task each').attributes).to.deep.equal({
+      'wavetrain.task.id': 'each',
+      'wavetrain.tool': 'puppet',
+      'wavetrain.task.items': 2,
+    });
+    const attempts = runs.ended.filter(({ name }) => name === 'attempt 1');
+    expect(attempts.map(({ attributes }) => attributes['wavetrain.item'])).to.deep.equal([undefined, 0, 1]);
+    expect(attempts[2]?.attributes).to.deep.equal({
+      'wavetrain.attempt': 1,
+      'wavetrain.task.id': 'each',
+      'wavetrain.tool': 'puppet',
+      'wavetrain.item': 1,
+    });
+  });
+
+  it('tell what a run failed of, in every span that it concerns', async () => {
+    const runs = new TracedRuns();
+    const run = await runs.held.submit();
+    await runs.advance(7);
+    await runs.held.puppet.rejects(new Error('no luck'));
+    await runs.held.registry.settled(run);
+    expect(runs.told).to.deep.equal([
+      'run held > wave 0 > task a > attempt 1 0-7 ! no luck',
+      'run held > wave 0 > task a 0-7 ! no luck',
+      'run held > wave 0 0-7',
+      'run held 0-7 ! no luck',
+    ]);
+    expect(runs.named('run held').attributes).to.include({ 'wavetrain.run.status': 'failed' });
+    expect(runs.named('task a').events.map(({ name, attributes }) => [name, attributes])).to.deep.equal([
+      ['exception', { 'exception.message': 'no luck' }],
+    ]);
+  });
+
+  it('of a cancelled run end when its wave has drained (D21)', async () => {
+    const runs = new TracedRuns();
+    const run = await runs.held.submit();
+    await runs.advance(10);
+    await runs.held.registry.cancel(run);
+    expect(runs.told).to.deep.equal([]);
+    expect(runs.tracer.size).to.equal(1);
+    await runs.advance(30);
+    await runs.held.end(run);
+    expect(runs.told).to.deep.equal([
+      'run held > wave 0 > task a > attempt 1 0-40',
+      'run held > wave 0 > task a 0-40',
+      'run held > wave 0 0-40',
+      'run held 0-40',
+    ]);
+    expect(runs.named('run held').attributes).to.include({ 'wavetrain.run.status': 'cancelled' });
+  });
+
+  it('of a run that is stopped by force tell which tools were', async () => {
+    const runs = new TracedRuns();
+    const run = await runs.held.submit();
+    await runs.advance(10);
+    await runs.held.registry.cancel(run, { force: true });
+    await runs.held.registry.settled(run);
+    await runs.advance(10);
+    await runs.held.puppet.returns('too late');
+    expect(runs.told).to.deep.equal([
+      'run held > wave 0 > task a > attempt 1 0-10 ! stopped by force',
+      'run held > wave 0 > task a 0-10 ! stopped by force',
+      'run held > wave 0 0-10',
+      'run held 0-10',
+    ]);
+  });
+
+  it('of a run that never began are one span', async () => {
+    const runs = new TracedRuns(undefined, { admission: { maxRunning: 1, maxQueued: 1 } });
+    const first = await runs.held.submit();
+    const second = await runs.held.submit();
+    await runs.advance(3);
+    await runs.held.registry.cancel(second);
+    expect(runs.told).to.deep.equal(['run held 0-3']);
+    await runs.held.end(first);
+    expect(runs.told).to.have.length(5);
+  });
+
+  it('keep nothing of a run that is over, though a tool has a last word', async () => {
+    const runs = new TracedRuns();
+    for (let count = 0; count < 3; count++) {
+      const run = await runs.held.submit();
+      const { log } = runs.held.puppet.last.context;
+      expect(runs.tracer.size).to.equal(1);
+      expect(runs.spans.open).to.equal(4);
+      await runs.held.end(run);
+      log('too late');
+      expect(runs.tracer.size).to.equal(0);
+      expect(runs.spans.open).to.equal(0);
+    }
+    expect(runs.ended).to.have.length(12);
+  });
+
+  it('tell which outputs were taken over (D35)', async () => {
+    const runs = new TracedRuns(
+      '{id: p, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}',
+    );
+    const { held } = runs;
+    const run = await held.submit();
+    await held.puppet.returns('a');
+    await held.filled();
+    await held.puppet.rejects(new Error('no'));
+    await held.registry.settled(run);
+    const before = runs.ended.length;
+    const again = await held.registry.rerun(run, 'failed');
+    await held.filled();
+    await held.end(again);
+    const reused = runs.ended
+      .slice(before)
+      .map(({ name, attributes }) => [name, attributes['wavetrain.task.reused']]);
+    expect(reused).to.deep.equal([
+      ['task a', true],
+      ['wave 0', undefined],
+      ['attempt 1', undefined],
+      ['task b', undefined],
+      ['wave 1', undefined],
+      ['run p', undefined],
+    ]);
+  });
+
+  it('of runs that are at work when tracing closes end there, the innermost first', async () => {
+    const complaints: unknown[] = [];
+    const complain = (message: string): void => void complaints.push(message);
+    const logger = { error: complain, warn: complain, info() {}, debug() {}, verbose() {} };
+    diag.setLogger(logger, { suppressOverrideMessage: true });
+    const runs = new TracedRuns();
+    const run = await runs.held.submit();
+    await runs.advance(25);
+    runs.tracer.close();
+    expect(runs.told.map((line) => line.replace(/.* > /, ''))).to.deep.equal([
+      'attempt 1 0-25',
+      'task a 0-25',
+      'wave 0 0-25',
+      'run held 0-25',
+    ]);
+    await runs.held.end(run);
+    diag.disable();
+    expect(runs.ended).to.have.length(4);
+    expect(complaints).to.deep.equal([]);
+  });
+});
