@@ -49,10 +49,8 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<Exi
     greet(server, log, flags, context);
     await signals.first;
     log.info({ ...server.registry.load, grace_ms: config.shutdownMs }, 'shutting down');
-    const ended = server.close(config.shutdownMs).then(() => EXIT.done);
-    const status = await Promise.race([ended, signals.second.then(() => EXIT.interrupted)]);
-    await tracing?.close();
-    return status;
+    const ended = server.close(config.shutdownMs).then(() => tracing?.close());
+    return await Promise.race([ended.then(() => EXIT.done), signals.second.then(() => EXIT.interrupted)]);
   } finally {
     signals.close();
     silence();
