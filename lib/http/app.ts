@@ -102,7 +102,9 @@ function guarded({ guard }: HttpServices): Middleware {
 function unknown(routes: readonly Route[]): Middleware {
   const patterns = routes.map(({ path, method }) => ({ method, pattern: patternOf(path) }));
   return (ctx) => {
-    const allowed = patterns.filter(({ pattern }) => pattern.test(ctx.path)).map(({ method }) => method);
+    const allowed = patterns
+      .filter(({ pattern }) => pattern.test(ctx.path))
+      .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     if (allowed.length === 0) throw new WavetrainError('not_found', `there is nothing at ${ctx.path}`);
     ctx.set('Allow', allowed.join(', '));
     throw new WavetrainError('method_not_allowed', `${ctx.path} takes ${allowed.join(', ')}`);

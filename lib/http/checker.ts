@@ -13,10 +13,16 @@ export type Checker = (value: unknown) => string | undefined;
 export function checkerOf(schema: TSchema, nouns: Nouns, options: CompileOptions = {}): Checker {
   const validate = compileSchema(schema, options);
   return (value) => {
-    if (validate(value)) return undefined;
+    if (validate(value)) return options.isText ? infinityIn(value, nouns) : undefined;
     const violations = violationsOf(validate, value);
     const told = violations.slice(0, TOLD).map((violation) => describeViolation(violation, nouns));
     if (violations.length > TOLD) told.push(`and ${violations.length - TOLD} more`);
     return told.join('; ');
   };
+}
+
+/** The validator takes the text `Infinity` for a number, and then holds no bound against it. */
+function infinityIn(value: unknown, { one }: Nouns): string | undefined {
+  const found = Object.entries(value ?? {}).find(([, part]) => part === Infinity || part === -Infinity);
+  return found && `${one} "${found[0]}" must be a number, not Infinity`;
 }

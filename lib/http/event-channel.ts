@@ -2,7 +2,6 @@ import type { RunStatus } from '../../machines/vocabulary.js';
 import type { EventLog } from '../runs/event-log.js';
 import { endFrame } from './event-frames.js';
 import { type EventPiece, eventPiece } from './event-piece.js';
-import type { EventStream } from './event-stream.js';
 
 /** A run whose events are read. */
 export interface EventSource {
@@ -12,15 +11,20 @@ export interface EventSource {
   readonly status: () => RunStatus | undefined;
 }
 
+/** Somebody who writes what is new when told to. */
+export interface EventReader {
+  pump(): void;
+}
+
 /** The log of one run and those who read it: they watch it together, and share what they are sent. */
 export class EventChannel {
-  readonly streams = new Set<EventStream>();
+  readonly streams = new Set<EventReader>();
   readonly #source: EventSource;
   readonly #wake: (channel: EventChannel) => void;
   #unwatch: () => void = () => {};
   #end: string | undefined;
   /** The piece that was made last: most readers stand at the same place. */
-  #piece: (EventPiece & { readonly last: number }) | undefined;
+  #piece: EventPiece | undefined;
 
   /** @param wake is called whenever there is more to read */
   constructor(source: EventSource, wake: (channel: EventChannel) => void) {
@@ -28,23 +32,21 @@ export class EventChannel {
     this.#wake = wake;
   }
 
-  add(stream: EventStream): void {
+  add(stream: EventReader): void {
     if (this.streams.size === 0) this.#unwatch = this.#source.log.watch(() => this.#told());
     this.streams.add(stream);
   }
 
-  delete(stream: EventStream): void {
+  delete(stream: EventReader): void {
     this.streams.delete(stream);
     if (this.streams.size === 0) this.#unwatch();
   }
 
   /** What a reader that knows the events up to `after` is sent next; undefined when it knows them all. */
   pieceAfter(after: number): EventPiece | undefined {
-    const { log } = this.#source;
-    const { last } = log;
-    if (this.#piece?.after === after && this.#piece.last === last) return this.#piece;
-    const piece = eventPiece(log, after);
-    if (piece !== undefined) this.#piece = { ...piece, last };
+    if (this.#piece?.after === after) return this.#piece;
+    const piece = eventPiece(this.#source.log, after);
+    this.#piece = piece ?? this.#piece;
     return piece;
   }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.js';
-import type { EventChannel } from './event-channel.js';
+import type { EventChannel, EventReader } from './event-channel.js';
 import { HEARTBEAT, OPENING } from './event-frames.js';
 
 /** Proxies and clients take a connection without a word for a dead one. */
@@ -10,11 +10,11 @@ export const HEARTBEAT_MS = 15_000;
  * One reader of events (D30): a position in the log, and a connection. It takes what follows when the connection can
  * take it, so one that is not read costs what the connection holds and one piece more.
  */
-export class EventStream {
+export class EventStream implements EventReader {
   readonly #channel: EventChannel;
   readonly #response: ServerResponse;
   readonly #clock: Clock;
-  readonly #ready: (stream: EventStream) => void;
+  readonly #ready: (stream: EventReader) => void;
   /** Number of the last event that was written. */
   #after: number;
   /** The connection takes no more for now. */
@@ -28,7 +28,7 @@ export class EventStream {
     after: number,
     response: ServerResponse,
     clock: Clock,
-    ready: (stream: EventStream) => void,
+    ready: (stream: EventReader) => void,
   ) {
     this.#channel = channel;
     this.#after = after;

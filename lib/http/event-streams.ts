@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.js';
 import { WavetrainError } from '../errors.js';
 import type { EventLog } from '../runs/event-log.js';
-import { EventChannel, type EventSource } from './event-channel.js';
+import { EventChannel, type EventReader, type EventSource } from './event-channel.js';
 import { EventStream } from './event-stream.js';
 
 /** From the first event until readers are served: what happens meanwhile is written in one go. */
@@ -23,7 +23,7 @@ export class EventStreams {
   readonly #due = new Set<EventChannel>();
   #size = 0;
   /** Those who may have something to write, in the order in which they are served. */
-  readonly #ready = new Set<EventStream>();
+  readonly #ready = new Set<EventReader>();
   #isServing = false;
   #timer: unknown;
 
@@ -94,7 +94,7 @@ export class EventStreams {
     if (!this.#isServing) this.#serve();
   }
 
-  #serveLater(stream: EventStream): void {
+  #serveLater(stream: EventReader): void {
     this.#ready.add(stream);
     if (!this.#isServing) this.#nextTurn();
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { TaskFailedError, WavetrainError } from '../../errors.js';
+import { isObject } from '../../json.js';
 import type { RunRecord } from '../../runs/record.js';
 import { acceptedAnswer } from '../accepted.js';
 import { tenantFor } from '../caller.js';
@@ -32,7 +33,7 @@ const IDEMPOTENCY = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'Makes a repeated submission safe: the same key with the same body answers the run that there is, for as long as it is kept; with another body it is refused.',
+        'Makes a repeated submission safe: the same key with the same body (keys of JSON objects in any order) answers the run that there is, for as long as it is kept; with another body it is refused.',
     }),
   ),
 });
@@ -130,6 +131,12 @@ function asynchronous({ registry, catalog }: HttpServices): Route {
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
+/** Of the text, when it was YAML; else of what it says: the order of keys means nothing in JSON (D36). */
 function fingerprintOf(body: unknown): string {
-  return createHash('sha256').update(JSON.stringify(body)).digest('base64');
+  return createHash('sha256').update(JSON.stringify(body, withKeysInOrder)).digest('base64');
+}
+
+function withKeysInOrder(_key: string, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
