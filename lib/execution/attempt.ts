@@ -81,8 +81,9 @@ export class Attempt implements ToolContext {
     this.#services.journal.write({ kind: 'log', task_id: this.task_id, ...item, message });
   }
 
-  /** Tells a tool that listens to stop. */
+  /** Tells a tool to stop, whether it listens already or asks for the signal only later. */
   stop(reason: unknown): void {
-    this.#controller?.abort(reason);
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
   }
 }

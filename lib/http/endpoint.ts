@@ -85,7 +85,8 @@ export class Endpoint {
   async #bodyOf(ctx: Context): Promise<Body> {
     const { body } = this.route;
     if (body === undefined) return NO_BODY;
-    await this.#services.registry.turn();
+    // Definitions come with a body that must be there; to check one takes longer than all else about a request.
+    if (body.required !== false) await this.#services.registry.turn();
     const read = await this.#readBody(ctx, body.yaml ?? false);
     if (read.yaml !== undefined) return read;
     if (read.json === undefined && body.required === false) return NO_BODY;
