@@ -31,6 +31,12 @@ export const VARIABLES: readonly Variable[] = [
     secret: false,
   },
   { name: 'WAVETRAIN_DEBUG', description: 'shows where a fault in Wavetrain itself happened', secret: false },
+  {
+    name: 'WAVETRAIN_SERVER',
+    description: 'server that the runs commands ask; default http://127.0.0.1:8000',
+    secret: false,
+  },
+  { name: 'WAVETRAIN_API_KEY', description: 'key for that server, when it wants one', secret: true },
   ...SERVER_VARIABLES,
 ];
 
@@ -48,6 +54,20 @@ export function readConfig(env: Environment): Config {
   return {
     fileRoots: readList(env, 'SERVICE_FILE_ROOTS', 'data:/srv/data'),
     tools: readList(env, 'SERVICE_TOOLS', 'tools.ts:@acme/tools'),
+  };
+}
+
+/** Which server commands ask; undefined is the client's own default. */
+export interface ClientConfig {
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** Reads where commands find a server, from environment variables. */
+export function readClientConfig(env: Environment): ClientConfig {
+  return {
+    url: env['WAVETRAIN_SERVER']?.trim() || undefined,
+    key: env['WAVETRAIN_API_KEY']?.trim() || undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 import { Cli, type Command, type CommandClass } from 'clipanion';
-import { commandHelp, type HelpPage, overview } from './help.js';
+import { commandHelp, groupHelp, type HelpPage, overview } from './help.js';
 import type { CliContext } from './context.js';
 import { PROGRAM } from './program.js';
 import type { Style } from './style.js';
@@ -38,6 +38,14 @@ export class WavetrainCli extends Cli<CliContext> {
     const wanted = typeof command === 'function' ? command : command.constructor;
     const page = this.pages().find((candidate) => candidate.command === wanted);
     return page === undefined ? this.usage() : commandHelp(page, this.#style, this.#columns);
+  }
+
+  /** `runs --help`: clipanion knows no such command. Tells what there is, and answers whether it was asked for. */
+  tellGroup([group, second]: readonly string[], { stdout }: CliContext): boolean {
+    const pages = this.pages().filter(({ path }) => path[0] === group && path.length > 1);
+    if (pages.length === 0 || (second !== '--help' && second !== '-h')) return false;
+    stdout.write(groupHelp(pages, this.#style, this.#columns));
+    return true;
   }
 
   /** Every documented command, in the order of registration. */

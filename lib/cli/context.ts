@@ -18,7 +18,7 @@ export type CliContext = BaseContext & {
   /** An id that nothing else has. */
   readonly newId: () => string;
   /** Bytes that nobody can guess. */
-  readonly randomBytes: (count: number) => Uint8Array;
+  readonly secretBytes: (count: number) => Uint8Array;
   readonly services: Services;
 };
 
@@ -34,7 +34,7 @@ export function systemContext(): CliContext {
     clock: systemClock,
     processEvents: process,
     newId: () => randomUUID(),
-    randomBytes,
+    secretBytes: randomBytes,
     services: systemServices,
   };
 }

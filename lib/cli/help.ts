@@ -55,6 +55,13 @@ export function overview(pages: readonly HelpPage[], style: Style, columns: numb
   ]);
 }
 
+/** The help of commands that begin with the same word. */
+export function groupHelp(pages: readonly HelpPage[], style: Style, columns: number): string {
+  const width = Math.min(columns, WIDEST);
+  const commands = pages.map((page) => [shortSynopsis(page), page.description ?? ''] as const);
+  return text([style.bold('Commands'), ...table(commands, width, style.cyan), '', ...wrap(MORE, width)]);
+}
+
 /** The help of one command. */
 export function commandHelp(page: HelpPage, style: Style, columns: number): string {
   const width = Math.min(columns, WIDEST);

@@ -36,6 +36,7 @@ export function start(argv: readonly string[]): void {
 async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {
   const words = helpLast(argv);
   const cli = createCli(commandsNamed(words[0]), context);
+  if (cli.tellGroup(words, context)) return EXIT.done;
   const status = await cli.run(words, context);
   if (cli.failure === undefined) return status;
   return statusOfError(tellFailure(cli.failure.error, words, createCli(COMMANDS, context).pages(), context));

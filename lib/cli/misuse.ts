@@ -31,9 +31,9 @@ function unknownCommand(word: string, pages: readonly HelpPage[]): BadUsage {
 /** `wavetrain schema`, without saying of what. */
 function unfinishedCommand(argv: readonly string[], candidates: readonly HelpPage[]): BadUsage {
   const [first = '', second] = argv;
-  const choices = candidates.map(({ path }) => path.join(' '));
+  const words = candidates.map(({ path }) => path.slice(1).join(' '));
   const what = second === undefined ? `"${first}" wants one word more` : `"${first}" knows no "${second}"`;
-  return new BadUsage(what, `write ${choices.map((choice) => `${PROGRAM} ${choice}`).join(' or ')}`);
+  return new BadUsage(what, `write ${PROGRAM} ${first} ${words.join(' or ')}`);
 }
 
 function misusedCommand(argv: readonly string[], page: HelpPage, reason: string): BadUsage {

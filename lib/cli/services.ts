@@ -23,6 +23,12 @@ export interface Services {
   params(definition: PipelineDefinition, given: JsonObject): Promise<ResolvedParams>;
   /** Opens a registry whose tools read files inside `roots` only (D51). */
   registry(roots: readonly string[], clock: Clock): Promise<RunDoor>;
+  /** What a server is opened with. */
+  server(): Promise<typeof import('./serving.js')>;
+  /** What keys are made with. */
+  keys(): Promise<typeof import('./keys.js')>;
+  /** What servers are asked with. */
+  client(): Promise<typeof import('../client.js')>;
 }
 
 export const systemServices: Services = {
@@ -51,5 +57,14 @@ export const systemServices: Services = {
   async registry(roots, clock) {
     const { RunRegistry, fileAccess } = await import('./running.js');
     return new RunRegistry({ files: fileAccess(roots), clock });
+  },
+  server() {
+    return import('./serving.js');
+  },
+  keys() {
+    return import('./keys.js');
+  },
+  client() {
+    return import('../client.js');
   },
 };

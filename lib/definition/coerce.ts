@@ -2,7 +2,14 @@ import type { Json } from '../json.js';
 import { isObject, kindOf } from '../json.js';
 
 /** The types a parameter can have (D4). */
-export type ParamType = 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'object';
+export type ParamType = (typeof PARAM_TYPES)[number];
+
+const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list', 'object'] as const;
+
+/** Says whether it is one; definitions that are not checked yet may hold anything in its place. */
+export function isParamType(type: unknown): type is ParamType {
+  return PARAM_TYPES.some((known) => known === type);
+}
 
 export type Coerced =
   | { readonly ok: true; readonly value: Json }

@@ -1,3 +1,4 @@
+import { isParamType } from '../definition/coerce.js';
 import { keywordCheck, resolveParam } from '../definition/params.js';
 import type { ParamDefinition } from '../definition/schema.js';
 import type { Finding } from '../definition/structure.js';
@@ -19,6 +20,8 @@ function findingsOf(name: string, param: ParamDefinition): Finding[] {
     return [{ code: 'invalid_param', message: `param "${name}": ${messageOf(error)}`, path }];
   }
   if (param.default === undefined || param.default === null) return [];
+  // Nothing is of a type that does not exist, which is told already.
+  if (!isParamType(param.type ?? 'string')) return [];
   const resolved = resolveParam(name, param, param.default as Json);
   if (resolved.ok) return [];
   return [

@@ -4,8 +4,18 @@ import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { HelpCommand } from './help.js';
 import { InitCommand } from './init.js';
+import { KeysNewCommand } from './keys.js';
 import { RunCommand } from './run.js';
+import {
+  RunsCancelCommand,
+  RunsDeleteCommand,
+  RunsListCommand,
+  RunsRerunCommand,
+  RunsShowCommand,
+  RunsWatchCommand,
+} from './runs.js';
 import { SchemaPipelineCommand } from './schema.js';
+import { ServeCommand } from './serve.js';
 import { ToolsCommand } from './tools.js';
 import { ValidateCommand } from './validate.js';
 import { VersionCommand } from './version.js';
@@ -15,6 +25,14 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   InitCommand,
   ValidateCommand,
   RunCommand,
+  ServeCommand,
+  RunsListCommand,
+  RunsShowCommand,
+  RunsWatchCommand,
+  RunsCancelCommand,
+  RunsRerunCommand,
+  RunsDeleteCommand,
+  KeysNewCommand,
   ToolsCommand,
   GraphCommand,
   SchemaPipelineCommand,

@@ -39,8 +39,8 @@ const MOST_KEPT = 100;
  */
 export class Progress {
   readonly waves: number;
-  /** Of all task ids, so that columns do not jump. */
-  readonly longestId: number;
+  /** Of all task ids, so that columns do not jump; of a run elsewhere those that were heard of. */
+  longestId: number;
   /** The tasks at work, in the order in which they started. */
   readonly running = new Map<string, RunningTask>();
   /** Waves that have settled: the last ones. */
@@ -98,6 +98,7 @@ export class Progress {
   }
 
   #start({ task_id, items }: TaskEvent, now: number): void {
+    this.longestId = Math.max(this.longestId, task_id.length);
     const nothing = { itemsFinished: 0, itemsFailed: 0, retry: undefined };
     this.running.set(task_id, { id: task_id, since: now, items, ...nothing });
   }

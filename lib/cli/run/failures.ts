@@ -30,7 +30,8 @@ export function failureLines(
   ];
 }
 
-function failureLine({ task_id, item, attempts, error }: TaskFailure, style: Style): string {
+/** One failure, with what failed, how often it was tried, and why. */
+export function failureLine({ task_id, item, attempts, error }: TaskFailure, style: Style): string {
   const name = item === undefined ? task_id : `${task_id}[${item}]`;
   const tries = attempts === 0 ? 'before its first attempt' : `after ${plural(attempts, 'attempt')}`;
   return `  ${style.red(name)} ${tries}: ${oneLine(error)}`;

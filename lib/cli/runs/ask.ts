@@ -1,0 +1,44 @@
+import type { WavetrainClient } from '../../client.js';
+import { readClientConfig } from '../../config.js';
+import { WavetrainError } from '../../errors.js';
+import type { CliContext } from '../context.js';
+import { readEnvFile } from '../flags/env-file.js';
+import { PROGRAM } from '../program.js';
+
+/** Which server is asked. The key comes from the environment alone: others see command lines. */
+export interface ServerFlags {
+  readonly server: string | undefined;
+  readonly envFile: string | undefined;
+}
+
+/** Somebody waits at the keyboard: a server that is not there is told soon. */
+const RETRIES = 1;
+
+/** Does something with a server; when that fails for the way to it, the error says what to do. */
+export async function ask<T>(
+  { server, envFile }: ServerFlags,
+  context: CliContext,
+  what: (client: WavetrainClient) => Promise<T>,
+): Promise<T> {
+  await readEnvFile(envFile, context);
+  const { WavetrainClient } = await context.services.client();
+  const { url, key } = readClientConfig(context.env);
+  const client = new WavetrainClient({ url: server ?? url, key, clock: context.clock, retries: RETRIES });
+  try {
+    return await what(client);
+  } catch (thrown) {
+    throw withAdvice(thrown);
+  }
+}
+
+const START = `start one with ${PROGRAM} serve, or name another with --server or WAVETRAIN_SERVER`;
+const GIVE_KEY = 'put a key that the server knows into WAVETRAIN_API_KEY';
+
+function withAdvice(thrown: unknown): unknown {
+  if (!(thrown instanceof WavetrainError)) return thrown;
+  const { code, message } = thrown;
+  const advice = code === 'server_unreachable' ? START : code === 'unauthorized' ? GIVE_KEY : undefined;
+  return advice === undefined
+    ? thrown
+    : new WavetrainError(code, `${message}\n  ${advice}`, { cause: thrown });
+}

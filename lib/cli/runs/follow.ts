@@ -1,0 +1,76 @@
+import type { RunRecord, WavetrainClient } from '../../client.js';
+import type { CliContext } from '../context.js';
+import { PROGRAM } from '../program.js';
+import type { Display } from '../progress/display.js';
+import { openDisplay } from '../progress/open-display.js';
+import { EndSignals } from '../serve/end-signals.js';
+import { terminalOf } from '../terminal.js';
+import { ServerClock } from './server-clock.js';
+
+export interface FollowFlags {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+}
+
+/** Shows a run while it lasts. Answers its record once it has settled, undefined when Ctrl-C came before. */
+export async function followRun(
+  client: WavetrainClient,
+  runId: string,
+  flags: FollowFlags,
+  context: CliContext,
+): Promise<RunRecord | undefined> {
+  const left = new AbortController();
+  const signals = new EndSignals(context.processEvents);
+  const leaving = signals.first.then(() => {
+    left.abort();
+    return undefined;
+  });
+  try {
+    const settled = showUntilSettled(client, runId, flags, context, left.signal);
+    const record = await Promise.race([settled, leaving]);
+    // What it rejects with is that it was left; the screen is in order then.
+    if (record === undefined) await settled.catch(() => undefined);
+    return record;
+  } finally {
+    signals.close();
+  }
+}
+
+async function showUntilSettled(
+  client: WavetrainClient,
+  runId: string,
+  flags: FollowFlags,
+  context: CliContext,
+  signal: AbortSignal,
+): Promise<RunRecord> {
+  const clock = new ServerClock(context.clock);
+  const { progress } = await client.record(runId, { signal });
+  const display = openFor(progress.waves, flags, { ...context, clock });
+  try {
+    for await (const event of client.events(runId, { signal })) {
+      if (event.kind === 'gap') {
+        display.say(`events ${event.after + 1} to ${event.next - 1} are kept no longer`);
+      } else {
+        clock.hear(event);
+        display.event(event);
+      }
+    }
+    return await client.settled(runId, { signal });
+  } finally {
+    if (signal.aborted) display.say(`the run goes on; ${PROGRAM} runs cancel ${runId} ends it`);
+    display.close();
+  }
+}
+
+/** On a terminal the run is drawn, anywhere else each event is a line: who watches wants to see something. */
+function openFor(waves: number, flags: FollowFlags, context: CliContext): Display {
+  const { redraws } = terminalOf(context.stderr, context.env);
+  const verbose = flags.verbose || !(redraws || flags.json || flags.quiet);
+  // Only their number is known here; the tasks are heard of as they start.
+  return openDisplay(
+    { ...flags, verbose },
+    Array.from({ length: waves }, () => []),
+    context,
+  );
+}

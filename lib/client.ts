@@ -1,0 +1,32 @@
+/** A client for Wavetrain servers, to be imported as `wavetrain/client`. */
+export { type ClientOptions, WavetrainClient } from './client/client.js';
+export type { EventOptions, GapNotice, RunEvent } from './client/event-feed.js';
+export { type ErrorDetail, FailedRunError, RequestError } from './client/request-error.js';
+export type {
+  AsyncRunRequest,
+  CancelOptions,
+  ChangeOptions,
+  CheckOptions,
+  GivenDefinition,
+  ListQuery,
+  RecordOptions,
+  RequestOptions,
+  RerunOptions,
+  RunRequest,
+  Submission,
+  SubmitOptions,
+  ToolList,
+  VersionedRecord,
+} from './client/requests.js';
+
+// What it answers
+export type { RunStatus } from '../machines/vocabulary.js';
+export type { LiveEvent, TaskEvent } from './execution/event.js';
+export type { RunOutcome, RunResult } from './execution/result.js';
+export type { ExecutionOptions } from './execution/run-inputs.js';
+export type { Graph } from './pipelines/graph.js';
+export type { ValidationReport } from './pipelines/report.js';
+export type { RunPage } from './runs/listing.js';
+export type { Acceptance, RunRecord, RunSummary } from './runs/record.js';
+export type { ToolMetadata } from './tools/metadata.js';
+export { type ErrorCode, type TaskFailure, WavetrainError } from './errors.js';

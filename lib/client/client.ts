@@ -1,0 +1,195 @@
+import { type Clock, systemClock } from '../clock.js';
+import type { RunResult } from '../execution/result.js';
+import type { Graph } from '../pipelines/graph.js';
+import type { ValidationReport } from '../pipelines/report.js';
+import type { RunPage } from '../runs/listing.js';
+import type { Acceptance, RunRecord, RunSummary } from '../runs/record.js';
+import { baseOf, keyHeaders, pathOfRun, queryOf } from './address.js';
+import { asking, definitionBody, reading, starting } from './calls.js';
+import { EventFeed, type EventOptions, type RunEvent } from './event-feed.js';
+import { pause } from './pause.js';
+import { jsonOf } from './refusal.js';
+import type {
+  AsyncRunRequest,
+  CancelOptions,
+  ChangeOptions,
+  CheckOptions,
+  GivenDefinition,
+  ListQuery,
+  RecordOptions,
+  RequestOptions,
+  RerunOptions,
+  RunRequest,
+  Submission,
+  SubmitOptions,
+  ToolList,
+  VersionedRecord,
+} from './requests.js';
+import { Transport } from './transport.js';
+
+export interface ClientOptions {
+  /** Default `http://127.0.0.1:8000`. */
+  readonly url?: string | undefined;
+  /** What the server asks callers for, when it does (D37). */
+  readonly key?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  readonly clock?: Clock | undefined;
+  /** Further attempts of a request that changes nothing, or has an idempotency key. Default 3. */
+  readonly retries?: number | undefined;
+}
+
+/** Seconds that one request waits for a run to settle. */
+const WAIT = 30;
+/** Between two of those requests, should a server answer at once. */
+const LEAST_PAUSE_MS = 250;
+
+/**
+ * Drives a Wavetrain server over HTTP.
+ *
+ * Every method rejects with a RequestError when the server refuses, with the code `server_unreachable` when none
+ * answers, and with the reason of the signal once that is given.
+ */
+export class WavetrainClient {
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+
+  /** @throws WavetrainError `bad_usage` for an address or a key that cannot be one */
+  constructor(options: ClientOptions = {}) {
+    const { url = 'http://127.0.0.1:8000', key, clock = systemClock, retries = 3 } = options;
+    this.#clock = clock;
+    this.#transport = new Transport({
+      base: baseOf(url),
+      headers: { accept: 'application/json', ...keyHeaders(key) },
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+      clock,
+      retries,
+    });
+  }
+
+  /** Is the server alive? */
+  health(options: RequestOptions = {}): Promise<{ readonly status: 'ok' }> {
+    return this.#get('/health', options);
+  }
+
+  /** The tools that tasks may call. */
+  tools(options: RequestOptions = {}): Promise<ToolList> {
+    return this.#get('/pipelines/tools', options);
+  }
+
+  /** Checks a definition; one with errors is answered too, with `ok: false`. */
+  validate(definition: GivenDefinition, options: CheckOptions = {}): Promise<ValidationReport> {
+    return this.#post('/pipelines/validate', definitionBody(definition, options), options);
+  }
+
+  /** The waves of a definition, as data or drawn. */
+  graph(definition: GivenDefinition, options?: CheckOptions): Promise<Graph>;
+  graph(
+    definition: GivenDefinition,
+    options: CheckOptions & { readonly format: 'mermaid' | 'dot' },
+  ): Promise<string>;
+  async graph(
+    definition: GivenDefinition,
+    options: CheckOptions & { readonly format?: 'mermaid' | 'dot' } = {},
+  ): Promise<Graph | string> {
+    const { format } = options;
+    const path = `/pipelines/graph${queryOf({ format })}`;
+    const body = definitionBody(definition, options);
+    if (format === undefined) return this.#post<Graph>(path, body, options);
+    const answer = await this.#transport.send({ ...asking(path, body, options), headers: { accept: '*/*' } });
+    return answer.text;
+  }
+
+  /**
+   * Runs a pipeline and waits for its result: never sent twice. Node's own fetch waits five minutes; a run that may
+   * take longer is submitted, and waited for with {@link settled}.
+   *
+   * @throws FailedRunError `task_failed`, with every failure
+   */
+  run(request: Submission<RunRequest>, options: RequestOptions = {}): Promise<RunResult> {
+    return this.#transport.json(starting('/pipelines/run', request, options));
+  }
+
+  /** Starts a run. Sent again after a broken connection only with an idempotency key. */
+  submit(request: Submission<AsyncRunRequest>, options: SubmitOptions = {}): Promise<Acceptance> {
+    const { idempotencyKey: key } = options;
+    return this.#transport.json({
+      ...starting('/pipelines/run_async', request, options),
+      ...(key !== undefined && { headers: { 'idempotency-key': key }, isRepeatable: true }),
+    });
+  }
+
+  /** A run as it is now, or once it has settled when it is told to wait. */
+  async record(runId: string, { wait, ...options }: RecordOptions = {}): Promise<RunRecord> {
+    return this.#get(pathOfRun(runId) + queryOf({ wait }), options);
+  }
+
+  /** A run as it is now, unless it is as it was when `etag` was given; with `wait` once something has changed. */
+  async changed(runId: string, { etag, wait, ...options }: ChangeOptions = {}): Promise<VersionedRecord> {
+    const path = pathOfRun(runId) + queryOf({ wait });
+    const headers = etag === undefined ? {} : { 'if-none-match': etag };
+    const answer = await this.#transport.send({ ...reading(path, options), headers });
+    const record = answer.status === 304 ? null : (jsonOf(answer, this.#transport.base) as RunRecord);
+    return { record, etag: answer.headers.get('etag') ?? '' };
+  }
+
+  /** The record of a run once it has settled, however long that takes and however it ended. */
+  async settled(runId: string, options: RequestOptions = {}): Promise<RunRecord> {
+    for (;;) {
+      const record = await this.record(runId, { ...options, wait: WAIT });
+      if (record.settled) return record;
+      await pause(LEAST_PAUSE_MS, this.#clock, options.signal);
+    }
+  }
+
+  /** One page of the runs that are kept, the newest first. */
+  list({ signal, ...query }: ListQuery = {}): Promise<RunPage> {
+    return this.#get(`/pipelines/runs${queryOf(query)}`, { ...(signal && { signal }) });
+  }
+
+  /** All runs that are kept, the newest first; the pages are fetched as they are needed. */
+  async *runs(query: ListQuery = {}): AsyncGenerator<RunSummary, void, undefined> {
+    let { cursor } = query;
+    for (;;) {
+      const page = await this.list({ ...query, cursor });
+      yield* page.runs;
+      if (page.next_cursor === null) return;
+      cursor = page.next_cursor;
+    }
+  }
+
+  /** Cancels a run. The wave at work finishes first, unless `force` tells its tools to stop. */
+  async cancel(runId: string, { force, ...options }: CancelOptions = {}): Promise<RunRecord> {
+    return this.#post(`${pathOfRun(runId)}/cancel`, force === undefined ? {} : { force }, options);
+  }
+
+  /** Runs a settled run once more, as a new one. */
+  async rerun(runId: string, { from, ...options }: RerunOptions = {}): Promise<Acceptance> {
+    return this.#post(`${pathOfRun(runId)}/rerun`, from === undefined ? {} : { from }, options);
+  }
+
+  /** Forgets a settled run. */
+  async remove(runId: string, options: RequestOptions = {}): Promise<void> {
+    await this.#transport.send({ method: 'DELETE', path: pathOfRun(runId), ...options });
+  }
+
+  /** The tree of actors behind a run, as XState makes it. */
+  async snapshot(runId: string, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+    return this.#get(`${pathOfRun(runId)}/snapshot`, options);
+  }
+
+  /**
+   * The events of a run as they happen, until it has settled: each once and in order, though connections break. Events
+   * that the server keeps no longer are told as one of the kind `gap`. To leave the loop ends the request.
+   */
+  events(runId: string, options: EventOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
+    return new EventFeed(this.#transport, runId, options).events();
+  }
+
+  #get<T>(path: string, options: RequestOptions): Promise<T> {
+    return this.#transport.json<T>(reading(path, options));
+  }
+
+  #post<T>(path: string, body: object, options: RequestOptions): Promise<T> {
+    return this.#transport.json<T>(asking(path, body, options));
+  }
+}

@@ -1,0 +1,123 @@
+import type { LiveEvent } from '../execution/event.js';
+import { pathOfRun } from './address.js';
+import { connectionError } from './connection-error.js';
+import { eventFrames } from './event-frames.js';
+import { pause } from './pause.js';
+import { jsonOf, strangeAnswer } from './refusal.js';
+import { RequestError } from './request-error.js';
+import { retryDelay } from './retry-delay.js';
+import { Silence } from './silence.js';
+import type { Transport } from './transport.js';
+
+/** The events between number `after` and number `next` are kept no longer. */
+export interface GapNotice {
+  readonly kind: 'gap';
+  readonly after: number;
+  readonly next: number;
+}
+
+export type RunEvent = LiveEvent | GapNotice;
+
+export interface EventOptions {
+  /** Number of the last event that is known already. Default 0. */
+  readonly after?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Attempts without any word from the server, once it was reached: about half a minute. */
+const MOST_FAILURES = 8;
+
+/** Reads the events of one run, over as many connections as it takes: each event once, and in order (D30). */
+export class EventFeed {
+  readonly #transport: Transport;
+  readonly #runId: string;
+  readonly #signal: AbortSignal | undefined;
+  /** Number of the last event that was handed on. */
+  #last: number;
+  #wasReached = false;
+  /** Attempts since the last word from the server. */
+  #failures = 0;
+
+  constructor(transport: Transport, runId: string, { after = 0, signal }: EventOptions) {
+    this.#transport = transport;
+    this.#runId = runId;
+    this.#last = after;
+    this.#signal = signal;
+  }
+
+  async *events(): AsyncGenerator<RunEvent, void, undefined> {
+    for (;;) {
+      try {
+        if (yield* this.#connection()) return;
+        throw new RequestError('server_unreachable', `${this.#transport.base} broke off the events`);
+      } catch (thrown) {
+        await this.#waitAfter(thrown);
+      }
+    }
+  }
+
+  /** What one connection brings. Returns true when nothing more will come. */
+  async *#connection(): AsyncGenerator<RunEvent, boolean, undefined> {
+    const silence = new Silence(this.#transport.clock);
+    try {
+      const response = await this.#open(silence.signal);
+      this.#wasReached = true;
+      if (response.status === 204 || response.body === null) return true;
+      for await (const frame of eventFrames(response.body)) {
+        silence.heard();
+        this.#failures = 0;
+        if (frame === 'beat') continue;
+        if (frame.event === 'end') return true;
+        const event = this.#eventIn(frame.data, frame.event, response);
+        if (event !== undefined) yield event;
+      }
+      return false;
+    } catch (thrown) {
+      this.#signal?.throwIfAborted();
+      throw thrown instanceof RequestError ? thrown : connectionError(thrown, this.#transport.base);
+    } finally {
+      silence.end();
+    }
+  }
+
+  async #open(silence: AbortSignal): Promise<Response> {
+    const response = await this.#transport.open({
+      method: 'GET',
+      path: `${pathOfRun(this.#runId)}/events`,
+      headers: {
+        accept: 'text/event-stream',
+        ...(this.#last > 0 && { 'last-event-id': String(this.#last) }),
+      },
+      signal: this.#signal === undefined ? silence : AbortSignal.any([this.#signal, silence]),
+    });
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    if (response.status === 204 || isStream) return response;
+    throw strangeAnswer(response, this.#transport.base);
+  }
+
+  /** Undefined for what is known already, and for frames of a kind that this version does not know. */
+  #eventIn(text: string, name: string | undefined, { status, headers }: Response): RunEvent | undefined {
+    const data = (): unknown => jsonOf({ status, headers, text }, this.#transport.base);
+    if (name === 'gap') return this.#gap(data() as Omit<GapNotice, 'kind'>);
+    if (name !== undefined) return undefined;
+    const event = data() as LiveEvent;
+    if (event.seq <= this.#last) return undefined;
+    this.#last = event.seq;
+    return event;
+  }
+
+  #gap({ after, next }: Omit<GapNotice, 'kind'>): GapNotice | undefined {
+    if (next - 1 <= this.#last) return undefined;
+    // Told once, though the connection may break before the next event.
+    this.#last = next - 1;
+    return { kind: 'gap', after, next };
+  }
+
+  async #waitAfter(thrown: unknown): Promise<void> {
+    const most = this.#wasReached ? MOST_FAILURES : this.#transport.retries;
+    const delayMs = this.#failures < most ? retryDelay(thrown, this.#failures) : undefined;
+    if (delayMs === undefined) throw thrown;
+    this.#failures += 1;
+    await pause(delayMs, this.#transport.clock, this.#signal);
+  }
+}

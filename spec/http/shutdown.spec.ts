@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import type { RunResult } from '../../lib/execution/result.js';
+import type { ErrorBody } from '../../lib/http/schemas/error.js';
+import type { Answered } from '../support/serving.js';
+import { settle } from '../support/deferred.js';
+import { HeldServer } from './support/held-server.js';
+
+const ONE_TASK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] };
+
+describe('A server that shuts down', () => {
+  let held: HeldServer;
+  beforeEach(async () => {
+    held = new HeldServer();
+    await held.open();
+  });
+
+  const run = <T>(): Promise<Answered<T>> => held.ask<T>('POST', '/pipelines/run', { pipeline: ONE_TASK });
+
+  /** One run at work and one that waits, both asked for synchronously. */
+  async function bothAsked() {
+    const running = run<RunResult & ErrorBody>();
+    while (held.puppet.calls.length === 0) await settle();
+    const waiting = run<ErrorBody>();
+    while (held.server.registry.load.queued === 0) await settle();
+    return { running, waiting };
+  }
+
+  function expectShuttingDown({ status, body, headers }: Answered<ErrorBody>): void {
+    expect(`${status} ${body.detail.code}`).to.equal('503 shutting_down');
+    expect(headers.get('retry-after')).to.equal('5');
+  }
+
+  it('takes no more runs and is not ready, while it answers everything else', async () => {
+    const { running, waiting } = await bothAsked();
+    const closed = held.server.close(1000);
+    expectShuttingDown(await run<ErrorBody>());
+    expectShuttingDown(await held.ask<ErrorBody>('POST', '/pipelines/run_async', { pipeline: ONE_TASK }));
+    const ready = await held.ask('GET', '/ready');
+    expect(ready.status).to.equal(503);
+    expect(ready.body).to.deep.equal({ ready: false, queued: 0, running: 1, version: '0.0.0-spec' });
+    expect((await held.ask('GET', '/health')).status).to.equal(200);
+    expect((await held.ask('GET', '/pipelines/runs?status=running')).status).to.equal(200);
+    held.puppet.last.resolve('done');
+    await Promise.all([running, waiting, closed]);
+  });
+
+  it('answers those who wait at once, and those at work when they finish in time', async () => {
+    const { running, waiting } = await bothAsked();
+    const closed = held.server.close(1000);
+    expectShuttingDown(await waiting);
+    held.puppet.last.resolve('done');
+    const { status, body } = await running;
+    expect(status).to.equal(200);
+    expect(body.outputs).to.deep.equal({ a: 'done' });
+    await closed;
+    expect(held.clock.pending).to.equal(0);
+  });
+
+  it('sends a large result whole before it closes the connection', async () => {
+    const running = run<RunResult>();
+    while (held.puppet.calls.length === 0) await settle();
+    const closed = held.server.close(1000);
+    const large = 'x'.repeat(8 * 2 ** 20);
+    held.puppet.last.resolve(large);
+    expect((await running).body.outputs['a'] === large).to.equal(true);
+    await closed;
+  });
+
+  it('tells the tools of runs that take too long to stop, and answers 503 (D21)', async () => {
+    const { running, waiting } = await bothAsked();
+    const closed = held.server.close(1000);
+    await waiting;
+    held.clock.advance(1000);
+    expect(held.puppet.last.context.signal.aborted).to.equal(true);
+    expectShuttingDown(await running);
+    await closed;
+  });
+
+  it('listens no more when it has closed', async () => {
+    const { url } = held.server;
+    await held.server.close(0);
+    const refused = await fetch(`${url}/health`).then(
+      () => false,
+      () => true,
+    );
+    expect(refused).to.equal(true);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import { compileSchema } from '../../../lib/schema/ajv.js';
+import type { OpenApiDocument, Operation } from '../../support/open-api-document.js';
+
+/** What came back, as it came. */
+export interface Received {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Statuses from 500 on that a client may see, and with which code (Errors, D25, D32). */
+const FAILURES = new Set(['500 task_failed', '503 queue_full']);
+
+/** Holds answers against the document. */
+export class Documented {
+  readonly #schemas: object;
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  constructor({ components }: OpenApiDocument) {
+    this.#schemas = components.schemas;
+  }
+
+  /** Expects an answer to be one that the document tells of, and to betray nothing. */
+  expect(operation: Operation, { status, type, text }: Received): void {
+    expect(text).to.not.match(/\n\s+at |node_modules|file:\/\/|\/lib\/\w+\//);
+    const told = operation.responses[status];
+    expect(told, `${status} is not documented: ${text.slice(0, 300)}`).to.not.equal(undefined);
+    const media = Object.entries(told?.content ?? {}).map(
+      ([name, one]) => [name.split(';')[0], one] as const,
+    );
+    if (media.length === 0 || text === '') {
+      expect(text).to.equal('');
+      return;
+    }
+    const found = media.find(([name]) => name === type)?.[1];
+    expect(found, `${status} as ${type}`).to.not.equal(undefined);
+    if (type !== 'application/json') return;
+    const body: unknown = JSON.parse(text);
+    this.#expectValid(found?.schema ?? {}, body);
+    if (status >= 400 && 'detail' in (body as object)) expectError(operation, status, body as ErrorBody);
+  }
+
+  #expectValid(schema: object, body: unknown): void {
+    const within = JSON.stringify({ $defs: this.#schemas, allOf: [schema] });
+    const text = within.replaceAll('#/components/schemas/', '#/$defs/');
+    const validate = this.#validators.get(text) ?? compileSchema(JSON.parse(text) as object);
+    this.#validators.set(text, validate);
+    validate(body);
+    expect(validate.errors ?? []).to.deep.equal([]);
+  }
+}
+
+function expectError(operation: Operation, status: number, { detail }: ErrorBody): void {
+  const codes = operation.responses[status]?.content?.['application/json']?.examples ?? {};
+  expect(codes, detail.message).to.have.property(detail.code);
+  if (status < 500) return;
+  expect(FAILURES, detail.message).to.include(`${status} ${detail.code}`);
+  if (status === 500) expect(detail).to.include.keys('task_id', 'error', 'failures', 'run_id');
+}

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import type { Operation } from '../../support/open-api-document.js';
+import { GARBAGE, nearly } from './mutation.js';
+import type { SchemaArbitrary } from './schema-arbitrary.js';
+
+/** A request as it is sent. */
+export interface FuzzRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema?: unknown;
+}
+
+/** Requests of one operation, named as in `GET /health`: as the document says, and nearly so. */
+export function requestsOf(
+  name: string,
+  operation: Operation,
+  schemas: SchemaArbitrary,
+): fc.Arbitrary<FuzzRequest> {
+  const [method = '', template = ''] = name.split(' ');
+  const parameters: readonly Parameter[] = operation.parameters;
+  const valuesIn = (place: string): fc.Arbitrary<Record<string, unknown>> =>
+    fc.record(
+      Object.fromEntries(
+        parameters
+          .filter((parameter) => parameter.in === place)
+          .map((parameter) => [
+            parameter.name,
+            rarely(GARBAGE, schemas.of(parameter.schema, parameter.name)),
+          ]),
+      ),
+      place === 'path' ? {} : { requiredKeys: [] },
+    );
+  return fc
+    .record({
+      inPath: valuesIn('path'),
+      query: rarely(fc.dictionary(fc.string(), GARBAGE, { maxKeys: 2 }), valuesIn('query')),
+      inHeaders: valuesIn('header'),
+      accept: rarely(
+        fc.constantFrom('text/plain', 'text/html', 'x/y;q=0', '*/*;q=', 'application/json;q=0.1'),
+      ),
+      sent: bodiesOf(operation, schemas),
+    })
+    .map(({ inPath, query, inHeaders, accept, sent }) => ({
+      method,
+      path: pathOf(template, inPath) + queryOf(query),
+      headers: headersOf({ ...inHeaders, accept, ...sent.headers }),
+      ...(sent.body !== undefined && { body: sent.body }),
+    }));
+}
+
+function rarely<T>(some: fc.Arbitrary<T>, usual?: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.oneof({ weight: 1, arbitrary: some }, { weight: 6, arbitrary: usual ?? fc.constant(undefined) });
+}
+
+interface Sent {
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+}
+
+function bodiesOf({ requestBody }: Operation, schemas: SchemaArbitrary): fc.Arbitrary<Sent> {
+  const json = requestBody?.content['application/json'];
+  if (json === undefined) return fc.constant({ headers: {} });
+  const values = nearly(schemas.of(json.schema));
+  const texts = values.map((value) => JSON.stringify(value) ?? '');
+  const broken = fc.tuple(texts, fc.nat()).map(([text, at]) => text.slice(0, at % (text.length + 1)));
+  const typed = (type: string, text: fc.Arbitrary<string>): fc.Arbitrary<Sent> =>
+    text.map((body) => ({ headers: { 'content-type': type }, body }));
+  return fc.oneof(
+    { weight: 12, arbitrary: typed('application/json', texts) },
+    typed('application/json', broken),
+    typed('application/json', fc.string({ unit: 'binary' })),
+    // JSON is YAML; what the body would hold as the pipeline is the whole of it
+    typed(
+      'application/yaml',
+      values.map((value) => JSON.stringify(definitionIn(value))),
+    ),
+    typed('application/yaml', fc.string({ unit: 'grapheme' })),
+    typed('text/plain', texts),
+    fc.constant({ headers: {} }),
+  );
+}
+
+function definitionIn(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'pipeline' in value ? value.pipeline : value;
+}
+
+function pathOf(template: string, values: Record<string, unknown>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(textOf(values[name])));
+}
+
+/** What would name another path is left to specs that name it. */
+function segment(text: string): string {
+  return encodeURIComponent(/^\.{0,2}$/.test(text) ? 'none' : text.slice(0, 2000));
+}
+
+function queryOf(values: Record<string, unknown> = {}): string {
+  const pairs = Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(
+      ([name, value]) =>
+        `${encodeURIComponent(wellFormed(name))}=${encodeURIComponent(textOf(value).slice(0, 2000))}`,
+    );
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+/** Whoever sends a header cannot send more than these characters. */
+function headersOf(values: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [
+        name,
+        textOf(value)
+          .replaceAll(/[^\u0020-\u007e\u00a0-\u00ff]/g, '~')
+          .slice(0, 2000),
+      ]),
+  );
+}
+
+function textOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return wellFormed(text);
+}
+
+/** Half a character cannot be sent. */
+function wellFormed(text: string): string {
+  return Buffer.from(text).toString();
+}

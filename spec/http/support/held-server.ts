@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { processPace } from '../../../lib/execution/pace.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import { settle } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { type HeldCall, Puppet } from '../../support/puppet.js';
+import { type Answered, serving, type Serving, type ServingOptions } from '../../support/serving.js';
+
+/** Two waves, each of one task that a spec holds by the hand. */
+export const TWO_WAVES = {
+  id: 'held',
+  goal: 'be held',
+  tasks: [
+    { id: 'a', tool: 'puppet' },
+    { id: 'b', tool: 'puppet', inputs: { given: '{{a.output}}' } },
+  ],
+};
+
+/** A server on a clock that stands still, whose runs stay at work until a spec lets them go on. */
+export class HeldServer {
+  readonly puppet = new Puppet();
+  readonly clock = new ManualClock();
+  #server: Serving | undefined;
+
+  async open(options: ServingOptions = {}): Promise<void> {
+    const { tools = [], ...others } = options;
+    this.#server = await serving({
+      env: { SERVICE_MAX_RUNNING: '1' },
+      clock: this.clock,
+      tools: [this.puppet.tool, ...tools],
+      ...others,
+    });
+  }
+
+  get server(): Serving {
+    if (this.#server === undefined) throw new Error('the server is not open');
+    return this.#server;
+  }
+
+  ask<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answered<T>> {
+    return this.server.ask<T>(method, path, body);
+  }
+
+  /** Submits and answers the id of the run. */
+  async submit(pipeline: object = TWO_WAVES, more: object = {}): Promise<string> {
+    const { status, body } = await this.ask<{ run_id: string }>('POST', '/pipelines/run_async', {
+      pipeline,
+      ...more,
+    });
+    expect(status, JSON.stringify(body)).to.equal(202);
+    await this.quiet();
+    return body.run_id;
+  }
+
+  async poll(runId: string): Promise<RunRecord> {
+    const { status, body } = await this.ask<RunRecord>('GET', `/pipelines/runs/${runId}`);
+    expect(status).to.equal(200);
+    return body;
+  }
+
+  /** The call that a run is at, or was at last. */
+  callOf(runId: string): HeldCall {
+    const call = this.puppet.calls.findLast(({ context }) => context.run_id === runId);
+    if (call === undefined) throw new Error('the tool was not called for that run');
+    return call;
+  }
+
+  /** Lets the call return that a run is at. */
+  async complete(runId: string): Promise<void> {
+    this.callOf(runId).resolve('done');
+    await this.quiet();
+  }
+
+  /** Lets it fail. */
+  async raise(runId: string): Promise<void> {
+    this.callOf(runId).reject(new Error('no luck'));
+    await this.quiet();
+  }
+
+  /** Lets everything happen that waits for nobody. */
+  async quiet(): Promise<void> {
+    await settle(2);
+    while (processPace.overdue()) await settle(1);
+    await settle(2);
+  }
+
+  /** Ends and forgets every run, so that the next spec meets none. */
+  async clear(): Promise<void> {
+    const { registry } = this.server;
+    for (;;) {
+      const { runs } = registry.list({ limit: 500 });
+      if (runs.length === 0) break;
+      for (const { run_id } of runs) registry.forget(run_id);
+    }
+    await this.quiet();
+    this.puppet.calls.length = 0;
+    expect(registry.load).to.deep.equal({ queued: 0, running: 0 });
+  }
+
+  /** Time stands still, so nothing but this ends what is at work. */
+  async close(): Promise<void> {
+    await this.clear();
+    await this.server.close(0);
+  }
+}

@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import type { RunPage } from '../../../lib/runs/listing.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import type { Answered } from '../../support/serving.js';
+import { type HeldServer, TWO_WAVES } from './held-server.js';
+import { ModelRun, type ModelServer } from './run-model.js';
+
+type Act = (model: ModelServer, held: HeldServer) => Promise<void>;
+type Told = Partial<ErrorBody> & { readonly run_id?: string; readonly status?: string };
+
+/** What clients and tools may do, in any order; after each the server must look as the model says. */
+export const RUN_COMMANDS = [
+  fc.constant(command('submit', submit)),
+  fc.constant(command('complete', complete)),
+  fc.constant(command('raise', raise)),
+  ...['cancel', 'force'].map((name) =>
+    fc.nat(20).map((number) => command(`${name} ${number}`, cancel(number, name === 'force'))),
+  ),
+  ...[undefined, 'failed', 'a', 'b'].map((from) =>
+    fc.nat(20).map((number) => command(`rerun ${number} from ${from}`, rerun(number, from))),
+  ),
+  fc.nat(20).map((number) => command(`delete ${number}`, remove(number))),
+];
+
+function command(name: string, act: Act): fc.AsyncCommand<ModelServer, HeldServer> {
+  return {
+    check: () => true,
+    run: async (model, held) => {
+      await act(model, held);
+      await held.quiet();
+      await expectAlike(model, held);
+    },
+    toString: () => name,
+  };
+}
+
+async function submit(model: ModelServer, held: HeldServer): Promise<void> {
+  const answer = await held.ask<Told>('POST', '/pipelines/run_async', { pipeline: TWO_WAVES });
+  accepted(answer, model, null);
+}
+
+let values = 0;
+
+async function complete(model: ModelServer, held: HeldServer): Promise<void> {
+  const run = model.atWork;
+  if (run === undefined) return;
+  const value = `value ${++values}`;
+  held.callOf(run.id).resolve(value);
+  run.complete(value);
+  model.fill();
+}
+
+async function raise(model: ModelServer, held: HeldServer): Promise<void> {
+  const run = model.atWork;
+  if (run === undefined) return;
+  const error = `error ${++values}`;
+  held.callOf(run.id).reject(new Error(error));
+  run.raise(error);
+  model.fill();
+}
+
+function cancel(number: number, force: boolean): Act {
+  return about(number, async (run, model, held) => {
+    const answer = await held.ask<Told>('POST', `/pipelines/runs/${run.id}/cancel`, { force });
+    if (run.isSettled || (run.isTerminal && !force)) return refused(answer, 400, 'run_already_terminal');
+    expect(answer.status).to.equal(200);
+    expect(answer.body.status).to.equal('cancelled');
+    run.cancel(force);
+    model.fill();
+  });
+}
+
+function rerun(number: number, from: string | undefined): Act {
+  return about(number, async (run, model, held) => {
+    const body = from === undefined ? undefined : { from };
+    const answer = await held.ask<Told>('POST', `/pipelines/runs/${run.id}/rerun`, body);
+    if (!run.isSettled) return refused(answer, 409, 'run_not_settled');
+    if (from === 'failed' && run.state === 'succeeded') return refused(answer, 400, 'nothing_to_rerun');
+    accepted(answer, model, run.id, reused(run, from));
+  });
+}
+
+/** Task b depends on task a (D35). */
+function reused({ outputs }: ModelRun, from: string | undefined): Map<string, string> {
+  const kept: Record<string, readonly string[]> = { failed: ['a', 'b'], a: [], b: ['a'] };
+  const names = from === undefined ? [] : (kept[from] ?? []);
+  return new Map([...outputs].filter(([task]) => names.includes(task)));
+}
+
+function remove(number: number): Act {
+  return about(number, async (run, model, held) => {
+    const answer = await held.ask<Told>('DELETE', `/pipelines/runs/${run.id}`);
+    if (!run.isSettled) return refused(answer, 409, 'run_not_settled');
+    expect(answer.status).to.equal(204);
+    model.forget(run);
+  });
+}
+
+/** Does something with the run that a number means; one that was forgotten is not there. */
+function about(
+  number: number,
+  act: (run: ModelRun, model: ModelServer, held: HeldServer) => Promise<void>,
+): Act {
+  return async (model, held) => {
+    const run = model.pick(number);
+    if (run === undefined) return;
+    if (!model.forgotten.includes(run)) return act(run, model, held);
+    for (const [method, action] of [
+      ['POST', '/cancel'],
+      ['POST', '/rerun'],
+      ['DELETE', ''],
+      ['GET', ''],
+    ]) {
+      const answer = await held.ask<Told>(method ?? '', `/pipelines/runs/${run.id}${action}`);
+      refused(answer, 404, 'run_not_found');
+    }
+  };
+}
+
+function accepted(
+  { status, headers, body }: Answered<Told>,
+  model: ModelServer,
+  rerunOf: string | null,
+  outputs?: Map<string, string>,
+): void {
+  expect(status, JSON.stringify(body)).to.equal(202);
+  const { run_id = '' } = body;
+  expect(body).to.deep.equal({ run_id, status: 'queued' });
+  expect(headers.get('location')).to.equal(`/pipelines/runs/${run_id}`);
+  model.accept(new ModelRun(run_id, rerunOf, outputs));
+}
+
+function refused({ status, body }: Answered<Told>, wanted: number, code: string): void {
+  expect(`${status} ${body?.detail?.code}`).to.equal(`${wanted} ${code}`);
+}
+
+async function expectAlike(model: ModelServer, held: HeldServer): Promise<void> {
+  for (const run of model.runs) {
+    const { body } = await held.ask<RunRecord>('GET', `/pipelines/runs/${run.id}`);
+    expect(body).to.deep.include(run.looks);
+    model.seen.add(run.state);
+  }
+  const { body } = await held.ask<RunPage>('GET', '/pipelines/runs?limit=500');
+  expect(body.runs.map(({ run_id }) => run_id)).to.deep.equal(model.runs.map(({ id }) => id).toReversed());
+  const ready = await held.ask('GET', '/ready');
+  expect(ready.body).to.include({
+    queued: model.waiting.length,
+    running: model.atWork === undefined ? 0 : 1,
+  });
+}
