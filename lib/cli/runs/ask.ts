@@ -1,6 +1,7 @@
 import type { WavetrainClient } from '../../client.js';
 import { readClientConfig } from '../../config.js';
-import { WavetrainError } from '../../errors.js';
+import { type ErrorCode, messageOf, WavetrainError } from '../../errors.js';
+import { errorCode } from '../../tools/error-code.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../flags/env-file.js';
 import { PROGRAM } from '../program.js';
@@ -35,10 +36,16 @@ const START = `start one with ${PROGRAM} serve, or name another with --server or
 const GIVE_KEY = 'put a key that the server knows into WAVETRAIN_API_KEY';
 
 function withAdvice(thrown: unknown): unknown {
-  if (!(thrown instanceof WavetrainError)) return thrown;
-  const { code, message } = thrown;
-  const advice = code === 'server_unreachable' ? START : code === 'unauthorized' ? GIVE_KEY : undefined;
-  return advice === undefined
-    ? thrown
-    : new WavetrainError(code, `${message}\n  ${advice}`, { cause: thrown });
+  switch (errorCode(thrown)) {
+    case 'server_unreachable':
+      return advised('server_unreachable', thrown, START);
+    case 'unauthorized':
+      return advised('unauthorized', thrown, GIVE_KEY);
+    default:
+      return thrown;
+  }
+}
+
+function advised(code: ErrorCode, thrown: unknown, advice: string): WavetrainError {
+  return new WavetrainError(code, `${messageOf(thrown)}\n  ${advice}`, { cause: thrown });
 }

@@ -1,0 +1,270 @@
+import { expect } from 'chai';
+import { createHash } from 'node:crypto';
+import { type RunRecord, WavetrainClient, WavetrainError } from '../../lib/client.js';
+import type { Key } from '../../lib/http/keys.js';
+import { Puppet } from '../support/puppet.js';
+import { rejectionOf } from '../support/rejection.js';
+import { type Serving, serving } from '../support/serving.js';
+
+const HELLO = {
+  id: 'hello',
+  goal: 'greet {{params.name}}',
+  params: { name: { default: 'world' } },
+  tasks: [{ id: 'greet', tool: 'mock', inputs: { text: 'Hello, {{params.name}}!' } }],
+};
+const HELLO_YAML = 'pipeline:\n  id: hello\n  goal: greet\n  tasks:\n    - {id: greet, tool: mock}\n';
+const BROKEN = { id: 'broken', goal: 'g', tasks: [{ id: 'a', tool: 'nothing' }] };
+const FAILING = { id: 'failing', goal: 'g', tasks: [{ id: 'a', tool: 'fail', inputs: { message: 'no' } }] };
+
+describe('WavetrainClient against a server', () => {
+  let server: Serving;
+  let client: WavetrainClient;
+  const puppet = new Puppet();
+
+  before(async () => {
+    server = await serving({ tools: [puppet.tool] });
+    client = new WavetrainClient({ url: `${server.url}/` });
+  });
+
+  after(() => server.close(0));
+
+  const held = (): Promise<{ run_id: string }> =>
+    client.submit({ pipeline: { id: 'held', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] } });
+
+  /** Lets the attempt that was started last succeed. */
+  const letGo = async (calls: number): Promise<void> => {
+    for await (const event of client.events((await client.list({ limit: 1 })).runs[0]?.run_id ?? '')) {
+      if (event.kind === 'start') break;
+    }
+    expect(puppet.calls.length).to.equal(calls);
+    await puppet.returns('let go');
+  };
+
+  it('asks after its health and its tools', async () => {
+    expect(await client.health()).to.deep.equal({ status: 'ok' });
+    const { tools, metadata } = await client.tools();
+    expect(tools).to.include.members(['mock', 'store', 'puppet']);
+    expect(metadata.map(({ name }) => name)).to.deep.equal(tools);
+  });
+
+  it('has definitions checked: objects and text, with lines (D33)', async () => {
+    expect(await client.validate(HELLO)).to.deep.include({ ok: true, errors: null });
+    expect((await client.validate(HELLO_YAML)).stats).to.include({ id: 'hello', tasks: 1 });
+    const report = await client.validate('id: p\ngoal: g\ntasks:\n  - {id: a, tool: nothing}\n');
+    expect(report.ok).to.be.false;
+    expect(report.problems[0]).to.include({ code: 'unknown_tool', line: 4 });
+    const reading = { ...HELLO, tasks: [{ id: 'a', tool: 'mock', inputs: { x: '{{session.x}}' } }] };
+    expect((await client.validate(reading)).problems).not.to.deep.equal([]);
+    expect((await client.validate(reading, { session: { x: 1 } })).problems).to.deep.equal([]);
+  });
+
+  it('has graphs drawn', async () => {
+    expect((await client.graph(HELLO)).waves).to.deep.equal([
+      [{ id: 'greet', tool: 'mock', fan_out: false }],
+    ]);
+    expect(await client.graph(HELLO_YAML, { format: 'mermaid' })).to.match(/flowchart/);
+    expect(await client.graph(HELLO_YAML, { format: 'dot' })).to.match(/^digraph/);
+  });
+
+  it('runs a pipeline and waits for its result, given as an object or as YAML', async () => {
+    const result = await client.run({ pipeline: HELLO, params: { name: 'Ada' }, collect_events: true });
+    expect(result.outputs['greet']).to.deep.include({ inputs: { text: 'Hello, Ada!' } });
+    expect(result.events?.map(({ kind }) => kind)).to.deep.equal(['start', 'finish']);
+    expect((await client.run(HELLO_YAML)).tasks_executed).to.equal(1);
+  });
+
+  it('throws what a run failed of, with every failure (D16)', async () => {
+    const error = await rejectionOf(client.run({ pipeline: FAILING }));
+    expect(error).to.be.instanceOf(WavetrainError);
+    expect(error).to.include({ name: 'FailedRunError', code: 'task_failed', status: 500, task_id: 'a' });
+    expect(error)
+      .to.include({ error: 'no' })
+      .and.to.have.property('run_id')
+      .that.matches(/^[0-9a-f-]{36}$/);
+    expect(error)
+      .to.have.property('failures')
+      .that.deep.equals([{ task_id: 'a', error: 'no', attempts: 1 }]);
+  });
+
+  it('submits, waits until it has settled, and looks at the record and the snapshot', async () => {
+    const { run_id, status } = await client.submit({ pipeline: HELLO, tenant_id: 'acme' });
+    expect(['queued', 'running', 'succeeded']).to.include(status);
+    const record = await client.settled(run_id);
+    expect(record).to.include({ run_id, status: 'succeeded', settled: true, tenant_id: 'acme' });
+    expect(await client.record(run_id)).to.deep.equal(record);
+    expect(await client.snapshot(run_id)).to.have.property('status');
+    expect((await client.settled((await client.submit(HELLO_YAML)).run_id)).pipeline_id).to.equal('hello');
+  });
+
+  it('waits on the server for a run to settle (D35)', async () => {
+    const { run_id } = await held();
+    const [record] = await Promise.all([client.settled(run_id), letGo(1)]);
+    expect(record.result?.outputs).to.deep.equal({ a: 'let go' });
+  });
+
+  it('answers the same run to the same idempotency key, and refuses another body (D36)', async () => {
+    const submit = (name: string): Promise<{ run_id: string }> =>
+      client.submit({ pipeline: HELLO, params: { name } }, { idempotencyKey: 'once' });
+    const [first, second] = [await submit('Ada'), await submit('Ada')];
+    expect(second.run_id).to.equal(first.run_id);
+    expect(await rejectionOf(submit('Eve'))).to.include({ code: 'idempotency_conflict', status: 409 });
+  });
+
+  it('tells whether a record has changed since', async () => {
+    const { run_id } = await client.submit({ pipeline: HELLO });
+    await client.settled(run_id);
+    const { record, etag } = await client.changed(run_id);
+    expect(record).to.include({ run_id, settled: true });
+    expect(etag).to.match(/^"/);
+    expect(await client.changed(run_id, { etag })).to.deep.equal({ record: null, etag });
+    expect((await client.changed(run_id, { etag: '"older"', wait: 1 })).record).to.deep.equal(record);
+  });
+
+  it('lists runs, a page or all of them, the newest first', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++) {
+      ids.unshift((await client.submit({ pipeline: { ...HELLO, id: 'listed' } })).run_id);
+    }
+    const page = await client.list({ pipeline_id: 'listed', limit: 2 });
+    expect(page.runs.map(({ run_id }) => run_id)).to.deep.equal(ids.slice(0, 2));
+    const all: string[] = [];
+    for await (const { run_id } of client.runs({ pipeline_id: 'listed', limit: 2 })) all.push(run_id);
+    expect(all).to.deep.equal(ids);
+    const { next_cursor } = page;
+    const rest = await client.list({ pipeline_id: 'listed', limit: 9, cursor: next_cursor ?? '' });
+    expect(rest.runs.map(({ run_id }) => run_id)).to.deep.equal(ids.slice(2));
+  });
+
+  it('cancels a run, cooperatively or by force (D21)', async () => {
+    const { run_id } = await held();
+    const cancelled = await client.cancel(run_id);
+    expect(cancelled).to.include({ run_id, status: 'cancelled' });
+    if (!cancelled.settled) await client.cancel(run_id, { force: true });
+    await client.settled(run_id);
+    expect(await rejectionOf(client.cancel(run_id))).to.include({
+      code: 'run_already_terminal',
+      status: 400,
+    });
+  });
+
+  it('reruns a run from where it failed, and removes it (D35)', async () => {
+    const { run_id } = await client.submit({ pipeline: FAILING });
+    await client.settled(run_id);
+    const again = await client.rerun(run_id, { from: 'failed' });
+    const record: RunRecord = await client.settled(again.run_id);
+    expect(record).to.include({ rerun_of: run_id, status: 'failed', error: 'no' });
+    expect((await client.settled((await client.rerun(run_id)).run_id)).rerun_of).to.equal(run_id);
+    await client.remove(run_id);
+    expect(await rejectionOf(client.record(run_id))).to.include({ code: 'run_not_found', status: 404 });
+  });
+
+  it('reads the events of a run to its end, from any of them on (D30)', async () => {
+    const { run_id } = await client.submit({ pipeline: HELLO });
+    const kinds: string[] = [];
+    let last = 0;
+    for await (const event of client.events(run_id)) {
+      kinds.push(event.kind);
+      if (event.kind !== 'gap') last = event.seq;
+    }
+    expect(kinds).to.include.members(['run', 'wave', 'start', 'finish']);
+    const rest: unknown[] = [];
+    for await (const event of client.events(run_id, { after: last - 1 })) rest.push(event);
+    expect(rest).to.have.length(1);
+    for await (const event of client.events(run_id, { after: last })) rest.push(event);
+    expect(rest).to.have.length(1);
+  });
+
+  it('tells a definition that is not valid with every problem (D8)', async () => {
+    const error = await rejectionOf(client.submit({ pipeline: BROKEN }));
+    expect(error).to.include({
+      name: 'RequestError',
+      code: 'invalid_definition',
+      status: 400,
+      fault: 'caller',
+    });
+    expect(error).to.have.nested.property('detail.problems[0].code', 'unknown_tool');
+    expect(await rejectionOf(client.run({ pipeline: HELLO, params: { nobody: 1 } }))).to.include({
+      code: 'invalid_params',
+    });
+  });
+
+  it('takes no run for one whose id would lead elsewhere', async () => {
+    for (const id of ['', '.', '..', '../../health', 'a/b', '%2e%2e', 'x?y', 'ü']) {
+      expect(await rejectionOf(client.record(id)), id).to.include({ code: 'run_not_found' });
+    }
+  });
+
+  it('ends with the reason of a signal, before and while it waits', async () => {
+    const { run_id } = await held();
+    const reason = new Error('enough');
+    for (const wait of [
+      (signal: AbortSignal) => client.settled(run_id, { signal }),
+      (signal: AbortSignal) => client.record(run_id, { signal, wait: 30 }),
+      (signal: AbortSignal) => client.changed(run_id, { signal }),
+      (signal: AbortSignal) => client.list({ signal }),
+      (signal: AbortSignal) => client.run({ pipeline: HELLO }, { signal }),
+      (signal: AbortSignal) => client.submit({ pipeline: HELLO }, { signal, idempotencyKey: 'gone' }),
+      (signal: AbortSignal) => client.cancel(run_id, { signal }),
+      (signal: AbortSignal) => client.rerun(run_id, { signal }),
+      (signal: AbortSignal) => client.remove(run_id, { signal }),
+      (signal: AbortSignal) => client.events(run_id, { signal }).next(),
+    ]) {
+      expect(await rejectionOf(wait(AbortSignal.abort(reason)))).to.equal(reason);
+    }
+    const controller = new AbortController();
+    const waiting = rejectionOf(client.settled(run_id, { signal: controller.signal }));
+    controller.abort(reason);
+    expect(await waiting).to.equal(reason);
+    await client.cancel(run_id, { force: true });
+  });
+
+  it('leaves a run alone when the loop over its events is aborted', async () => {
+    const { run_id } = await held();
+    const controller = new AbortController();
+    const events = client.events(run_id, { signal: controller.signal });
+    await events.next();
+    controller.abort();
+    const drained = rejectionOf(
+      (async () => {
+        for (;;) await events.next();
+      })(),
+    );
+    expect(await drained).to.have.property('name', 'AbortError');
+    expect(await client.record(run_id)).to.include({ settled: false });
+    await client.cancel(run_id, { force: true });
+  });
+});
+
+describe('WavetrainClient and keys (D37)', () => {
+  const key: Key = {
+    name: 'ada',
+    sha256: createHash('sha256').update('wt_secret').digest('hex'),
+    tenants: ['default'],
+    scopes: ['read', 'run'],
+  };
+
+  it('sends its key, and tells when it is refused', async () => {
+    const server = await serving({ keys: [key] });
+    const known = new WavetrainClient({ url: server.url, key: 'wt_secret' });
+    expect((await known.list()).runs).to.deep.equal([]);
+    for (const stranger of [{}, { key: 'wt_other' }]) {
+      const client = new WavetrainClient({ url: server.url, ...stranger });
+      expect(await rejectionOf(client.list())).to.include({ code: 'unauthorized', status: 401 });
+    }
+    await server.close(0);
+  });
+
+  it('refuses a key that no header can carry, and does not repeat it', () => {
+    expect(() => new WavetrainClient({ key: 'wt_se cret' }))
+      .to.throw(WavetrainError, 'the key is not one')
+      .that.satisfies(({ message }: Error) => !message.includes('wt_se'));
+  });
+
+  for (const url of ['nowhere', 'ftp://127.0.0.1', 'http://ada:pass@127.0.0.1:1']) {
+    it(`refuses ${url} as an address`, () => {
+      expect(() => new WavetrainClient({ url }))
+        .to.throw(WavetrainError)
+        .that.includes({ code: 'bad_usage' });
+    });
+  }
+});

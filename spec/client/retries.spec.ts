@@ -1,0 +1,180 @@
+import { expect } from 'chai';
+import { type ClientOptions, WavetrainClient } from '../../lib/client.js';
+import { settle } from '../support/deferred.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { rejectionOf } from '../support/rejection.js';
+
+const LOST = new TypeError('fetch failed', {
+  cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
+});
+const DONE = { run_id: 'r', status: 'queued' };
+
+function busy(headers: Record<string, string> = {}): Response {
+  const detail = { code: 'shutting_down', message: 'the server is shutting down' };
+  return Response.json({ detail }, { status: 503, headers });
+}
+
+/** A client whose requests end as they are told, one after the other. */
+function scripted(
+  ends: readonly (Response | Error)[],
+  options: ClientOptions = {},
+): { client: WavetrainClient; clock: ManualClock; sent: RequestInit[] } {
+  const clock = new ManualClock();
+  const sent: RequestInit[] = [];
+  const left = [...ends];
+  const answer: typeof fetch = (_, init = {}) => {
+    sent.push(init);
+    const next = left.shift() ?? Response.json(DONE);
+    return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+  };
+  return { client: new WavetrainClient({ fetch: answer, clock, ...options }), clock, sent };
+}
+
+async function after(clock: ManualClock, ms: number): Promise<void> {
+  await settle();
+  clock.advance(ms);
+  await settle();
+}
+
+describe('What a client sends again', () => {
+  it('is a request that only looks, after waits that double', async () => {
+    const { client, clock, sent } = scripted([LOST, busy(), LOST]);
+    const record = client.record('r');
+    const counts: number[] = [];
+    for (const ms of [249, 1, 499, 1, 999, 1]) {
+      await after(clock, ms);
+      counts.push(sent.length);
+    }
+    expect(counts).to.deep.equal([1, 2, 2, 3, 3, 4]);
+    expect(await record).to.deep.equal(DONE);
+  });
+
+  it('is not sent a fifth time', async () => {
+    const { client, clock, sent } = scripted([LOST, LOST, LOST, LOST, LOST]);
+    const lost = rejectionOf(client.health());
+    for (let count = 0; count < 6; count++) await after(clock, 10_000);
+    expect(await lost).to.include({ code: 'server_unreachable', status: undefined });
+    expect(sent).to.have.length(4);
+  });
+
+  it('is sent when the server asked to be asked again, in seconds or by date', async () => {
+    const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 10)).toUTCString();
+    const { client, clock, sent } = scripted([busy({ 'retry-after': '5' }), busy({ 'retry-after': date })]);
+    const page = client.list();
+    await after(clock, 4999);
+    expect(sent).to.have.length(1);
+    await after(clock, 1);
+    expect(sent).to.have.length(2);
+    await after(clock, 4999);
+    expect(sent).to.have.length(2);
+    await after(clock, 1);
+    expect(await page).to.deep.equal(DONE);
+  });
+
+  it('is not sent when that would take too long', async () => {
+    const { client, sent } = scripted([busy({ 'retry-after': '3600' })]);
+    expect(await rejectionOf(client.list())).to.include({ code: 'shutting_down', retryAfterMs: 3_600_000 });
+    expect(sent).to.have.length(1);
+  });
+
+  it('is a submission with an idempotency key, under the same key (D36)', async () => {
+    const { client, clock, sent } = scripted([LOST, busy()]);
+    const submitted = client.submit({ pipeline: { id: 'p' } }, { idempotencyKey: 'once' });
+    await after(clock, 250);
+    await after(clock, 500);
+    expect(await submitted).to.deep.equal(DONE);
+    expect(sent.map(({ headers }) => new Headers(headers).get('idempotency-key'))).to.deep.equal(
+      Array<string>(3).fill('once'),
+    );
+    expect(new Set(sent.map(({ body }) => body)).size).to.equal(1);
+  });
+
+  const once: Record<string, (client: WavetrainClient) => Promise<unknown>> = {
+    'a run that is waited for': (client) => client.run({ pipeline: {} }),
+    'a submission without a key': (client) => client.submit({ pipeline: {} }),
+    'a cancellation': (client) => client.cancel('r'),
+    'a rerun': (client) => client.rerun('r'),
+    'a removal': (client) => client.remove('r'),
+  };
+  for (const [what, ask] of Object.entries(once)) {
+    it(`is never ${what}`, async () => {
+      for (const end of [LOST, busy({ 'retry-after': '1' })]) {
+        const { client, clock, sent } = scripted([end]);
+        const error = await rejectionOf(ask(client));
+        expect(error).to.have.property('name', 'RequestError');
+        expect(sent).to.have.length(1);
+        expect(clock.pending).to.equal(0);
+      }
+    });
+  }
+
+  it('is nothing that the server refused for good', async () => {
+    const gone = Response.json({ detail: { code: 'run_not_found', message: 'no' } }, { status: 404 });
+    const { client, sent } = scripted([gone]);
+    expect(await rejectionOf(client.record('r'))).to.include({
+      code: 'run_not_found',
+      retryAfterMs: undefined,
+    });
+    expect(sent).to.have.length(1);
+  });
+
+  it('is nothing when the client was told so, or was aborted while it waited', async () => {
+    const { client, sent } = scripted([LOST], { retries: 0 });
+    await rejectionOf(client.health());
+    expect(sent).to.have.length(1);
+    const other = scripted([LOST]);
+    const controller = new AbortController();
+    const waiting = rejectionOf(other.client.health({ signal: controller.signal }));
+    await settle();
+    expect(other.clock.pending).to.equal(1);
+    controller.abort(new Error('enough'));
+    expect(await waiting).to.have.property('message', 'enough');
+    expect(other.clock.pending).to.equal(0);
+  });
+});
+
+describe('Waiting for a run with a client', () => {
+  it('asks again after each long wait, and pauses where a server answers at once', async () => {
+    const atWork = (): Response => Response.json({ settled: false });
+    const { client, clock, sent } = scripted([atWork(), atWork(), Response.json({ settled: true })]);
+    const record = client.settled('r');
+    await after(clock, 249);
+    expect(sent).to.have.length(1);
+    await after(clock, 1);
+    expect(sent).to.have.length(2);
+    await after(clock, 250);
+    expect(await record).to.deep.equal({ settled: true });
+  });
+
+  it('takes a stream on which nothing comes for 45 seconds for lost, and asks anew', async () => {
+    const silent = (): Response =>
+      new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+    const clock = new ManualClock();
+    const signals: AbortSignal[] = [];
+    const answers: typeof fetch = (_, init) => {
+      if (init?.signal) signals.push(init.signal);
+      return signals.length > 1
+        ? Promise.resolve(new Response(null, { status: 204 }))
+        : Promise.resolve(abortable(silent(), init?.signal ?? undefined));
+    };
+    const client = new WavetrainClient({ fetch: answers, clock });
+    const over = client.events('r').next();
+    await after(clock, 44_999);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
+    await after(clock, 1);
+    await after(clock, 250);
+    expect(await over).to.deep.equal({ done: true, value: undefined });
+    expect(signals).to.have.length(2);
+    expect(clock.pending).to.equal(0);
+  });
+});
+
+/** A response whose body fails when its request is aborted, as that of `fetch` does. */
+function abortable(response: Response, signal: AbortSignal | undefined): Response {
+  const body = new ReadableStream({
+    start: (controller) => {
+      signal?.addEventListener('abort', () => controller.error(signal.reason));
+    },
+  });
+  return new Response(body, { headers: response.headers });
+}
