@@ -63,6 +63,12 @@ describe('the published package', function () {
     expect(page.status).to.equal(200);
     const [asset = ''] = /\/docs-assets\/[^"']*bundle\.js/.exec(await page.text()) ?? [];
     expect((await fetch(url + asset)).status).to.equal(200);
+    const program = `import { WavetrainClient } from 'wavetrain/client';
+const { run_id } = await new WavetrainClient({ url: '${url}' }).submit('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
+for await (const { kind } of new WavetrainClient({ url: '${url}' }).events(run_id)) console.log(kind);`;
+    await writeFile(join(folder.path, 'follow.js'), program);
+    const { stdout } = await execute(process.execPath, ['follow.js'], { cwd: folder.path });
+    expect(stdout.split('\n')).to.include.members(['run', 'wave', 'start', 'finish']);
     const tasks = [{ id: 'a', tool: 'transform', inputs: { input: 20, expression: '$ + 1' } }];
     const answer = await fetch(`${url}/pipelines/run`, {
       method: 'POST',

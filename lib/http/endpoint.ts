@@ -7,8 +7,6 @@ import { checkerOf, type Checker } from './checker.js';
 import type { Answer, Route } from './route.js';
 import type { HttpServices } from './services.js';
 
-type AnyRequest = Parameters<Route['handle']>[0];
-
 /** Answers the requests of one route: who asks, what was sent, what is answered, each checked in its turn. */
 export class Endpoint {
   readonly route: Route;
@@ -53,7 +51,7 @@ export class Endpoint {
       accepts,
       gone: () => goneSignal(ctx),
     };
-    this.#send(ctx, await this.route.handle(request as AnyRequest), accepts);
+    this.#send(ctx, await this.route.handle(request), accepts);
   }
 
   #identify(ctx: Context): Caller {
@@ -107,7 +105,11 @@ export class Endpoint {
       ctx.type = answer.type ?? accepts;
       ctx.body = raw;
     } else if (answer.body === undefined) ctx.body = null;
-    else ctx.body = answer.body;
+    else {
+      ctx.type = 'application/json';
+      // Now, for what cannot be written must be refused like everything else: Koa would answer in its own words.
+      ctx.body = JSON.stringify(answer.body);
+    }
     ctx.status = status;
     const { onSent } = answer;
     if (onSent) ctx.res.once('finish', onSent);

@@ -90,5 +90,5 @@ export type Route = Declaration<TObject, TObject, TObject, TSchema>;
 export function route<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema>(
   declaration: Declaration<P, Q, H, B>,
 ): Route {
-  return declaration as unknown as Route;
+  return declaration;
 }

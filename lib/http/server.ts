@@ -67,7 +67,8 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
     version,
   };
   const app = createApp(allRoutes(services), services);
-  const listener = await listen(app.callback(), config, clock);
+  const answer = app.callback();
+  const listener = await listen((request, response) => void answer(request, response), config, clock);
   return {
     url: listener.url,
     registry,

@@ -98,7 +98,7 @@ describe('wavetrain serve (D43)', () => {
     const whileItLasts = (async () => {
       for (;;) {
         await fetch(`${url}/health`);
-        if ((await Promise.race([answer.then(() => true), setImmediate(false)])) === true) return;
+        if (await Promise.race([answer.then(() => true), setImmediate(false)])) return;
         answered++;
       }
     })();

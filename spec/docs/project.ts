@@ -30,7 +30,9 @@ export function requireBuild(): void {
     'dist/cli.cjs',
     'dist/index.js',
     'dist/types/lib/index.d.ts',
+    'dist/client.js',
     'dist/swagger-ui/VERSION',
+    'dist/expression-thread.cjs',
   ]) {
     if (!existsSync(join(ROOT, file))) {
       throw new Error(`${file} is missing: run "npm run build" first ("npm test" does)`);

@@ -65,6 +65,7 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
   });
   return {
     ...server,
+    close: (graceMs) => closed(server, graceMs, clock),
     log,
     ask: (method, path, body, headers) => ask(server.url, method, path, body, headers),
   };
