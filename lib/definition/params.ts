@@ -19,7 +19,7 @@ export function resolveParams(
 ): ResolvedParams {
   const declared = new Map(Object.entries(definition.params ?? {}));
   const values: JsonObject = {};
-  const problems = Object.keys(given).flatMap((name) => unknownParam(name, declared));
+  const problems = unknownParams(given, declared);
   for (const [name, param] of declared) {
     const own = Object.hasOwn(given, name) ? given[name] : undefined;
     const value = own === undefined ? param.default : own;
@@ -54,9 +54,14 @@ export function resolveParam(
 
 const KEYWORDS = ['enum', 'minimum', 'maximum', 'pattern', 'items', 'properties'] as const;
 
+/** Those that a parameter carries, and that are compiled before a run. */
+export function keywordsOf(param: ParamDefinition): (typeof KEYWORDS)[number][] {
+  return KEYWORDS.filter((keyword) => param[keyword] !== undefined);
+}
+
 /** The check of a parameter's JSON Schema keywords; undefined when it has none. Throws when one of them is no schema. */
 export function keywordCheck(param: ParamDefinition): ((value: Json) => string[]) | undefined {
-  const keywords = KEYWORDS.filter((keyword) => param[keyword] !== undefined);
+  const keywords = keywordsOf(param);
   if (keywords.length === 0) return undefined;
   const validate = compileSchema(Object.fromEntries(keywords.map((keyword) => [keyword, param[keyword]])));
   return (value) => {
@@ -71,12 +76,25 @@ export function keywordCheck(param: ParamDefinition): ((value: Json) => string[]
   };
 }
 
-function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): string[] {
-  if (declared.has(name)) return [];
+/** More names than this help nobody, and each costs a look at every known one; the rest is counted. */
+const TOLD = 20;
+
+function unknownParams(given: JsonObject, declared: ReadonlyMap<string, unknown>): string[] {
+  const unknown = Object.keys(given).filter((name) => !declared.has(name));
+  const told = unknown.slice(0, TOLD).map((name) => unknownParam(name, declared));
+  return unknown.length > TOLD ? [...told, `and ${unknown.length - TOLD} more are unknown`] : told;
+}
+
+function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): string {
   const near = nearest(name, declared.keys());
-  const known =
-    declared.size === 0 ? 'the pipeline has none' : `the params are ${[...declared.keys()].join(', ')}`;
-  return [`there is no param "${name}"; ${near === undefined ? known : `did you mean "${near}"?`}`];
+  const hint = near === undefined ? namesOf(declared) : `did you mean "${near}"?`;
+  return `there is no param "${name}"; ${hint}`;
+}
+
+function namesOf(declared: ReadonlyMap<string, unknown>): string {
+  if (declared.size === 0) return 'the pipeline has none';
+  const names = [...declared.keys()].slice(0, TOLD).join(', ');
+  return `the params are ${names}${declared.size > TOLD ? ', …' : ''}`;
 }
 
 function missingParam(name: string, { type, description }: ParamDefinition): string {

@@ -23,7 +23,8 @@ export function createApp(routes: readonly Route[], services: HttpServices): Koa
 }
 
 function routerOf(routes: readonly Route[], services: HttpServices): Router {
-  const router = new Router();
+  // A proxy before the server may shut a path: it must not have a second spelling.
+  const router = new Router({ sensitive: true });
   const readBody = bodyReader(services.bodyLimitBytes);
   for (const route of routes) {
     const endpoint = new Endpoint(route, services, readBody);
@@ -88,6 +89,10 @@ function answer(ctx: Context, { status, headers, body }: ErrorAnswer): void {
 
 function guarded({ guard }: HttpServices): Middleware {
   return async (ctx, next) => {
+    // A proxy before the server may have read the other one.
+    if ((ctx.req.headersDistinct['host']?.length ?? 0) > 1) {
+      throw new WavetrainError('invalid_request', 'there is more than one Host header');
+    }
     guard.check({
       method: ctx.method,
       host: ctx.get('Host'),

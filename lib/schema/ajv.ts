@@ -30,7 +30,15 @@ export interface CompileOptions {
   readonly isText?: boolean;
 }
 
-const compilers = new Map<string, Ajv2020>();
+/** A compiler remembers something of every schema, for all its life: that must be short. */
+const MOST_COMPILED = 200;
+
+interface Compiler {
+  readonly ajv: Ajv2020;
+  compiled: number;
+}
+
+const compilers = new Map<string, Compiler>();
 let checker: Ajv2020 | undefined;
 
 /**
@@ -64,12 +72,13 @@ function compilerFor(schema: AnySchemaObject, options: CompileOptions): Ajv2020 
   // Names given inside a schema would stay known, and meet those of the next schema.
   if (JSON.stringify(schema).includes('"$')) return newCompiler(options);
   const name = JSON.stringify(options);
-  let ajv = compilers.get(name);
-  if (ajv === undefined) {
-    ajv = newCompiler(options);
-    compilers.set(name, ajv);
+  let compiler = compilers.get(name);
+  if (compiler === undefined || compiler.compiled === MOST_COMPILED) {
+    compiler = { ajv: newCompiler(options), compiled: 0 };
+    compilers.set(name, compiler);
   }
-  return ajv;
+  compiler.compiled++;
+  return compiler.ajv;
 }
 
 /** Compiling refuses most of what the meta-schema would, and does without the 20 ms that compiling it takes. */

@@ -150,6 +150,18 @@ describe('typed params (rule 10, D4)', () => {
     });
   });
 
+  it('tells the first unknown names, and counts the rest', () => {
+    const declared = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, i) => [`known${i}`, { default: '' }]),
+    );
+    const given = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`${i}`, 1]));
+    const resolved = resolve(declared, given);
+    const problems = resolved.ok ? [] : resolved.problems;
+    expect(problems).to.have.length(21);
+    expect(problems[0]).to.match(/^there is no param "0"; the params are known0, known1, .*known19, …$/);
+    expect(problems.at(-1)).to.equal('and 4980 more are unknown');
+  });
+
   it('takes any name', () => {
     const params = JSON.parse('{"__proto__": {"type": "integer", "default": 1}}') as Record<
       string,

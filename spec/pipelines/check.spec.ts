@@ -24,6 +24,20 @@ describe('checking a definition (rule 11, D8)', () => {
     expect(checkDefinition(definition, { catalog: builtinCatalog() }).ok).to.equal(true);
   });
 
+  it('refuses more schemas in the params than can be compiled in a moment', () => {
+    const schemas = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { default: 'a', pattern: 'a' }]));
+    const codesOf = (params: object) => {
+      const definition = { id: 'p', goal: 'g', params, tasks: [{ id: 'a', tool: 'mock' }] };
+      return codes(checkDefinition(definition, { catalog: builtinCatalog() }));
+    };
+    expect(codesOf(schemas(1000))).to.deep.equal([]);
+    expect(codesOf(schemas(1001))).to.deep.equal(['too_large at /params']);
+    expect(codesOf({ p: { type: 'object', default: {}, properties: schemas(1000) } })).to.deep.equal([
+      'too_large at /params',
+    ]);
+  });
+
   it('gives a pipeline with its waves and statistics (Command-line interface)', () => {
     const check = checking(`
 pipeline:

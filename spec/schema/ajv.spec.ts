@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { compileSchema, schemaError } from '../../lib/schema/ajv.js';
 
@@ -40,6 +42,13 @@ describe('compileSchema', () => {
     expect(() => compileSchema({ $ref: 'urn:example:x' })).to.throw('urn:example:x');
   });
 
+  it('keeps nothing of a schema that nobody uses any more', async () => {
+    const validator = new WeakRef(compileSchema({ pattern: 'once' }));
+    for (let i = 0; i < 250; i++) compileSchema({ pattern: `${i}` });
+    await collected();
+    expect(validator.deref()).to.equal(undefined);
+  });
+
   it('takes a format as a remark', () => {
     expect(compileSchema({ type: 'string', format: 'uri' })('not a uri')).to.equal(true);
   });
@@ -65,3 +74,10 @@ describe('schemaError', () => {
     expect(schemaError({ $ref: 'https://example.com/schema' })).to.contain('example.com');
   });
 });
+
+/** What nobody holds is gone afterwards; a WeakRef holds until the turn of the event loop is over. */
+async function collected(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}

@@ -1,25 +1,22 @@
 import type { Json } from '../../json.js';
 import type { Segment } from './expression.js';
-import { jsonIn } from './json-text.js';
+import { heldJson } from './held-json.js';
 
 /** The value at the end of a path; undefined when the path leads nowhere (D11, D12). */
 export function lookUp(from: Json | undefined, path: readonly Segment[]): Json | undefined {
   let value = from;
-  for (let at = 0; at < path.length; at++) {
-    if (typeof value === 'string') return lookUpInText(value, path.slice(at));
-    const segment = path[at];
-    if (segment === undefined || value === undefined) return undefined;
-    value = memberOf(value, segment);
+  for (const segment of path) {
+    if (value === undefined) return undefined;
+    value = typeof value === 'string' ? memberOfText(value, segment) : memberOf(value, segment);
   }
   return value;
 }
 
-/** What a text holds is new with every look: frozen, as it may be given to many items. */
-function lookUpInText(text: string, path: readonly Segment[]): Json | undefined {
-  const held = jsonIn(text);
-  if (held !== undefined) return frozen(lookUp(held, path));
-  const [segment, ...rest] = path;
-  return segment?.kind === 'field' ? lookUp(memberOfText(text, segment.name), rest) : undefined;
+/** A text is what it holds as JSON; only when it holds none, it is a text. */
+function memberOfText(text: string, segment: Segment): Json | undefined {
+  const held = heldJson(text);
+  if (held !== undefined) return memberOf(held, segment);
+  return segment.kind === 'field' ? memberOfPlainText(text, segment.name) : undefined;
 }
 
 function memberOf(value: Json, segment: Segment): Json | undefined {
@@ -43,7 +40,7 @@ function memberOfList(list: readonly Json[], segment: Segment): Json | undefined
 }
 
 /** Characters are whole, never half of a pair of surrogates. */
-function memberOfText(text: string, name: string): Json | undefined {
+function memberOfPlainText(text: string, name: string): Json | undefined {
   switch (name) {
     case 'first':
       return text === '' ? undefined : String.fromCodePoint(text.codePointAt(0) ?? 0);
@@ -69,15 +66,4 @@ function countCharacters(text: string): number {
 
 function isPair(code: number | undefined): boolean {
   return code !== undefined && code > 0xffff;
-}
-
-/** Without recursion: a text may hold any depth. */
-function frozen(root: Json | undefined): Json | undefined {
-  const open: unknown[] = [root];
-  while (open.length > 0) {
-    const value = open.pop();
-    if (typeof value !== 'object' || value === null) continue;
-    for (const member of Object.values(Object.freeze(value))) open.push(member);
-  }
-  return root;
 }

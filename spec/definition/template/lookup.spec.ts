@@ -104,6 +104,22 @@ describe('lookUp', () => {
       expect(at(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`, '.a.length')).to.equal(1);
     });
 
+    it('reads a path of 100,000 names in one text, without keeping what is behind each', () => {
+      expect(at('plain', '.first'.repeat(100_000))).to.equal('p');
+    });
+
+    it('reads a large text once, however many of its fields a task takes', () => {
+      const text = JSON.stringify({ list: Array.from({ length: 10_000 }, () => 'x') });
+      expect(at(text, '.list')).to.equal(at(text, '.list'));
+    });
+
+    it('keeps nothing of a text when the turn is over', async () => {
+      const text = JSON.stringify({ list: Array.from({ length: 10_000 }, () => 'x') });
+      const list = at(text, '.list');
+      await Promise.resolve();
+      expect(at(text, '.list')).not.to.equal(list);
+    });
+
     it('never leaves the data for a prototype (D13)', () => {
       const [proto] = [{ kind: 'field' as const, name: '__proto__' }];
       expect(lookUp({}, [proto])).to.equal(undefined);
