@@ -22,3 +22,17 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'list';
   return typeof value;
 }
+
+/** What a JSON value takes in memory, in bytes, roughly. Many small objects take far more than their text. */
+export function weightOf(value: unknown): number {
+  let weight = 0;
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const one = waiting.pop();
+    weight += typeof one === 'string' ? one.length + 16 : 8;
+    if (typeof one !== 'object' || one === null) continue;
+    weight += 56;
+    for (const key in one) waiting.push((one as Record<string, unknown>)[key]);
+  }
+  return weight;
+}

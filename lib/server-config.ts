@@ -21,6 +21,8 @@ export interface ServerConfig {
   readonly eventBuffer: number;
   /** Time that runs have to settle when the server shuts down. */
   readonly shutdownMs: number;
+  /** What runs waiting and at work may take in memory, and settled ones again, in bytes. */
+  readonly memoryBytes: number;
   readonly logLevel: string;
 }
 
@@ -54,6 +56,11 @@ const SETTINGS = {
   runKeep: setting('SERVICE_RUN_KEEP', '1000', 'settled runs that are kept'),
   eventBuffer: setting('SERVICE_EVENT_BUFFER', '10000', 'events kept of each run'),
   shutdown: setting('SERVICE_SHUTDOWN_SECONDS', '10', 'seconds that runs have to settle at shutdown'),
+  memory: setting(
+    'SERVICE_MEMORY',
+    '256',
+    'MiB that runs waiting and at work may take together, and settled ones again',
+  ),
   logLevel: setting('SERVICE_LOG_LEVEL', 'info', 'debug, info, warn, error or silent'),
 };
 
@@ -99,6 +106,7 @@ export function readServerConfig(env: Environment): ServerConfig {
     runKeep: whole(SETTINGS.runKeep, 0, 1_000_000),
     eventBuffer: whole(SETTINGS.eventBuffer, 100, 1_000_000),
     shutdownMs: whole(SETTINGS.shutdown, 0, 3600) * 1000,
+    memoryBytes: whole(SETTINGS.memory, 16, 1_000_000) * 2 ** 20,
     logLevel: oneOf(SETTINGS.logLevel, LOG_LEVELS),
   };
 }

@@ -3,6 +3,7 @@ import type { FileAccess } from '../tools/tool.js';
 import type { AttemptObserver } from './attempt-observer.js';
 import type { Journal } from './journal.js';
 import type { Options } from './options.js';
+import type { OutputBudget } from './output-budget.js';
 import type { Session } from './session.js';
 
 /** What an invocation needs of its run. */
@@ -16,6 +17,8 @@ export interface InvocationServices {
   readonly memory: Map<string, unknown>;
   readonly files: FileAccess;
   readonly outputLimitBytes: number;
+  /** Of the whole run. */
+  readonly budget: OutputBudget;
   readonly onAttempt: AttemptObserver | undefined;
   /** Where the bytes that a tool returned go. */
   artifactPath(taskId: string): string;

@@ -106,13 +106,26 @@ export class Invocation {
       limitBytes: this.#services.outputLimitBytes,
       artifactPath: () => this.#services.artifactPath(this.#task.id),
     });
-    if (!output.ok) this.#attemptFailed(attempt, new ToolError(output.error, { retryable: false }));
+    const refusal = output.ok
+      ? this.#refusalOf(output.weight)
+      : new ToolError(output.error, { retryable: false });
+    if (!output.ok || refusal !== undefined) this.#attemptFailed(attempt, refusal);
     else if (output.artifacts.length === 0) this.#succeed(attempt, output.value);
     else {
       Promise.all(output.artifacts.map(({ path, bytes }) => writeFile(path, bytes))).then(
         () => this.#succeed(attempt, output.value),
         (error: unknown) => this.#attemptFailed(attempt, error),
       );
+    }
+  }
+
+  /** Why the run has no room for an output; undefined when it has. */
+  #refusalOf(weight: number): unknown {
+    try {
+      this.#services.budget.take(weight);
+      return undefined;
+    } catch (error) {
+      return error;
     }
   }
 

@@ -9,6 +9,7 @@ import { MemoryBlackboard } from '../blackboard/memory.js';
 import { messageOf } from '../errors.js';
 import type { InvocationServices } from './invocation-services.js';
 import { Journal } from './journal.js';
+import { OutputBudget } from './output-budget.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
 import { RunWork } from './run-work.js';
 import { Session } from './session.js';
@@ -28,6 +29,7 @@ export class LocalRun {
   readonly settled: Promise<void>;
   readonly #session: Session;
   readonly #surroundings: RunSurroundings;
+  readonly #budget: OutputBudget;
   #noted: RunStatus | undefined;
   #fault: unknown;
   #openWave: number | undefined;
@@ -38,6 +40,7 @@ export class LocalRun {
     this.prepared = prepared;
     this.#surroundings = surroundings;
     this.createdAt = clock.now();
+    this.#budget = new OutputBudget(surroundings.runOutputLimitBytes);
     this.journal = new Journal(prepared.id, clock, prepared.collectEvents);
     const blackboard = prepared.blackboard ?? new MemoryBlackboard();
     this.#session = new Session(blackboard, prepared.tenantId, prepared.session);
@@ -72,6 +75,11 @@ export class LocalRun {
   get error(): string | null {
     if (this.status !== 'failed') return null;
     return this.work.failures[0]?.error ?? `internal error: ${messageOf(this.#fault)}`;
+  }
+
+  /** What the run keeps in memory, in bytes, roughly: what it was given, and its outputs. */
+  get weight(): number {
+    return this.prepared.weight + this.#budget.usedBytes;
   }
 
   /** Tells those who listen that the run is queued. */
@@ -133,6 +141,7 @@ export class LocalRun {
       memory: new Map(),
       files,
       outputLimitBytes,
+      budget: this.#budget,
       onAttempt,
       artifactPath: (taskId) => this.#artifactPath(taskId),
       countInvocation: () => {

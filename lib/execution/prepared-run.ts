@@ -14,6 +14,8 @@ export interface RunSurroundings {
   readonly random: () => number;
   readonly files: FileAccess;
   readonly outputLimitBytes: number;
+  /** Of all outputs of a run together. */
+  readonly runOutputLimitBytes: number;
   /** Folder for the bytes that tools return; made when first needed. */
   readonly artifactFolder: string;
   /** Hears of every attempt; without one nothing is spent on telling. */
@@ -32,6 +34,8 @@ export interface PreparedRun {
   readonly options: Options;
   /** The options as they were given, for a rerun. */
   readonly given: ExecutionOptions;
+  /** What it takes in memory, in bytes, roughly. */
+  readonly weight: number;
   readonly collectEvents: boolean;
   readonly blackboard: Blackboard | undefined;
   /** The run that this one repeats in part (D35). */

@@ -35,8 +35,14 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
   const registry = new RunRegistry({
     clock,
     files,
-    admission: { maxRunning: config.maxRunning, maxQueued: config.maxQueued },
-    retention: { keep: config.runKeep, ttlMs: config.runTtlMs, events: EVENTS_OF_SETTLED_RUNS },
+    runOutputLimitBytes: config.memoryBytes,
+    admission: { maxRunning: config.maxRunning, maxQueued: config.maxQueued, bytes: config.memoryBytes },
+    retention: {
+      keep: config.runKeep,
+      ttlMs: config.runTtlMs,
+      events: EVENTS_OF_SETTLED_RUNS,
+      bytes: config.memoryBytes,
+    },
     eventBuffer: config.eventBuffer,
     onEvent: (event, run) => {
       metrics.onEvent(event, run);

@@ -1,11 +1,15 @@
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema.js';
 import type { Catalog } from '../tools/catalog.js';
+import { weightOf } from '../json.js';
 import { statisticsOf } from '../waves/statistics.js';
 import type { Draft, DraftTask } from './draft.js';
 import { upstreamOf } from './order.js';
 import type { Pipeline, Task } from './pipeline.js';
 import { storesOf } from './stores.js';
+
+/** A pipeline holds its definition, the compiled templates, and what stands around them. */
+const COMPILED = 3;
 
 /** Puts together what the checks have proved sound. */
 export function assemble(
@@ -33,6 +37,7 @@ export function assemble(
       storesOf(draft, waveOf).map(({ key }) => key),
     ),
     warnings,
+    weight: COMPILED * weightOf(definition),
   };
 }
 

@@ -17,6 +17,8 @@ export interface Pipeline {
   readonly waves: readonly (readonly string[])[];
   readonly statistics: Statistics;
   readonly warnings: readonly Problem[];
+  /** What it takes in memory, in bytes, roughly. */
+  readonly weight: number;
 }
 
 /** A task made ready to run: its templates are compiled, its tool is found (D15). */

@@ -9,6 +9,8 @@ export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #queue = new FairQueue<Entry>();
   readonly #running = new Set<Entry>();
+  /** What they take in memory, those who wait and those at work. */
+  #bytes = 0;
   #closed = false;
   #isFilling = false;
 
@@ -35,19 +37,29 @@ export class Admission {
     const { maxRunning, maxQueued } = this.#limits;
     // Together: runs may wait for a later turn of the event loop though there are places for them.
     if (this.#running.size + this.#queue.size < maxRunning + maxQueued) return;
-    throw new WavetrainError('queue_full', `${this.#queue.size} runs wait already: try again later`, {
-      fault: 'service',
-    });
+    throw queueFull(`${this.#queue.size} runs wait already`);
+  }
+
+  /**
+   * To be asked when it is known what the run takes.
+   *
+   * @throws WavetrainError `queue_full`
+   */
+  weigh(bytes: number): void {
+    if (this.#bytes === 0 || this.#bytes + bytes <= (this.#limits.bytes ?? Number.POSITIVE_INFINITY)) return;
+    throw queueFull('the runs that are here already fill the memory');
   }
 
   /** Begins the run when there is a place for it. */
   admit(entry: Entry): void {
+    this.#bytes += entry.admittedBytes;
     this.#queue.add(entry.tenantId, entry);
     this.#fill();
   }
 
   /** A run has settled, whether it ever ran or not. */
   release(entry: Entry): void {
+    this.#bytes -= entry.admittedBytes;
     if (this.#running.delete(entry)) this.#fill();
     else this.#queue.delete(entry.tenantId, entry);
   }
@@ -77,4 +89,8 @@ export class Admission {
       this.#fill();
     });
   }
+}
+
+function queueFull(why: string): WavetrainError {
+  return new WavetrainError('queue_full', `${why}: try again later`, { fault: 'service' });
 }

@@ -6,12 +6,15 @@ import type { RegistryOptions, Submission } from './registry-options.js';
 export class Entry {
   readonly run: LocalRun;
   readonly log: EventLog;
+  /** What the run was given takes in memory, in bytes, roughly. */
+  readonly admittedBytes: number;
   /** Counts submissions: the order of the list. */
   readonly number: number;
 
   constructor(run: LocalRun, number: number, eventBuffer: number) {
     this.run = run;
     this.number = number;
+    this.admittedBytes = run.weight;
     this.log = new EventLog(eventBuffer);
     if (eventBuffer > 0) run.journal.listen((event) => this.log.append(event));
   }

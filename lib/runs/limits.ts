@@ -4,6 +4,8 @@ export interface AdmissionLimits {
   readonly maxRunning: number;
   /** Runs that wait for their turn. */
   readonly maxQueued: number;
+  /** What they may take in memory, all together, in bytes. Default: any amount. */
+  readonly bytes?: number;
 }
 
 export interface RetentionLimits {
@@ -11,6 +13,8 @@ export interface RetentionLimits {
   readonly keep: number;
   /** How long a settled run is kept, in milliseconds. */
   readonly ttlMs: number;
+  /** What all settled runs together may take in memory, in bytes. Default: any amount. */
+  readonly bytes?: number;
   /** How many events all settled runs together keep. */
   readonly events: number;
 }

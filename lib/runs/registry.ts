@@ -1,8 +1,9 @@
 import { STATUS_AT_SUBMISSION } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
 import { type Clock, systemClock } from '../clock.js';
-import { LocalExecutor, noRun, tenantOf } from '../execution/local.js';
+import { LocalExecutor, noRun } from '../execution/local.js';
 import type { Origin } from '../execution/origin.js';
+import { tenantOf } from '../execution/prepare.js';
 import type { RunInputs } from '../execution/run-inputs.js';
 import { Admission } from './admission.js';
 import { Entry } from './entry.js';
@@ -162,7 +163,7 @@ export class RunRegistry {
   #accept(inputs: RunInputs, submission: Submission, origin?: Origin): string {
     this.#retention.sweep();
     this.#admission.check();
-    const run = this.#executor.accept(inputs, origin);
+    const run = this.#executor.accept(inputs, origin, (bytes) => this.#admission.weigh(bytes));
     const entry = new Entry(run, ++this.#count, this.#options.eventBuffer ?? 0);
     this.#entries.set(run.id, entry);
     if (submission.idempotency) this.#submissions.note(entry.tenantId, submission.idempotency, run.id);
@@ -176,7 +177,7 @@ export class RunRegistry {
   #ended(entry: Entry): void {
     entry.log.close();
     this.#admission.release(entry);
-    if (this.#entries.has(entry.run.id)) this.#retention.keep(entry.run.id, entry.log);
+    if (this.#entries.has(entry.run.id)) this.#retention.keep(entry.run.id, entry.log, entry.run.weight);
   }
 
   #drop(runId: string): void {

@@ -6,6 +6,7 @@ import { Line } from './line.js';
 interface Kept {
   readonly log: EventLog;
   readonly settledAt: number;
+  readonly bytes: number;
 }
 
 /** Which settled runs are still to be had: the newest, and none that is too old (D26). */
@@ -16,6 +17,7 @@ export class Retention {
   /** Those of them that still have their events. */
   readonly #withEvents = new Line<string>();
   #events = 0;
+  #bytes = 0;
   readonly #limits: RetentionLimits;
   readonly #clock: Clock;
   readonly #forget: (runId: string) => void;
@@ -27,10 +29,15 @@ export class Retention {
     this.#forget = forget;
   }
 
-  /** A run has settled, and is kept from now on for a while. */
-  keep(runId: string, log: EventLog): void {
+  /**
+   * A run has settled, and is kept from now on for a while.
+   *
+   * @param bytes what it takes in memory
+   */
+  keep(runId: string, log: EventLog, bytes = 0): void {
     this.release(runId);
-    this.#kept.set(runId, { log, settledAt: this.#clock.now() });
+    this.#kept.set(runId, { log, settledAt: this.#clock.now(), bytes });
+    this.#bytes += bytes;
     this.#order.add(runId);
     this.#withEvents.add(runId);
     this.#events += log.size;
@@ -42,6 +49,7 @@ export class Retention {
   release(runId: string): void {
     this.#releaseEvents(runId);
     this.#order.delete(runId);
+    this.#bytes -= this.#kept.get(runId)?.bytes ?? 0;
     this.#kept.delete(runId);
   }
 
@@ -49,10 +57,15 @@ export class Retention {
   sweep(): void {
     const now = this.#clock.now();
     for (let runId = this.#order.first; runId !== undefined; runId = this.#order.first) {
-      if (this.#kept.size <= this.#limits.keep && !this.#isTooOld(runId, now)) return;
+      if (!this.#isTooMuch() && !this.#isTooOld(runId, now)) return;
       this.release(runId);
       this.#forget(runId);
     }
+  }
+
+  #isTooMuch(): boolean {
+    const { keep, bytes = Number.POSITIVE_INFINITY } = this.#limits;
+    return this.#kept.size > keep || (this.#bytes > bytes && this.#kept.size > 1);
   }
 
   #isTooOld(runId: string, now: number): boolean {
