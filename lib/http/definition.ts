@@ -18,14 +18,29 @@ export interface GivenDefinition {
     | undefined;
 }
 
-/** Checks it. Throws `invalid_request` when there is none, or more than one. */
+/** Reading YAML takes seconds for a megabyte, and holds everybody up; JSON does not. */
+const YAML_LIMIT_BYTES = 256 * 1024;
+
+/** Checks it. Throws `invalid_request` when there is none, or more than one, and `body_too_large` for long YAML. */
 export function checkGiven({ yaml, body = {} }: GivenDefinition, catalog: Catalog): Check {
   const { pipeline, inputs, session } = body;
   const text = yaml ?? body.yaml;
   const options = { catalog, ...(inputs && { inputs }), ...(session && { session }) };
-  if (text !== undefined && pipeline === undefined) return checkPipeline(text, options);
+  if (text !== undefined && pipeline === undefined) {
+    refuseLong(text);
+    return checkPipeline(text, options);
+  }
   if (text === undefined && pipeline !== undefined) return checkDefinition(pipeline, options);
   throw new WavetrainError('invalid_request', 'give the definition once: as pipeline or as yaml');
+}
+
+function refuseLong(text: string): void {
+  if (text.length <= YAML_LIMIT_BYTES) return;
+  const limit = YAML_LIMIT_BYTES / 1024;
+  throw new WavetrainError(
+    'body_too_large',
+    `YAML may have ${limit} KiB here: send a longer definition as JSON`,
+  );
 }
 
 /** The pipeline that is to run. Throws an InvalidDefinitionError with every problem. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { RawSocket } from '../support/raw-socket.js';
 import { type Serving, serving } from '../support/serving.js';
@@ -8,7 +9,7 @@ describe('a server under attack', () => {
   let server: Serving;
 
   before(async () => {
-    server = await serving({ tools: [LARGE] });
+    server = await serving({ tools: [LARGE], env: { SERVICE_MEMORY: '4096' } });
   });
 
   after(() => server.close(0));
@@ -27,6 +28,20 @@ describe('a server under attack', () => {
     expect(server.log.find(({ facts }) => facts['id'] === body.detail.id)?.level).to.equal('error');
     const { runs } = server.registry.list({ limit: 10 });
     expect(runs.map((run) => run.status)).to.deep.equal(['succeeded']);
+  });
+
+  it('refuses YAML that would hold the event loop for seconds, and says what to do', async () => {
+    const yaml = `${'# a comment\n'.repeat(30_000)}pipeline: {id: p, goal: g, tasks: [{id: a, tool: mock}]}`;
+    for (const [body, type] of [
+      [yaml, 'application/yaml'],
+      [JSON.stringify({ yaml }), 'application/json'],
+    ] as const) {
+      const { status, body: answer } = await server.ask<ErrorBody>('POST', '/pipelines/validate', body, {
+        'content-type': type,
+      });
+      expect(status).to.equal(413);
+      expect(answer.detail.message).to.equal('YAML may have 256 KiB here: send a longer definition as JSON');
+    }
   });
 
   it('has one spelling of each path, so that a proxy can shut it', async () => {
