@@ -1,5 +1,4 @@
 import { systemClock, type Clock } from '../../lib/clock.js';
-import { LAST_ANSWERS_MS } from '../../lib/http/listener.js';
 import type { Environment } from '../../lib/config.js';
 import type { Key } from '../../lib/http/keys.js';
 import { type OpenServer, openServer } from '../../lib/http/server.js';
@@ -8,8 +7,6 @@ import { readServerConfig } from '../../lib/server-config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { fileAccess } from '../../lib/tools/files.js';
 import type { Tool } from '../../lib/tools/tool.js';
-import { settle } from './deferred.js';
-import { ManualClock } from './manual-clock.js';
 
 export interface ServingOptions {
   readonly env?: Environment;
@@ -45,7 +42,7 @@ export interface Answered<T> {
   readonly body: T;
 }
 
-/** Opens a server for a spec; close it with `close(0)`. */
+/** Opens a server for a spec; close it with `close(0)`, and on a clock that stands still settle its runs before. */
 export async function serving(options: ServingOptions = {}): Promise<Serving> {
   const { env = {}, tools = [], keys, clock = systemClock, watcher } = options;
   const log: LogLine[] = [];
@@ -65,22 +62,9 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
   });
   return {
     ...server,
-    close: (graceMs) => closed(server, graceMs, clock),
     log,
     ask: (method, path, body, headers) => ask(server.url, method, path, body, headers),
   };
-}
-
-/** On a clock that stands still, the time for the last answers must be passed by hand. */
-async function closed(server: OpenServer, graceMs: number, clock: Clock): Promise<void> {
-  const closing = server.close(graceMs);
-  if (clock instanceof ManualClock) {
-    await settle();
-    clock.advance(graceMs);
-    await settle();
-    clock.advance(LAST_ANSWERS_MS);
-  }
-  await closing;
 }
 
 async function ask<T>(
