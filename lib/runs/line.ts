@@ -43,11 +43,18 @@ export class Line<T> {
     else before.after = after;
     if (after === undefined) this.#last = before;
     else after.before = before;
+    // The garbage collector may find this link old before it finds it dead: it must not hold those that came later.
+    link.before = undefined;
+    link.after = undefined;
     return true;
   }
 
   /** Everybody, the first first. */
   *[Symbol.iterator](): Iterator<T> {
-    for (let link = this.#first; link !== undefined; link = link.after) yield link.value;
+    for (let link = this.#first; link !== undefined; ) {
+      const { after } = link;
+      yield link.value;
+      link = after;
+    }
   }
 }
