@@ -90,7 +90,7 @@ export class LocalExecutor implements Executor {
     const force = options.force ?? false;
     const isDraining = run.status === 'cancelled' && !run.isSettled;
     if (run.isSettled || (isDraining && !force)) {
-      throw new WavetrainError('run_already_terminal', `run ${runId} is already ${run.status}`);
+      throw new WavetrainError('run_already_terminal', `run ${runId} ${endOf(run)}`);
     }
     run.cancel(force);
   }
@@ -112,4 +112,9 @@ export class LocalExecutor implements Executor {
 /** `run_not_found` */
 export function noRun(runId: string): WavetrainError {
   return new WavetrainError('run_not_found', `there is no run ${runId}`);
+}
+
+function endOf({ status, isSettled }: LocalRun): string {
+  if (!isSettled) return 'is cancelled and finishes its wave; only force stops it sooner';
+  return status === 'cancelled' ? 'was cancelled' : `has ${status}`;
 }

@@ -38,22 +38,30 @@ function routerOf(routes: readonly Route[], services: HttpServices): Router {
 
 /** One line in the log and one figure for each request, once its answer has left or its client has. */
 function told({ log, figures, clock, isReady }: HttpServices): Middleware {
+  const headers = Object.entries(HEADERS_OF_EVERY_ANSWER);
   return async (ctx, next) => {
     const began = clock.now();
-    ctx.set(HEADERS_OF_EVERY_ANSWER);
+    for (const [name, value] of headers) ctx.res.setHeader(name, value);
     ctx.res.once('close', () => {
       const durationMs = clock.now() - began;
       const {
         route = 'none',
         caller,
         runId,
-      } = ctx.state as { route?: string; caller?: string; runId?: string };
+        code,
+      } = ctx.state as { route?: string; caller?: string; runId?: string; code?: string };
       const status = ctx.res.statusCode;
       figures.answered(route, ctx.method, status, durationMs);
       const about = { method: ctx.method, path: ctx.path, status, duration_ms: durationMs };
       const left = ctx.res.writableFinished ? {} : { left: true };
       log.info(
-        { ...about, ...(runId && { run_id: runId }), ...(caller && { key: caller }), ...left },
+        {
+          ...about,
+          ...(code && { code }),
+          ...(runId && { run_id: runId }),
+          ...(caller && { key: caller }),
+          ...left,
+        },
         'request',
       );
     });
@@ -80,6 +88,7 @@ function reported(thrown: unknown, ctx: Context, { log, newId }: HttpServices): 
 }
 
 function answer(ctx: Context, { status, headers, body }: ErrorAnswer): void {
+  ctx.state['code'] = body.detail.code;
   ctx.status = status;
   ctx.set({ ...headers });
   ctx.body = body;
@@ -90,17 +99,27 @@ function answer(ctx: Context, { status, headers, body }: ErrorAnswer): void {
 function guarded({ guard }: HttpServices): Middleware {
   return async (ctx, next) => {
     // A proxy before the server may have read the other one.
-    if ((ctx.req.headersDistinct['host']?.length ?? 0) > 1) {
+    if (hostsIn(ctx.req.rawHeaders) > 1) {
       throw new WavetrainError('invalid_request', 'there is more than one Host header');
     }
     guard.check({
       method: ctx.method,
-      host: ctx.get('Host'),
-      origin: ctx.get('Origin'),
-      fetchSite: ctx.get('Sec-Fetch-Site'),
+      host: ctx.req.headers.host ?? '',
+      origin: ctx.req.headers.origin ?? '',
+      fetchSite: ctx.req.headers['sec-fetch-site'] ?? '',
     });
     await next();
   };
+}
+
+/** How often Host stands among names and values in turn. */
+function hostsIn(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts;
 }
 
 /** Nothing answered: there is no such path, or not with this method. */

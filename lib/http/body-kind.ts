@@ -9,13 +9,16 @@ export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'
  * @throws WavetrainError `unsupported_media_type`
  */
 export function bodyKind(ctx: Context, takesYaml: boolean): 'json' | 'yaml' | undefined {
-  const { 'transfer-encoding': coding, 'content-length': length, ...headers } = ctx.req.headers;
+  const { headers } = ctx.req;
+  const { 'transfer-encoding': coding, 'content-length': length, 'content-type': type } = headers;
   if (coding === undefined && Number(length ?? 0) === 0) return undefined;
   if (!isPlain(coding, 'chunked') || !isPlain(headers['content-encoding'], 'identity')) {
     throw unsupported('a body must not be compressed');
   }
+  // What nearly everybody sends.
+  if (type === 'application/json') return 'json';
   const kind = kindOf(ctx, takesYaml);
-  if (!isUtf8(headers['content-type'] ?? '')) throw unsupported('a body must be UTF-8');
+  if (!isUtf8(type ?? '')) throw unsupported('a body must be UTF-8');
   return kind;
 }
 

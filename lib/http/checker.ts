@@ -9,9 +9,13 @@ const TOLD = 10;
 /** Says what is wrong with a value; undefined when nothing is. */
 export type Checker = (value: unknown) => string | undefined;
 
-/** Compiles a schema for values of one kind, which `nouns` names. */
-export function checkerOf(schema: TSchema, nouns: Nouns, options: CompileOptions = {}): Checker {
-  const validate = compileSchema(schema, options);
+/** Compiles one of our own schemas for values of one kind, which `nouns` names. */
+export function checkerOf(
+  schema: TSchema,
+  nouns: Nouns,
+  options: Omit<CompileOptions, 'isOurs'> = {},
+): Checker {
+  const validate = compileSchema(schema, { ...options, isOurs: true });
   return (value) => {
     if (validate(value)) return options.isText ? infinityIn(value, nouns) : undefined;
     const violations = violationsOf(validate, value);

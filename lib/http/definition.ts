@@ -1,9 +1,9 @@
 import { WavetrainError } from '../errors.js';
 import type { JsonObject } from '../json.js';
-import { type Check, checkDefinition, checkPipeline } from '../pipelines/check.js';
+import type { Check } from '../pipelines/check.js';
 import { InvalidDefinitionError } from '../pipelines/invalid-definition.js';
+import type { KnownPipelines } from '../pipelines/known-pipelines.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
-import type { Catalog } from '../tools/catalog.js';
 
 /** A definition as a request brings it: the body itself as YAML, or a part of a JSON body (D33). */
 export interface GivenDefinition {
@@ -22,16 +22,21 @@ export interface GivenDefinition {
 const YAML_LIMIT_BYTES = 256 * 1024;
 
 /** Checks it. Throws `invalid_request` when there is none, or more than one, and `body_too_large` for long YAML. */
-export function checkGiven({ yaml, body = {} }: GivenDefinition, catalog: Catalog): Check {
+export function checkGiven({ yaml, body = {} }: GivenDefinition, known: KnownPipelines): Check {
   const { pipeline, inputs, session } = body;
   const text = yaml ?? body.yaml;
-  const options = { catalog, ...(inputs && { inputs }), ...(session && { session }) };
   if (text !== undefined && pipeline === undefined) {
     refuseLong(text);
-    return checkPipeline(text, options);
+    return known.ofText(text, { inputs, session });
   }
-  if (text === undefined && pipeline !== undefined) return checkDefinition(pipeline, options);
-  throw new WavetrainError('invalid_request', 'give the definition once: as pipeline or as yaml');
+  if (text === undefined && pipeline !== undefined) return known.ofValue(pipeline, { inputs, session });
+  const isMissing = text === undefined;
+  throw new WavetrainError(
+    'invalid_request',
+    isMissing
+      ? 'field "pipeline" is missing: the definition goes there, or as text into "yaml"'
+      : 'give the definition once: as pipeline or as yaml',
+  );
 }
 
 function refuseLong(text: string): void {
@@ -44,8 +49,8 @@ function refuseLong(text: string): void {
 }
 
 /** The pipeline that is to run. Throws an InvalidDefinitionError with every problem. */
-export function pipelineOf(given: GivenDefinition, catalog: Catalog): Pipeline {
-  const check = checkGiven(given, catalog);
+export function pipelineOf(given: GivenDefinition, known: KnownPipelines): Pipeline {
+  const check = checkGiven(given, known);
   if (!check.ok) throw new InvalidDefinitionError(check.problems);
   return check.pipeline;
 }

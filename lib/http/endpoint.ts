@@ -18,6 +18,8 @@ export class Endpoint {
   readonly #body: Checker | undefined;
   readonly #answers: ReadonlyMap<number, Checker>;
   readonly #mediaTypes: readonly string[];
+  readonly #declared: readonly string[];
+  readonly #usualStatus: number;
 
   constructor(route: Route, services: HttpServices, readBody: BodyReader) {
     this.route = route;
@@ -29,6 +31,8 @@ export class Endpoint {
     this.#body = checker(route.body?.schema, 'field');
     this.#answers = answerCheckers(route);
     this.#mediaTypes = mediaTypesOf(route);
+    this.#declared = Object.keys(route.headers?.properties ?? {});
+    this.#usualStatus = usualStatus(route);
   }
 
   /** Answers one request. Throws a WavetrainError for every refusal. */
@@ -36,7 +40,7 @@ export class Endpoint {
     const caller = this.#identify(ctx);
     const accepts = this.#negotiate(ctx);
     refuse(this.#params?.(params));
-    const query = { ...ctx.query };
+    const query = ctx.querystring === '' ? {} : { ...ctx.query };
     refuse(this.#query?.(query));
     const headers = this.#declaredHeaders(ctx);
     refuse(this.#headers?.(headers));
@@ -59,7 +63,7 @@ export class Endpoint {
     if (access === 'open') return ANYONE;
     const caller = this.#services.authenticate(ctx.req.headersDistinct);
     if (caller === undefined) {
-      throw new WavetrainError('unauthorized', 'send a key: Authorization: Bearer KEY, or X-API-Key: KEY');
+      throw new WavetrainError('unauthorized', whyUnknown(ctx));
     }
     ctx.state['caller'] = caller.name;
     if (access !== 'any' && !caller.scopes.includes(access)) {
@@ -69,14 +73,16 @@ export class Endpoint {
   }
 
   #negotiate(ctx: Context): string {
+    const { accept = '*/*' } = ctx.req.headers;
+    const [first] = this.#mediaTypes;
+    if (accept === '*/*' && first !== undefined) return first;
     const accepted = ctx.accepts([...this.#mediaTypes]);
     if (typeof accepted === 'string') return accepted;
     throw new WavetrainError('not_acceptable', `this is answered as ${this.#mediaTypes.join(' or ')}`);
   }
 
   #declaredHeaders(ctx: Context): Record<string, unknown> {
-    const names = Object.keys(this.route.headers?.properties ?? {});
-    const sent = names.filter((name) => ctx.req.headers[name] !== undefined);
+    const sent = this.#declared.filter((name) => ctx.req.headers[name] !== undefined);
     return Object.fromEntries(sent.map((name) => [name, ctx.req.headers[name]]));
   }
 
@@ -94,7 +100,7 @@ export class Endpoint {
   }
 
   #send(ctx: Context, answer: Answer, accepts: string): void {
-    const status = answer.status ?? usualStatus(this.route);
+    const status = answer.status ?? this.#usualStatus;
     this.#checkAnswer(status, answer);
     if (answer.runId !== undefined) ctx.state['runId'] = answer.runId;
     ctx.status = status;
@@ -122,6 +128,13 @@ export class Endpoint {
     const { method, path } = this.route;
     throw new Error(`${method} ${path} would answer ${status} with what its schema refuses: ${complaint}`);
   }
+}
+
+function whyUnknown({ req: { headers } }: Context): string {
+  const how = 'Authorization: Bearer KEY, or X-API-Key: KEY';
+  const isSent = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
+  if (!isSent) return `no key was sent: send ${how}`;
+  return `the key that was sent is not known, or not sent as ${how}; the file of keys is read when the server starts`;
 }
 
 const NO_BODY: Body = { json: undefined, yaml: undefined };

@@ -14,7 +14,7 @@ export const MEANING_OF_CODE: Readonly<Record<HttpErrorCode, string>> = {
   invalid_options: 'An option is unknown or out of its range.',
   invalid_inputs: '`inputs` or `session` hold what a run cannot keep.',
   run_already_terminal: 'The run has succeeded, failed or been cancelled: there is nothing to cancel.',
-  nothing_to_rerun: 'The run cannot be rerun from there: nothing of it failed, or it has no such task.',
+  nothing_to_rerun: 'The run succeeded, so there is no failed task to rerun it from.',
   unauthorized: 'A key is missing or unknown.',
   forbidden: 'The key has not the scope, or not the tenant, that this needs.',
   foreign_host: 'The Host header names another server. See `SERVICE_ALLOWED_HOSTS`.',

@@ -50,7 +50,7 @@ export class LogLines implements Log {
       visible(path),
       this.#status(Number(status)),
       `${visible(duration_ms)} ms`,
-      ...(run_id === undefined ? [] : [`run ${visible(run_id)}`]),
+      ...(run_id === undefined || visible(path).includes(visible(run_id)) ? [] : [`run ${visible(run_id)}`]),
       ...(key === undefined ? [] : [`by ${visible(key)}`]),
       ...(left === true ? [this.#colours.yellow('(the caller left)')] : []),
     ];

@@ -30,11 +30,23 @@ function jsonLog({ stream, level, clock }: LogOptions): Log {
       level,
       // The host's own log knows the machine and the process.
       base: null,
-      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+      timestamp: timestamps(clock),
       formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
       // Errors were told by withoutSecrets; the usual serializer would add whatever hangs on them.
       serializers: { err: (told: unknown) => told },
     },
     stream,
   );
+}
+
+/** Many lines are of the same millisecond. */
+function timestamps(clock: Clock): () => string {
+  let last = Number.NaN;
+  let text = '';
+  return () => {
+    const now = clock.now();
+    if (now !== last) text = `,"time":"${new Date(now).toISOString()}"`;
+    last = now;
+    return text;
+  };
 }

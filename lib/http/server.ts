@@ -1,5 +1,8 @@
 import { Metrics } from '../telemetry/metrics.js';
-import { RunRegistry } from '../runs/registry.js';
+import { KnownPipelines } from '../pipelines/known-pipelines.js';
+import type { LiveEvent } from '../execution/event.js';
+import { type RunFacts, RunRegistry } from '../runs/registry.js';
+import type { Log } from './services.js';
 import { createApp } from './app.js';
 import { authenticatorOf } from './authenticator.js';
 import { checkExposure } from './exposure.js';
@@ -46,6 +49,7 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
     eventBuffer: config.eventBuffer,
     onEvent: (event, run) => {
       metrics.onEvent(event, run);
+      tellFailure(event, run, log);
       watcher?.onEvent(event, run);
     },
     onAttempt: (attempt) => {
@@ -62,6 +66,7 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
   const services = {
     registry,
     catalog,
+    pipelines: new KnownPipelines(catalog),
     clock,
     log,
     authenticate: authenticatorOf(keys),
@@ -85,4 +90,10 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
       await listener.close();
     },
   };
+}
+
+/** Nobody may be waiting for a run that fails: the log is where it is looked for. */
+function tellFailure(event: LiveEvent, { run_id, pipeline_id, tenant_id }: RunFacts, log: Log): void {
+  if (event.kind !== 'run' || event.error === undefined) return;
+  log.warn({ run_id, pipeline_id, tenant_id, error: event.error }, 'a run failed');
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js';
+import type { KnownPipelines } from '../pipelines/known-pipelines.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { Caller } from './caller.js';
@@ -28,6 +29,8 @@ export interface Figures {
 export interface HttpServices {
   readonly registry: RunRegistry;
   readonly catalog: Catalog;
+  /** Checks definitions. */
+  readonly pipelines: KnownPipelines;
   readonly clock: Clock;
   readonly log: Log;
   readonly authenticate: Authenticate;

@@ -7,6 +7,8 @@ const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'faile
 /** How many runs came, wait, are at work and are kept, by status. */
 export class RunFigures {
   readonly #entered: Counter<'status'>;
+  /** Those that no reader has seen yet: counting them in numbers costs next to nothing. */
+  readonly #unread = new Map<RunStatus, number>();
   #runs: RunRegistry | undefined;
 
   constructor(registry: Registry) {
@@ -15,6 +17,7 @@ export class RunFigures {
       help: 'Runs that came to a status since the server began. Every run begins as queued.',
       labelNames: ['status'],
       registers: [registry],
+      collect: () => this.#bringUpToDate(),
     });
     for (const status of STATUSES) this.#entered.inc({ status }, 0);
     this.#keep(registry);
@@ -29,7 +32,12 @@ export class RunFigures {
 
   /** A run has come to a status. */
   entered(status: RunStatus): void {
-    this.#entered.inc({ status });
+    this.#unread.set(status, (this.#unread.get(status) ?? 0) + 1);
+  }
+
+  #bringUpToDate(): void {
+    for (const [status, count] of this.#unread) this.#entered.inc({ status }, count);
+    this.#unread.clear();
   }
 
   #keep(registry: Registry): void {

@@ -105,13 +105,13 @@ describe('What can be asked about a definition', () => {
   });
 
   it('refuses a body with no definition, or with two', async () => {
-    for (const body of [{}, { pipeline: PIPELINE, yaml: 'id: p' }]) {
+    for (const [body, message] of [
+      [{}, 'field "pipeline" is missing: the definition goes there, or as text into "yaml"'],
+      [{ pipeline: PIPELINE, yaml: 'id: p' }, 'give the definition once: as pipeline or as yaml'],
+    ] as const) {
       const answer = await validate(body);
       expect(answer.status).to.equal(400);
-      expect(answer.body.detail).to.deep.equal({
-        code: 'invalid_request',
-        message: 'give the definition once: as pipeline or as yaml',
-      });
+      expect(answer.body.detail).to.deep.equal({ code: 'invalid_request', message });
     }
   });
 

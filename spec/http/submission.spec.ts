@@ -18,9 +18,10 @@ describe('POST /pipelines/run', () => {
 
   /** Expects a refusal, and that no run came of it. */
   async function refusal(body: unknown, code: string): Promise<ErrorBody['detail']> {
+    const before = await server.ask<RunPage>('GET', '/pipelines/runs');
     const answer = await run<ErrorBody>(body);
     expect(`${answer.status} ${answer.body.detail.code}`).to.equal(`400 ${code}`);
-    expect((await server.ask<RunPage>('GET', '/pipelines/runs')).body.runs).to.deep.equal([]);
+    expect((await server.ask<RunPage>('GET', '/pipelines/runs')).body).to.deep.equal(before.body);
     return answer.body.detail;
   }
 
@@ -113,13 +114,26 @@ describe('POST /pipelines/run', () => {
     });
   });
 
-  it('forgets a run whose result or failure was delivered', async () => {
+  it('forgets a run whose result was delivered, and keeps one that failed, to be rerun (D26, D35)', async () => {
+    const before = (await server.ask<RunPage>('GET', '/pipelines/runs')).body.runs.length;
     await run({ pipeline: ONE_MOCK });
-    await run({ pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'fail' }] } });
-    expect((await server.ask<RunPage>('GET', '/pipelines/runs')).body).to.deep.equal({
-      runs: [],
-      next_cursor: null,
+    const failed = await run<ErrorBody>({
+      pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'fail' }] },
     });
+    const runId = failed.body.detail.run_id;
+    const { runs } = (await server.ask<RunPage>('GET', '/pipelines/runs')).body;
+    expect(runs).to.have.length(before + 1);
+    expect(runs[0]).to.include({ run_id: runId, status: 'failed' });
+    const rerun = await server.ask('POST', `/pipelines/runs/${runId}/rerun`, { from: 'failed' });
+    expect(rerun.status).to.equal(202);
+  });
+
+  it('takes the definition as YAML text beside the values for the run (D33)', async () => {
+    const yaml =
+      'pipeline: {id: p, goal: g, params: {n: {}}, tasks: [{id: a, tool: mock, inputs: {n: "{{params.n}}"}}]}';
+    const { status, body } = await run({ yaml, params: { n: 'Ada' } });
+    expect(status).to.equal(200);
+    expect(body.outputs).to.have.nested.property('a.inputs.n', 'Ada');
   });
 
   it('gives every run a fresh blackboard of the default tenant', async () => {
@@ -201,7 +215,7 @@ describe('POST /pipelines/run', () => {
       [undefined, 'the body is missing'],
       [null, 'the body must be an object, not null'],
       [[], 'the body must be an object, not a list'],
-      [{}, 'field "pipeline" is missing'],
+      [{}, 'field "pipeline" is missing: the definition goes there, or as text into "yaml"'],
       [{ pipeline: 'text' }, 'field "pipeline" must be an object, not a string'],
       [{ pipeline: ONE_MOCK, tenant_id: 'acme' }, 'there is no field "tenant_id"'],
       [{ pipeline: ONE_MOCK, options: [] }, 'field "options" must be an object, not a list'],

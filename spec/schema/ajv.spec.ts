@@ -53,6 +53,13 @@ describe('compileSchema', () => {
     expect(compileSchema({ type: 'string', format: 'uri' })('not a uri')).to.equal(true);
   });
 
+  it('matches patterns of our own with the built-in regular expressions, and those of others never', () => {
+    const schema = { type: 'string', pattern: '^(?!b)' };
+
+    expect(compileSchema(schema, { isOurs: true })('a')).to.equal(true);
+    expect(() => compileSchema(schema)).to.throw();
+  });
+
   it('throws on a keyword that does not exist', () => {
     expect(() => compileSchema({ minimun: 1 })).to.throw('minimun');
   });

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { readConfig } from '../../config.js';
+import { readConfig, VARIABLES } from '../../config.js';
+import { nearest } from '../../definition/suggest.js';
 import type { OpenServer } from '../../http/server.js';
 import type { Log } from '../../http/services.js';
 import type { ServerSettings } from '../../http/settings.js';
@@ -47,8 +48,9 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<Exi
       watcher: tracing,
     });
     greet(server, log, flags, context);
+    warnOfStrangers(log, context);
     await signals.first;
-    log.info({ ...server.registry.load, grace_ms: config.shutdownMs }, 'shutting down');
+    tellShutdown(server, config, log, context);
     const ended = server.close(config.shutdownMs).then(() => tracing?.close());
     return await Promise.race([ended.then(() => EXIT.done), signals.second.then(() => EXIT.interrupted)]);
   } finally {
@@ -101,6 +103,16 @@ function beside({ ExpressionThreads, transformWith }: Parts, { clock }: CliConte
   return transformWith((source, input, bindings) => threads.evaluate(source, input, bindings));
 }
 
+/** A misspelt variable changes nothing, and nothing else would say so. */
+function warnOfStrangers(log: Log, { env }: CliContext): void {
+  const known = VARIABLES.map(({ name }) => name);
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('SERVICE_') || known.includes(name)) continue;
+    const meant = nearest(name, known);
+    log.warn({}, `the variable ${name} is not known${meant === undefined ? '' : `: is ${meant} meant?`}`);
+  }
+}
+
 /** Says where the server is: in words on a terminal, else in a line of the log. */
 function greet({ url }: OpenServer, log: Log, { quiet }: ServeFlags, { stdout, env }: CliContext): void {
   const terminal = terminalOf(stdout, env);
@@ -117,4 +129,18 @@ function greet({ url }: OpenServer, log: Log, { quiet }: ServeFlags, { stdout, e
       '',
     ].join('\n'),
   );
+}
+
+function tellShutdown(
+  { registry: { load } }: OpenServer,
+  { shutdownMs }: ServerConfig,
+  log: Log,
+  { stdout, env }: CliContext,
+): void {
+  if (!terminalOf(stdout, env).interactive)
+    return log.info({ ...load, grace_ms: shutdownMs }, 'shutting down');
+  const runs = load.running === 1 ? '1 run has' : `${load.running} runs have`;
+  const wait =
+    load.running === 0 ? '' : `: ${runs} ${shutdownMs / 1000} s to settle; Ctrl-C again ends at once`;
+  stdout.write(`\nshutting down${wait}\n`);
 }

@@ -10,7 +10,7 @@ import type { HttpServices } from '../services.js';
 import { EXAMPLE_PIPELINE } from './example.js';
 
 /** What can be asked about a definition without running it. */
-export function pipelineRoutes({ catalog }: HttpServices): Route[] {
+export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
   return [
     route({
       method: 'POST',
@@ -27,7 +27,7 @@ export function pipelineRoutes({ catalog }: HttpServices): Route[] {
         examples: { pipeline: { pipeline: EXAMPLE_PIPELINE } },
       },
       answers: { 200: { description: 'The report.', schema: ValidationReportSchema } },
-      handle: (request) => ({ body: reportOf(checkGiven(request, catalog)) }),
+      handle: (request) => ({ body: reportOf(checkGiven(request, pipelines)) }),
     }),
     route({
       method: 'GET',
@@ -68,7 +68,7 @@ export function pipelineRoutes({ catalog }: HttpServices): Route[] {
       },
       errors: ['invalid_definition'],
       handle: (request) => {
-        const graph = graphOf(pipelineOf(request, catalog));
+        const graph = graphOf(pipelineOf(request, pipelines));
         if (request.query.format === 'mermaid') return { text: mermaid(graph), type: 'text/plain' };
         if (request.query.format === 'dot') return { text: dot(graph), type: 'text/vnd.graphviz' };
         return { body: graph };

@@ -43,7 +43,7 @@ export function submissionRoutes(services: HttpServices): Route[] {
   return [synchronous(services), asynchronous(services)];
 }
 
-function synchronous({ registry, catalog, isReady }: HttpServices): Route {
+function synchronous({ registry, pipelines, isReady }: HttpServices): Route {
   return route({
     method: 'POST',
     path: '/pipelines/run',
@@ -51,7 +51,7 @@ function synchronous({ registry, catalog, isReady }: HttpServices): Route {
     tag: 'Runs',
     summary: 'Run a pipeline and wait for its result',
     description:
-      'The connection stays open until the run has settled. The run goes on when the client leaves; then it stands in `GET /pipelines/runs` with its result. A run whose result was delivered is forgotten.',
+      'The connection stays open until the run has settled. The run goes on when the client leaves; then it stands in `GET /pipelines/runs` with its result. A run whose result was delivered is forgotten; one that failed or was cancelled is kept, to be looked at and rerun.',
     access: 'run',
     body: { schema: RunRequestSchema, yaml: true, examples: EXAMPLES },
     answers: {
@@ -66,8 +66,9 @@ function synchronous({ registry, catalog, isReady }: HttpServices): Route {
     },
     errors: [...REFUSALS, 'task_failed', 'run_cancelled'],
     handle: async (request) => {
-      const pipeline = pipelineOf(request, catalog);
-      const run = { ...request.body, pipeline, tenant_id: tenantFor(request.caller) };
+      const pipeline = pipelineOf(request, pipelines);
+      const { pipeline: _, yaml: __, ...given } = request.body ?? {};
+      const run = { ...given, pipeline, tenant_id: tenantFor(request.caller) };
       const runId = await registry.submit(run);
       const record = await registry.settled(runId);
       const answer = record.result === null ? errorAnswer(failureOf(record, isReady())) : resultOf(record);
@@ -75,7 +76,7 @@ function synchronous({ registry, catalog, isReady }: HttpServices): Route {
         ...answer,
         headers: { ...answer?.headers, 'Wavetrain-Run-Id': runId },
         runId,
-        onSent: () => registry.forget(runId),
+        ...(record.result !== null && { onSent: () => registry.forget(runId) }),
       };
     },
   });
@@ -93,7 +94,7 @@ function failureOf({ run_id, status, failures, error }: RunRecord, isReady: bool
     : new WavetrainError('shutting_down', `run ${run_id} was cancelled, for the server is shutting down`);
 }
 
-function asynchronous({ registry, catalog }: HttpServices): Route {
+function asynchronous({ registry, pipelines }: HttpServices): Route {
   return route({
     method: 'POST',
     path: '/pipelines/run_async',
@@ -121,8 +122,11 @@ function asynchronous({ registry, catalog }: HttpServices): Route {
       const idempotency =
         key === undefined ? undefined : { key, fingerprint: fingerprintOf(request.yaml ?? request.body) };
       const earlier = idempotency && registry.submitted(tenantId, idempotency);
-      if (earlier !== undefined) return acceptedAnswer(registry.acceptance(earlier), REPLAYED);
-      const pipeline = pipelineOf(request, catalog);
+      if (earlier !== undefined) {
+        const { run_id, status } = registry.record(earlier);
+        return acceptedAnswer({ run_id, status }, REPLAYED);
+      }
+      const pipeline = pipelineOf(request, pipelines);
       const runId = await registry.submit({ ...given, pipeline, tenant_id: tenantId }, { idempotency });
       return acceptedAnswer(registry.acceptance(runId));
     },

@@ -57,8 +57,14 @@ export const TenantId = Type.String({
   description: 'Namespace on the blackboard, and who may see the run.',
 });
 
+const YAML_TEXT = Type.String({
+  description:
+    'The definition as YAML or JSON text, of up to 256 KiB, in the place of `pipeline`: problems then have lines.',
+});
+
 const runProperties = {
-  pipeline: PipelineSchema,
+  pipeline: Type.Optional(PipelineSchema),
+  yaml: Type.Optional(YAML_TEXT),
   params: Type.Optional(jsonObject('Values of the typed params; defaults apply to the rest.')),
   inputs: Type.Optional(jsonObject('Values for pipeline.inputs, over its defaults.')),
   session: Type.Optional(jsonObject('Values readable as {{session.KEY}} from the start.')),
