@@ -6,6 +6,7 @@ import { type Caller, ANYONE } from './caller.js';
 import { checkerOf, type Checker } from './checker.js';
 import type { Answer, Route } from './route.js';
 import type { HttpServices } from './services.js';
+import { whyUnknown } from './unknown-key.js';
 
 /** Answers the requests of one route: who asks, what was sent, what is answered, each checked in its turn. */
 export class Endpoint {
@@ -26,7 +27,7 @@ export class Endpoint {
     this.#services = services;
     this.#readBody = readBody;
     this.#params = checker(route.params, 'path parameter');
-    this.#query = checker(route.query ?? NO_QUERY, 'query parameter', true);
+    this.#query = route.isProbe ? undefined : checker(route.query ?? NO_QUERY, 'query parameter', true);
     this.#headers = checker(route.headers, 'header', true);
     this.#body = checker(route.body?.schema, 'field');
     this.#answers = answerCheckers(route);
@@ -63,7 +64,7 @@ export class Endpoint {
     if (access === 'open') return ANYONE;
     const caller = this.#services.authenticate(ctx.req.headersDistinct);
     if (caller === undefined) {
-      throw new WavetrainError('unauthorized', whyUnknown(ctx));
+      throw new WavetrainError('unauthorized', whyUnknown(ctx.req.headers));
     }
     ctx.state['caller'] = caller.name;
     if (access !== 'any' && !caller.scopes.includes(access)) {
@@ -73,6 +74,7 @@ export class Endpoint {
   }
 
   #negotiate(ctx: Context): string {
+    if (this.route.isProbe) return this.#mediaTypes[0] ?? JSON_TYPE;
     const { accept = '*/*' } = ctx.req.headers;
     const [first] = this.#mediaTypes;
     if (accept === '*/*' && first !== undefined) return first;
@@ -130,13 +132,7 @@ export class Endpoint {
   }
 }
 
-function whyUnknown({ req: { headers } }: Context): string {
-  const how = 'Authorization: Bearer KEY, or X-API-Key: KEY';
-  const isSent = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
-  if (!isSent) return `no key was sent: send ${how}`;
-  return `the key that was sent is not known, or not sent as ${how}; the file of keys is read when the server starts`;
-}
-
+const JSON_TYPE = 'application/json';
 const NO_BODY: Body = { json: undefined, yaml: undefined };
 const NO_QUERY: TSchema = { type: 'object', additionalProperties: false };
 
@@ -169,7 +165,7 @@ function mediaTypesOf({ answers, prefers }: Route): string[] {
     ...Object.keys(media),
   ]);
   if (prefers !== undefined) types.unshift(prefers);
-  return types.length === 0 ? ['application/json'] : [...new Set(types)];
+  return types.length === 0 ? [JSON_TYPE] : [...new Set(types)];
 }
 
 function usualStatus({ answers }: Route): number {

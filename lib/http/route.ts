@@ -68,6 +68,8 @@ interface Declaration<P extends TObject, Q extends TObject, H extends TObject, B
   readonly description?: string;
   /** Made for browsers: served like the rest, and left out of the OpenAPI document. */
   readonly isPage?: boolean;
+  /** Takes any query and any Accept header: probes send what they like. */
+  readonly isProbe?: boolean;
   /** What a key must be good for; `open` needs none, `any` only has to be a key. */
   readonly access: Scope | 'open' | 'any';
   readonly params?: P;

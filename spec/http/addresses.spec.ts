@@ -96,4 +96,11 @@ describe('Paths and methods (D32)', () => {
     expect(await code('GET', '/pipelines/tools?verbose=1')).to.equal('400 invalid_request');
     expect(await code('POST', '/pipelines/run?wait=1')).to.equal('400 invalid_request');
   });
+
+  it('answers probes whatever query and Accept they send', async () => {
+    for (const path of ['/health?ts=1', '/ready?from=balancer']) {
+      const { status } = await server.ask('GET', path, undefined, { accept: 'text/html' });
+      expect(status, path).to.equal(200);
+    }
+  });
 });

@@ -11,6 +11,7 @@ export function healthRoutes({ isReady, registry, version }: HttpServices): Rout
       tag: 'Server',
       summary: 'Is the server alive?',
       access: 'open',
+      isProbe: true,
       answers: {
         200: {
           description: 'It is.',
@@ -26,6 +27,7 @@ export function healthRoutes({ isReady, registry, version }: HttpServices): Rout
       tag: 'Server',
       summary: 'Does the server take new runs?',
       access: 'open',
+      isProbe: true,
       answers: {
         200: { description: 'It does.', schema: ReadinessSchema },
         503: { description: 'It is shutting down.', schema: ReadinessSchema },
