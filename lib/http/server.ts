@@ -2,13 +2,13 @@ import { Metrics } from '../telemetry/metrics.js';
 import { KnownPipelines } from '../pipelines/known-pipelines.js';
 import type { LiveEvent } from '../execution/event.js';
 import { type RunFacts, RunRegistry } from '../runs/registry.js';
-import type { Log } from './services.js';
 import { createApp } from './app.js';
 import { authenticatorOf } from './authenticator.js';
 import { checkExposure } from './exposure.js';
 import { guardFor } from './host-guard.js';
 import { listen } from './listener.js';
 import { allRoutes } from './routes/all.js';
+import type { Log } from './services.js';
 import type { ServerSettings } from './settings.js';
 
 /** Events that all settled runs together keep: some hundred bytes each. */

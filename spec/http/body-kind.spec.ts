@@ -1,20 +1,12 @@
 import { expect } from 'chai';
 import { RawSocket } from '../support/raw-socket.js';
-import { type Serving, serving } from '../support/serving.js';
-import { headOf, postTo, type Told } from './posting.js';
+import { BodyServer, headOf } from './posting.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 
 describe('a body (D33)', () => {
-  let server: Serving;
-  before(async () => {
-    server = await serving({ env: { SERVICE_BODY_LIMIT: '2000000' } });
-  });
-  after(() => server.close(0));
-  afterEach(() => expect(server.log.filter(({ level }) => level !== 'info')).to.deep.equal([]));
-
-  const post = (body: string | Uint8Array, type?: string, path?: string): Promise<Told> =>
-    postTo(server.url, body, type, path);
+  const bodies = new BodyServer();
+  const { post } = bodies;
 
   describe('of another type, encoding or charset is refused with 415', () => {
     const REFUSED = [
@@ -56,7 +48,7 @@ describe('a body (D33)', () => {
         const [length, sent] = field.startsWith('T')
           ? ['', '2\r\n{}\r\n0\r\n\r\n']
           : ['Content-Length: 2\r\n', '{}'];
-        const asked = new RawSocket(server.url).send(
+        const asked = new RawSocket(bodies.serving.url).send(
           `${headOf(`${length}${field}\r\nConnection: close`)}${sent}`,
         );
         const { status, body } = await asked.answer();
@@ -66,7 +58,7 @@ describe('a body (D33)', () => {
     }
 
     it('YAML where only JSON is taken', async () => {
-      const run = await server.ask<{ run_id: string }>('POST', '/pipelines/run_async', {
+      const run = await bodies.serving.ask<{ run_id: string }>('POST', '/pipelines/run_async', {
         pipeline: PIPELINE,
       });
       expect(

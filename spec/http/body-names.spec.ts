@@ -1,19 +1,11 @@
 import { expect } from 'chai';
-import { type Serving, serving } from '../support/serving.js';
-import { postTo, type Told } from './posting.js';
+import { BodyServer } from './posting.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 
 describe('a body (D32)', () => {
-  let server: Serving;
-  before(async () => {
-    server = await serving({ env: { SERVICE_BODY_LIMIT: '2000000' } });
-  });
-  after(() => server.close(0));
-  afterEach(() => expect(server.log.filter(({ level }) => level !== 'info')).to.deep.equal([]));
-
-  const post = (body: string | Uint8Array, type?: string, path?: string): Promise<Told> =>
-    postTo(server.url, body, type, path);
+  const bodies = new BodyServer();
+  const { post } = bodies;
 
   describe('with the names of an object of JavaScript changes none', () => {
     const poison = '{"polluted": true, "toString": "x"}';

@@ -1,18 +1,10 @@
 import { expect } from 'chai';
 import { RawSocket } from '../support/raw-socket.js';
-import { type Serving, serving } from '../support/serving.js';
-import { headOf, postTo, type Told } from './posting.js';
+import { BodyServer, headOf } from './posting.js';
 
 describe('the body of a request (D32, D33, D38)', () => {
-  let server: Serving;
-  before(async () => {
-    server = await serving({ env: { SERVICE_BODY_LIMIT: '2000000' } });
-  });
-  after(() => server.close(0));
-  afterEach(() => expect(server.log.filter(({ level }) => level !== 'info')).to.deep.equal([]));
-
-  const post = (body: string | Uint8Array, type?: string, path?: string): Promise<Told> =>
-    postTo(server.url, body, type, path);
+  const bodies = new BodyServer();
+  const { post } = bodies;
 
   describe('that is not JSON is refused with its place, and not told again', () => {
     const BROKEN: [body: string, place: string][] = [
@@ -81,7 +73,7 @@ describe('the body of a request (D32, D33, D38)', () => {
 
     it('nor are characters that arrive in pieces', async () => {
       const body = Buffer.from('{"yaml": "☂😀"}');
-      const asked = new RawSocket(server.url);
+      const asked = new RawSocket(bodies.serving.url);
       asked.send(headOf(`Content-Length: ${body.length}\r\nConnection: close`, '/pipelines/validate'));
       for (const byte of body) asked.send(Uint8Array.of(byte));
       expect((await asked.answer()).status).to.equal(200);
@@ -94,7 +86,7 @@ describe('the body of a request (D32, D33, D38)', () => {
       ['Connection: close\r\nContent-Length: 0', ''],
       ['Connection: close\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
     ]) {
-      const answer = await new RawSocket(server.url).send(`${headOf(fields ?? '')}${body}`).answer();
+      const answer = await new RawSocket(bodies.serving.url).send(`${headOf(fields ?? '')}${body}`).answer();
       expect(answer.status).to.equal(400);
       expect(JSON.parse(answer.body).detail.message).to.equal('the body is missing');
     }
@@ -102,6 +94,6 @@ describe('the body of a request (D32, D33, D38)', () => {
 
   it('where none is taken is not looked at', async () => {
     const asked = `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 3\r\n\r\n{]}`;
-    expect((await new RawSocket(server.url).send(asked).answer()).status).to.equal(200);
+    expect((await new RawSocket(bodies.serving.url).send(asked).answer()).status).to.equal(200);
   });
 });

@@ -112,7 +112,8 @@ describe('every operation of the document, fuzzed from its schemas (D32)', () =>
   }
 
   it('answers as documented, and never with a bug', async () => {
-    for (const { name, operation } of operations) {
+    const wanted = [200, 202, 204, 304, 400, 404, 406, 409, 415, 500];
+    const ask = async (name: string, operation: Operation): Promise<void> => {
       await findRuns();
       const property = fc.asyncProperty(requestsOf(name, operation, schemas), async (request) => {
         const received = await send(name, request);
@@ -122,8 +123,11 @@ describe('every operation of the document, fuzzed from its schemas (D32)', () =>
         expect(bugs()).to.deep.equal([]);
       });
       await fc.assert(property, { numRuns: REQUESTS });
+    };
+    // Chance may leave an answer out in one round, and hardly in ten.
+    for (let round = 0; round < 10 && wanted.some((status) => !seen.has(status)); round++) {
+      for (const { name, operation } of operations) await ask(name, operation);
     }
-    // What chance may leave out, a run that fails among it, has specs of its own.
-    expect([...seen]).to.include.members([200, 202, 204, 400, 404, 406, 415]);
+    expect([...seen]).to.include.members(wanted);
   }).timeout(60_000);
 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { type Serving, serving } from '../support/serving.js';
 
 /** What was answered to a body. */
 export interface Told {
@@ -27,6 +28,28 @@ export async function postTo(
     .and.not.to.match(/\n\s+at /);
   const { detail } = JSON.parse(text) as { detail?: { code: string; message: string } };
   return { status: response.status, code: detail?.code, message: detail?.message ?? text };
+}
+
+/** A server that stands for the specs around it; whatever a body holds, it logs nothing but requests. */
+export class BodyServer {
+  #server: Serving | undefined;
+
+  /** To be made inside of `describe`. */
+  constructor() {
+    before(async () => {
+      this.#server = await serving({ env: { SERVICE_BODY_LIMIT: '2000000' } });
+    });
+    after(() => this.serving.close(0));
+    afterEach(() => expect(this.serving.log.filter(({ level }) => level !== 'info')).to.deep.equal([]));
+  }
+
+  get serving(): Serving {
+    if (this.#server === undefined) throw new Error('the server is not open yet');
+    return this.#server;
+  }
+
+  readonly post = (body: string | Uint8Array, type?: string, path?: string): Promise<Told> =>
+    postTo(this.serving.url, body, type, path);
 }
 
 /** The head of a request with JSON, for a raw socket. */

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { TaskFailedError, WavetrainError } from '../../errors.js';
+import type { RunInputs } from '../../execution/run-inputs.js';
 import { isObject } from '../../json.js';
+import type { KnownPipelines } from '../../pipelines/known-pipelines.js';
 import type { RunRecord } from '../../runs/record.js';
 import { acceptedAnswer } from '../accepted.js';
 import { tenantFor } from '../caller.js';
-import { pipelineOf } from '../definition.js';
+import { type GivenDefinition, pipelineOf } from '../definition.js';
 import { errorAnswer } from '../error-answer.js';
 import { type Answer, type Route, route } from '../route.js';
 import { RunAsyncRequestSchema, RunRequestSchema } from '../schemas/request.js';
@@ -66,10 +68,7 @@ function synchronous({ registry, pipelines, isReady }: HttpServices): Route {
     },
     errors: [...REFUSALS, 'task_failed', 'run_cancelled'],
     handle: async (request) => {
-      const pipeline = pipelineOf(request, pipelines);
-      const { pipeline: _, yaml: __, ...given } = request.body ?? {};
-      const run = { ...given, pipeline, tenant_id: tenantFor(request.caller) };
-      const runId = await registry.submit(run);
+      const runId = await registry.submit(runOf(request, pipelines, tenantFor(request.caller)));
       const record = await registry.settled(runId);
       const answer = record.result === null ? errorAnswer(failureOf(record, isReady())) : resultOf(record);
       return {
@@ -80,6 +79,14 @@ function synchronous({ registry, pipelines, isReady }: HttpServices): Route {
       };
     },
   });
+}
+
+type Submitted = GivenDefinition & { readonly body: Static<typeof RunAsyncRequestSchema> | undefined };
+
+/** What a run starts from. Throws an InvalidDefinitionError with every problem. */
+function runOf(request: Submitted, known: KnownPipelines, tenantId: string): RunInputs {
+  const { pipeline: _, yaml: __, ...given } = request.body ?? {};
+  return { ...given, pipeline: pipelineOf(request, known), tenant_id: tenantId };
 }
 
 function resultOf({ result, events }: RunRecord): Answer {
@@ -116,8 +123,7 @@ function asynchronous({ registry, pipelines }: HttpServices): Route {
     },
     errors: [...REFUSALS, 'idempotency_conflict'],
     handle: async (request) => {
-      const { tenant_id: asked, ...given } = request.body ?? {};
-      const tenantId = tenantFor(request.caller, asked);
+      const tenantId = tenantFor(request.caller, request.body?.tenant_id);
       const key = request.headers['idempotency-key'];
       const idempotency =
         key === undefined ? undefined : { key, fingerprint: fingerprintOf(request.yaml ?? request.body) };
@@ -126,8 +132,7 @@ function asynchronous({ registry, pipelines }: HttpServices): Route {
         const { run_id, status } = registry.record(earlier);
         return acceptedAnswer({ run_id, status }, REPLAYED);
       }
-      const pipeline = pipelineOf(request, pipelines);
-      const runId = await registry.submit({ ...given, pipeline, tenant_id: tenantId }, { idempotency });
+      const runId = await registry.submit(runOf(request, pipelines, tenantId), { idempotency });
       return acceptedAnswer(registry.acceptance(runId));
     },
   });
