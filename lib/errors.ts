@@ -67,6 +67,8 @@ export class NotImplementedError extends WavetrainError {
 
 /** One task, or one item of it, that failed (D16). */
 export interface TaskFailure {
+  /** The sub-pipeline whose task it was, in a run of a plan. */
+  readonly sub_pipeline?: string;
   readonly task_id: string;
   readonly error: string;
   /** Attempts made; 0 when the tool was never reached. */
@@ -86,12 +88,19 @@ export class TaskFailedError extends WavetrainError {
   /** @param error what the run failed of, should no task have */
   constructor(runId: string, failures: readonly TaskFailure[], error: string) {
     const first = failures[0] ?? { task_id: '', error };
-    super('task_failed', failures[0] ? `task "${first.task_id}" failed: ${error}` : error, { fault: 'tool' });
+    super('task_failed', failures[0] ? `${whoFailed(failures[0])} failed: ${first.error}` : error, {
+      fault: 'tool',
+    });
     this.run_id = runId;
     this.task_id = first.task_id;
     this.error = first.error;
     this.failures = failures;
   }
+}
+
+/** `task "t"`, or `sub-pipeline "b", task "t"`. */
+export function whoFailed({ sub_pipeline: subPipeline, task_id: taskId }: TaskFailure): string {
+  return `${subPipeline === undefined ? '' : `sub-pipeline "${subPipeline}", `}task "${taskId}"`;
 }
 
 /**

@@ -1,18 +1,19 @@
-import type { ActorSystem } from 'xstate';
+import type { AnyActorRef } from 'xstate';
 import type { Work } from './vocabulary.js';
 
-// Bound to the actor system and kept out of inputs and machine context, so that every snapshot stays plain JSON.
+// Bound to the run's actor and kept out of inputs and machine context, so that every snapshot stays plain JSON.
 const bindings = new WeakMap<object, Work>();
 
-type AnySystem = ActorSystem<{ actors: Record<string, never> }> | object;
-
-/** Gives the actors of one system their work. To be done between creating the root actor and starting it. */
-export function bindWork(system: AnySystem, work: Work): void {
-  bindings.set(system, work);
+/** Gives a run its work. To be done between creating its actor and starting it. */
+export function bindWork(run: object, work: Work): void {
+  bindings.set(run, work);
 }
 
-export function workOf(system: AnySystem): Work {
-  const work = bindings.get(system);
-  if (work === undefined) throw new Error('no work is bound to this actor system');
-  return work;
+/** The work of the run that an actor belongs to: that of the nearest one above it. */
+export function workOf(actor: AnyActorRef): Work {
+  for (let above: AnyActorRef | undefined = actor; above !== undefined; above = above._parent) {
+    const work = bindings.get(above);
+    if (work !== undefined) return work;
+  }
+  throw new Error('no work is bound to the run of this actor');
 }

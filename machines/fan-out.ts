@@ -34,7 +34,7 @@ export const fanOutLogic: Logic<FanOutSnapshot, FanOutEvent, FanOutInput> = {
     output: undefined,
     error: undefined,
     value: 'invoking',
-    items: new Items(input, workOf(scope.system), scope.self, {
+    items: new Items(input, workOf(scope.self), scope.self, {
       proceed: () => scope.self.send({ type: 'fan-out.continue' }),
       settle: (settlement) => scope.self.send({ type: 'fan-out.settled', settlement }),
     }),

@@ -2,9 +2,12 @@ import type { SnapshotFrom } from 'xstate';
 import type { runMachine } from './run.js';
 import type { RunStatus } from './vocabulary.js';
 
-/** From a snapshot of the run machine to the words of a record; the only place that makes a status (law L3). */
+/** From a snapshot of a run's machine to the words of a record; the only place that makes a status (law L3). */
 
 export type RunSnapshot = SnapshotFrom<typeof runMachine>;
+
+/** What runs of pipelines and of plans have in common. */
+type Snapshot = Pick<RunSnapshot, 'status' | 'value'>;
 
 const STATUS: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   queued: 'queued',
@@ -19,13 +22,13 @@ const STATUS: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
 export const STATUS_AT_SUBMISSION: RunStatus = 'queued';
 
 /** A cancelled run reads `cancelled` at once, while its wave still drains (D21). A fault of ours reads `failed`. */
-export function statusOf(snapshot: RunSnapshot): RunStatus {
+export function statusOf(snapshot: Snapshot): RunStatus {
   if (snapshot.status === 'error') return 'failed';
   return STATUS[snapshot.value];
 }
 
 /** Nothing of the run is at work any more. */
-export function isSettled(snapshot: RunSnapshot): boolean {
+export function isSettled(snapshot: Snapshot): boolean {
   return snapshot.status !== 'active';
 }
 

@@ -35,17 +35,17 @@ export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
     toJSON: summary,
   }),
 
-  start(snapshot, { self, id, system }) {
-    const work = workOf(system);
+  start(snapshot, { self, id }) {
+    const work = workOf(self);
     const expansion = work.expand(id);
     if (!expansion.ok) publish(work, self, expansion);
     else if (expansion.value.items === undefined) snapshot.abort = invokeOnce(work, self);
     else startFanOut(snapshot, self, expansion.value);
   },
 
-  transition(snapshot, event, { self, system, stopChild }) {
+  transition(snapshot, event, { self, stopChild }) {
     if (isChildEnd(event)) {
-      publish(workOf(system), self, settlementOf(event));
+      publish(workOf(self), self, settlementOf(event));
       return snapshot;
     }
     switch (event.type) {

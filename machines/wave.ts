@@ -119,8 +119,8 @@ function begin(wave: WaveSnapshot, taskIds: readonly string[]): void {
   wave.failed = [];
 }
 
-function startTasks(wave: WaveSnapshot, { self, system }: WaveScope): void {
-  const { pace } = workOf(system);
+function startTasks(wave: WaveSnapshot, { self }: WaveScope): void {
+  const { pace } = workOf(self);
   while (wave.started < wave.taskIds.length) {
     startTask(wave, self, wave.taskIds[wave.started++] as string);
     const lookAtTheTime = wave.started % TASKS_BETWEEN_LOOKS_AT_THE_TIME === 0;
@@ -154,7 +154,7 @@ function noteSettled(wave: WaveSnapshot, id: string, settlement: Settlement): vo
 }
 
 function report(wave: WaveSnapshot, scope: WaveScope): void {
-  const { pace } = workOf(scope.system);
+  const { pace } = workOf(scope.self);
   if (pace.overdue()) pace.later(() => scope.self.send({ type: 'wave.report' }));
   else tellRun(wave);
 }

@@ -1,9 +1,13 @@
 import type { StateNode } from 'xstate';
+import { planMachine } from '../machines/plan.js';
 import { runMachine } from '../machines/run.js';
 
 /** The machines as Mermaid state diagrams, drawn from the machines themselves. */
 export function machineCharts(): Record<string, string> {
-  return { 'docs/machines/run.mmd': chart(runMachine.root as unknown as AnyNode) };
+  return {
+    'docs/machines/plan.mmd': chart(planMachine.root as unknown as AnyNode),
+    'docs/machines/run.mmd': chart(runMachine.root as unknown as AnyNode),
+  };
 }
 
 type AnyNode = StateNode;

@@ -67,6 +67,7 @@ export class Attempt implements ToolContext {
 
   #write(key: string, value: unknown, append: boolean): void {
     if (this.#isOver) return this.#log(`"${key}" was written after the attempt was over, and dropped`);
+    this.#refuseUndeclared(key);
     const json = toOutput(value, { limitBytes: this.#services.outputLimitBytes, artifactPath: () => key });
     if (json.ok && json.artifacts.length > 0) {
       throw new ToolError(`"${key}" was not written: the blackboard holds no bytes`, { retryable: false });
@@ -74,6 +75,17 @@ export class Attempt implements ToolContext {
     if (!json.ok) throw new ToolError(`"${key}" was not written: ${json.error}`, { retryable: false });
     this.#writes ??= [];
     this.#writes.push({ key, value: json.value, append });
+  }
+
+  /** A sub-pipeline writes what its plan says, and nothing else (D46). */
+  #refuseUndeclared(key: string): void {
+    const { stores } = this.#services;
+    if (stores === undefined || stores.keys.has(key)) return;
+    const among = stores.keys.size === 0 ? 'none' : [...stores.keys].slice(0, 20).join(', ');
+    throw new ToolError(
+      `"${key}" was not written: sub-pipeline "${stores.subPipeline}" may not store it; its stores are ${among}`,
+      { retryable: false },
+    );
   }
 
   #log(message: string): void {

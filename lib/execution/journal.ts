@@ -11,7 +11,7 @@ export type Entry = Unstamped<LiveEvent>;
  * to collect, and hands all to those who listen. When nobody wants to know, nothing is made.
  */
 export class Journal {
-  readonly #runId: string;
+  readonly runId: string;
   readonly #clock: Clock;
   readonly #collected: TaskEvent[] | null;
   readonly #listeners = new Set<(event: LiveEvent) => void>();
@@ -20,7 +20,7 @@ export class Journal {
   #timeText = '';
 
   constructor(runId: string, clock: Clock, collect: boolean) {
-    this.#runId = runId;
+    this.runId = runId;
     this.#clock = clock;
     this.#collected = collect ? [] : null;
   }
@@ -37,7 +37,7 @@ export class Journal {
 
   write(entry: Entry): void {
     if (!this.isRead) return;
-    const stamp = { seq: ++this.#seq, time: this.#time(), run_id: this.#runId };
+    const stamp = { seq: ++this.#seq, time: this.#time(), run_id: this.runId };
     // Spreading both into a new object takes fifty times as long.
     const event: LiveEvent = Object.assign(stamp, entry);
     if (isTaskEvent(event)) this.#collected?.push(event);
@@ -50,7 +50,7 @@ export class Journal {
       listener(event);
     } catch (thrown) {
       this.#listeners.delete(listener);
-      warnOfListener(`a listener of run ${this.#runId}`, thrown);
+      warnOfListener(`a listener of run ${this.runId}`, thrown);
     }
   }
 

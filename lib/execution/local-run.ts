@@ -1,23 +1,29 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Actor, createActor } from 'xstate';
+import { createActor } from 'xstate';
 import { bindWork } from '../../machines/environment.js';
+import type { RunActor } from '../../machines/plan-work.js';
 import { type RunEvent, runMachine } from '../../machines/run.js';
 import { isSettled, type RunSnapshot, statusOf, wavesExecutedIn } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
 import { MemoryBlackboard } from '../blackboard/memory.js';
-import { messageOf } from '../errors.js';
+import { messageOf, type TaskFailure } from '../errors.js';
+import { ArtifactFolder } from './artifact-folder.js';
 import type { InvocationServices } from './invocation-services.js';
 import { Journal } from './journal.js';
+import type { LivingRun, RunProgress } from './living-run.js';
 import { OutputBudget } from './output-budget.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
+import { outcomeOf, type RunOutcome } from './result.js';
+import type { RunPlace } from './run-place.js';
+import { RunNotes } from './run-notes.js';
 import { RunWork } from './run-work.js';
 import { Session } from './session.js';
 
 /** One run in this process: its actor, its work, its journal. */
-export class LocalRun {
+export class LocalRun implements LivingRun {
+  readonly kind = 'pipeline';
   readonly prepared: PreparedRun;
-  readonly actor: Actor<typeof runMachine>;
+  readonly actor: RunActor;
   readonly work: RunWork;
   readonly journal: Journal;
   readonly createdAt: number;
@@ -27,32 +33,52 @@ export class LocalRun {
   invocations = 0;
   /** Fulfilled when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
-  readonly #session: Session;
+  readonly session: Session;
   readonly #surroundings: RunSurroundings;
   readonly #budget: OutputBudget;
-  #noted: RunStatus | undefined;
+  readonly #artifacts: ArtifactFolder;
+  readonly #notes: RunNotes;
   #fault: unknown;
-  #openWave: number | undefined;
-  #artifacts = 0;
 
-  constructor(prepared: PreparedRun, surroundings: RunSurroundings) {
+  /** @param place where it stands when it is part of another run */
+  constructor(prepared: PreparedRun, surroundings: RunSurroundings, place?: RunPlace) {
     const { clock } = surroundings;
     this.prepared = prepared;
     this.#surroundings = surroundings;
     this.createdAt = clock.now();
-    this.#budget = new OutputBudget(surroundings.runOutputLimitBytes);
-    this.journal = new Journal(prepared.id, clock, prepared.collectEvents);
+    this.#budget = place?.budget ?? new OutputBudget(surroundings.runOutputLimitBytes);
+    this.#artifacts = new ArtifactFolder(
+      place?.artifactFolder ?? join(surroundings.artifactFolder, prepared.id),
+    );
+    this.journal = place?.journal ?? new Journal(prepared.id, clock, prepared.collectEvents);
+    this.#notes = new RunNotes(this.journal, prepared.pipeline.waves);
     const blackboard = prepared.blackboard ?? new MemoryBlackboard();
-    this.#session = new Session(blackboard, prepared.tenantId, prepared.session);
-    this.work = new RunWork(this.#services(), prepared, (wave) => this.#noteWave(wave));
-    this.actor = createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
-    bindWork(this.actor.system, this.work);
+    this.session = new Session(blackboard, prepared.tenantId, prepared.session);
+    this.work = new RunWork(this.#services(place), prepared, (wave) => this.#notes.beginWave(wave, this));
+    this.actor = place?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
+    bindWork(this.actor, this.work);
     this.settled = new Promise((resolve) => this.#watch(resolve));
     this.actor.start();
   }
 
   get id(): string {
     return this.prepared.id;
+  }
+
+  get definitionId(): string {
+    return this.prepared.pipeline.definition.id;
+  }
+
+  get tenantId(): string {
+    return this.prepared.tenantId;
+  }
+
+  get goal(): string {
+    return this.prepared.goal;
+  }
+
+  get rerunOf(): string | null {
+    return this.prepared.origin?.runId ?? null;
   }
 
   get snapshot(): RunSnapshot {
@@ -71,6 +97,25 @@ export class LocalRun {
     return isSettled(this.snapshot);
   }
 
+  get failures(): readonly TaskFailure[] {
+    return this.work.failures;
+  }
+
+  get progress(): RunProgress {
+    const { waves, tasks } = this.prepared.pipeline;
+    return {
+      waves: waves.length,
+      waves_executed: this.wavesExecuted,
+      tasks: tasks.size,
+      tasks_settled: this.work.tasksSettled,
+      invocations: this.invocations,
+    };
+  }
+
+  get result(): RunOutcome | null {
+    return this.status === 'succeeded' ? outcomeOf(this) : null;
+  }
+
   /** What a failed run failed of: the first failure in time (D16); null otherwise. */
   get error(): string | null {
     if (this.status !== 'failed') return null;
@@ -84,7 +129,7 @@ export class LocalRun {
 
   /** Tells those who listen that the run is queued. */
   announce(): void {
-    this.#noteStatus();
+    this.#notes.status(this);
   }
 
   /**
@@ -102,7 +147,7 @@ export class LocalRun {
 
   async #open(reads: readonly string[] | undefined): Promise<void> {
     try {
-      await this.#session.open(reads);
+      await this.session.open(reads);
     } catch (thrown) {
       this.work.refusal = `the blackboard cannot be read: ${messageOf(thrown)}`;
     }
@@ -112,9 +157,17 @@ export class LocalRun {
     this.#send({ type: force ? 'force' : 'cancel' });
   }
 
+  stop(): void {
+    this.actor.stop();
+  }
+
+  tree(): unknown {
+    return this.actor.getPersistedSnapshot();
+  }
+
   #send(event: RunEvent): void {
     this.actor.send(event);
-    this.#noteStatus();
+    this.announce();
   }
 
   // The error observer is the last net: without one, an error of the root actor would end the process.
@@ -122,14 +175,15 @@ export class LocalRun {
     const end = (fault?: unknown): void => {
       this.#fault = fault;
       this.finishedAt = this.#surroundings.clock.now();
-      this.#closeWave();
-      this.#noteStatus();
+      this.#notes.closeWave();
+      this.session.close();
+      this.announce();
       settled();
     };
     this.actor.subscribe({ complete: () => end(), error: end });
   }
 
-  #services(): InvocationServices {
+  #services(place: RunPlace | undefined): InvocationServices {
     const { clock, random, files, outputLimitBytes, onAttempt } = this.#surroundings;
     return {
       runId: this.prepared.id,
@@ -137,49 +191,19 @@ export class LocalRun {
       random,
       options: this.prepared.options,
       journal: this.journal,
-      session: this.#session,
+      session: this.session,
       memory: new Map(),
       files,
       outputLimitBytes,
       budget: this.#budget,
       onAttempt,
-      artifactPath: (taskId) => this.#artifactPath(taskId),
+      onFailure: place?.onFailure,
+      stores: place?.stores,
+      depth: place?.depth ?? 0,
+      artifactPath: (taskId) => this.#artifacts.next(taskId),
       countInvocation: () => {
         this.invocations++;
       },
     };
-  }
-
-  #artifactPath(taskId: string): string {
-    const folder = join(this.#surroundings.artifactFolder, this.prepared.id);
-    if (this.#artifacts === 0) mkdirSync(folder, { recursive: true });
-    return join(folder, `${taskId}-${++this.#artifacts}.bin`);
-  }
-
-  #noteWave(wave: number): void {
-    if (!this.journal.isRead) return;
-    this.#noteStatus();
-    this.#closeWave();
-    this.#openWave = wave;
-    this.journal.write({ kind: 'wave', wave, phase: 'start', tasks: this.#waveSize(wave) });
-  }
-
-  #closeWave(): void {
-    if (this.#openWave === undefined) return;
-    const wave = this.#openWave;
-    this.#openWave = undefined;
-    this.journal.write({ kind: 'wave', wave, phase: 'finish', tasks: this.#waveSize(wave) });
-  }
-
-  #waveSize(wave: number): number {
-    return this.prepared.pipeline.waves[wave]?.length ?? 0;
-  }
-
-  #noteStatus(): void {
-    const { status } = this;
-    if (!this.journal.isRead || status === this.#noted) return;
-    this.#noted = status;
-    const { error } = this;
-    this.journal.write({ kind: 'run', status, ...(error === null ? {} : { error }) });
   }
 }

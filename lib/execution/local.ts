@@ -8,12 +8,17 @@ import type { FileAccess } from '../tools/tool.js';
 import { type AttemptObserver, guarded } from './attempt-observer.js';
 import type { LiveEvent } from './event.js';
 import type { Executor } from './executor.js';
+import type { AnyRun } from './any-run.js';
 import { LocalRun } from './local-run.js';
+import type { PlanInputs } from './plan-inputs.js';
+import { type PlanResult, planResultOf } from './plan-result.js';
+import { PlanRun } from './plan-run.js';
 import { prepare } from './prepare.js';
+import { preparePlan } from './prepare-plan.js';
 import type { RunSurroundings } from './prepared-run.js';
 import { type RunResult, resultOf } from './result.js';
 import type { RunInputs } from './run-inputs.js';
-import type { Origin } from './origin.js';
+import type { Origin, PlanOrigin } from './origin.js';
 
 export interface LocalExecutorOptions {
   /** Shared by the runs of this executor (Blackboard, rule 3); by default each run has a fresh one. */
@@ -35,7 +40,7 @@ export interface LocalExecutorOptions {
 
 /** Runs pipelines in this process, each run an XState actor. */
 export class LocalExecutor implements Executor {
-  readonly #runs = new Map<string, LocalRun>();
+  readonly #runs = new Map<string, AnyRun>();
   readonly #blackboard: Blackboard | undefined;
   readonly #surroundings: RunSurroundings;
 
@@ -74,15 +79,45 @@ export class LocalExecutor implements Executor {
   accept(run: RunInputs, origin?: Origin, weigh?: (bytes: number) => void): LocalRun {
     const prepared = prepare(run, origin, this.#blackboard, this.#surroundings.clock);
     weigh?.(prepared.weight);
-    const accepted = new LocalRun(prepared, this.#surroundings);
-    this.#runs.set(accepted.id, accepted);
-    return accepted;
+    return this.#keep(new LocalRun(prepared, this.#surroundings));
+  }
+
+  /** The same for a plan. */
+  async submitPlan(run: PlanInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
+    const accepted = this.acceptPlan(run);
+    if (onEvent) accepted.journal.listen(onEvent);
+    void accepted.begin();
+    return accepted.id;
+  }
+
+  /** The same for a plan: none of its sub-pipelines begins before all of them may. */
+  acceptPlan(run: PlanInputs, origin?: PlanOrigin, weigh?: (bytes: number) => void): PlanRun {
+    const prepared = preparePlan(run, origin, this.#blackboard, this.#surroundings.clock);
+    weigh?.(prepared.weight);
+    return this.#keep(new PlanRun(prepared, this.#surroundings));
+  }
+
+  #keep<R extends AnyRun>(run: R): R {
+    this.#runs.set(run.id, run);
+    return run;
   }
 
   async getResult(runId: string): Promise<RunResult> {
     const run = this.run(runId);
+    if (run.kind === 'plan') throw new WavetrainError('invalid_request', `run ${runId} is of a plan`);
     await run.settled;
     return resultOf(run);
+  }
+
+  /**
+   * Waits until the run of a plan has settled (D47).
+   * Rejects with a TaskFailedError (`task_failed`), `run_cancelled` or `run_not_found`.
+   */
+  async getPlanResult(runId: string): Promise<PlanResult> {
+    const run = this.run(runId);
+    if (run.kind !== 'plan') throw new WavetrainError('invalid_request', `run ${runId} is of no plan`);
+    await run.settled;
+    return planResultOf(run);
   }
 
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<void> {
@@ -96,7 +131,7 @@ export class LocalExecutor implements Executor {
   }
 
   /** The living run: its actor for the inspector, its journal for a stream. */
-  run(runId: string): LocalRun {
+  run(runId: string): AnyRun {
     const run = this.#runs.get(runId);
     if (run === undefined) throw noRun(runId);
     return run;
@@ -104,7 +139,7 @@ export class LocalExecutor implements Executor {
 
   /** Drops a run; one that is still at work is stopped, its tools with it. */
   forget(runId: string): void {
-    this.#runs.get(runId)?.actor.stop();
+    this.#runs.get(runId)?.stop();
     this.#runs.delete(runId);
   }
 }
@@ -114,7 +149,7 @@ export function noRun(runId: string): WavetrainError {
   return new WavetrainError('run_not_found', `there is no run ${runId}`);
 }
 
-function endOf({ status, isSettled }: LocalRun): string {
+function endOf({ status, isSettled }: AnyRun): string {
   if (!isSettled) return 'is cancelled and finishes its wave; only force stops it sooner';
   return status === 'cancelled' ? 'was cancelled' : `has ${status}`;
 }

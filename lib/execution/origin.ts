@@ -6,3 +6,9 @@ export interface Origin {
   /** By task id: these tasks publish what they published then, instead of calling their tools again. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
 }
+
+/** An earlier run of a plan: what is taken over from each of its sub-pipelines, by id. */
+export interface PlanOrigin {
+  readonly runId: string;
+  readonly subRuns: ReadonlyMap<string, Origin>;
+}

@@ -37,6 +37,12 @@ export function frozenJson(value: unknown): Json {
   return weighedJson(value).json;
 }
 
+/** The same for each value of a map, at the cost of one. */
+export function eachFrozen(values: object, take: (key: string, json: Json) => void): void {
+  const json = frozenJson(values) as { readonly [key: string]: Json };
+  for (const key of Object.keys(json)) take(key, json[key] as Json);
+}
+
 /** The same, with what it takes in memory, in bytes, roughly. */
 export function weighedJson(value: unknown): { readonly json: Json; readonly weight: number } {
   const copy = new JsonCopy({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '' });

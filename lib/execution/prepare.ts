@@ -45,7 +45,7 @@ export function prepare(
 }
 
 /** Whose run it will be. */
-export function tenantOf({ tenant_id }: RunInputs): string {
+export function tenantOf({ tenant_id }: Pick<RunInputs, 'tenant_id'>): string {
   return tenant_id ?? 'default';
 }
 
@@ -66,7 +66,7 @@ function paramsOf({ pipeline, params }: RunInputs): ReturnType<typeof frozen> {
 }
 
 /** Defaults and the values given for the run, key by key (D5); an undefined one is not given. */
-function merged(defaults: Record<string, unknown>, given: JsonObject): Record<string, unknown> {
+export function merged(defaults: Record<string, unknown>, given: JsonObject): Record<string, unknown> {
   const inputs: Record<string, unknown> = {};
   for (const [key, value] of [...Object.entries(defaults), ...Object.entries(given)]) {
     if (value !== undefined) setOwn(inputs, key, value);
@@ -75,7 +75,7 @@ function merged(defaults: Record<string, unknown>, given: JsonObject): Record<st
 }
 
 /** What tools will read and may not change. */
-function frozen(what: string, values: object): { readonly json: JsonObject; readonly weight: number } {
+export function frozen(what: string, values: object): { readonly json: JsonObject; readonly weight: number } {
   try {
     return weighedJson(values) as { json: JsonObject; weight: number };
   } catch (error) {

@@ -56,7 +56,9 @@ export class RunWork implements Work {
       inputs,
       params,
       goal,
-      session: services.session.values,
+      get session() {
+        return services.session.values;
+      },
       output: (taskId) => (Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined),
     };
   }
@@ -125,6 +127,11 @@ export class RunWork implements Work {
     return output === undefined ? undefined : { output, writes: this.#writes.get(taskId) ?? [] };
   }
 
+  /** What its tasks have put on the blackboard. */
+  storedKeys(): Set<string> {
+    return new Set([...this.#writes.values()].flatMap((writes) => writes.map(({ key }) => key)));
+  }
+
   #begin(taskId: string): TaskWork {
     const task = this.#pipeline.tasks.get(taskId);
     if (task === undefined) throw new Error(`the pipeline has no task "${taskId}"`);
@@ -132,10 +139,15 @@ export class RunWork implements Work {
       this.#wave = task.wave;
       this.#onWave(task.wave);
     }
-    const work = new TaskWork(task, this.#services, this.#scope, this.failures);
+    const work = new TaskWork(task, this.#services, this.#scope, (failure) => this.#noteFailure(failure));
     this.#atWork.set(taskId, work);
     setOwn(this.outputs, taskId, undefined);
     return work;
+  }
+
+  #noteFailure(failure: TaskFailure): void {
+    this.failures.push(failure);
+    this.#services.onFailure?.(failure);
   }
 
   #workOn(taskId: string): TaskWork {

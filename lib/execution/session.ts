@@ -1,7 +1,7 @@
 import type { Pace } from '../../machines/vocabulary.js';
 import type { Blackboard } from '../blackboard/blackboard.js';
 import { type Json, type JsonObject, setOwn } from '../json.js';
-import { frozenJson } from './output.js';
+import { eachFrozen } from './output.js';
 
 /** A write that a tool asked for; it is applied when its task succeeds. */
 export interface Write {
@@ -19,7 +19,7 @@ const WRITES_BETWEEN_LOOKS_AT_THE_TIME = 256;
  */
 export class Session {
   /** The present view. It is replaced, key by key, as tasks store. */
-  readonly values = Object.create(null) as Record<string, Json>;
+  values = Object.create(null) as Record<string, Json>;
   readonly #blackboard: Blackboard;
   readonly #tenantId: string;
   /** Values given for the run, with what was appended to them since. */
@@ -34,6 +34,11 @@ export class Session {
     for (const [key, value] of this.#given) setOwn(this.values, key, value);
   }
 
+  /** What is left of the values given for the run, with what was appended to them. */
+  get given(): ReadonlyMap<string, Json> {
+    return this.#given;
+  }
+
   /** Reads the blackboard: to be done before the first wave. Rejects when the blackboard does. */
   async open(reads: readonly string[] | undefined): Promise<void> {
     const stored =
@@ -41,6 +46,11 @@ export class Session {
         ? await this.#blackboard.get_all(this.#tenantId)
         : await this.#blackboard.read_many(this.#tenantId, reads);
     this.#show(stored);
+  }
+
+  /** Nobody reads it any more: what others put on the blackboard is not held for a run that is over. */
+  close(): void {
+    this.values = {};
   }
 
   /** Applies the writes of a task, in their order, after those of earlier calls. Rejects when the blackboard does. */
@@ -88,14 +98,12 @@ export class Session {
   }
 
   #show(stored: Record<string, Json>): void {
-    for (const [key, value] of Object.entries(stored)) {
-      setOwn(this.values, key, this.#given.get(key) ?? frozenJson(value));
-    }
+    eachFrozen(stored, (key, json) => setOwn(this.values, key, this.#given.get(key) ?? json));
   }
 
   #withGiven(stored: Record<string, Json>, keys: Iterable<string>): Record<string, Json> {
     const seen = Object.create(null) as Record<string, Json>;
-    for (const [key, value] of Object.entries(stored)) seen[key] = frozenJson(value);
+    eachFrozen(stored, (key, json) => setOwn(seen, key, json));
     for (const key of keys) {
       const given = this.#given.get(key);
       if (given !== undefined) seen[key] = given;

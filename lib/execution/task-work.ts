@@ -34,15 +34,20 @@ export class TaskWork implements InvocationEnd {
   #outputs: Json[] | undefined;
   readonly #services: InvocationServices;
   readonly #scope: Scope;
-  /** Of the run: in the order they happen. */
-  readonly #failures: TaskFailure[];
+  readonly #onFailure: (failure: TaskFailure) => void;
 
-  constructor(task: Task, services: InvocationServices, scope: Scope, failures: TaskFailure[]) {
+  /** @param onFailure is told of each failure as it happens */
+  constructor(
+    task: Task,
+    services: InvocationServices,
+    scope: Scope,
+    onFailure: (failure: TaskFailure) => void,
+  ) {
     this.task = task;
     this.startedAt = services.clock.now();
     this.#services = services;
     this.#scope = scope;
-    this.#failures = failures;
+    this.#onFailure = onFailure;
   }
 
   /** Takes the outcome of an earlier run instead of calling the tool: an expansion without an invocation (D35). */
@@ -91,7 +96,7 @@ export class TaskWork implements InvocationEnd {
 
   failed(item: number | undefined, error: string, attempts: number): void {
     const where = item === undefined ? {} : { item };
-    this.#failures.push({ task_id: this.task.id, error, attempts, ...where });
+    this.#onFailure({ task_id: this.task.id, error, attempts, ...where });
     if (item === undefined) this.attempts = attempts;
     else this.#noteItem(item, attempts, error);
   }

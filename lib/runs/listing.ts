@@ -49,7 +49,7 @@ export function statusesOf(entries: Iterable<Entry>): Map<RunStatus, number> {
 
 function isWanted({ run, tenantId }: Entry, { tenants, status, pipeline_id }: RunQuery): boolean {
   if (tenants !== undefined && !tenants.includes(tenantId)) return false;
-  if (pipeline_id !== undefined && run.prepared.pipeline.definition.id !== pipeline_id) return false;
+  if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
   return status === undefined || run.status === status;
 }
 

@@ -1,14 +1,17 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
 import type { TaskFailure } from '../errors.js';
 import type { TaskEvent } from '../execution/event.js';
-import type { LocalRun } from '../execution/local-run.js';
-import { outcomeOf, type RunOutcome } from '../execution/result.js';
+import type { AnyRun } from '../execution/any-run.js';
+import type { RunProgress } from '../execution/living-run.js';
+import type { PlanOutcome } from '../execution/plan-result.js';
+import type { RunOutcome } from '../execution/result.js';
 
 /** The public JSON of a run (Run record, D28). A projection of its actor, never changed by hand. */
 export interface RunRecord {
   readonly run_id: string;
   readonly kind: 'pipeline' | 'plan';
   readonly status: RunStatus;
+  /** Of the pipeline, or of the plan. */
   readonly pipeline_id: string;
   readonly tenant_id: string;
   /** The goal with params applied. */
@@ -18,15 +21,9 @@ export interface RunRecord {
   readonly created_at: string;
   readonly started_at: string | null;
   readonly finished_at: string | null;
-  readonly progress: {
-    readonly waves: number;
-    readonly waves_executed: number;
-    readonly tasks: number;
-    readonly tasks_settled: number;
-    readonly invocations: number;
-  };
-  /** Set only when succeeded. */
-  readonly result: RunOutcome | null;
+  readonly progress: RunProgress;
+  /** Set only when succeeded; of the kind of the run. */
+  readonly result: Either<RunOutcome, PlanOutcome> | null;
   /** The message of the first failure in time; set only when failed. */
   readonly error: string | null;
   readonly failures: readonly TaskFailure[];
@@ -34,6 +31,9 @@ export interface RunRecord {
   /** The run that this one repeats; null for a first one (D35). */
   readonly rerun_of: string | null;
 }
+
+/** One of the two, so that a field of either may be asked for. */
+type Either<A, B> = (A & { readonly [K in keyof B]?: never }) | (B & { readonly [K in keyof A]?: never });
 
 /** A record without what may be large: one line of a list. */
 export type RunSummary = Omit<RunRecord, 'result' | 'failures' | 'events'>;
@@ -45,38 +45,30 @@ export interface Acceptance {
 }
 
 /** The record of a run as it is now: made anew at each look (law L3). */
-export function recordOf(run: LocalRun): RunRecord {
+export function recordOf(run: AnyRun): RunRecord {
   // Spreading the summary into a new object takes four times as long.
   return Object.assign(summaryOf(run), {
-    result: run.status === 'succeeded' ? outcomeOf(run) : null,
-    failures: [...run.work.failures],
+    result: run.result,
+    failures: [...run.failures],
     events: run.journal.events === null ? null : [...run.journal.events],
   });
 }
 
-export function summaryOf(run: LocalRun): RunSummary {
-  const { prepared, work, status } = run;
-  const { pipeline } = prepared;
+export function summaryOf(run: AnyRun): RunSummary {
   return {
-    run_id: prepared.id,
-    kind: 'pipeline',
-    status,
-    pipeline_id: pipeline.definition.id,
-    tenant_id: prepared.tenantId,
-    goal: prepared.goal,
+    run_id: run.id,
+    kind: run.kind,
+    status: run.status,
+    pipeline_id: run.definitionId,
+    tenant_id: run.tenantId,
+    goal: run.goal,
     settled: run.isSettled,
     created_at: timeOf(run.createdAt),
     started_at: run.startedAt === null ? null : timeOf(run.startedAt),
     finished_at: run.finishedAt === null ? null : timeOf(run.finishedAt),
-    progress: {
-      waves: pipeline.waves.length,
-      waves_executed: run.wavesExecuted,
-      tasks: pipeline.tasks.size,
-      tasks_settled: work.tasksSettled,
-      invocations: run.invocations,
-    },
+    progress: run.progress,
     error: run.error,
-    rerun_of: prepared.origin?.runId ?? null,
+    rerun_of: run.rerunOf,
   };
 }
 

@@ -2,7 +2,7 @@ import { STATUS_AT_SUBMISSION } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
 import { type Clock, systemClock } from '../clock.js';
 import { LocalExecutor, noRun } from '../execution/local.js';
-import type { Origin } from '../execution/origin.js';
+import type { PlanInputs } from '../execution/plan-inputs.js';
 import { tenantOf } from '../execution/prepare.js';
 import type { RunInputs } from '../execution/run-inputs.js';
 import { Admission } from './admission.js';
@@ -12,8 +12,10 @@ import { type IdempotencyKey, Submissions } from './idempotency.js';
 import { pageOf, type RunPage, type RunQuery, statusesOf } from './listing.js';
 import { type Acceptance, type RunRecord, recordOf } from './record.js';
 import type { RegistryOptions, Submission } from './registry-options.js';
-import { mustBeSettled, rerunOf } from './rerun.js';
+import { type Accept, onceMore } from './once-more.js';
+import { mustBeSettled } from './rerun.js';
 import { Retention } from './retention.js';
+import { settleWithin } from './settle-within.js';
 import { freeTurn } from './turn.js';
 
 export type { RegistryOptions, RunFacts, Submission } from './registry-options.js';
@@ -46,9 +48,12 @@ export class RunRegistry {
    * `invalid_options`, `queue_full`, `shutting_down` or `idempotency_conflict`.
    */
   async submit(run: RunInputs, submission: Submission = {}): Promise<string> {
-    const { idempotency } = submission;
-    const earlier = idempotency && this.submitted(tenantOf(run), idempotency);
-    return earlier ?? this.#accept(run, submission);
+    return this.#submit(run, submission, (weigh) => this.#executor.accept(run, undefined, weigh));
+  }
+
+  /** The same for a plan: a run like any other (D35). */
+  async submitPlan(run: PlanInputs, submission: Submission = {}): Promise<string> {
+    return this.#submit(run, submission, (weigh) => this.#executor.acceptPlan(run, undefined, weigh));
   }
 
   /** To be awaited before work that many callers may ask for at once. */
@@ -65,8 +70,7 @@ export class RunRegistry {
    * Rejects with `run_not_found`, `run_not_settled`, `nothing_to_rerun`, `invalid_request` and as `submit` does.
    */
   async rerun(runId: string, from?: string): Promise<string> {
-    const { run, origin } = rerunOf(this.#entry(runId).run, from);
-    return this.#accept(run, {}, origin);
+    return this.#accept({}, onceMore(this.#executor, this.#entry(runId).run, from));
   }
 
   /** What is answered to a submission, whatever the run has become since. Throws `run_not_found`. */
@@ -102,7 +106,7 @@ export class RunRegistry {
 
   /** The tree of actors behind a run, as JSON. Throws `run_not_found`. */
   snapshot(runId: string): unknown {
-    return this.#entry(runId).run.actor.getPersistedSnapshot();
+    return this.#entry(runId).run.tree();
   }
 
   /**
@@ -151,19 +155,19 @@ export class RunRegistry {
    * told to stop. Fulfilled when nothing is at work any more.
    */
   async close(graceMs: number): Promise<void> {
-    const { waiting, running } = this.#admission.close();
-    for (const { run } of waiting) run.cancel(false);
-    const timer = this.#clock.setTimeout(() => {
-      for (const { run } of running) run.cancel(true);
-    }, graceMs);
-    await Promise.all(running.map(({ run }) => run.settled));
-    this.#clock.clearTimeout(timer);
+    await settleWithin(graceMs, this.#admission.close(), this.#clock);
   }
 
-  #accept(inputs: RunInputs, submission: Submission, origin?: Origin): string {
+  #submit(run: Pick<RunInputs, 'tenant_id'>, submission: Submission, accept: Accept): string {
+    const { idempotency } = submission;
+    const earlier = idempotency && this.submitted(tenantOf(run), idempotency);
+    return earlier ?? this.#accept(submission, accept);
+  }
+
+  #accept(submission: Submission, accept: Accept): string {
     this.#retention.sweep();
     this.#admission.check();
-    const run = this.#executor.accept(inputs, origin, (bytes) => this.#admission.weigh(bytes));
+    const run = accept((bytes) => this.#admission.weigh(bytes));
     const entry = new Entry(run, ++this.#count, this.#options.eventBuffer ?? 0);
     this.#entries.set(run.id, entry);
     if (submission.idempotency) this.#submissions.note(entry.tenantId, submission.idempotency, run.id);

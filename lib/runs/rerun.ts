@@ -1,14 +1,17 @@
 import { WavetrainError } from '../errors.js';
+import type { AnyRun } from '../execution/any-run.js';
 import type { LocalRun } from '../execution/local-run.js';
 import type { Origin } from '../execution/origin.js';
+import type { PreparedRun } from '../execution/prepared-run.js';
 import type { RunInputs } from '../execution/run-inputs.js';
+import type { RunWork } from '../execution/run-work.js';
 import type { Outcome } from '../execution/task-work.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 
 /** Reuses the outputs of all tasks that succeeded. */
 export const FROM_FAILED = 'failed';
 
-/** What a rerun takes over of a settled run (D35). */
+/** What a rerun takes over of a settled run of a pipeline (D35). */
 export interface Rerun {
   readonly run: RunInputs;
   readonly origin: Origin;
@@ -35,12 +38,12 @@ export function rerunOf(run: LocalRun, from: string | undefined): Rerun {
       collect_events: collectEvents,
       tenant_id: tenantId,
     },
-    origin: { runId: id, outcomes: reusable(run, again(run, from)) },
+    origin: { runId: id, outcomes: reusable(prepared, run.work, again(run, from)) },
   };
 }
 
 /** @throws WavetrainError `run_not_settled` */
-export function mustBeSettled({ id, isSettled, status }: LocalRun): void {
+export function mustBeSettled({ id, isSettled, status }: AnyRun): void {
   if (isSettled) return;
   const what = status === 'queued' ? 'waits to begin' : 'is still at work';
   throw new WavetrainError('run_not_settled', `run ${id} ${what}: wait for it, or cancel it`);
@@ -51,12 +54,7 @@ function again(run: LocalRun, from: string | undefined): ReadonlySet<string> {
   const { pipeline } = run.prepared;
   if (from === undefined) return new Set(pipeline.tasks.keys());
   if (from === FROM_FAILED) {
-    if (run.status === 'succeeded') {
-      throw new WavetrainError(
-        'nothing_to_rerun',
-        `run ${run.id} succeeded: name a task, or rerun all of it`,
-      );
-    }
+    if (run.status === 'succeeded') throw nothingToRerun(run.id, 'a task');
     return new Set();
   }
   if (!pipeline.tasks.has(from)) {
@@ -64,6 +62,11 @@ function again(run: LocalRun, from: string | undefined): ReadonlySet<string> {
     throw new WavetrainError('invalid_request', `the pipeline has no task "${from}"; its tasks are ${known}`);
   }
   return withDependents(from, pipeline);
+}
+
+/** `nothing_to_rerun` */
+export function nothingToRerun(runId: string, what: string): WavetrainError {
+  return new WavetrainError('nothing_to_rerun', `run ${runId} succeeded: name ${what}, or rerun all of it`);
 }
 
 function withDependents(taskId: string, { waves, tasks }: Pipeline): Set<string> {
@@ -74,12 +77,21 @@ function withDependents(taskId: string, { waves, tasks }: Pipeline): Set<string>
   return found;
 }
 
-function reusable({ prepared, work }: LocalRun, again: ReadonlySet<string>): Map<string, Outcome> {
+/**
+ * The outcomes that stand in for calling tools again.
+ *
+ * @param work of the run, if it came to begin
+ */
+export function reusable(
+  { pipeline, origin }: PreparedRun,
+  work: RunWork | undefined,
+  again: ReadonlySet<string>,
+): Map<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
-  for (const taskId of prepared.pipeline.tasks.keys()) {
+  for (const taskId of pipeline.tasks.keys()) {
     if (again.has(taskId)) continue;
     // A rerun that ended early has not come to publish all that it would have reused.
-    const outcome = work.outcomeOf(taskId) ?? prepared.origin?.outcomes.get(taskId);
+    const outcome = work?.outcomeOf(taskId) ?? origin?.outcomes.get(taskId);
     if (outcome !== undefined) outcomes.set(taskId, outcome);
   }
   return outcomes;

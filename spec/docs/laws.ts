@@ -31,14 +31,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     may: ['definition', 'errors', 'json', 'tools', 'waves'],
     reason: 'checking a pipeline runs nothing',
   },
+  plans: {
+    may: ['definition', 'errors', 'json', 'pipelines', 'tools', 'waves'],
+    reason: 'checking a plan runs nothing',
+  },
   execution: {
     may: ['blackboard', 'clock', 'definition', 'errors', 'json', 'machines', 'tools'],
-    types: ['pipelines'],
-    reason: 'what runs has been checked: only the type of a pipeline is known here',
+    types: ['pipelines', 'plans'],
+    reason: 'what runs has been checked: only the types of pipelines and plans are known here',
   },
   runs: {
     may: ['clock', 'errors', 'execution', 'machines'],
-    types: ['pipelines'],
+    types: ['pipelines', 'plans'],
     reason: 'records are made from runs',
   },
   environment: { may: [], reason: 'it is a type' },
@@ -200,5 +204,5 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/foreign-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/load.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
-  'machines/environment.ts': 'a bug: an actor system without work',
+  'machines/environment.ts': 'a bug: a run without work',
 };

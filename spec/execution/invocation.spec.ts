@@ -281,7 +281,7 @@ describe('an invocation', () => {
       await puppet.returns(1, first);
       first?.context.blackboard.write('k', 'late', true);
       await puppet.returns(2, second);
-      expect((run.record().result?.outputs['read'] as { inputs: unknown }).inputs).to.deep.equal({
+      expect((run.record().result?.outputs?.['read'] as { inputs: unknown }).inputs).to.deep.equal({
         k: ['early'],
       });
       expect(run.events.some((event) => event.kind === 'log' && event.message.includes('dropped'))).to.equal(
@@ -337,7 +337,7 @@ describe('an invocation', () => {
     const run = await running('{id: a, tool: odd}, {id: b, tool: mock, inputs: {v: "{{a.output}}"}}', {
       tools: [tool],
     });
-    const output = run.record().result?.outputs['a'];
+    const output = run.record().result?.outputs?.['a'];
     expect(JSON.stringify(output)).to.equal(
       '{"date":"1970-01-01T00:00:00.000Z","list":[null],"own":{"__proto__":1}}',
     );

@@ -154,6 +154,8 @@ function line(event: LiveEvent): string {
       return `item ${event.task_id}[${event.item}] ${event.phase}`;
     case 'retry':
       return `retry ${event.task_id}[${event.item}] in ${event.delay_ms} ms`;
+    case 'sub_pipeline':
+      return `sub_pipeline ${event.sub_pipeline} ${event.status}`;
     case 'log':
       return `log ${event.task_id}`;
     default:

@@ -12,7 +12,7 @@ import { running } from '../support/running.js';
 const READ_K = '{id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}';
 
 function read(run: Awaited<ReturnType<typeof running>>, key = 'k'): unknown {
-  return (run.record().result?.outputs['read'] as { inputs: Record<string, unknown> }).inputs[key];
+  return (run.record().result?.outputs?.['read'] as { inputs: Record<string, unknown> }).inputs[key];
 }
 
 describe('the session (rule 6, Blackboard)', () => {
@@ -204,7 +204,7 @@ describe('the session (rule 6, Blackboard)', () => {
       executor: { blackboard },
       session: { secret: 1 },
     });
-    expect(run.record().result?.outputs['a']).to.deep.equal({ own: [1], secret: 1 });
+    expect(run.record().result?.outputs?.['a']).to.deep.equal({ own: [1], secret: 1 });
     expect(live).to.deep.equal({ own: [1] });
   });
 

@@ -148,7 +148,7 @@ describe('a run', () => {
     expect(run.clock.pending).to.equal(10_000);
     run.clock.advance(500);
     while (!run.record().settled) await run.advance(0);
-    expect(run.record().result?.outputs['f']).to.have.length(10_000);
+    expect(run.record().result?.outputs?.['f']).to.have.length(10_000);
     expect(run.record().progress.invocations).to.equal(10_001);
   });
 

@@ -128,7 +128,7 @@ describe('running a run again (D35)', () => {
     const { calls, record } = await reruns.rerun(first.run_id, 'z');
     expect(calls).to.deep.equal(['z']);
     expect(JSON.stringify(record.result?.outputs)).to.equal(JSON.stringify(first.result?.outputs));
-    expect(record.result?.outputs.z).to.deep.equal([null, false, []]);
+    expect(record.result?.outputs?.z).to.deep.equal([null, false, []]);
   });
 
   it('reuses in a rerun of a rerun what the first rerun never came to', async () => {

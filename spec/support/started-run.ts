@@ -20,7 +20,7 @@ export function startedRun(
   const work = options.work ?? new FakeWork();
   const inspection = options.inspect === undefined ? {} : { inspect: options.inspect };
   const actor = createActor(runMachine, { input: { waves }, ...inspection });
-  bindWork(actor.system, work);
+  bindWork(actor, work);
   actor.start();
   if (options.begin ?? true) actor.send({ type: 'begin' });
   return { actor, work };

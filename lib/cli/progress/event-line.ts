@@ -12,6 +12,8 @@ function wordsOf(event: LiveEvent, style: Style): string {
   switch (event.kind) {
     case 'run':
       return `run ${event.status}${event.error === undefined ? '' : `: ${oneLine(event.error)}`}`;
+    case 'sub_pipeline':
+      return `${event.sub_pipeline} ${event.status}${event.error === undefined ? '' : `: ${oneLine(event.error)}`}`;
     case 'wave':
       return `wave ${event.wave + 1} ${event.phase === 'start' ? 'started' : 'settled'} (${plural(event.tasks, 'task')})`;
     case 'start':

@@ -1,0 +1,151 @@
+import { type Actor, createActor } from 'xstate';
+import { type PlanEvent, planMachine } from '../../machines/plan.js';
+import { bindPlanWork } from '../../machines/plan-work.js';
+import { isSettled, statusOf } from '../../machines/status.js';
+import type { RunStatus } from '../../machines/vocabulary.js';
+import { messageOf, type TaskFailure, whoFailed } from '../errors.js';
+import { Journal } from './journal.js';
+import type { LivingRun, RunProgress } from './living-run.js';
+import { type PlanOutcome, planOutcomeOf } from './plan-result.js';
+import type { PreparedPlan } from './prepared-plan.js';
+import type { RunSurroundings } from './prepared-run.js';
+import { RunNotes } from './run-notes.js';
+import { SubRuns } from './sub-runs.js';
+
+/** One run of a plan in this process: its actor, the runs of its sub-pipelines, their one journal. */
+export class PlanRun implements LivingRun {
+  readonly kind = 'plan';
+  readonly prepared: PreparedPlan;
+  readonly actor: Actor<typeof planMachine>;
+  readonly subRuns: SubRuns;
+  readonly journal: Journal;
+  readonly createdAt: number;
+  startedAt: number | null = null;
+  finishedAt: number | null = null;
+  readonly settled: Promise<void>;
+  readonly #surroundings: RunSurroundings;
+  readonly #notes: RunNotes;
+  #bug: unknown;
+
+  constructor(prepared: PreparedPlan, surroundings: RunSurroundings) {
+    const { clock } = surroundings;
+    this.prepared = prepared;
+    this.#surroundings = surroundings;
+    this.createdAt = clock.now();
+    this.journal = new Journal(prepared.id, clock, prepared.collectEvents);
+    this.#notes = new RunNotes(this.journal, []);
+    this.subRuns = new SubRuns(prepared, surroundings, this.journal);
+    const subPipelines = [...prepared.plan.subPipelines.values()].map(({ id, needs }) => ({ id, needs }));
+    this.actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
+    bindPlanWork(this.actor, this.subRuns);
+    this.settled = new Promise((resolve) => this.#watch(resolve));
+    this.actor.start();
+  }
+
+  get id(): string {
+    return this.prepared.id;
+  }
+
+  get definitionId(): string {
+    return this.prepared.plan.definition.id;
+  }
+
+  get tenantId(): string {
+    return this.prepared.tenantId;
+  }
+
+  get goal(): string {
+    return this.prepared.plan.definition.goal ?? '';
+  }
+
+  get rerunOf(): string | null {
+    return this.prepared.origin?.runId ?? null;
+  }
+
+  get status(): RunStatus {
+    return statusOf(this.actor.getSnapshot());
+  }
+
+  get isSettled(): boolean {
+    return isSettled(this.actor.getSnapshot());
+  }
+
+  get failures(): readonly TaskFailure[] {
+    return this.subRuns.failures;
+  }
+
+  /** Names the sub-pipeline and the task of the first failure in time (D47). */
+  get error(): string | null {
+    if (this.status !== 'failed') return null;
+    const [first] = this.failures;
+    if (first !== undefined) return `${whoFailed(first)}: ${first.error}`;
+    return this.subRuns.fault ?? this.#faultOfSubRun() ?? `internal error: ${messageOf(this.#bug)}`;
+  }
+
+  get progress(): RunProgress {
+    const { waves, tasks } = this.prepared;
+    const progress = { waves_executed: 0, tasks_settled: 0, invocations: 0, sub_pipelines_settled: 0 };
+    for (const run of this.subRuns.begun.values()) {
+      progress.waves_executed += run.wavesExecuted;
+      progress.tasks_settled += run.work.tasksSettled;
+      progress.invocations += run.invocations;
+      if (run.isSettled) progress.sub_pipelines_settled++;
+    }
+    return { waves, tasks, sub_pipelines: this.prepared.subRuns.size, ...progress };
+  }
+
+  get result(): PlanOutcome | null {
+    return this.status === 'succeeded' ? planOutcomeOf(this) : null;
+  }
+
+  get weight(): number {
+    return this.prepared.weight + this.subRuns.budget.usedBytes;
+  }
+
+  announce(): void {
+    this.#notes.status(this);
+  }
+
+  async begin(): Promise<void> {
+    this.announce();
+    if (this.status !== 'queued' || this.isSettled) return;
+    this.startedAt = this.#surroundings.clock.now();
+    this.#send({ type: 'begin' });
+  }
+
+  cancel(force: boolean): void {
+    this.#send({ type: force ? 'force' : 'cancel' });
+    for (const run of this.subRuns.begun.values()) run.announce();
+  }
+
+  stop(): void {
+    this.actor.stop();
+  }
+
+  tree(): unknown {
+    return this.actor.getPersistedSnapshot();
+  }
+
+  #send(event: PlanEvent): void {
+    this.actor.send(event);
+    this.announce();
+  }
+
+  // The error observer is the last net: without one, an error of the root actor would end the process.
+  #watch(settled: () => void): void {
+    const end = (bug?: unknown): void => {
+      this.#bug = bug;
+      this.finishedAt = this.#surroundings.clock.now();
+      this.announce();
+      settled();
+    };
+    this.actor.subscribe({ complete: () => end(), error: end });
+  }
+
+  #faultOfSubRun(): string | undefined {
+    for (const [id, { error }] of this.subRuns.begun) {
+      if (error !== null) return `sub-pipeline "${id}": ${error}`;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Blackboard } from '../blackboard/blackboard.js';
+import { MemoryBlackboard } from '../blackboard/memory.js';
+import type { Clock } from '../clock.js';
+import { messageOf, WavetrainError } from '../errors.js';
+import { type JsonObject, setOwn } from '../json.js';
+import type { SubPipeline } from '../plans/plan.js';
+import { newRunId } from './id.js';
+import type { PlanOrigin } from './origin.js';
+import type { PlanInputs } from './plan-inputs.js';
+import { frozen, merged, prepare, tenantOf } from './prepare.js';
+import type { PreparedPlan } from './prepared-plan.js';
+import type { PreparedRun } from './prepared-run.js';
+
+/**
+ * Checks what a plan run is given, for all of its sub-pipelines: none begins before all of them may.
+ *
+ * @throws WavetrainError `invalid_params`, `invalid_inputs` or `invalid_options`
+ */
+export function preparePlan(
+  run: PlanInputs,
+  origin: PlanOrigin | undefined,
+  blackboard: Blackboard | undefined,
+  clock: Clock,
+): PreparedPlan {
+  const { plan } = run;
+  const { definition } = plan;
+  const inputs = frozen('inputs', merged(definition.inputs ?? {}, run.inputs ?? {}));
+  const session = frozen('session', run.session ?? {});
+  const board = blackboard ?? new MemoryBlackboard();
+  const id = newRunId(clock.now());
+  const subRuns = [...plan.subPipelines.values()].map((one): [string, PreparedRun] => {
+    const subRun = prepareSubRun(one, { ...run, inputs: inputs.json }, origin, board, clock);
+    return [one.id, { ...subRun, id, session: session.json }];
+  });
+  return {
+    id,
+    plan,
+    tenantId: tenantOf(run),
+    inputs: inputs.json,
+    session: session.json,
+    given: { ...run.options },
+    concurrency: concurrencyOf(run),
+    waves: sumOf(subRuns, ({ pipeline }) => pipeline.waves.length),
+    tasks: sumOf(subRuns, ({ pipeline }) => pipeline.tasks.size),
+    subRuns: new Map(subRuns),
+    weight: plan.weight + inputs.weight + session.weight + sumOf(subRuns, ({ weight }) => weight),
+    collectEvents: run.collect_events ?? false,
+    blackboard: board,
+    origin,
+  };
+}
+
+function prepareSubRun(
+  { id, pipeline, inputs: keys }: SubPipeline,
+  { inputs = {}, options, tenant_id }: PlanInputs,
+  origin: PlanOrigin | undefined,
+  blackboard: Blackboard,
+  clock: Clock,
+): PreparedRun {
+  const forwarded: JsonObject = {};
+  for (const key of keys) {
+    if (Object.hasOwn(inputs, key)) setOwn(forwarded, key, inputs[key]);
+  }
+  const given = {
+    inputs: forwarded,
+    ...(options && { options }),
+    ...(tenant_id !== undefined && { tenant_id }),
+  };
+  try {
+    return prepare({ pipeline, ...given }, origin?.subRuns.get(id), blackboard, clock);
+  } catch (cause) {
+    if (!(cause instanceof WavetrainError) || cause.code === 'invalid_options') throw cause;
+    throw new WavetrainError(cause.code, `sub-pipeline "${id}": ${messageOf(cause)}`, { cause });
+  }
+}
+
+function concurrencyOf({ plan, plan_concurrency: given }: PlanInputs): number {
+  const concurrency = given ?? plan.definition.plan_concurrency ?? 1;
+  if (Number.isInteger(concurrency) && concurrency > 0) return concurrency;
+  throw new WavetrainError(
+    'invalid_options',
+    `plan_concurrency must be a whole number above 0; it is ${JSON.stringify(concurrency)}`,
+  );
+}
+
+function sumOf(subRuns: readonly [string, PreparedRun][], figure: (run: PreparedRun) => number): number {
+  return subRuns.reduce((sum, [, run]) => sum + figure(run), 0);
+}

@@ -1,0 +1,26 @@
+import type { RunActor } from '../../machines/plan-work.js';
+import type { TaskFailure } from '../errors.js';
+import type { Journal } from './journal.js';
+import type { OutputBudget } from './output-budget.js';
+
+/** Where a run stands that is part of another: what it shares with that one. */
+export interface RunPlace {
+  /** Made by the machine above it; undefined when it has none there. */
+  readonly actor: RunActor | undefined;
+  readonly journal: Journal;
+  /** Of all outputs of the whole. */
+  readonly budget: OutputBudget;
+  /** Below the folder of the whole. */
+  readonly artifactFolder: string;
+  /** Told of each failure as it happens. */
+  readonly onFailure: (failure: TaskFailure) => void;
+  /** The keys that its tasks may write, and whose they are; undefined when they may write any. */
+  readonly stores: DeclaredStores | undefined;
+  /** How many runs stand above it. */
+  readonly depth: number;
+}
+
+export interface DeclaredStores {
+  readonly subPipeline: string;
+  readonly keys: ReadonlySet<string>;
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import type { PlanWork, RunActor } from '../../machines/plan-work.js';
+import type { Settlement } from '../../machines/vocabulary.js';
+import { messageOf, type TaskFailure } from '../errors.js';
+import { type Json, type JsonObject, setOwn } from '../json.js';
+import type { Journal } from './journal.js';
+import { LocalRun } from './local-run.js';
+import { NestedJournal } from './nested-journal.js';
+import { frozenJson } from './output.js';
+import { OutputBudget } from './output-budget.js';
+import type { PreparedPlan } from './prepared-plan.js';
+import type { PreparedRun, RunSurroundings } from './prepared-run.js';
+import type { RunPlace } from './run-place.js';
+
+/**
+ * The work behind the machine of one plan: the runs of its sub-pipelines. They share a blackboard, which is how they
+ * pass values on (Plan, rule 2), and what a run may take in memory.
+ */
+export class SubRuns implements PlanWork {
+  /** Those that have begun, by sub-pipeline id. */
+  readonly begun = new Map<string, LocalRun>();
+  /** Of all of them, in the order they happened. */
+  readonly failures: TaskFailure[] = [];
+  /** All that stood on the blackboard when the last one had succeeded (Plan, rule 4). */
+  blackboard: Record<string, Json> = {};
+  /** Why the plan failed although none of them did. */
+  fault: string | undefined;
+  readonly budget: OutputBudget;
+  readonly #prepared: PreparedPlan;
+  readonly #surroundings: RunSurroundings;
+  readonly #journal: Journal;
+  /** The values given for the run, without those that were stored over. */
+  #given: JsonObject;
+  /** Runs whose stores the given values do not show yet. */
+  #unseen: LocalRun[] = [];
+
+  constructor(prepared: PreparedPlan, surroundings: RunSurroundings, journal: Journal) {
+    this.#prepared = prepared;
+    this.#surroundings = surroundings;
+    this.#journal = journal;
+    this.#given = prepared.session;
+    this.budget = new OutputBudget(surroundings.runOutputLimitBytes);
+  }
+
+  waves(subPipelineId: string): readonly (readonly string[])[] {
+    return this.#preparedFor(subPipelineId).pipeline.waves;
+  }
+
+  begin(subPipelineId: string, actor: RunActor): void {
+    this.#seeStores();
+    const prepared = { ...this.#preparedFor(subPipelineId), session: this.#given };
+    const run = new LocalRun(prepared, this.#surroundings, this.#placeOf(subPipelineId, actor));
+    this.begun.set(subPipelineId, run);
+    this.#unseen.push(run);
+    void run.begin();
+  }
+
+  conclude(concluded: (settlement: Settlement) => void): void {
+    const { blackboard, tenantId } = this.#prepared;
+    blackboard
+      .get_all(tenantId)
+      .then((stored) => {
+        this.blackboard = frozenJson(stored) as Record<string, Json>;
+        concluded({ ok: true });
+      })
+      .catch((thrown: unknown) => {
+        this.fault = `the blackboard cannot be read: ${messageOf(thrown)}`;
+        concluded({ ok: false, error: this.fault });
+      });
+  }
+
+  #preparedFor(subPipelineId: string): PreparedRun {
+    const prepared = this.#prepared.subRuns.get(subPipelineId);
+    if (prepared === undefined) throw new Error(`the plan has no sub-pipeline "${subPipelineId}"`);
+    return prepared;
+  }
+
+  #placeOf(subPipelineId: string, actor: RunActor): RunPlace {
+    const { id, plan } = this.#prepared;
+    const { clock, artifactFolder } = this.#surroundings;
+    return {
+      actor,
+      journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }, clock),
+      budget: this.budget,
+      artifactFolder: join(artifactFolder, id, subPipelineId),
+      onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),
+      stores: { subPipeline: subPipelineId, keys: new Set(plan.subPipelines.get(subPipelineId)?.stores) },
+      depth: 0,
+    };
+  }
+
+  /** A given value that a sub-pipeline stores over, or appends to, is seen so by those that begin later. */
+  #seeStores(): void {
+    const settled = this.#unseen.filter((run) => run.isSettled);
+    if (settled.length === 0) return;
+    this.#unseen = this.#unseen.filter((run) => !run.isSettled);
+    const given = { ...this.#given };
+    for (const { session, work } of settled) {
+      for (const key of work.storedKeys()) {
+        const value = session.given.get(key);
+        if (value === undefined) delete given[key];
+        else setOwn(given, key, value);
+      }
+    }
+    this.#given = given;
+  }
+}

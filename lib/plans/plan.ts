@@ -1,0 +1,31 @@
+import type { PlanDefinition } from '../definition/plan-schema.js';
+import type { Problem } from '../definition/problem.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
+import type { PlanStatistics } from './statistics.js';
+
+/**
+ * A plan that has been checked, its pipelines with it: the only kind that runs. `checkPlan` alone makes one, so
+ * whoever holds it knows that every key read is stored by one other sub-pipeline, that there is an order, and that
+ * each pipeline keeps to what the plan says of it (Plan, rule 3; D46).
+ */
+export interface Plan {
+  readonly definition: PlanDefinition;
+  /** By id, in declared order. */
+  readonly subPipelines: ReadonlyMap<string, SubPipeline>;
+  readonly statistics: PlanStatistics;
+  readonly warnings: readonly Problem[];
+  /** What it takes in memory, in bytes, roughly. */
+  readonly weight: number;
+}
+
+/** A pipeline and its part in a plan. */
+export interface SubPipeline {
+  readonly id: string;
+  readonly pipeline: Pipeline;
+  readonly reads: readonly string[];
+  readonly stores: readonly string[];
+  /** Keys of the plan's inputs that are handed on to it. */
+  readonly inputs: readonly string[];
+  /** Sub-pipelines that run before it: they store what it reads (Plan, rule 1). */
+  readonly needs: readonly string[];
+}

@@ -1,0 +1,30 @@
+import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { runMachine } from './run.js';
+import type { Settlement } from './vocabulary.js';
+
+export type RunActor = ActorRefFrom<typeof runMachine>;
+
+/** What the plan machine asks of the outside. No member throws. */
+export interface PlanWork {
+  /** Task ids of a sub-pipeline, wave by wave. */
+  waves(subPipelineId: string): readonly (readonly string[])[];
+  /** Gives the run of a sub-pipeline its work and starts it; it begins when its session has been read. */
+  begin(subPipelineId: string, run: RunActor): void;
+  /** Every sub-pipeline has succeeded: gathers what the plan leaves. */
+  conclude(concluded: (settlement: Settlement) => void): void;
+}
+
+// Kept out of inputs and context for the same reason as the work of a run (environment.ts).
+const bindings = new WeakMap<object, PlanWork>();
+
+/** Gives a plan its work. To be done between creating its actor and starting it. */
+export function bindPlanWork(plan: object, work: PlanWork): void {
+  bindings.set(plan, work);
+}
+
+/** The work of the plan whose sub-runs an actor holds. */
+export function planWorkOf(subRuns: AnyActorRef): PlanWork {
+  const work = subRuns._parent && bindings.get(subRuns._parent);
+  if (work === undefined) throw new Error('no work is bound to the plan of this actor');
+  return work;
+}
