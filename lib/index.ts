@@ -13,12 +13,23 @@ export type { Pipeline, Task } from './pipelines/pipeline.js';
 export { reportOf, type ValidationReport } from './pipelines/report.js';
 export type { Statistics } from './waves/statistics.js';
 
+// The plan
+export type { PlanDefinition, SubPipelineDefinition } from './definition/plan-schema.js';
+export { checkPlan, checkPlanDefinition, type PlanCheck, type PlanCheckOptions } from './plans/check.js';
+export type { GivenPipeline } from './plans/given-pipeline.js';
+export { loadPlan } from './plans/load.js';
+export type { Plan, SubPipeline } from './plans/plan.js';
+export { planReportOf, type PlanReport } from './plans/report.js';
+export type { KeyUse, PlanStatistics } from './plans/statistics.js';
+
 // The run
 export type { RunStatus } from '../machines/vocabulary.js';
 export { DistributedExecutor } from './execution/distributed.js';
 export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/event.js';
 export type { Executor } from './execution/executor.js';
 export { LocalExecutor, type LocalExecutorOptions } from './execution/local.js';
+export type { PlanInputs } from './execution/plan-inputs.js';
+export type { PlanOutcome, PlanResult } from './execution/plan-result.js';
 export type { RunOutcome, RunResult } from './execution/result.js';
 export type { ExecutionOptions, RunInputs } from './execution/run-inputs.js';
 export type { RunRecord } from './runs/record.js';

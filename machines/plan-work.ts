@@ -1,15 +1,18 @@
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import type { runMachine } from './run.js';
-import type { Settlement } from './vocabulary.js';
+import type { Pace, Settlement } from './vocabulary.js';
 
 export type RunActor = ActorRefFrom<typeof runMachine>;
 
 /** What the plan machine asks of the outside. No member throws. */
 export interface PlanWork {
+  readonly pace: Pace;
   /** Task ids of a sub-pipeline, wave by wave. */
   waves(subPipelineId: string): readonly (readonly string[])[];
   /** Gives the run of a sub-pipeline its work and starts it; it begins when its session has been read. */
   begin(subPipelineId: string, run: RunActor): void;
+  /** The run of a sub-pipeline is over: told before another begins. */
+  ended(subPipelineId: string): void;
   /** Every sub-pipeline has succeeded: gathers what the plan leaves. */
   conclude(concluded: (settlement: Settlement) => void): void;
 }

@@ -1,3 +1,5 @@
+import { SmallestFirst } from './smallest-first.js';
+
 /** A sub-pipeline, and those that must have succeeded before it begins (Plan, rule 1). */
 export interface Placed {
   readonly id: string;
@@ -10,8 +12,8 @@ export class Readiness {
   readonly #place = new Map<string, number>();
   readonly #unmet = new Map<string, number>();
   readonly #followers = new Map<string, string[]>();
-  /** Places in declared order of those that are ready, the last declared first: the next one is taken off its end. */
-  readonly #ready: number[] = [];
+  /** Places in declared order of those that are ready. */
+  readonly #ready = new SmallestFirst();
 
   /** @param subPipelines in declared order */
   constructor(subPipelines: readonly Placed[]) {
@@ -21,12 +23,12 @@ export class Readiness {
       this.#unmet.set(id, needs.length);
       for (const need of needs) this.#followersOf(need).push(id);
     }
-    for (const { id, needs } of subPipelines) if (needs.length === 0) this.#insert(id);
+    for (const { id, needs } of subPipelines) if (needs.length === 0) this.#add(id);
   }
 
   /** Takes the first that is ready. */
   next(): string | undefined {
-    const place = this.#ready.pop();
+    const place = this.#ready.take();
     return place === undefined ? undefined : this.#ids[place];
   }
 
@@ -35,7 +37,7 @@ export class Readiness {
     for (const follower of this.#followers.get(id) ?? []) {
       const unmet = (this.#unmet.get(follower) ?? 0) - 1;
       this.#unmet.set(follower, unmet);
-      if (unmet === 0) this.#insert(follower);
+      if (unmet === 0) this.#add(follower);
     }
   }
 
@@ -47,15 +49,7 @@ export class Readiness {
     return followers;
   }
 
-  #insert(id: string): void {
-    const place = this.#place.get(id) ?? 0;
-    let low = 0;
-    let high = this.#ready.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#ready[middle] ?? 0) > place) low = middle + 1;
-      else high = middle;
-    }
-    this.#ready.splice(low, 0, place);
+  #add(id: string): void {
+    this.#ready.add(this.#place.get(id) ?? 0);
   }
 }

@@ -15,6 +15,8 @@ export type SubRunsSnapshot = Snapshot<undefined> & {
   value: 'idle' | 'running' | 'concluding' | 'settled' | 'stopped';
   /** No further run begins. */
   closed: boolean;
+  /** The next one begins in a later turn of the event loop. */
+  postponed: boolean;
   readiness: Readiness;
   /** How many may be at work together. */
   concurrency: number;
@@ -28,6 +30,7 @@ export type SubRunsSnapshot = Snapshot<undefined> & {
 
 export type SubRunsEvent =
   | { readonly type: 'sub-runs.begin' }
+  | { readonly type: 'sub-runs.continue' }
   | { readonly type: 'sub-runs.concluded'; readonly settlement: Settlement }
   | { readonly type: 'cancel' }
   | { readonly type: 'abort' }
@@ -47,6 +50,9 @@ export interface SubRunsSettled {
   readonly ok: boolean;
 }
 
+/** To begin one costs little; what it does once its session was read comes upon the same turn. */
+const RUNS_IN_A_TURN = 32;
+
 export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = {
   getInitialSnapshot: (_, { plan, subPipelines, concurrency }) => ({
     status: 'active',
@@ -54,6 +60,7 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
     error: undefined,
     value: 'idle',
     closed: false,
+    postponed: false,
     readiness: new Readiness(subPipelines),
     concurrency,
     live: new Map(),
@@ -64,13 +71,17 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
 
   transition(runs, event, scope) {
     if (isChildEnd(event)) {
-      noteEnd(runs, event.actorId);
+      noteEnd(runs, event.actorId, scope);
       goOn(runs, scope);
       return runs;
     }
     switch (event.type) {
       case 'sub-runs.begin':
         runs.value = 'running';
+        goOn(runs, scope);
+        return runs;
+      case 'sub-runs.continue':
+        runs.postponed = false;
         goOn(runs, scope);
         return runs;
       case 'sub-runs.concluded':
@@ -81,7 +92,6 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
         return runs;
       case 'abort':
         close(runs, { type: 'force' });
-        if (runs.value === 'concluding') tellPlan(runs, false);
         return runs;
       case STOP:
         for (const run of runs.live.values()) scope.stopChild(run);
@@ -101,37 +111,46 @@ type SubRunsScope = Scope<SubRunsSnapshot, SubRunsEvent>;
 
 /** Begins what may begin; when nothing is at work then, all is over. */
 function goOn(runs: SubRunsSnapshot, scope: SubRunsScope): void {
-  const work = planWorkOf(scope.self);
-  while (!runs.closed && runs.live.size < runs.concurrency) {
-    const id = runs.readiness.next();
-    if (id === undefined) break;
-    const run = createActor(runMachine, {
-      parent: scope.self,
-      id,
-      src: 'run',
-      input: { waves: work.waves(id) },
-    });
-    runs.live.set(id, run);
-    work.begin(id, run);
-  }
-  if (runs.live.size > 0) return;
+  if (runs.postponed) return;
+  beginReady(runs, scope);
+  if (runs.postponed || runs.live.size > 0) return;
   if (runs.closed) tellPlan(runs, false);
   else conclude(runs, scope);
 }
 
-function noteEnd(runs: SubRunsSnapshot, id: string): void {
+/** In slices of one turn of the event loop: a wide plan does not hold the process. */
+function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
+  const work = planWorkOf(self);
+  for (let begun = 1; !runs.closed && runs.live.size < runs.concurrency; begun++) {
+    const id = runs.readiness.next();
+    if (id === undefined) return;
+    const run = createActor(runMachine, { parent: self, id, src: 'run', input: { waves: work.waves(id) } });
+    runs.live.set(id, run);
+    work.begin(id, run);
+    if (begun === RUNS_IN_A_TURN) {
+      runs.postponed = true;
+      work.pace.later(() => self.send({ type: 'sub-runs.continue' }));
+      return;
+    }
+  }
+}
+
+function noteEnd(runs: SubRunsSnapshot, id: string, { self }: SubRunsScope): void {
   const run = runs.live.get(id);
   if (run === undefined) return;
   runs.live.delete(id);
   const end = statusOf(run.getSnapshot());
   runs.ended.set(id, end);
+  planWorkOf(self).ended(id);
   if (end === 'succeeded') runs.readiness.release(id);
   else runs.closed = true;
 }
 
+/** No further one begins. When no tool is at work there is nothing to wait for. */
 function close(runs: SubRunsSnapshot, event: { readonly type: 'cancel' | 'force' }): void {
   runs.closed = true;
   for (const run of runs.live.values()) run.send(event);
+  if (runs.value === 'concluding') tellPlan(runs, false);
 }
 
 function conclude(runs: SubRunsSnapshot, { self }: SubRunsScope): void {

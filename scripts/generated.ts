@@ -1,7 +1,7 @@
 import { machineCharts } from './machine-charts.js';
-import { pipelineValidator } from './pipeline-validator.js';
+import { validators } from './validators.js';
 
 /** Path to content of every generated file. */
 export function generated(): Record<string, string> {
-  return { ...pipelineValidator(), ...machineCharts() };
+  return { ...validators(), ...machineCharts() };
 }

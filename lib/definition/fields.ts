@@ -26,3 +26,15 @@ export const PARAM_FIELDS = [
   'items',
   'properties',
 ] as const;
+
+export const PLAN_FIELDS = [
+  'id',
+  'goal',
+  'description',
+  'version',
+  'inputs',
+  'plan_concurrency',
+  'sub_pipelines',
+] as const;
+
+export const SUB_PIPELINE_FIELDS = ['id', 'goal', 'reads', 'stores', 'inputs', 'file', 'pipeline'] as const;

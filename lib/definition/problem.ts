@@ -10,6 +10,8 @@ export interface Problem {
   /** Position in the text, both counted from 1; absent when the definition was given as an object. */
   readonly line?: number;
   readonly column?: number;
+  /** The file it stands in, with its path and position, when that is not the definition given (D46). */
+  readonly file?: string;
   /** What to do about it. */
   readonly hint?: string;
 }
@@ -39,6 +41,18 @@ export type ProblemCode =
   | 'invalid_input'
   | 'invalid_param'
   | 'cycle'
+  // of plans (Plan, rule 3; D44, D46)
+  | 'duplicate_sub_pipeline'
+  | 'unsatisfied_read'
+  | 'two_writers'
+  | 'missing_pipeline'
+  | 'nested_plan'
+  | 'missing_param'
+  | 'undeclared_store'
+  | 'undeclared_read'
+  | 'never_stored'
+  | 'hidden_read'
+  | 'repeated_key'
   // warnings (D9, D11)
   | 'output_omitted'
   | 'session_never_stored'

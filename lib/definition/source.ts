@@ -33,6 +33,20 @@ export function sourceOfValue(value: unknown): Source {
   return problems.length > 0 ? unreadable(problems) : { ...NOWHERE, value };
 }
 
+/**
+ * A part of what was read, as a definition of its own; its problems are told with the whole.
+ *
+ * @param unquoted those of the part, from its own root
+ */
+export function sourceWithin(whole: Source, base: Path, value: unknown, unquoted: readonly Path[]): Source {
+  return {
+    value,
+    problems: [],
+    unquoted,
+    positionOf: (path, at) => whole.positionOf([...base, ...path], at),
+  };
+}
+
 /** Reads YAML or JSON, which is YAML too (D3, D7). Reports whatever the text itself has wrong; never throws. */
 export function readSource(text: string): Source {
   const refused = refusalOf(text);

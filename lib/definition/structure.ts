@@ -1,8 +1,6 @@
-import type { ErrorObject } from 'ajv';
-import { validate } from '../generated/pipeline-validator.js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isObject, kindOf } from '../json.js';
 import type { Path, Problem, ProblemCode } from './problem.js';
-import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
 import { nearest } from './suggest.js';
 
 /** A problem before its position is known. */
@@ -16,20 +14,34 @@ export interface Finding {
   readonly severity?: Problem['severity'];
 }
 
-/** Holds the definition against the schema: fields, types, ranges (rule 11, D2). All that is wrong, not the first only. */
-export function structureFindings(definition: unknown): Finding[] {
-  if (validate(definition)) return [];
-  return (validate.errors ?? []).map((error) => findingOf(error, definition));
+/** A kind of definition: its schema, and the words for what it holds. */
+export interface Shape {
+  readonly validate: ValidateFunction;
+  /** Of the whole: `the pipeline`. */
+  readonly name: string;
+  /** The field that lists its parts, and the word for one of them: `tasks`, `task`. */
+  readonly parts: string;
+  readonly part: string;
+  /** The fields known at a place, for hints. */
+  readonly fieldsAt: (path: Path) => readonly string[];
+  readonly idHint: string;
 }
 
-function findingOf(error: ErrorObject, definition: unknown): Finding {
+/** Holds the definition against the schema: fields, types, ranges (rule 11, D2). All that is wrong, not the first only. */
+export function structureFindings(definition: unknown, shape: Shape): Finding[] {
+  const { validate } = shape;
+  if (validate(definition)) return [];
+  return (validate.errors ?? []).map((error) => findingOf(error, definition, shape));
+}
+
+function findingOf(error: ErrorObject, definition: unknown, shape: Shape): Finding {
   const path = pathOf(error.instancePath, definition);
-  const name = nameOf(path);
+  const name = nameOf(path, shape);
   switch (error.keyword) {
     case 'additionalProperties':
-      return unknownField(String(error.params['additionalProperty']), path);
+      return unknownField(String(error.params['additionalProperty']), path, shape);
     case 'required':
-      return missingField(String(error.params['missingProperty']), path, definition);
+      return missingField(String(error.params['missingProperty']), path, definition, shape);
     case 'type':
       return {
         code: 'wrong_type',
@@ -51,25 +63,24 @@ function findingOf(error: ErrorObject, definition: unknown): Finding {
         code: 'invalid_value',
         path,
         message: `"${String(valueAt(definition, path))}" is no id`,
-        hint: ID_HINT,
+        hint: shape.idHint,
       };
     case 'minItems':
+    case 'minLength':
       return { code: 'invalid_value', path, message: `${name} must not be empty` };
     default:
       return { code: 'invalid_value', path, message: `${name} ${error.message ?? 'is not valid'}` };
   }
 }
 
-function nameOf(path: Path): string {
-  if (path.length === 0) return 'the pipeline';
-  if (path.length === 2 && path[0] === 'tasks') return `task ${Number(path[1]) + 1}`;
-  return `"${String(path.at(-1))}"`;
+function nameOf(path: Path, { name, parts, part }: Shape): string {
+  const last = path.at(-1);
+  if (last === undefined) return name;
+  if (path.length === 2 && path[0] === parts) return `${part} ${Number(last) + 1}`;
+  return typeof last === 'number' ? `entry ${last + 1} of "${String(path.at(-2))}"` : `"${last}"`;
 }
 
-const ID_HINT =
-  'an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _; a pipeline may have dots in its own';
-
-function unknownField(field: string, path: Path): Finding {
+function unknownField(field: string, path: Path, { fieldsAt }: Shape): Finding {
   const known = fieldsAt(path);
   const hint = suggestion(field, known);
   const message = `there is no field "${field}" here`;
@@ -82,20 +93,11 @@ function unknownField(field: string, path: Path): Finding {
   };
 }
 
-function missingField(field: string, path: Path, definition: unknown): Finding {
-  const whose = path.length === 0 ? 'the pipeline' : ownerName(path, definition);
-  return { code: 'missing_field', message: `${whose} has no "${field}"`, path };
-}
-
-function ownerName(path: Path, definition: unknown): string {
+function missingField(field: string, path: Path, definition: unknown, shape: Shape): Finding {
   const owner = valueAt(definition, path);
-  if (isObject(owner) && typeof owner['id'] === 'string') return `task "${owner['id']}"`;
-  return path[0] === 'tasks' ? `task ${Number(path[1]) + 1}` : `"${String(path.at(-1))}"`;
-}
-
-function fieldsAt(path: Path): readonly string[] {
-  if (path[0] === 'tasks') return TASK_FIELDS;
-  return path[0] === 'params' ? PARAM_FIELDS : PIPELINE_FIELDS;
+  const isNamed = path.length > 0 && isObject(owner) && typeof owner['id'] === 'string';
+  const whose = isNamed ? `${shape.part} "${String(owner['id'])}"` : nameOf(path, shape);
+  return { code: 'missing_field', message: `${whose} has no "${field}"`, path };
 }
 
 function suggestion(word: string, known: Iterable<string>): { hint?: string } {

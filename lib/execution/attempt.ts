@@ -15,6 +15,8 @@ export class Attempt implements ToolContext {
   readonly task_id: string;
   readonly item_index: number | null;
   readonly attempt: number;
+  /** Why it cannot succeed any more, whatever the tool makes of the error it was given. */
+  refusal: ToolError | undefined;
   #writes: Write[] | undefined;
   #controller: AbortController | undefined;
   #isOver = false;
@@ -82,10 +84,11 @@ export class Attempt implements ToolContext {
     const { stores } = this.#services;
     if (stores === undefined || stores.keys.has(key)) return;
     const among = stores.keys.size === 0 ? 'none' : [...stores.keys].slice(0, 20).join(', ');
-    throw new ToolError(
+    this.refusal ??= new ToolError(
       `"${key}" was not written: sub-pipeline "${stores.subPipeline}" may not store it; its stores are ${among}`,
       { retryable: false },
     );
+    throw this.refusal;
   }
 
   #log(message: string): void {

@@ -102,6 +102,7 @@ export class Invocation {
 
   #attemptReturned(attempt: Attempt, value: unknown): void {
     if (attempt !== this.#attempt) return;
+    if (attempt.refusal !== undefined) return this.#attemptFailed(attempt, attempt.refusal);
     const output = toOutput(value, {
       limitBytes: this.#services.outputLimitBytes,
       artifactPath: () => this.#services.artifactPath(this.#task.id),

@@ -1,8 +1,8 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
 import type { TaskFailure } from '../errors.js';
 import type { Journal } from './journal.js';
-import type { PlanOutcome } from './plan-result.js';
-import type { RunOutcome } from './result.js';
+import type { PlanOutcome } from './plan-outcome.js';
+import type { RunOutcome } from './run-outcome.js';
 
 /** How far a run has come (D28). Of a plan: sums over its sub-pipelines. */
 export interface RunProgress {

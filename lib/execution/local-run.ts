@@ -13,7 +13,7 @@ import { Journal } from './journal.js';
 import type { LivingRun, RunProgress } from './living-run.js';
 import { OutputBudget } from './output-budget.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
-import { outcomeOf, type RunOutcome } from './result.js';
+import { outcomeOf, type RunOutcome } from './run-outcome.js';
 import type { RunPlace } from './run-place.js';
 import { RunNotes } from './run-notes.js';
 import { RunWork } from './run-work.js';

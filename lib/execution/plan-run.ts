@@ -4,9 +4,10 @@ import { bindPlanWork } from '../../machines/plan-work.js';
 import { isSettled, statusOf } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
 import { messageOf, type TaskFailure, whoFailed } from '../errors.js';
+import { gatherOutcome } from './gather-outcome.js';
 import { Journal } from './journal.js';
 import type { LivingRun, RunProgress } from './living-run.js';
-import { type PlanOutcome, planOutcomeOf } from './plan-result.js';
+import type { PlanOutcome } from './plan-outcome.js';
 import type { PreparedPlan } from './prepared-plan.js';
 import type { RunSurroundings } from './prepared-run.js';
 import { RunNotes } from './run-notes.js';
@@ -34,7 +35,7 @@ export class PlanRun implements LivingRun {
     this.createdAt = clock.now();
     this.journal = new Journal(prepared.id, clock, prepared.collectEvents);
     this.#notes = new RunNotes(this.journal, []);
-    this.subRuns = new SubRuns(prepared, surroundings, this.journal);
+    this.subRuns = new SubRuns(prepared, surroundings, this.journal, () => this.announce());
     const subPipelines = [...prepared.plan.subPipelines.values()].map(({ id, needs }) => ({ id, needs }));
     this.actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
     bindPlanWork(this.actor, this.subRuns);
@@ -95,7 +96,8 @@ export class PlanRun implements LivingRun {
   }
 
   get result(): PlanOutcome | null {
-    return this.status === 'succeeded' ? planOutcomeOf(this) : null;
+    if (this.status !== 'succeeded') return null;
+    return gatherOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
   }
 
   get weight(): number {

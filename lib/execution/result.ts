@@ -1,30 +1,8 @@
 import { TaskFailedError, WavetrainError } from '../errors.js';
-import type { Json } from '../json.js';
-import type { TaskEvent } from './event.js';
 import type { LocalRun } from './local-run.js';
+import { outcomeOf, type RunResult } from './run-outcome.js';
 
-/** What a run that succeeded produced. */
-export interface RunOutcome {
-  /** Task id to output. */
-  readonly outputs: Record<string, Json>;
-  readonly waves_executed: number;
-  /** Tool invocations, each item counted (D20). */
-  readonly tasks_executed: number;
-}
-
-/** The result of a run that was waited for (RunResult). */
-export interface RunResult extends RunOutcome {
-  readonly events: readonly TaskEvent[] | null;
-}
-
-/** What a run has produced so far. */
-export function outcomeOf(run: LocalRun): RunOutcome {
-  return {
-    outputs: run.work.outputs,
-    waves_executed: run.wavesExecuted,
-    tasks_executed: run.invocations,
-  };
-}
+export type { RunOutcome, RunResult } from './run-outcome.js';
 
 /**
  * The result of a settled run that succeeded (RunResult).

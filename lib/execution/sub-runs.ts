@@ -8,6 +8,7 @@ import { LocalRun } from './local-run.js';
 import { NestedJournal } from './nested-journal.js';
 import { frozenJson } from './output.js';
 import { OutputBudget } from './output-budget.js';
+import { processPace } from './pace.js';
 import type { PreparedPlan } from './prepared-plan.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
 import type { RunPlace } from './run-place.js';
@@ -17,6 +18,7 @@ import type { RunPlace } from './run-place.js';
  * pass values on (Plan, rule 2), and what a run may take in memory.
  */
 export class SubRuns implements PlanWork {
+  readonly pace = processPace;
   /** Those that have begun, by sub-pipeline id. */
   readonly begun = new Map<string, LocalRun>();
   /** Of all of them, in the order they happened. */
@@ -29,15 +31,16 @@ export class SubRuns implements PlanWork {
   readonly #prepared: PreparedPlan;
   readonly #surroundings: RunSurroundings;
   readonly #journal: Journal;
+  readonly #onBegin: () => void;
   /** The values given for the run, without those that were stored over. */
   #given: JsonObject;
-  /** Runs whose stores the given values do not show yet. */
-  #unseen: LocalRun[] = [];
 
-  constructor(prepared: PreparedPlan, surroundings: RunSurroundings, journal: Journal) {
+  /** @param onBegin is told before the run of a sub-pipeline begins */
+  constructor(prepared: PreparedPlan, surroundings: RunSurroundings, journal: Journal, onBegin: () => void) {
     this.#prepared = prepared;
     this.#surroundings = surroundings;
     this.#journal = journal;
+    this.#onBegin = onBegin;
     this.#given = prepared.session;
     this.budget = new OutputBudget(surroundings.runOutputLimitBytes);
   }
@@ -47,26 +50,40 @@ export class SubRuns implements PlanWork {
   }
 
   begin(subPipelineId: string, actor: RunActor): void {
-    this.#seeStores();
     const prepared = { ...this.#preparedFor(subPipelineId), session: this.#given };
     const run = new LocalRun(prepared, this.#surroundings, this.#placeOf(subPipelineId, actor));
     this.begun.set(subPipelineId, run);
-    this.#unseen.push(run);
+    this.#onBegin();
     void run.begin();
   }
 
+  /** A given value that it stored over, or appended to, is seen so by those that begin later. */
+  ended(subPipelineId: string): void {
+    const run = this.begun.get(subPipelineId);
+    if (run === undefined) return;
+    for (const key of run.work.storedKeys()) {
+      if (!Object.hasOwn(this.#given, key)) continue;
+      const { [key]: _, ...others } = this.#given;
+      const value = run.session.given.get(key);
+      if (value !== undefined) setOwn(others, key, value);
+      this.#given = others;
+    }
+  }
+
   conclude(concluded: (settlement: Settlement) => void): void {
+    void this.#gather().then(concluded);
+  }
+
+  /** Whatever a blackboard does, it is answered in words. */
+  async #gather(): Promise<Settlement> {
     const { blackboard, tenantId } = this.#prepared;
-    blackboard
-      .get_all(tenantId)
-      .then((stored) => {
-        this.blackboard = frozenJson(stored) as Record<string, Json>;
-        concluded({ ok: true });
-      })
-      .catch((thrown: unknown) => {
-        this.fault = `the blackboard cannot be read: ${messageOf(thrown)}`;
-        concluded({ ok: false, error: this.fault });
-      });
+    try {
+      this.blackboard = frozenJson(await blackboard.get_all(tenantId)) as Record<string, Json>;
+      return { ok: true };
+    } catch (thrown) {
+      this.fault = `the blackboard cannot be read: ${messageOf(thrown)}`;
+      return { ok: false, error: this.fault };
+    }
   }
 
   #preparedFor(subPipelineId: string): PreparedRun {
@@ -87,21 +104,5 @@ export class SubRuns implements PlanWork {
       stores: { subPipeline: subPipelineId, keys: new Set(plan.subPipelines.get(subPipelineId)?.stores) },
       depth: 0,
     };
-  }
-
-  /** A given value that a sub-pipeline stores over, or appends to, is seen so by those that begin later. */
-  #seeStores(): void {
-    const settled = this.#unseen.filter((run) => run.isSettled);
-    if (settled.length === 0) return;
-    this.#unseen = this.#unseen.filter((run) => !run.isSettled);
-    const given = { ...this.#given };
-    for (const { session, work } of settled) {
-      for (const key of work.storedKeys()) {
-        const value = session.given.get(key);
-        if (value === undefined) delete given[key];
-        else setOwn(given, key, value);
-      }
-    }
-    this.#given = given;
   }
 }

@@ -3,9 +3,10 @@ import type { PipelineDefinition, TaskDefinition } from '../definition/schema.js
 import type { Catalog } from '../tools/catalog.js';
 import { weightOf } from '../json.js';
 import { statisticsOf } from '../waves/statistics.js';
+import { contractOf } from './contract.js';
 import type { Draft, DraftTask } from './draft.js';
 import { upstreamOf } from './order.js';
-import type { Pipeline, Task } from './pipeline.js';
+import type { CheckAnother, Pipeline, Task } from './pipeline.js';
 import { storesOf } from './stores.js';
 
 /** A pipeline holds its definition, the compiled templates, and what stands around them. */
@@ -18,6 +19,7 @@ export function assemble(
   waves: readonly (readonly string[])[],
   catalog: Catalog,
   warnings: readonly Problem[],
+  checkAnother: CheckAnother,
 ): Pipeline {
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
   const upstream = upstreamOf(draft);
@@ -36,8 +38,10 @@ export function assemble(
       waves,
       storesOf(draft, waveOf).map(({ key }) => key),
     ),
+    contract: contractOf(definition, draft),
     warnings,
     weight: COMPILED * weightOf(definition),
+    checkAnother,
   };
 }
 

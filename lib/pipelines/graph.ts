@@ -64,7 +64,12 @@ export function mermaid({ id, waves, edges }: Graph): string {
     const arrow = kind === 'await' ? '-.->' : '-->';
     return `  ${names.get(from)} ${arrow} ${names.get(to)}`;
   });
-  return ['---', `title: ${JSON.stringify(id)}`, '---', 'flowchart LR', ...lines, ...arrows, ''].join('\n');
+  return mermaidChart(id, [...lines, ...arrows]);
+}
+
+/** A Mermaid flow chart of these lines. */
+export function mermaidChart(id: string, lines: readonly string[]): string {
+  return ['---', `title: ${JSON.stringify(id)}`, '---', 'flowchart LR', ...lines, ''].join('\n');
 }
 
 function mermaidShape(task: GraphTask): string {
@@ -73,7 +78,7 @@ function mermaidShape(task: GraphTask): string {
 }
 
 /** Mermaid writes characters by their number, between # and ; */
-function mermaidText(text: string): string {
+export function mermaidText(text: string): string {
   return text.replace(/[^\w .:/()-]/gu, (character) => `#${character.codePointAt(0)};`);
 }
 
@@ -92,8 +97,13 @@ export function dot({ id, waves, edges }: Graph): string {
     const style = kind === 'await' ? ' [style=dashed]' : '';
     return `  ${dotText(from)} -> ${dotText(to)}${style};`;
   });
+  return dotChart(id, [...lines, ...order, ...arrows]);
+}
+
+/** A Graphviz digraph of these lines. */
+export function dotChart(id: string, lines: readonly string[]): string {
   const head = [`digraph ${dotText(id)} {`, '  rankdir=LR;', '  node [shape=box, style=rounded];'];
-  return [...head, ...lines, ...order, ...arrows, '}', ''].join('\n');
+  return [...head, ...lines, '}', ''].join('\n');
 }
 
 function dotShape(task: GraphTask): string {
@@ -106,7 +116,8 @@ function waveName(index: number): string {
   return `wave ${index + 1}`;
 }
 
-function dotText(text: string): string {
+/** Text as Graphviz quotes it. */
+export function dotText(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&').replace(/\r?\n/g, '\\n')}"`;
 }
 
@@ -127,6 +138,11 @@ export function text(graph: Graph, columns: number): string {
       ...beforeLines(upstream.get(task.id) ?? []),
     ]),
   ]);
+  return inColumns(blocks, columns);
+}
+
+/** Blocks of lines side by side, as many to a row as fit into `columns`. */
+export function inColumns(blocks: readonly (readonly string[])[], columns: number): string {
   return `${rowsThatFit(blocks, columns).map(sideBySide).join('\n\n')}\n`;
 }
 

@@ -8,6 +8,7 @@ export interface Known {
   readonly draft: Draft;
   /** Keys of `pipeline.inputs` that a run may read: those of the definition and those given for the run (D5). */
   readonly inputs: ReadonlySet<string>;
+  readonly inputHint: string;
   readonly suggestions: Suggestions;
 }
 
@@ -82,10 +83,10 @@ function paramFindings(
 function inputFindings(
   { source, path, hasFallback }: PlacedReference,
   key: string,
-  { inputs, suggestions }: Known,
+  { inputs, inputHint, suggestions }: Known,
 ): Finding[] {
   if (inputs.has(key) || hasFallback) return [];
-  const hint = suggestions.hint(key, inputs, `give it a default under "inputs", or pass it with --inputs`);
+  const hint = suggestions.hint(key, inputs, inputHint);
   return [{ code: 'unknown_reference', message: `{{${source}}}: there is no input "${key}"`, path, ...hint }];
 }
 

@@ -17,11 +17,10 @@ export interface ValidationReport {
 
 export function reportOf(check: Check): ValidationReport {
   const { problems } = check;
-  const warnings = problems.filter(({ severity }) => severity === 'warning');
   return {
     ok: check.ok,
     errors: check.ok ? null : errorsOf(problems),
-    warnings: warnings.map(sentence),
+    warnings: warningsOf(problems),
     problems,
     message: check.ok ? 'Pipeline is valid' : 'Validation failed',
     stats: check.ok ? check.pipeline.statistics : null,
@@ -33,8 +32,14 @@ export function errorsOf(problems: readonly Problem[]): string[] {
   return problems.filter(({ severity }) => severity === 'error').map(sentence);
 }
 
+/** The warnings among problems, as sentences. */
+export function warningsOf(problems: readonly Problem[]): string[] {
+  return problems.filter(({ severity }) => severity === 'warning').map(sentence);
+}
+
 /** A problem in one line: where, what, and what to do. */
-export function sentence({ message, line, column, path, hint }: Problem): string {
-  const place = line === undefined ? path : `line ${line}, column ${column ?? 1}`;
+export function sentence({ message, file, line, column, path, hint }: Problem): string {
+  const position = line === undefined ? path : `line ${line}, column ${column ?? 1}`;
+  const place = [file ?? '', position].filter((part) => part !== '').join(', ');
   return `${place === '' ? '' : `${place}: `}${message}${hint === undefined ? '' : ` (${hint})`}`;
 }

@@ -3,6 +3,7 @@ import type { Finding } from '../definition/structure.js';
 import type { Upstream } from '../waves/layering.js';
 import type { Draft, DraftTask, PlacedReference } from './draft.js';
 import { Ancestors, KeyStores } from './key-stores.js';
+import type { Keys } from './known.js';
 import { type StoringTask, storesOf, storesUnknownKey } from './stores.js';
 
 /**
@@ -16,7 +17,7 @@ export function sessionFindings(
   draft: Draft,
   waves: readonly (readonly string[])[],
   upstream: Upstream,
-  given: ReadonlySet<string>,
+  given: Keys,
 ): Finding[] {
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
   const stores = new Map(

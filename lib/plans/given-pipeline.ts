@@ -6,4 +6,4 @@ export type GivenPipeline =
       readonly file?: string;
     }
   | { readonly value: unknown }
-  | { readonly missing: { readonly message: string; readonly hint?: string; readonly file?: string } };
+  | { readonly missing: { readonly message: string; readonly hint?: string } };

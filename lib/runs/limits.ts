@@ -18,3 +18,11 @@ export interface RetentionLimits {
   /** How many events all settled runs together keep. */
   readonly events: number;
 }
+
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/** Whoever comes begins at once. */
+export const ANY_NUMBER: AdmissionLimits = { maxRunning: UNLIMITED, maxQueued: 0 };
+
+/** Every settled run is kept until it is forgotten. */
+export const KEEP_ALL: RetentionLimits = { keep: UNLIMITED, ttlMs: UNLIMITED, events: UNLIMITED };

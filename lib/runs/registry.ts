@@ -9,6 +9,7 @@ import { Admission } from './admission.js';
 import { Entry } from './entry.js';
 import type { EventLog } from './event-log.js';
 import { type IdempotencyKey, Submissions } from './idempotency.js';
+import { ANY_NUMBER, KEEP_ALL } from './limits.js';
 import { pageOf, type RunPage, type RunQuery, statusesOf } from './listing.js';
 import { type Acceptance, type RunRecord, recordOf } from './record.js';
 import type { RegistryOptions, Submission } from './registry-options.js';
@@ -19,8 +20,6 @@ import { settleWithin } from './settle-within.js';
 import { freeTurn } from './turn.js';
 
 export type { RegistryOptions, RunFacts, Submission } from './registry-options.js';
-
-const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /** Runs by id: the one door to them for the command line and the API (law L2). */
 export class RunRegistry {
@@ -37,9 +36,8 @@ export class RunRegistry {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#executor = new LocalExecutor(options);
-    this.#admission = new Admission(options.admission ?? { maxRunning: UNLIMITED, maxQueued: 0 });
-    const limits = options.retention ?? { keep: UNLIMITED, ttlMs: UNLIMITED, events: UNLIMITED };
-    this.#retention = new Retention(limits, this.#clock, (runId) => this.#drop(runId));
+    this.#admission = new Admission(options.admission ?? ANY_NUMBER);
+    this.#retention = new Retention(options.retention ?? KEEP_ALL, this.#clock, (runId) => this.#drop(runId));
   }
 
   /**

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS } from '../../lib/definition/fields.js';
+import {
+  PARAM_FIELDS,
+  PIPELINE_FIELDS,
+  PLAN_FIELDS,
+  SUB_PIPELINE_FIELDS,
+  TASK_FIELDS,
+} from '../../lib/definition/fields.js';
+import { PlanDefinition, SubPipelineDefinition } from '../../lib/definition/plan-schema.js';
 import { ParamDefinition, PipelineDefinition, TaskDefinition } from '../../lib/definition/schema.js';
 
 describe('the names of the fields', () => {
@@ -7,5 +14,7 @@ describe('the names of the fields', () => {
     expect([...PIPELINE_FIELDS]).to.have.members(Object.keys(PipelineDefinition.properties));
     expect([...TASK_FIELDS]).to.have.members(Object.keys(TaskDefinition.properties));
     expect([...PARAM_FIELDS]).to.have.members(Object.keys(ParamDefinition.properties));
+    expect([...PLAN_FIELDS]).to.have.members(Object.keys(PlanDefinition.properties));
+    expect([...SUB_PIPELINE_FIELDS]).to.have.members(Object.keys(SubPipelineDefinition.properties));
   });
 });

@@ -32,8 +32,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'checking a pipeline runs nothing',
   },
   plans: {
-    may: ['definition', 'errors', 'json', 'pipelines', 'tools', 'waves'],
-    reason: 'checking a plan runs nothing',
+    may: ['definition', 'errors', 'json', 'machines', 'pipelines', 'tools', 'waves'],
+    reason: 'checking a plan runs nothing, but asks the machine for its order',
   },
   execution: {
     may: ['blackboard', 'clock', 'definition', 'errors', 'json', 'machines', 'tools'],
@@ -58,7 +58,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'it listens, and changes nothing',
   },
   http: {
-    may: ['definition', 'errors', 'json', 'pipelines', 'runs', 'schema', 'telemetry'],
+    may: ['definition', 'errors', 'json', 'pipelines', 'plans', 'runs', 'schema', 'telemetry'],
     types: ['clock', 'execution', 'machines', 'server-config', 'tools', 'waves'],
     reason: 'it reaches runs through the registry (law L2)',
   },
@@ -77,6 +77,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http',
       'json',
       'pipelines',
+      'plans',
       'runs',
       'server-config',
       'telemetry',
@@ -92,7 +93,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'suites know contracts, never implementations',
   },
   index: {
-    may: ['blackboard', 'clock', 'errors', 'execution', 'pipelines', 'runs', 'tools'],
+    may: ['blackboard', 'clock', 'errors', 'execution', 'pipelines', 'plans', 'runs', 'tools'],
     types: ['definition', 'json', 'machines', 'waves'],
     reason: 'it is the library: everything but the command line',
   },
@@ -196,6 +197,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/output.ts': 'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',
   'lib/execution/run-work.ts': 'a bug: a machine asks for a task that there is not',
+  'lib/execution/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that there is not',
   'lib/execution/task-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/http/endpoint.ts': 'a bug: an answer that its own documents refuse',
   'lib/pipelines/assemble.ts': 'a bug: the catalog changed while it was checked against',
@@ -205,4 +207,5 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/load.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
   'machines/environment.ts': 'a bug: a run without work',
+  'machines/plan-work.ts': 'a bug: a plan without work',
 };

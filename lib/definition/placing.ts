@@ -1,0 +1,33 @@
+import { type Path, type Problem, pointerOf } from './problem.js';
+import type { Source } from './source.js';
+import type { Finding } from './structure.js';
+
+/** A finding as a problem: with its pointer, and its position in the text. `base` leads to the definition. */
+export function placed(finding: Finding, source: Source, base: Path): Problem {
+  const { code, message, path, hint, at, severity } = finding;
+  const whole = [...base, ...path];
+  return {
+    code,
+    message,
+    path: pointerOf(whole),
+    severity: severity ?? 'error',
+    ...source.positionOf(whole, at),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+/** Takes away what stands at or below an unquoted template: it has been told already, in better words. */
+export function notToldAlready(source: Source, base: Path): (finding: Finding) => boolean {
+  const unquoted = new Set(source.unquoted.map(pointerOf));
+  if (unquoted.size === 0) return () => true;
+  return ({ path }) => {
+    const whole = [...base, ...path];
+    return !whole.some((_, depth) => unquoted.has(pointerOf(whole.slice(0, depth + 1))));
+  };
+}
+
+/** Errors first, each kind in the order of the text; a sort keeps the order of what has no line. */
+export function byPosition(a: Problem, b: Problem): number {
+  if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+}

@@ -1,0 +1,71 @@
+import { isObject, kindOf } from '../json.js';
+import { PIPELINE_FIELDS, PLAN_FIELDS } from './fields.js';
+import type { Path } from './problem.js';
+import type { Finding } from './structure.js';
+
+/** What a definition defines. */
+export type DefinitionKind = 'pipeline' | 'plan';
+
+export type Root =
+  | {
+      readonly ok: true;
+      readonly definition: unknown;
+      readonly path: Path;
+      readonly findings: readonly Finding[];
+    }
+  | { readonly ok: false; readonly finding: Finding };
+
+/** What was given, by its root key, or by the list that a bare object has; undefined when neither tells. */
+export function kindOfRoot(value: unknown): DefinitionKind | undefined {
+  if (!isObject(value)) return undefined;
+  return bareKindOf(value) ?? KINDS.find((kind) => Object.hasOwn(value, kind));
+}
+
+/**
+ * Finds the definition in what was given: `{pipeline: {...}}`, `{plan: {...}}` or the bare object (D3, D44). One of
+ * the other kind is refused as what it is.
+ */
+export function rootOf(value: unknown, wanted: DefinitionKind): Root {
+  if (!isObject(value)) return refused('wrong_type', `a definition is a map, not ${kindOf(value)}`);
+  if (Object.hasOwn(value, wanted)) return underItsKey(value, wanted);
+  const found = kindOfRoot(value);
+  if (found !== undefined && found !== wanted) return mistaken(found, wanted, []);
+  if (FIELDS[wanted].some((field) => Object.hasOwn(value, field))) {
+    return { ok: true, definition: value, path: [], findings: [] };
+  }
+  return refused('missing_field', `there is no ${wanted} in it`, [], `start with "${wanted}:"`);
+}
+
+const KINDS = ['pipeline', 'plan'] as const;
+
+const FIELDS = { pipeline: PIPELINE_FIELDS, plan: PLAN_FIELDS } as const;
+
+function bareKindOf(value: unknown): DefinitionKind | undefined {
+  if (!isObject(value)) return undefined;
+  const [hasTasks, hasSubPipelines] = [Object.hasOwn(value, 'tasks'), Object.hasOwn(value, 'sub_pipelines')];
+  if (hasTasks === hasSubPipelines) return undefined;
+  return hasTasks ? 'pipeline' : 'plan';
+}
+
+function underItsKey(value: Record<string, unknown>, kind: DefinitionKind): Root {
+  const definition = value[kind];
+  const bare = bareKindOf(definition);
+  if (bare !== undefined && bare !== kind) return mistaken(bare, kind, [kind]);
+  const strangers = Object.keys(value).filter((key) => key !== kind);
+  return { ok: true, definition, path: [kind], findings: strangers.map((key) => stranger(key, kind)) };
+}
+
+/** Found beside the definition. */
+function stranger(key: string, kind: DefinitionKind): Finding {
+  const hint = `move it under "${kind}", or away`;
+  return { code: 'unknown_field', message: `"${key}" stands beside "${kind}"`, path: [key], hint, at: 'key' };
+}
+
+function mistaken(found: DefinitionKind, wanted: DefinitionKind, path: Path): Root {
+  const message = `this is a ${found}, not a ${wanted}`;
+  return refused('invalid_value', message, path, `run and validate it as a ${found}`);
+}
+
+function refused(code: Finding['code'], message: string, path: Path = [], hint?: string): Root {
+  return { ok: false, finding: { code, message, path, ...(hint === undefined ? {} : { hint }) } };
+}

@@ -1,0 +1,5 @@
+// Generated from lib/definition/plan-schema.ts by "npm run generate".
+import type { ValidateFunction } from 'ajv';
+
+declare const validate: ValidateFunction;
+export { validate };

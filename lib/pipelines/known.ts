@@ -1,0 +1,27 @@
+import type { Catalog } from '../tools/catalog.js';
+import type { KnownOfRun } from './pipeline.js';
+
+/** Keys of which only one thing is asked. */
+export interface Keys {
+  has(key: string): boolean;
+}
+
+/** What a definition is held against, beside itself. */
+export interface Known {
+  readonly catalog: Catalog;
+  /** Keys of the inputs given for the run (D5). */
+  readonly inputs: Iterable<string>;
+  /** What to do about an input that neither they nor the definition provide. */
+  readonly inputHint: string;
+  /** Session keys that are there when the run starts (D9). */
+  readonly session: Keys;
+}
+
+export function knownOf({ inputs, session }: KnownOfRun, catalog: Catalog): Known {
+  return {
+    catalog,
+    inputs: Object.keys(inputs ?? {}),
+    inputHint: 'give it a default under "inputs", or pass it with --inputs',
+    session: new Set(Object.keys(session ?? {})),
+  };
+}

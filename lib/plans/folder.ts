@@ -1,0 +1,97 @@
+import { realpath } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { LONGEST_TEXT } from '../definition/limits.js';
+import { messageOf } from '../errors.js';
+import { errorCode } from '../tools/error-code.js';
+import { readRegularFile } from '../tools/regular-file.js';
+
+/** What stands at a path of the folder: a text, nothing, the plan itself, or what is not read, with the reason. */
+export type Reading =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'plan' }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** The folder of a plan: its pipelines are read from there and from nowhere else (D44). */
+export class PlanFolder {
+  /** As it was named. */
+  readonly path: string;
+  /** With every link followed; undefined when there is no such folder. */
+  readonly #real: string | undefined;
+  readonly #planFile: string | undefined;
+
+  private constructor(path: string, real: string | undefined, planFile: string | undefined) {
+    this.path = path;
+    this.#real = real;
+    this.#planFile = planFile;
+  }
+
+  static async open(folder: string, planFile: string | undefined): Promise<PlanFolder> {
+    const path = resolve(folder);
+    return new PlanFolder(path, await whereIs(path), planFile && (await whereIs(resolve(planFile))));
+  }
+
+  /** Reads the text of a file. Nothing outside the folder is touched, but to follow a link that leads there. */
+  async read(name: string): Promise<Reading> {
+    if (name.includes('\0')) return refused(name, 'a path cannot hold a NUL character');
+    if (isAbsolute(name)) return refused(name, `a path is relative to the plan's folder ${this.path}`);
+    const path = resolve(this.path, name);
+    if (!isInside(path, this.path)) return this.#outside(name);
+    try {
+      return await this.#readReal(await realpath(path), name);
+    } catch (error) {
+      return unreachable(name, error);
+    }
+  }
+
+  async #readReal(real: string, name: string): Promise<Reading> {
+    if (this.#real === undefined || !isInside(real, this.#real)) return this.#outside(name);
+    if (real === this.#planFile) return { kind: 'plan' };
+    return decoded(await readRegularFile(real, name, LONGEST_TEXT), name);
+  }
+
+  #outside(name: string): Reading {
+    return refused(name, `it is outside the plan's folder ${this.path}`);
+  }
+}
+
+async function whereIs(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch {
+    // Whoever reads from it is told.
+    return undefined;
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function decoded(bytes: Buffer, name: string): Reading {
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (isUtf16) return refused(name, 'it is UTF-16: save it as UTF-8');
+  try {
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return refused(name, 'it is not UTF-8 text');
+  }
+}
+
+const REASONS: ReadonlyMap<string | undefined, string> = new Map([
+  ['EACCES', 'permission denied'],
+  ['ELOOP', 'its symbolic links lead in a circle'],
+  ['ENAMETOOLONG', 'its name is too long'],
+]);
+
+function unreachable(name: string, error: unknown): Reading {
+  const code = errorCode(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
+  if (code === undefined) return { kind: 'refused', message: messageOf(error) };
+  return refused(name, REASONS.get(code) ?? code);
+}
+
+function refused(name: string, why: string): Reading {
+  return { kind: 'refused', message: `cannot read "${name}": ${why}` };
+}

@@ -1,0 +1,144 @@
+import { type Path, type Problem, pointerOf } from '../definition/problem.js';
+import { kindOfRoot } from '../definition/root.js';
+import { readSource, type Source, sourceOfValue, sourceWithin } from '../definition/source.js';
+import type { Finding } from '../definition/structure.js';
+import { checkSource } from '../pipelines/check.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
+import type { Catalog } from '../tools/catalog.js';
+import type { DraftSubPipeline } from './draft.js';
+import type { GivenPipeline } from './given-pipeline.js';
+import type { KnownKeys } from './key-findings.js';
+
+/** A plan's text or value, and where in it the plan begins. */
+export interface PlanSource {
+  readonly source: Source;
+  readonly base: Path;
+  readonly unquotedIn: (subPipeline: DraftSubPipeline) => readonly Path[];
+}
+
+export interface KnownOfPipelines extends KnownKeys {
+  readonly catalog: Catalog;
+  readonly given: ReadonlyMap<string, GivenPipeline>;
+  /** Every pipeline must be at hand. */
+  readonly complete: boolean;
+}
+
+/** What the check of one sub-pipeline's own pipeline found. */
+export interface PipelineCheck {
+  readonly subPipeline: DraftSubPipeline;
+  /** Undefined when it is not at hand, or cannot run. */
+  readonly pipeline: Pipeline | undefined;
+  readonly file: string | undefined;
+  /** To be told in the plan. */
+  readonly findings: readonly Finding[];
+  /** Of the pipeline, each with its place: in the plan, in its file, or in what was given beside the plan. */
+  readonly problems: readonly Problem[];
+}
+
+/** Checks the pipeline of a sub-pipeline, wherever it stands, with the one validator (D8, D46). */
+export function checkPipelineOf(
+  subPipeline: DraftSubPipeline,
+  plan: PlanSource,
+  known: KnownOfPipelines,
+): PipelineCheck {
+  const { inline, file, path } = subPipeline;
+  if (inline === undefined) return checkGiven(subPipeline, known.given.get(subPipeline.id), known);
+  const base = [...plan.base, ...path, 'pipeline'];
+  const source = sourceWithin(plan.source, base, inline.value, plan.unquotedIn(subPipeline));
+  const check = checked(subPipeline, source, [...path, 'pipeline'], known, (problem) => ({
+    ...problem,
+    path: `${pointerOf(base)}${problem.path}`,
+  }));
+  return file === undefined ? check : { ...check, findings: [bothGiven(subPipeline), ...check.findings] };
+}
+
+function checkGiven(
+  subPipeline: DraftSubPipeline,
+  given: GivenPipeline | undefined,
+  known: KnownOfPipelines,
+): PipelineCheck {
+  const { id, path, file } = subPipeline;
+  const at = file === undefined ? path : [...path, 'file'];
+  if (given === undefined || 'missing' in given) {
+    const finding = missingPipeline(subPipeline, given, at, known.complete);
+    return { subPipeline, pipeline: undefined, file: undefined, findings: [finding], problems: [] };
+  }
+  if ('value' in given) {
+    return checked(subPipeline, sourceOfValue(given.value), at, known, besideThePlan(id));
+  }
+  const source = readSource(given.text);
+  if (given.file === undefined) return checked(subPipeline, source, at, known, besideThePlan(id));
+  const name = given.file;
+  const check = checked(subPipeline, source, at, known, (problem) => ({ ...problem, file: name }), name);
+  return { ...check, file: name };
+}
+
+function checked(
+  subPipeline: DraftSubPipeline,
+  source: Source,
+  at: Path,
+  known: KnownOfPipelines,
+  told: (problem: Problem) => Problem,
+  file?: string,
+): PipelineCheck {
+  const nothing = { subPipeline, pipeline: undefined, file, findings: [], problems: [] };
+  if (kindOfRoot(source.value) === 'plan') return { ...nothing, findings: [nestedPlan(subPipeline, at)] };
+  const reads = new Set(subPipeline.reads.map(({ key }) => key));
+  const check = checkSource(source, {
+    catalog: known.catalog,
+    // Those that the plan does not have are told in the plan.
+    inputs: subPipeline.inputs.map(({ key }) => key),
+    inputHint: `give it a default under "inputs", or hand it on: name it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
+    session: { has: (key) => reads.has(key) || known.session.has(key) },
+  });
+  // Of a pipeline that is compared with the plan, the comparison tells which keys nothing stores.
+  const problems = check.problems
+    .filter(({ code }) => !check.ok || code !== 'session_never_stored')
+    .map(told);
+  return { ...nothing, pipeline: check.ok ? check.pipeline : undefined, problems };
+}
+
+/** In a map of pipelines by id; the lines of a text there would be taken for those of the plan. */
+function besideThePlan(id: string): (problem: Problem) => Problem {
+  return ({ line, column, message, ...problem }) => ({
+    ...problem,
+    message: line === undefined ? message : `line ${line}, column ${column ?? 1} of its text: ${message}`,
+    path: `${pointerOf(['pipelines', id])}${problem.path}`,
+  });
+}
+
+function missingPipeline(
+  { id, file }: DraftSubPipeline,
+  given: Extract<GivenPipeline, { missing: unknown }> | undefined,
+  path: Path,
+  complete: boolean,
+): Finding {
+  if (!complete) {
+    const why = given?.missing.message ?? 'it is not at hand';
+    const message = `sub-pipeline "${id}" was not compared with its pipeline: ${why}`;
+    return { code: 'missing_pipeline', severity: 'warning', message, path };
+  }
+  const { message, hint } = given?.missing ?? {
+    message: `the pipeline ${file === undefined ? '' : `"${file}" `}of sub-pipeline "${id}" is not at hand`,
+    hint: 'write it in the plan, under "pipeline", or give it beside the plan',
+  };
+  return { code: 'missing_pipeline', message, path, ...(hint === undefined ? {} : { hint }) };
+}
+
+function nestedPlan({ id }: DraftSubPipeline, path: Path): Finding {
+  return {
+    code: 'nested_plan',
+    message: `sub-pipeline "${id}" is a plan, and a plan holds pipelines only`,
+    path,
+    hint: 'move its sub-pipelines into this plan',
+  };
+}
+
+function bothGiven({ id, path }: DraftSubPipeline): Finding {
+  return {
+    code: 'invalid_value',
+    message: `sub-pipeline "${id}" has both "file" and "pipeline"`,
+    path: [...path, 'file'],
+    hint: 'keep one of them',
+  };
+}

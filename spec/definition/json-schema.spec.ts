@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { Ajv } from 'ajv';
+import { pipelineJsonSchema, planJsonSchema } from '../../lib/definition/json-schema.js';
+
+const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] };
+
+function accepts(schema: Record<string, unknown>): (value: unknown) => boolean {
+  const validate = new Ajv().compile(JSON.parse(JSON.stringify(schema)) as object);
+  return (value) => validate(value);
+}
+
+describe('the JSON Schemas for editors (D3, D44)', () => {
+  it('of a pipeline takes it under its key or bare', () => {
+    const pipeline = accepts(pipelineJsonSchema());
+    expect([PIPELINE, { pipeline: PIPELINE }].map(pipeline)).to.deep.equal([true, true]);
+    expect([{}, { plan: PIPELINE }, { pipeline: {} }].map(pipeline)).to.deep.equal([false, false, false]);
+  });
+
+  it('of a plan takes it under its key or bare, with a pipeline looked at where one stands', () => {
+    const plan = accepts(planJsonSchema());
+    const around = (pipeline: unknown) => ({
+      id: 'p',
+      sub_pipelines: [{ id: 'a', stores: ['x'], pipeline }],
+    });
+    expect([around(PIPELINE), { plan: around(PIPELINE) }].map(plan)).to.deep.equal([true, true]);
+    expect([around({ id: 'p' }), { plan: around({}) }, { pipeline: PIPELINE }].map(plan)).to.deep.equal([
+      false,
+      false,
+      false,
+    ]);
+    expect(plan({ id: 'p', sub_pipelines: [{ id: 'a', file: 'a.yaml' }, { id: 'b' }] })).to.be.true;
+  });
+});

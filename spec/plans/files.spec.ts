@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { readPipelines } from '../../lib/plans/files.js';
+import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
+import { planOf } from '../support/checking-plans.js';
+import { asNobody } from '../support/as-nobody.js';
+import { TemporaryFolder } from '../support/temporary-folder.js';
+
+describe('the files of a plan (D44)', () => {
+  let folder: TemporaryFolder;
+
+  beforeEach(() => {
+    folder = new TemporaryFolder();
+  });
+
+  afterEach(() => folder.remove());
+
+  /** What comes of one sub-pipeline `b` with this `file`. */
+  async function found(file?: string, planFile?: string): Promise<GivenPipeline | undefined> {
+    const text = planOf(file === undefined ? '- {id: b}' : `- {id: b, file: ${JSON.stringify(file)}}`);
+    return (await readPipelines(text, folder.at('plans'), planFile)).get('b');
+  }
+
+  async function whyMissing(file?: string, planFile?: string): Promise<string> {
+    const given = await found(file, planFile);
+    if (given === undefined || !('missing' in given))
+      throw new Error(`it is there: ${JSON.stringify(given)}`);
+    return given.missing.message;
+  }
+
+  it('are read from beside or below the plan', async () => {
+    folder.write('plans/below/b.yaml', 'text');
+    expect(await found('below/b.yaml')).to.deep.equal({ text: 'text', file: 'below/b.yaml' });
+    expect(await found('./below/../below/b.yaml')).to.include({ text: 'text' });
+  });
+
+  it('are siblings called like the sub-pipelines when none is named: yaml, yml, json, in this order', async () => {
+    for (const ending of ['json', 'yml', 'yaml']) {
+      folder.write(`plans/b.${ending}`, ending);
+      expect(await found()).to.deep.equal({ text: ending, file: `b.${ending}` });
+    }
+  });
+
+  it('are told as missing with the paths that were looked for', async () => {
+    folder.write('plans/c.yaml', '');
+    const place = folder.at('plans');
+    expect(await whyMissing('x/b.yaml')).to.equal(
+      `sub-pipeline "b": there is no file "x/b.yaml" in ${place}`,
+    );
+    expect(await whyMissing('c.yaml/b.yaml')).to.contain('there is no file "c.yaml/b.yaml"');
+    expect(await whyMissing()).to.equal(
+      `sub-pipeline "b" has no "file", and there is no b.yaml, b.yml or b.json in ${place}`,
+    );
+  });
+
+  it('are never read outside of the folder, whatever a path spells', async () => {
+    const outside = folder.write('b.yaml', 'secret');
+    const beside = folder.write('plans-of-others/b.yaml', 'secret');
+    folder.write('plans/c.yaml', '');
+    const place = folder.at('plans');
+    for (const path of ['../b.yaml', 'x/../../b.yaml', '../plans-of-others/b.yaml', '../absent.yaml']) {
+      expect(await whyMissing(path), path).to.equal(
+        `sub-pipeline "b": cannot read "${path}": it is outside the plan's folder ${place}`,
+      );
+    }
+    for (const path of [outside, beside, folder.at('plans/c.yaml'), '/etc/passwd']) {
+      expect(await whyMissing(path), path).to.contain(`a path is relative to the plan's folder ${place}`);
+    }
+  });
+
+  it('are never read through a link that leads out, be it a file or a folder', async () => {
+    folder.write('secret/b.yaml', 'secret');
+    mkdirSync(folder.at('plans'));
+    symlinkSync(folder.at('secret/b.yaml'), folder.at('plans/link.yaml'));
+    symlinkSync(folder.at('secret/b.yaml'), folder.at('plans/b.yaml'));
+    symlinkSync(folder.at('secret'), folder.at('plans/below'));
+    for (const path of ['link.yaml', 'below/b.yaml', undefined]) {
+      expect(await whyMissing(path), path).to.contain(
+        `it is outside the plan's folder ${folder.at('plans')}`,
+      );
+    }
+  });
+
+  it('are read through links that stay, and from a folder that is one itself', async () => {
+    folder.write('real/c.yaml', 'text');
+    symlinkSync(folder.at('real/c.yaml'), folder.at('real/b.yaml'));
+    symlinkSync(folder.at('real'), folder.at('plans'));
+    expect(await found('b.yaml')).to.include({ text: 'text' });
+  });
+
+  it('are ordinary files: nobody waits for a pipe, or opens a device', async () => {
+    mkdirSync(folder.at('plans/b.yml'), { recursive: true });
+    execFileSync('mkfifo', [folder.at('plans/pipe')]);
+    symlinkSync('/dev/zero', folder.at('plans/zero'));
+    symlinkSync('circle', folder.at('plans/circle'));
+    expect(await whyMissing('pipe')).to.contain('not an ordinary file');
+    expect(await whyMissing('zero')).to.contain("outside the plan's folder");
+    expect(await whyMissing('circle')).to.contain('links lead in a circle');
+    expect(await whyMissing('.')).to.contain('it is a folder');
+    expect(await whyMissing()).to.equal(
+      'sub-pipeline "b": cannot read "b.yml": it is a folder: name a file in it',
+    );
+  });
+
+  it('are texts in UTF-8, and not too large', async () => {
+    folder.write('plans/utf16', Buffer.from('\uFEFFid: p', 'utf16le'));
+    folder.write('plans/binary', new Uint8Array([0x61, 0xff, 0x62]));
+    folder.write('plans/large', Buffer.alloc(16 * 2 ** 20 + 1, 0x20));
+    folder.write('plans/marked', '\uFEFFid: p');
+    expect(await whyMissing('utf16')).to.contain('it is UTF-16: save it as UTF-8');
+    expect(await whyMissing('binary')).to.contain('it is not UTF-8 text');
+    expect(await whyMissing('large')).to.contain('larger than the limit of 16 MiB');
+    expect(await found('marked')).to.include({ text: 'id: p' });
+  });
+
+  it('are refused in words when their paths are odd', async () => {
+    mkdirSync(folder.at('plans'));
+    expect(await whyMissing('a\0b')).to.contain('a path cannot hold a NUL character');
+    expect(await whyMissing('x'.repeat(5000))).to.contain('its name is too long');
+  });
+
+  it('are refused in words when the system keeps them', async () => {
+    chmodSync(folder.write('plans/b.yaml', 'text'), 0);
+    await asNobody(async () => expect(await whyMissing()).to.contain('permission denied'));
+  });
+
+  it('are not the plan itself, named, linked or as a sibling', async () => {
+    const plan = folder.write('plans/b.yaml', 'text');
+    symlinkSync(plan, folder.at('plans/link.yaml'));
+    for (const path of ['b.yaml', 'link.yaml']) {
+      expect(await whyMissing(path, plan)).to.equal(`sub-pipeline "b" names the plan itself: ${path}`);
+    }
+    expect(await whyMissing(undefined, plan)).to.equal(
+      'sub-pipeline "b" has no "file", and b.yaml is the plan itself',
+    );
+  });
+
+  it('are not asked for when the pipeline stands in the plan, or the text is no plan', async () => {
+    folder.write('a.yaml', 'text');
+    expect(
+      await readPipelines(planOf('- {id: a, file: a.yaml, pipeline: {}}'), folder.path),
+    ).to.have.property('size', 0);
+    for (const text of ['', ': [', 'pipeline: {id: a}', '- a', 'sub_pipelines: 1']) {
+      expect((await readPipelines(text, folder.path)).size, text).to.equal(0);
+    }
+  });
+
+  it('are those of the first where two sub-pipelines have one id', async () => {
+    for (const name of ['x', 'y']) folder.write(`${name}.yaml`, name);
+    const text = planOf('- {id: b, file: x.yaml}\n- {id: b, file: y.yaml}');
+    expect((await readPipelines(text, folder.path)).get('b')).to.include({ text: 'x' });
+  });
+
+  it('may be 500, and come in declared order', async () => {
+    const ids = Array.from({ length: 500 }, (_, index) => `p${index}`);
+    for (const id of ids) folder.write(`${id}.yml`, id);
+    const pipelines = await readPipelines(planOf(ids.map((id) => `- {id: ${id}}`).join('\n')), folder.path);
+    expect([...pipelines.keys()]).to.deep.equal(ids);
+    expect([...pipelines.values()]).to.deep.equal(ids.map((id) => ({ text: id, file: `${id}.yml` })));
+  });
+
+  it('are all missing when there is no such folder', async () => {
+    expect(await whyMissing('b.yaml')).to.contain('there is no file "b.yaml"');
+    expect(await whyMissing()).to.contain('there is no b.yaml, b.yml or b.json');
+  });
+});
