@@ -1,4 +1,5 @@
-/** What it takes to check a pipeline, to be imported when one is checked: YAML costs more than a short command. */
+/** What it takes to check a definition, to be imported when one is checked: YAML costs more than a short command. */
+export { kindOfDefinition } from '../definition/kind.js';
 export { resolveParams } from '../definition/params.js';
 export { checkPipeline } from '../pipelines/check.js';
 export { reportOf } from '../pipelines/report.js';

@@ -37,7 +37,7 @@ export function overview(pages: readonly HelpPage[], style: Style, columns: numb
   const width = Math.min(columns, WIDEST);
   const commands = pages.map((page) => [shortSynopsis(page), page.description ?? ''] as const);
   return text([
-    `${style.bold(PROGRAM)} runs pipelines: YAML files of tasks, each calling a tool, in concurrent waves.`,
+    `${style.bold(PROGRAM)} runs pipelines, YAML files of tasks that call tools, and plans of several pipelines.`,
     '',
     style.bold('Usage'),
     `  ${PROGRAM} <command> [options]`,

@@ -1,69 +1,49 @@
 import { dirname, resolve } from 'node:path';
 import { readConfig } from '../config.js';
 import type { JsonObject } from '../json.js';
-import type { Check } from '../pipelines/check.js';
 import { BadUsage } from './bad-usage.js';
 import type { CliContext } from './context.js';
 import { readEnvFile } from './flags/env-file.js';
 import { readJsonFile, readJsonObject } from './flags/json-object.js';
+import type { DefinitionFlags, NamedText, Preparation } from './prepared.js';
 import { openToolbox } from './toolbox.js';
 import { readText, STANDARD_INPUT } from './source.js';
 
-/** The flags that say which pipeline is meant and what is known about its run. */
-export interface PipelineFlags {
-  readonly file: string;
-  readonly tools?: string[] | undefined;
-  readonly inputs?: string | undefined;
-  readonly params?: string | undefined;
-  readonly session?: string | undefined;
-  readonly sessionFile?: string | undefined;
-  readonly envFile?: string | undefined;
-}
-
-/** A pipeline file that was read and checked. */
-export interface Preparation {
-  /** The file as it was named, or `standard input`. */
-  readonly name: string;
-  readonly text: string;
-  readonly check: Check;
-  readonly inputs: JsonObject | undefined;
-  readonly session: JsonObject | undefined;
-  /** Where tools may read files: the pipeline's folder first, then the working directory (D51). */
-  readonly fileRoots: readonly string[];
-}
+const NO_FILES: ReadonlyMap<string, NamedText> = new Map();
 
 /**
- * Reads everything that the flags name and checks the pipeline with the one validator (D8).
+ * Reads everything that the flags name and checks the pipeline or plan with the one validator (D8).
  *
  * @throws BadUsage, WavetrainError `unreadable_file` or `bad_tool_file`
  */
-export async function preparePipeline(flags: PipelineFlags, context: CliContext): Promise<Preparation> {
+export async function prepare(flags: DefinitionFlags, context: CliContext): Promise<Preparation> {
   readStandardInputOnce(flags);
   await readEnvFile(flags.envFile, context);
   const config = readConfig(context.env);
   const inputs = await readJsonObject('--inputs', flags.inputs, context);
   const session = await readSession(flags, context);
-  const text = await readText(flags.file, 'pipeline file', context);
+  const text = await readText(flags.file, 'file', context);
   const catalog = await openToolbox(flags.tools, config, context);
-  const known = { ...(inputs && { inputs }), ...(session && { session }) };
-  const check = await context.services.check(text, { catalog, ...known });
-  return {
-    name: nameOf(flags.file),
-    text,
-    check,
-    inputs,
-    session,
-    fileRoots: rootsOf(flags.file, config.fileRoots, context),
-  };
+  const options = { catalog, ...(inputs && { inputs }), ...(session && { session }) };
+  const given = { name: nameOf(flags.file), text, inputs, session };
+  const folder = flags.file === STANDARD_INPUT ? context.cwd : dirname(resolve(context.cwd, flags.file));
+  const configured = config.fileRoots.map((root) => resolve(context.cwd, root));
+  const fileRoots = [...new Set([folder, context.cwd, ...configured])];
+  if ((await context.services.kindOf(text)) === 'plan') {
+    const { preparePlan } = await import('./plan-preparation.js');
+    return preparePlan({ ...given, fileRoots }, { file: flags.file, folder }, options, context);
+  }
+  const check = await context.services.check(text, options);
+  return { kind: 'pipeline', ...given, check, fileRoots, files: NO_FILES };
 }
 
-async function readSession(flags: PipelineFlags, context: CliContext): Promise<JsonObject | undefined> {
+async function readSession(flags: DefinitionFlags, context: CliContext): Promise<JsonObject | undefined> {
   const fromFile = await readJsonFile('--session-file', flags.sessionFile, context);
   const given = await readJsonObject('--session', flags.session, context);
   return fromFile === undefined ? given : { ...fromFile, ...given };
 }
 
-function readStandardInputOnce({ file, params, inputs, session, sessionFile }: PipelineFlags): void {
+function readStandardInputOnce({ file, params, inputs, session, sessionFile }: DefinitionFlags): void {
   const names = [file, sessionFile, ...[params, inputs, session].map((json) => json?.replace(/^@/, ''))];
   if (names.filter((name) => name === STANDARD_INPUT).length > 1) {
     throw new BadUsage('standard input can be read only once', 'put one of the two into a file');
@@ -72,9 +52,4 @@ function readStandardInputOnce({ file, params, inputs, session, sessionFile }: P
 
 function nameOf(file: string): string {
   return file === STANDARD_INPUT ? 'standard input' : file;
-}
-
-function rootsOf(file: string, configured: readonly string[], { cwd }: CliContext): string[] {
-  const folder = file === STANDARD_INPUT ? cwd : dirname(resolve(cwd, file));
-  return [...new Set([folder, cwd, ...configured.map((root) => resolve(cwd, root))])];
 }

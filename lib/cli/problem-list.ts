@@ -1,15 +1,15 @@
 import type { Problem } from '../definition/problem.js';
 import { excerpt } from './excerpt.js';
+import type { NamedText } from './prepared.js';
 import { oneLine } from './printable.js';
 import type { Style } from './style.js';
 import type { Terminal } from './terminal.js';
 import { plural } from './words.js';
 
 /** Where problems are shown and what they are about. */
-export interface ProblemView {
-  /** Of the file, for `file:line:column`. */
-  readonly name: string;
-  readonly text: string;
+export interface ProblemView extends NamedText {
+  /** Others that problems may stand in, by the name that problems give them. */
+  readonly files: ReadonlyMap<string, NamedText>;
   readonly style: Style;
   readonly terminal: Terminal;
 }
@@ -29,23 +29,38 @@ const MOST_SHOWN = 30;
  */
 export function problemLines(problems: readonly Problem[], view: ProblemView): string[] {
   const shown = view.terminal.interactive ? problems.slice(0, MOST_SHOWN) : problems;
-  const lines = view.text.split('\n');
+  const source = sourceFinder(view);
   const more = problems.length - shown.length;
   return [
-    ...shown.flatMap((problem) => linesOf(problem, lines, view)),
+    ...shown.flatMap((problem) => linesOf(problem, source(problem.file), view)),
     ...(more > 0 ? [`… ${more} more; --json shows them all`, ''] : []),
     countOf(problems, view.style),
   ];
 }
 
-function linesOf(
-  problem: Problem,
-  lines: readonly string[],
-  { name, style, terminal }: ProblemView,
-): string[] {
+/** A text and its lines. */
+interface SourceLines {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+/** Finds what a problem stands in; each text is taken apart once. */
+function sourceFinder({ name, text, files }: ProblemView): (file: string | undefined) => SourceLines {
+  const known = new Map<string | undefined, SourceLines>([[undefined, { name, lines: text.split('\n') }]]);
+  return (file) => {
+    const found = known.get(file);
+    if (found !== undefined) return found;
+    const other = files.get(file ?? '') ?? { name: file ?? '', text: '' };
+    const source = { name: other.name, lines: other.text.split('\n') };
+    known.set(file, source);
+    return source;
+  };
+}
+
+function linesOf(problem: Problem, { name, lines }: SourceLines, { style, terminal }: ProblemView): string[] {
   const { severity, message, hint, line, column } = problem;
   const place = line === undefined ? undefined : { line, column: column ?? 1 };
-  const where = place === undefined ? name : `${name}:${place.line}:${place.column}`;
+  const where = oneLine(place === undefined ? name : `${name}:${place.line}:${place.column}`);
   const kind = severity === 'error' ? style.red('error') : style.yellow('warning');
   const inside = place === undefined && problem.path !== '' ? ` (at ${oneLine(problem.path)})` : '';
   const [code, caret] = place === undefined ? [] : excerpt(lines, place, terminal.columns);

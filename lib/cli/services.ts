@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { ResolvedParams } from '../definition/params.js';
+import type { DefinitionKind } from '../definition/root.js';
 import type { PipelineDefinition } from '../definition/schema.js';
 import type { JsonObject } from '../json.js';
 import type { Check, CheckOptions } from '../pipelines/check.js';
@@ -9,7 +10,7 @@ import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry } from './program.js';
 
 /** What the command line does with runs: the registry is the one door to them (law L2). */
-export type RunDoor = Pick<RunRegistry, 'submit' | 'settled' | 'cancel' | 'forget'>;
+export type RunDoor = Pick<RunRegistry, 'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget'>;
 
 /**
  * The rest of Wavetrain as the commands see it. Everything behind it is imported when it is first asked for, so
@@ -18,9 +19,13 @@ export type RunDoor = Pick<RunRegistry, 'submit' | 'settled' | 'cancel' | 'forge
 export interface Services {
   /** The built-in tools and those of the files and packages named. */
   catalog(specifiers: readonly string[], cwd: string): Promise<Catalog>;
+  /** What a text defines (D42). */
+  kindOf(text: string): Promise<DefinitionKind>;
   check(text: string, options: CheckOptions): Promise<Check>;
   report(check: Check): Promise<ValidationReport>;
   params(definition: PipelineDefinition, given: JsonObject): Promise<ResolvedParams>;
+  /** What plans are checked and drawn with. */
+  plans(): Promise<typeof import('./planning.js')>;
   /** Opens a registry whose tools read files inside `roots` only (D51). */
   registry(roots: readonly string[], clock: Clock): Promise<RunDoor>;
   /** What a server is opened with. */
@@ -42,6 +47,10 @@ export const systemServices: Services = {
     );
     return builtinCatalog().with(loaded.flat());
   },
+  async kindOf(text) {
+    const { kindOfDefinition } = await import('./checking.js');
+    return kindOfDefinition(text);
+  },
   async check(text, options) {
     const { checkPipeline } = await import('./checking.js');
     return checkPipeline(text, options);
@@ -53,6 +62,9 @@ export const systemServices: Services = {
   async params(definition, given) {
     const { resolveParams } = await import('./checking.js');
     return resolveParams(definition, given);
+  },
+  plans() {
+    return import('./planning.js');
   },
   async registry(roots, clock) {
     const { RunRegistry, fileAccess } = await import('./running.js');

@@ -66,7 +66,7 @@ describe('the command line', () => {
       [['run'], /run needs FILE/, /wavetrain run FILE/],
       [['run', 'x', 'y'], /run does not know what to do with "y"/, /wavetrain run FILE/],
       [['schema'], /"schema" wants one word more/, /wavetrain schema pipeline/],
-      [['schema', 'plan'], /"schema" knows no "plan"/, /wavetrain schema pipeline/],
+      [['schema', 'task'], /"schema" knows no "task"/, /wavetrain schema pipeline or plan/],
       [['--frobnicate'], /there is no option --frobnicate/, /wavetrain --help/],
       [['--timeout', '3'], /the command comes first, then --timeout/, /wavetrain run FILE --timeout/],
     ];

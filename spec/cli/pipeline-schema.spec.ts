@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { kindOfDefinition } from '../../lib/definition/kind.js';
 import { invoke } from './invoke.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
@@ -30,14 +31,15 @@ describe('schema pipeline', () => {
     }
   });
 
-  it('accepts every example', () => {
+  it('accepts every example of a pipeline', () => {
     const accepts = new Ajv({ strict: false }).compile(schema);
     const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.yaml'),
     );
     expect(files).not.to.deep.equal([]);
     for (const file of files) {
-      expect(accepts(parse(readFileSync(join(EXAMPLES, file), 'utf8'))), file).to.equal(true);
+      const text = readFileSync(join(EXAMPLES, file), 'utf8');
+      if (kindOfDefinition(text) === 'pipeline') expect(accepts(parse(text)), file).to.equal(true);
     }
   });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { chmodSync, truncateSync } from 'node:fs';
 import type { ValidationReport } from '../../lib/pipelines/report.js';
+import { asNobody } from '../support/as-nobody.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { invoke, Screen } from './invoke.js';
 
@@ -129,10 +130,10 @@ describe('validate', () => {
     };
 
     it('when it is missing', () =>
-      refused('none.yaml', /cannot read the pipeline file none\.yaml: there is no such file/));
+      refused('none.yaml', /cannot read the file none\.yaml: there is no such file/));
     it('when its folder is missing', () => refused('none/x.yaml', /there is no such file/));
     it('when a file stands where its folder should', () => refused('sound.yaml/x', /there is no such file/));
-    it('when it is a folder', () => refused('.', /cannot read the pipeline file \.: it is a folder/));
+    it('when it is a folder', () => refused('.', /cannot read the file \.: it is a folder/));
 
     it('when it is not UTF-8', async () => {
       folder.write('latin.yaml', Buffer.from([0x67, 0xe9, 0x0a]));
@@ -151,14 +152,7 @@ describe('validate', () => {
 
     it('when reading is not permitted', async () => {
       chmodSync(folder.write('secret.yaml', SOUND), 0);
-      const isRoot = process.getuid?.() === 0;
-      // To root everything is permitted: for a moment, be nobody.
-      if (isRoot) process.seteuid?.(65_534);
-      try {
-        await refused('secret.yaml', /you have no permission to read it/);
-      } finally {
-        if (isRoot) process.seteuid?.(0);
-      }
+      await asNobody(() => refused('secret.yaml', /you have no permission to read it/));
     });
   });
 });

@@ -2,36 +2,60 @@ import type { Statistics } from '../../waves/statistics.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { printJson } from '../json-output.js';
-import { preparePipeline, type PipelineFlags, type Preparation } from '../preparation.js';
+import { prepare } from '../preparation.js';
+import type { DefinitionFlags, Preparation } from '../prepared.js';
 import { oneLine } from '../printable.js';
 import { type Style, styleOf } from '../style.js';
 import { tellProblems } from '../tell-problems.js';
-import { terminalOf } from '../terminal.js';
+import { type Terminal, terminalOf } from '../terminal.js';
 
-/** Checks a pipeline without running it (rule 11). Answers `invalid` when it has errors. */
+/** Checks a pipeline or a plan without running it (rule 11; Plan, rule 3). Answers `invalid` when it has errors. */
 export async function validate(
-  flags: PipelineFlags & { readonly json: boolean },
+  flags: DefinitionFlags & { readonly json: boolean },
   context: CliContext,
 ): Promise<ExitStatus> {
-  const preparation = await preparePipeline(flags, context);
-  const { check } = preparation;
+  const preparation = await prepare(flags, context);
   if (flags.json) await printReport(preparation, context);
   else {
     tellProblems(preparation, context);
-    if (check.ok) printStatistics(preparation.name, check.pipeline.statistics, context);
+    await printStatistics(preparation, context);
   }
-  return check.ok ? EXIT.done : EXIT.invalid;
+  return preparation.check.ok ? EXIT.done : EXIT.invalid;
 }
 
 /** The body of the validation endpoint (D33, D41). */
-async function printReport({ check }: Preparation, context: CliContext): Promise<void> {
-  printJson(await context.services.report(check), context);
+async function printReport(preparation: Preparation, context: CliContext): Promise<void> {
+  if (preparation.kind === 'pipeline') {
+    printJson(await context.services.report(preparation.check), context);
+  } else {
+    const { planReportOf } = await context.services.plans();
+    printJson(planReportOf(preparation.check), context);
+  }
 }
 
-function printStatistics(name: string, statistics: Statistics, { stdout, env }: CliContext): void {
-  const style = styleOf(terminalOf(stdout, env));
-  const rows = Object.entries(statistics).map(([key, value]) => statisticLine(key, value, style));
-  stdout.write([`${style.green(style.marks.done)} ${name} is valid`, ...rows, ''].join('\n'));
+async function printStatistics(preparation: Preparation, { stdout, env }: CliContext): Promise<void> {
+  if (!preparation.check.ok) return;
+  const terminal = terminalOf(stdout, env);
+  const style = styleOf(terminal);
+  const rows = await statisticLines(preparation, terminal, style);
+  const title = `${style.green(style.marks.done)} ${preparation.name} is valid`;
+  stdout.write([title, ...rows, ''].join('\n'));
+}
+
+async function statisticLines(
+  preparation: Preparation,
+  terminal: Terminal,
+  style: Style,
+): Promise<readonly string[]> {
+  if (preparation.kind === 'pipeline') {
+    return preparation.check.ok ? pipelineLines(preparation.check.pipeline.statistics, style) : [];
+  }
+  const { planStatisticLines } = await import('./plan-statistics.js');
+  return preparation.check.ok ? planStatisticLines(preparation.check.statistics, terminal, style) : [];
+}
+
+function pipelineLines(statistics: Statistics, style: Style): string[] {
+  return Object.entries(statistics).map(([key, value]) => statisticLine(key, value, style));
 }
 
 function statisticLine(key: string, value: unknown, style: Style): string {

@@ -14,7 +14,7 @@ import {
   RunsShowCommand,
   RunsWatchCommand,
 } from './runs.js';
-import { SchemaPipelineCommand } from './schema.js';
+import { SchemaPipelineCommand, SchemaPlanCommand } from './schema.js';
 import { ServeCommand } from './serve.js';
 import { ToolsCommand } from './tools.js';
 import { ValidateCommand } from './validate.js';
@@ -36,6 +36,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   ToolsCommand,
   GraphCommand,
   SchemaPipelineCommand,
+  SchemaPlanCommand,
   DoctorCommand,
   HelpCommand,
   VersionCommand,

@@ -2,7 +2,7 @@
 export const TOOLS_OPTION =
   '<FILE> a file or package with tools of your own; may be given several times, and adds to SERVICE_TOOLS';
 export const INPUTS_OPTION =
-  '<JSON> values for pipeline.inputs, over its defaults; @FILE reads them from a file';
+  '<JSON> values for the inputs of the pipeline or plan, over their defaults; @FILE reads them from a file';
 export const SESSION_OPTION =
   '<JSON> values readable as {{session.KEY}} from the start; @FILE reads them from a file';
 export const ENV_FILE_OPTION =

@@ -14,7 +14,7 @@ const ABOUT_IDS = `
   in WAVETRAIN_API_KEY.
 `;
 
-const JSON_OF_OUTPUTS = 'print the outputs as one JSON document, and no progress';
+const JSON_OF_OUTPUTS = 'print the outputs, of a plan its result, as one JSON document, and no progress';
 const VERBOSE = 'print every event on a line of its own';
 const QUIET = 'no progress';
 
@@ -33,7 +33,7 @@ export class RunsListCommand extends ServerCommand {
   status = Option.String('--status', {
     description: '<STATUS> only runs that are queued, running, succeeded, failed or cancelled',
   });
-  pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline' });
+  pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
   tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
   limit = Option.String('--limit', { description: '<N> at most so many; default 20' });
   all = Option.Boolean('--all', false, { description: 'every run that the server keeps' });
@@ -104,12 +104,14 @@ export class RunsRerunCommand extends ServerCommand {
     examples: [
       ['only what has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
       ['a task and what depends on it', '$0 runs rerun 3f9c1a --from summary'],
+      ['a sub-pipeline of a plan and what reads from it', '$0 runs rerun 3f9c1a --from extract'],
     ],
   });
 
   runId = Option.String(RUN_ID);
   from = Option.String('--from', {
-    description: '<TASK> run again what has not succeeded (failed), or this task and what depends on it',
+    description:
+      '<NAME> run again what has not succeeded (failed), or this task, of a plan this sub-pipeline, and what depends on it',
   });
   watch = Option.Boolean('--watch', false, { description: 'watch the new run, as runs watch does' });
   json = Option.Boolean('--json', false, {

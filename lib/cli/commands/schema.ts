@@ -17,3 +17,20 @@ export class SchemaPipelineCommand extends Command<CliContext> {
     this.context.stdout.write(pipelineSchemaText());
   }
 }
+
+export class SchemaPlanCommand extends Command<CliContext> {
+  static override paths = [['schema', 'plan']];
+  static override usage = Command.Usage({
+    description: 'prints the JSON Schema of plan files, for editors',
+    details: `
+      Editors that speak the YAML language server complete and check plan files that begin with
+      "# yaml-language-server: $schema=plan.schema.json".
+    `,
+    examples: [['keep it beside your plans', '$0 schema plan > plan.schema.json']],
+  });
+
+  override async execute(): Promise<void> {
+    const { planSchemaText } = await import('../plan-schema.js');
+    this.context.stdout.write(planSchemaText());
+  }
+}

@@ -6,15 +6,19 @@ import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './
 export class ValidateCommand extends Command<CliContext> {
   static override paths = [['validate']];
   static override usage = Command.Usage({
-    description: 'checks a pipeline without running it, and shows its statistics',
+    description: 'checks a pipeline or a plan without running it, and shows its statistics',
     details: `
-      Every problem is shown with its place in the file and what to do about it. Warnings do not make a pipeline
-      invalid. A pipeline that passes here starts: run makes the same checks.
+      Every problem is shown with its place in the file and what to do about it. Warnings do not make it
+      invalid. What passes here starts: run makes the same checks.
 
-      The exit status is 0 for a valid pipeline, 1 for an invalid one and 2 when the file cannot be read.
+      A plan is checked with the pipelines that it names. Its order and waves are shown, and who stores and who reads
+      each key.
+
+      The exit status is 0 for what is valid, 1 for what is not and 2 when the file cannot be read.
     `,
     examples: [
       ['check a file', '$0 validate pipeline.yaml'],
+      ['check a plan and its pipelines', '$0 validate plan.yaml'],
       ['check what another program writes', 'generate | $0 validate -'],
       ['the report as JSON, for scripts', '$0 validate pipeline.yaml --json'],
     ],

@@ -1,4 +1,4 @@
-import type { LiveEvent, TaskEvent } from '../../execution/event.js';
+import type { EventPlace, LiveEvent, TaskEvent } from '../../execution/event.js';
 import { oneLine } from '../printable.js';
 import type { Style } from '../style.js';
 import { duration, plural } from '../words.js';
@@ -13,15 +13,15 @@ function wordsOf(event: LiveEvent, style: Style): string {
     case 'run':
       return `run ${event.status}${event.error === undefined ? '' : `: ${oneLine(event.error)}`}`;
     case 'sub_pipeline':
-      return `${event.sub_pipeline} ${event.status}${event.error === undefined ? '' : `: ${oneLine(event.error)}`}`;
+      return `sub-pipeline ${event.sub_pipeline} ${event.status}${event.error === undefined ? '' : `: ${oneLine(event.error)}`}`;
     case 'wave':
-      return `wave ${event.wave + 1} ${event.phase === 'start' ? 'started' : 'settled'} (${plural(event.tasks, 'task')})`;
+      return `${placeOf(event, ' ')}wave ${event.wave + 1} ${event.phase === 'start' ? 'started' : 'settled'} (${plural(event.tasks, 'task')})`;
     case 'start':
-      return `${event.task_id} started (${oneLine(event.tool)}${itemsOf(event)})`;
+      return `${nameOf(event)} started (${oneLine(event.tool)}${itemsOf(event)})`;
     case 'finish':
-      return `${event.task_id} ${style.green('finished')}${timeOf(event)}`;
+      return `${nameOf(event)} ${style.green('finished')}${timeOf(event)}`;
     case 'fail':
-      return `${event.task_id} ${style.red('failed')}${timeOf(event)}: ${oneLine(event.error ?? '')}`;
+      return `${nameOf(event)} ${style.red('failed')}${timeOf(event)}: ${oneLine(event.error ?? '')}`;
     case 'item':
       return event.phase === 'finish'
         ? `${nameOf(event)} finished`
@@ -36,8 +36,16 @@ function wordsOf(event: LiveEvent, style: Style): string {
   return `${nameOf(event)} says: ${oneLine(event.message)}`;
 }
 
-function nameOf({ task_id, item }: { readonly task_id: string; readonly item?: number }): string {
-  return item === undefined ? task_id : `${task_id}[${item}]`;
+/** `task`, `task[item]`; in a run within another with its place: `ingest/task`. */
+function nameOf(event: EventPlace & { readonly task_id: string; readonly item?: number }): string {
+  const { task_id, item } = event;
+  return `${placeOf(event, '/')}${item === undefined ? task_id : `${task_id}[${item}]`}`;
+}
+
+/** The sub-pipeline and the tasks that something happened in, and `end`; nothing of what happened in none. */
+function placeOf({ sub_pipeline, within = [] }: EventPlace, end: string): string {
+  const names = sub_pipeline === undefined ? within : [sub_pipeline, ...within];
+  return names.length === 0 ? '' : `${names.join('/')}${end}`;
 }
 
 function itemsOf({ items }: TaskEvent): string {

@@ -23,19 +23,30 @@ const MOST_PAST_WAVES = 5;
  * the screen, not of the run.
  */
 export function drawFrame(progress: Progress, view: FrameView): string[] {
-  const idColumns = Math.min(progress.longestId, WIDEST_ID, Math.floor(view.columns / 3));
-  const rows = chooseRows(progress, { ...view, idColumns, waves: progress.waves }, roomOf(view));
-  // The last column stays free: some terminals break the line there.
-  return rows.map((spans) => paintLine(spans, view.columns - 1, view.style));
+  const idColumns = idColumnsFor(progress.longestId, view);
+  return paintRows(runRows(progress, { ...view, idColumns, waves: progress.waves }, roomOf(view)), view);
+}
+
+/** How much of a row ids may take. */
+export function idColumnsFor(longestId: number, { columns }: Pick<FrameView, 'columns'>): number {
+  return Math.min(longestId, WIDEST_ID, Math.floor(columns / 3));
+}
+
+/** The last column stays free: some terminals break the line there. */
+export function paintRows(rows: readonly Span[][], { columns, style }: FrameView): string[] {
+  return rows.map((spans) => paintLine(spans, columns - 1, style));
 }
 
 /** The cursor waits on a row of its own below the frame. */
-function roomOf({ rows }: FrameView): number {
+export function roomOf({ rows }: FrameView): number {
   return Math.max(0, Math.min(rows - 1, TALLEST));
 }
 
-/** The present wave comes first when room is short, then its tasks, then the waves before and after. */
-function chooseRows(progress: Progress, view: RowView, room: number): Span[][] {
+/**
+ * The rows of a run, as many as there is room for: the present wave comes first when room is short, then its tasks,
+ * then the waves before and after.
+ */
+export function runRows(progress: Progress, view: RowView, room: number): Span[][] {
   const { present } = progress;
   if (present === undefined) return pastRows(progress, view, room);
   if (room <= 1) return [presentWaveRow(present, view)].slice(0, room);
@@ -55,8 +66,8 @@ function pastRows({ past, present }: Progress, view: RowView, room: number): Spa
 }
 
 function afterRows(progress: Progress, present: number): Span[][] {
-  const waves = progress.waves - present - 1;
-  return waves === 0 ? [] : [[['dim', `  … ${plural(waves, 'wave')} to come`]]];
+  const waves = (progress.waves ?? 0) - present - 1;
+  return waves <= 0 ? [] : [[['dim', `  … ${plural(waves, 'wave')} to come`]]];
 }
 
 /** Failures, then the tasks at work, then those that finished last, drawn with the finished ones on top. */
@@ -83,7 +94,8 @@ function hiddenRow(hidden: number, running: number): Span[] {
   ];
 }
 
-function firstOf<T>(values: Iterable<T>, most: number): T[] {
+/** At most so many. */
+export function firstOf<T>(values: Iterable<T>, most: number): T[] {
   const first: T[] = [];
   for (const value of values) {
     if (first.length >= most) break;

@@ -5,8 +5,8 @@ import { type Style, styleFor } from '../style.js';
 import { terminalOf } from '../terminal.js';
 import type { Display } from './display.js';
 import { eventLine } from './event-line.js';
-import { drawFrame, type FrameView } from './frame.js';
-import { Progress } from './progress.js';
+import type { FrameView } from './frame.js';
+import type { Picture } from './picture.js';
 
 /** Between two redraws; events in between only change the numbers. */
 const REDRAW_MS = 100;
@@ -17,7 +17,7 @@ const REDRAW_MS = 100;
  */
 export class LiveDisplay implements Display {
   readonly listens = true;
-  readonly #progress: Progress;
+  readonly #picture: Picture;
   readonly #verbose: boolean;
   readonly #context: CliContext;
   readonly #style: Style;
@@ -28,8 +28,8 @@ export class LiveDisplay implements Display {
   #frame = 0;
   #open = true;
 
-  constructor(waves: readonly (readonly string[])[], verbose: boolean, context: CliContext) {
-    this.#progress = new Progress(waves);
+  constructor(picture: Picture, verbose: boolean, context: CliContext) {
+    this.#picture = picture;
     this.#verbose = verbose;
     this.#context = context;
     this.#style = styleFor(context.stderr, context.env);
@@ -37,7 +37,7 @@ export class LiveDisplay implements Display {
   }
 
   event(event: LiveEvent): void {
-    this.#progress.take(event, this.#context.clock.now());
+    this.#picture.take(event, this.#context.clock.now());
     if (this.#verbose) this.#lines.push(eventLine(event, this.#style));
   }
 
@@ -52,7 +52,7 @@ export class LiveDisplay implements Display {
     this.#context.clock.clearTimeout(this.#timer);
     this.#render?.clear();
     // What stays may be taller than the screen: it scrolls.
-    this.#lines.push(...drawFrame(this.#progress, { ...this.#view(), rows: Number.POSITIVE_INFINITY }));
+    this.#lines.push(...this.#picture.draw({ ...this.#view(), rows: Number.POSITIVE_INFINITY }));
     this.#writeLines();
     this.#render?.done();
   }
@@ -68,7 +68,7 @@ export class LiveDisplay implements Display {
     this.#frame += 1;
     if (this.#lines.length > 0) this.#render.clear();
     this.#writeLines();
-    this.#render(drawFrame(this.#progress, this.#view()).join('\n'));
+    this.#render(this.#picture.draw(this.#view()).join('\n'));
     this.#schedule();
   }
 

@@ -5,6 +5,7 @@ import { terminalOf } from '../terminal.js';
 import type { Display } from './display.js';
 import { eventLine } from './event-line.js';
 import { LiveDisplay } from './live-display.js';
+import type { Picture } from './picture.js';
 
 export interface DisplayFlags {
   readonly json: boolean;
@@ -13,14 +14,10 @@ export interface DisplayFlags {
 }
 
 /** A live display on a terminal, lines with `--verbose`, otherwise nothing (D41). */
-export function openDisplay(
-  flags: DisplayFlags,
-  waves: readonly (readonly string[])[],
-  context: CliContext,
-): Display {
+export function openDisplay(flags: DisplayFlags, picture: () => Picture, context: CliContext): Display {
   const { redraws } = terminalOf(context.stderr, context.env);
   if (!redraws || flags.json || flags.quiet) return lineDisplay(flags, context);
-  return new LiveDisplay(waves, flags.verbose, context);
+  return new LiveDisplay(picture(), flags.verbose, context);
 }
 
 function lineDisplay({ verbose }: DisplayFlags, { stderr, env }: CliContext): Display {

@@ -8,6 +8,8 @@ export interface RunningTask {
   readonly items: number | undefined;
   itemsFinished: number;
   itemsFailed: number;
+  /** The task that was started last in the runs within it. */
+  inside: string | undefined;
   /** The last retry; over once its delay has passed. */
   retry: { readonly attempt: number; readonly until: number; readonly error: string } | undefined;
 }
@@ -38,7 +40,9 @@ const MOST_KEPT = 100;
  * size of the run.
  */
 export class Progress {
-  readonly waves: number;
+  /** Undefined when nobody knows how many there are. */
+  readonly waves: number | undefined;
+  settledWaves = 0;
   /** Of all task ids, so that columns do not jump; of a run elsewhere those that were heard of. */
   longestId: number;
   /** The tasks at work, in the order in which they started. */
@@ -50,9 +54,9 @@ export class Progress {
   readonly recent: SettledTask[] = [];
   present: WaveProgress | undefined;
 
-  constructor(waves: readonly (readonly string[])[]) {
-    this.waves = waves.length;
-    this.longestId = waves.reduce(
+  constructor(waves?: readonly (readonly string[])[]) {
+    this.waves = waves?.length;
+    this.longestId = (waves ?? []).reduce(
       (most, wave) => wave.reduce((longest, id) => Math.max(longest, id.length), most),
       0,
     );
@@ -60,6 +64,10 @@ export class Progress {
 
   /** @param now milliseconds, of the clock that also draws */
   take(event: LiveEvent, now: number): void {
+    if ('within' in event && event.within !== undefined) {
+      if (event.kind === 'start') this.#startInside(event.within, event.task_id);
+      return;
+    }
     switch (event.kind) {
       case 'wave':
         if (event.phase === 'start') this.#startWave(event.wave, event.tasks, now);
@@ -79,6 +87,7 @@ export class Progress {
         this.#retry(event, now);
         break;
       case 'run':
+      case 'sub_pipeline':
       case 'log':
         break;
     }
@@ -92,6 +101,7 @@ export class Progress {
 
   #finishWave(now: number): void {
     if (this.present === undefined) return;
+    this.settledWaves += 1;
     this.present.durationMs = now - this.present.since;
     keep(this.past, this.present);
     this.present = undefined;
@@ -99,8 +109,14 @@ export class Progress {
 
   #start({ task_id, items }: TaskEvent, now: number): void {
     this.longestId = Math.max(this.longestId, task_id.length);
-    const nothing = { itemsFinished: 0, itemsFailed: 0, retry: undefined };
+    const nothing = { itemsFinished: 0, itemsFailed: 0, inside: undefined, retry: undefined };
     this.running.set(task_id, { id: task_id, since: now, items, ...nothing });
+  }
+
+  /** A task within a task is none of this run's, but says what that one is about. */
+  #startInside([outermost = '', ...others]: readonly string[], taskId: string): void {
+    const task = this.running.get(outermost.replace(/\[\d+\]$/, ''));
+    if (task !== undefined) task.inside = [...others, taskId].join('/');
   }
 
   #settle(event: TaskEvent, now: number): void {
@@ -133,7 +149,7 @@ export class Progress {
 }
 
 /** Adds to a list of the last ones, at a cost that does not grow. */
-function keep<T>(list: T[], element: T): void {
+export function keep<T>(list: T[], element: T): void {
   list.push(element);
   if (list.length > 2 * MOST_KEPT) list.splice(0, MOST_KEPT);
 }

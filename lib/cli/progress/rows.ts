@@ -14,8 +14,8 @@ export interface RowView {
   readonly columns: number;
   /** Columns of the task ids. */
   readonly idColumns: number;
-  /** Number of waves of the run. */
-  readonly waves: number;
+  /** Number of waves of the run, where it is known. */
+  readonly waves: number | undefined;
 }
 
 /** `✓ wave 1 of 3   2 tasks   1.2 s` */
@@ -26,9 +26,14 @@ export function pastWaveRow(wave: WaveProgress, { style, waves }: RowView): Span
     : plural(wave.tasks, 'task');
   return [
     failed ? ['red', `${style.marks.failed} `] : ['green', `${style.marks.done} `],
-    ['plain', `wave ${wave.index + 1} of ${waves}  `],
+    ['plain', `${waveName(wave, waves)}  `],
     ['dim', `${count}  ${duration(wave.durationMs ?? 0)}`],
   ];
+}
+
+/** `wave 2 of 3`, or `wave 2` where nobody knows how many there are. */
+export function waveName({ index }: WaveProgress, waves: number | undefined): string {
+  return `wave ${index + 1}${waves === undefined ? '' : ` of ${waves}`}`;
 }
 
 /** `⠙ wave 2 of 3   3 of 5 tasks   0.8 s` */
@@ -36,7 +41,7 @@ export function presentWaveRow(wave: WaveProgress, view: RowView): Span[] {
   const count = `${grouped(wave.settled)} of ${plural(wave.tasks, 'task')}`;
   return [
     ['cyan', `${spinner(view)} `],
-    ['bold', `wave ${wave.index + 1} of ${view.waves}  `],
+    ['bold', `${waveName(wave, view.waves)}  `],
     ['plain', `${count}  `],
     ['dim', duration(view.now - wave.since)],
   ];
@@ -59,7 +64,10 @@ export function settledRow(task: SettledTask, { style, idColumns }: RowView): Sp
   ];
 }
 
-/** `  ⠙ extract   [#####-----] 512/1,000   0.8 s`, `  ⠙ load   attempt 2 in 0.5 s: connection refused` */
+/**
+ * `  ⠙ extract   [#####-----] 512/1,000   0.8 s`, `  ⠙ load   attempt 2 in 0.5 s: connection refused`,
+ * `  ⠙ report   0.8 s   running write`
+ */
 export function runningRow(task: RunningTask, view: RowView): Span[] {
   const head: Span[] = [
     ['cyan', `  ${spinner(view)} `],
@@ -67,7 +75,9 @@ export function runningRow(task: RunningTask, view: RowView): Span[] {
   ];
   const bar: Span[] = task.items === undefined ? [] : barSpans(task, task.items, view);
   const time: Span = ['dim', duration(view.now - task.since)];
-  return [...head, ...bar, ...(task.retry === undefined ? [time] : retrySpans(task.retry, task, view, time))];
+  const inside: Span[] = task.inside === undefined ? [] : [['dim', `  running ${oneLine(task.inside)}`]];
+  const rest = task.retry === undefined ? [time] : retrySpans(task.retry, task, view, time);
+  return [...head, ...bar, ...rest, ...inside];
 }
 
 function barSpans(task: RunningTask, items: number, view: RowView): Span[] {
@@ -96,7 +106,7 @@ function retrySpans(
   return [['yellow', `attempt ${retry.attempt} in ${duration(waiting)}: ${oneLine(retry.error)}`]];
 }
 
-function spinner({ style, frame }: RowView): string {
+export function spinner({ style, frame }: RowView): string {
   const { spinner: frames } = style.marks;
   return frames[frame % frames.length] ?? '';
 }

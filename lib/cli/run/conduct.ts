@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { LiveEvent } from '../../execution/event.js';
-import type { RunInputs } from '../../execution/run-inputs.js';
 import type { RunRecord } from '../../runs/record.js';
+import type { Submission } from '../../runs/registry-options.js';
 import type { CliContext, ProcessEvents } from '../context.js';
 import { printable } from '../printable.js';
 import type { Display } from '../progress/display.js';
@@ -14,19 +14,24 @@ import { Interrupts } from './interrupts.js';
 export interface Audience {
   readonly display: Display;
   readonly eventFile: EventFile | undefined;
+  /** Listens whatever is shown. */
+  readonly hear: ((event: LiveEvent) => void) | undefined;
 }
+
+/** Hands a run to the registry and answers its id. */
+export type Submit = (registry: RunDoor, submission: Submission) => Promise<string>;
 
 /** Submits a run, waits until it has settled or was stopped, and lets go of it: submit, await settled, forget (law L2). */
 export async function conduct(
   registry: RunDoor,
-  run: RunInputs,
+  submit: Submit,
   audience: Audience,
   { processEvents, stdout }: CliContext,
 ): Promise<RunRecord> {
   const { display } = audience;
   const restore = divertWrites(stdout, (line) => display.say(printable(stripVTControlCharacters(line))));
   try {
-    const runId = await registry.submit(run, { onEvent: listenerOf(audience) });
+    const runId = await submit(registry, { onEvent: listenerOf(audience) });
     const record = await settledOrStopped(registry, runId, display, processEvents);
     registry.forget(runId);
     return record;
@@ -50,10 +55,11 @@ async function settledOrStopped(
   }
 }
 
-function listenerOf({ display, eventFile }: Audience): ((event: LiveEvent) => void) | undefined {
-  if (eventFile === undefined) return display.listens ? (event) => display.event(event) : undefined;
+function listenerOf({ display, eventFile, hear }: Audience): ((event: LiveEvent) => void) | undefined {
+  if (eventFile === undefined && hear === undefined && !display.listens) return undefined;
   return (event) => {
-    eventFile.write(event);
+    hear?.(event);
+    eventFile?.write(event);
     display.event(event);
   };
 }

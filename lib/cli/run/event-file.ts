@@ -12,12 +12,19 @@ export class EventFile {
   readonly #name: string;
   #failure: Error | undefined;
 
-  /** @throws BadUsage when the file cannot be opened, or is the pipeline itself. */
-  static async open(name: string, pipelineFile: string, { cwd }: CliContext): Promise<EventFile> {
+  /**
+   * @param definitionFiles what is to be run
+   * @throws BadUsage when the file cannot be opened, or is one of those.
+   */
+  static async open(
+    name: string,
+    definitionFiles: readonly string[],
+    { cwd }: CliContext,
+  ): Promise<EventFile> {
     const path = resolve(cwd, name);
     if (name === '-') throw new BadUsage('--events takes a file', 'as in --events events.jsonl');
-    if (path === resolve(cwd, pipelineFile))
-      throw new BadUsage(`--events would overwrite the pipeline ${name}`);
+    if (definitionFiles.some((file) => path === resolve(cwd, file)))
+      throw new BadUsage(`--events would overwrite ${name}, which is to be run`);
     const stream = createWriteStream(path);
     try {
       await once(stream, 'open');

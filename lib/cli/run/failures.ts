@@ -13,26 +13,39 @@ const MOST_NAMES = 12;
 
 /** What failed, with item, attempts and error, what succeeded before, what never started, and what to do. */
 export function failureLines(
-  { status, failures, progress }: RunRecord,
+  record: RunRecord,
   pipeline: Pipeline,
   style: Style,
   terminal: Terminal,
 ): string[] {
-  const shown = terminal.interactive ? failures.slice(0, MOST_SHOWN) : failures;
-  const hidden = failures.length - shown.length;
-  const hint = status === 'failed' ? hintFor(failures) : undefined;
+  const { failures, progress } = record;
   return [
-    ...shown.map((failure) => failureLine(failure, style)),
-    ...(hidden > 0 ? [`  … ${grouped(hidden)} more; --events FILE keeps them all`] : []),
+    ...shownFailures(failures, style, terminal),
     ...namesLine('succeeded before', succeeded(pipeline, progress.waves_executed, failures), terminal),
     ...namesLine('not started', pipeline.waves.slice(progress.waves_executed).flat(), terminal),
-    ...(hint === undefined ? [] : [`  ${style.cyan('hint:')} ${hint}`]),
+    ...hintLine(record, style),
   ];
 }
 
-/** One failure, with what failed, how often it was tried, and why. */
-export function failureLine({ task_id, item, attempts, error }: TaskFailure, style: Style): string {
-  const name = item === undefined ? task_id : `${task_id}[${item}]`;
+/** The failures, on a terminal the first ones. */
+export function shownFailures(
+  failures: readonly TaskFailure[],
+  style: Style,
+  { interactive }: Terminal,
+): string[] {
+  const shown = interactive ? failures.slice(0, MOST_SHOWN) : failures;
+  const hidden = failures.length - shown.length;
+  return [
+    ...shown.map((failure) => failureLine(failure, style)),
+    ...(hidden > 0 ? [`  … ${grouped(hidden)} more; --events FILE keeps them all`] : []),
+  ];
+}
+
+/** One failure, with what failed, how often it was tried, and why. Of a plan: `sub-pipeline/task`. */
+export function failureLine(failure: TaskFailure, style: Style): string {
+  const { sub_pipeline, task_id, item, attempts, error } = failure;
+  const task = sub_pipeline === undefined ? task_id : `${sub_pipeline}/${task_id}`;
+  const name = item === undefined ? task : `${task}[${item}]`;
   const tries = attempts === 0 ? 'before its first attempt' : `after ${plural(attempts, 'attempt')}`;
   return `  ${style.red(name)} ${tries}: ${oneLine(error)}`;
 }
@@ -46,12 +59,18 @@ function succeeded(pipeline: Pipeline, waves: number, failures: readonly TaskFai
     .filter((taskId) => !failed.has(taskId));
 }
 
-function namesLine(title: string, names: readonly string[], { columns }: Terminal): string[] {
+/** `title: a, b, c and 7 more`, in as many lines as it takes; nothing without names. */
+export function namesLine(title: string, names: readonly string[], { columns }: Terminal): string[] {
   if (names.length === 0) return [];
   const more = names.length - MOST_NAMES;
   const listed = `${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}`;
   const [first = '', ...others] = wrap(`${title}: ${listed}`, Math.max(40, columns - 6));
   return [`  ${first}`, ...others.map((line) => `    ${line}`)];
+}
+
+/** What to do about a run that failed. */
+export function hintLine({ status, failures }: RunRecord, style: Style): string[] {
+  return status === 'failed' ? [`  ${style.cyan('hint:')} ${hintFor(failures)}`] : [];
 }
 
 function hintFor(failures: readonly TaskFailure[]): string {

@@ -4,6 +4,7 @@ import type { RunFlags } from './flags.js';
 
 const TIMEOUT: NumberRule = { least: 0, above: true, unit: 'seconds', example: '30' };
 const DELAY: NumberRule = { least: 0, unit: 'seconds', example: '0.5' };
+const PLAN_CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' };
 const JITTER: NumberRule = { least: 0, most: 1, unit: 'a fraction of the delay', example: '0.2' };
 const CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'items at once', example: '8' };
 
@@ -21,4 +22,9 @@ export function readRunOptions(flags: RunFlags): ExecutionOptions {
     max_retry_delay: readNumber('--max-retry-delay', flags.maxRetryDelay, DELAY),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** How many sub-pipelines of a plan may run together (D45). Throws BadUsage for what is no such number. */
+export function readPlanConcurrency({ planConcurrency }: RunFlags): number | undefined {
+  return readNumber('--plan-concurrency', planConcurrency, PLAN_CONCURRENCY);
 }

@@ -1,85 +1,76 @@
-import type { RunInputs } from '../../execution/run-inputs.js';
+import type { ExecutionOptions, RunInputs } from '../../execution/run-inputs.js';
 import type { JsonObject } from '../../json.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
-import { EXIT, type ExitStatus, statusOfRun } from '../exit-status.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readJsonObject } from '../flags/json-object.js';
-import { type Preparation, preparePipeline } from '../preparation.js';
-import { drained } from '../output.js';
+import { prepare } from '../preparation.js';
+import type { PipelinePreparation } from '../prepared.js';
 import { PROGRAM } from '../program.js';
-import { openDisplay } from '../progress/open-display.js';
+import { RunPicture } from '../progress/run-picture.js';
 import { tellProblems } from '../tell-problems.js';
-import { conduct } from './conduct.js';
-import { EventFile } from './event-file.js';
+import { failureLines } from './failures.js';
 import type { RunFlags } from './flags.js';
-import { readRunOptions } from './options.js';
-import { tellEnd } from './outcome.js';
+import { readPlanConcurrency, readRunOptions } from './options.js';
 import { checkParams } from './params.js';
-import { tellStrays } from './strays.js';
+import { perform, type ShownRun } from './perform.js';
 
-/** Runs a pipeline file: flags, definition and params are checked first, then it runs, then its end is told. */
+/** Runs a pipeline or plan file: flags, definition and params are checked first, then it runs, then its end is told. */
 export async function run(flags: RunFlags, context: CliContext): Promise<ExitStatus> {
   const options = readRunOptions(flags);
+  const planConcurrency = readPlanConcurrency(flags);
   if (flags.tenant === '') throw new BadUsage('--tenant takes a name', 'as in --tenant acme');
-  const params = (await readJsonObject('--params', flags.params, context)) ?? {};
-  const preparation = await preparePipeline(flags, context);
+  const params = await readJsonObject('--params', flags.params, context);
+  const preparation = await prepare(flags, context);
+  if (preparation.kind === 'plan' && params !== undefined) throw paramsOfPlan();
+  if (preparation.kind === 'pipeline' && planConcurrency !== undefined) throw concurrencyOfPipeline();
   if (!preparation.check.ok || wantsWarnings(flags)) tellProblems(preparation, context);
   if (!preparation.check.ok) return EXIT.invalid;
-  const { pipeline } = preparation.check;
-  await checkParams(pipeline.definition, params, `${PROGRAM} run ${flags.file}`, context);
-  const runInputs = runInputsOf(pipeline, preparation, params, { options, tenant: flags.tenant });
-  return perform(runInputs, flags, preparation, context);
+  if (preparation.kind === 'pipeline') {
+    return runPipeline(preparation.check.pipeline, preparation, { params, options }, flags, context);
+  }
+  const { runPlan } = await import('./run-plan.js');
+  return runPlan(preparation, { options, planConcurrency }, flags, context);
 }
 
-async function perform(
-  runInputs: RunInputs,
+async function runPipeline(
+  pipeline: Pipeline,
+  { inputs, session, fileRoots }: PipelinePreparation,
+  { params = {}, options }: { readonly params: JsonObject | undefined; readonly options: ExecutionOptions },
   flags: RunFlags,
-  { fileRoots }: Preparation,
   context: CliContext,
 ): Promise<ExitStatus> {
-  const eventFile =
-    flags.events === undefined ? undefined : await EventFile.open(flags.events, flags.file, context);
-  const registry = await context.services.registry(fileRoots, context.clock);
-  const display = openDisplay(flags, runInputs.pipeline.waves, context);
-  // Until everything is printed: what a tool left behind must not cut the outputs off.
-  const silence = tellStrays(context.processEvents, (line) => display.say(line));
-  try {
-    const record = await conduct(registry, runInputs, { display, eventFile }, context);
-    tellEnd(record, runInputs.pipeline, flags, context);
-    await drained(context.stdout);
-    return worse(statusOfRun(record.status), await closeEvents(eventFile, context));
-  } finally {
-    silence();
-    await eventFile?.close();
-  }
-}
-
-async function closeEvents(eventFile: EventFile | undefined, { stderr }: CliContext): Promise<ExitStatus> {
-  const failure = await eventFile?.close();
-  if (failure === undefined) return EXIT.done;
-  stderr.write(`${PROGRAM}: ${failure}\n`);
-  return EXIT.failed;
-}
-
-function worse(run: ExitStatus, events: ExitStatus): ExitStatus {
-  return run === EXIT.done ? events : run;
-}
-
-function runInputsOf(
-  pipeline: Pipeline,
-  { inputs, session }: Preparation,
-  params: JsonObject,
-  { options, tenant }: { options: RunInputs['options'] & object; tenant: string | undefined },
-): RunInputs {
-  return {
+  await checkParams(pipeline.definition, params, `${PROGRAM} run ${flags.file}`, context);
+  const runInputs: RunInputs = {
     pipeline,
     params,
     options,
     ...(inputs && { inputs }),
     ...(session && { session }),
-    ...(tenant !== undefined && { tenant_id: tenant }),
+    ...(flags.tenant !== undefined && { tenant_id: flags.tenant }),
   };
+  const shown = {
+    definitionFiles: [flags.file],
+    submit: (registry, submission) => registry.submit(runInputs, submission),
+    picture: () => new RunPicture(pipeline.waves),
+    failures: (record, style, terminal) => failureLines(record, pipeline, style, terminal),
+  } satisfies ShownRun;
+  return perform(shown, flags, fileRoots, context);
+}
+
+function paramsOfPlan(): BadUsage {
+  return new BadUsage(
+    '--params is for pipelines: a plan has none',
+    `give --inputs '{"key": "value"}', which the plan hands on to its sub-pipelines`,
+  );
+}
+
+function concurrencyOfPipeline(): BadUsage {
+  return new BadUsage(
+    '--plan-concurrency is for plans',
+    '--concurrency limits how many items of one fan-out are in flight',
+  );
 }
 
 function wantsWarnings({ json, quiet }: RunFlags): boolean {

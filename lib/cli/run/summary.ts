@@ -4,11 +4,16 @@ import { duration, grouped, plural } from '../words.js';
 
 /** How a run ended, in one line: `✓ succeeded in 4.2 s: 5 waves, 1,003 invocations`. */
 export function summaryLine(record: RunRecord, style: Style): string {
-  const { waves, waves_executed, invocations } = record.progress;
-  const work = `${grouped(waves_executed)} of ${plural(waves, 'wave')}, ${plural(invocations, 'invocation')}`;
+  const { waves, waves_executed, invocations, sub_pipelines, sub_pipelines_settled = 0 } = record.progress;
+  const parts =
+    sub_pipelines === undefined
+      ? ''
+      : `${grouped(sub_pipelines_settled)} of ${plural(sub_pipelines, 'sub-pipeline')}, `;
+  const work = `${parts}${grouped(waves_executed)} of ${plural(waves, 'wave')}, ${plural(invocations, 'invocation')}`;
   const time = timeOf(record);
   if (record.status === 'succeeded') {
-    return `${style.green(`${style.marks.done} succeeded`)}${time}: ${plural(waves, 'wave')}, ${plural(invocations, 'invocation')}`;
+    const all = sub_pipelines === undefined ? '' : `${plural(sub_pipelines, 'sub-pipeline')}, `;
+    return `${style.green(`${style.marks.done} succeeded`)}${time}: ${all}${plural(waves, 'wave')}, ${plural(invocations, 'invocation')}`;
   }
   const how =
     record.status === 'cancelled'

@@ -133,7 +133,8 @@ function* blockLines(text: string, indent: string): Generator<string> {
 /** Words that YAML would read as something else than text. */
 const NOT_TEXT = /^(null|true|false|yes|no|on|off|y|n)$/i;
 
-function keyOf(name: string): string {
+/** A name as a key of YAML. */
+export function keyOf(name: string): string {
   return /^[A-Za-z_][\w-]*$/.test(name) && !NOT_TEXT.test(name) ? name : JSON.stringify(name);
 }
 

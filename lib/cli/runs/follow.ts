@@ -3,6 +3,8 @@ import type { CliContext } from '../context.js';
 import { PROGRAM } from '../program.js';
 import type { Display } from '../progress/display.js';
 import { openDisplay } from '../progress/open-display.js';
+import type { Picture } from '../progress/picture.js';
+import { RunPicture } from '../progress/run-picture.js';
 import { EndSignals } from '../serve/end-signals.js';
 import { terminalOf } from '../terminal.js';
 import { ServerClock } from './server-clock.js';
@@ -45,8 +47,8 @@ async function showUntilSettled(
   signal: AbortSignal,
 ): Promise<RunRecord> {
   const clock = new ServerClock(context.clock);
-  const { progress } = await client.record(runId, { signal });
-  const display = openFor(progress.waves, flags, { ...context, clock });
+  const picture = await pictureOf(await client.record(runId, { signal }));
+  const display = openFor(picture, flags, { ...context, clock });
   try {
     for await (const event of client.events(runId, { signal })) {
       if (event.kind === 'gap') {
@@ -64,13 +66,16 @@ async function showUntilSettled(
 }
 
 /** On a terminal the run is drawn, anywhere else each event is a line: who watches wants to see something. */
-function openFor(waves: number, flags: FollowFlags, context: CliContext): Display {
+function openFor(picture: Picture, flags: FollowFlags, context: CliContext): Display {
   const { redraws } = terminalOf(context.stderr, context.env);
   const verbose = flags.verbose || !(redraws || flags.json || flags.quiet);
-  // Only their number is known here; the tasks are heard of as they start.
-  return openDisplay(
-    { ...flags, verbose },
-    Array.from({ length: waves }, () => []),
-    context,
-  );
+  return openDisplay({ ...flags, verbose }, () => picture, context);
+}
+
+/** Only how many waves or sub-pipelines there are is known here; the rest is heard of as it starts. */
+async function pictureOf({ progress }: RunRecord): Promise<Picture> {
+  const { waves, sub_pipelines } = progress;
+  if (sub_pipelines === undefined) return new RunPicture(Array.from({ length: waves }, () => []));
+  const { PlanPicture } = await import('../progress/plan-picture.js');
+  return new PlanPicture(sub_pipelines);
 }

@@ -39,6 +39,6 @@ function cellsOf(run: RunSummary, now: number): string[] {
     run.status,
     duration(now - Date.parse(run.created_at)),
     `${tasks_settled}/${tasks}`,
-    oneLine(run.pipeline_id),
+    `${oneLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,
   ];
 }

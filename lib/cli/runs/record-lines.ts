@@ -25,8 +25,8 @@ function factsOf(record: RunRecord, style: Style): (readonly [string, string])[]
   const facts: (readonly [string, string | null])[] = [
     ['run', record.run_id],
     ['status', statusOf(record, style)],
-    ['pipeline', oneLine(record.pipeline_id)],
-    ['goal', oneLine(record.goal)],
+    [record.kind, oneLine(record.pipeline_id)],
+    ['goal', record.goal === '' ? null : oneLine(record.goal)],
     ['tenant', oneLine(record.tenant_id)],
     ['created', record.created_at],
     ['started', record.started_at],
@@ -34,6 +34,11 @@ function factsOf(record: RunRecord, style: Style): (readonly [string, string])[]
     [
       'progress',
       [
+        ...(progress.sub_pipelines === undefined
+          ? []
+          : [
+              `${grouped(progress.sub_pipelines_settled ?? 0)} of ${plural(progress.sub_pipelines, 'sub-pipeline')}`,
+            ]),
         `${grouped(progress.waves_executed)} of ${plural(progress.waves, 'wave')}`,
         `${grouped(progress.tasks_settled)} of ${plural(progress.tasks, 'task')}`,
         plural(progress.invocations, 'invocation'),

@@ -3,6 +3,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, statusOfRun } from '../exit-status.js';
 import { printJson } from '../json-output.js';
 import { failureLine } from '../run/failures.js';
+import { outputOf } from '../run/outcome.js';
 import { printOutcome } from '../run/outputs.js';
 import { summaryLine } from '../run/summary.js';
 import { styleFor } from '../style.js';
@@ -33,7 +34,7 @@ export function tellSettled(
   const summary = result !== null && (json || quiet) ? [] : [summaryLine(record, style)];
   const lines = [...summary, ...failures.map((failure) => failureLine(failure, style))];
   if (lines.length > 0) context.stderr.write(`${lines.join('\n')}\n`);
-  if (result !== null && json) printJson(result.outputs, context);
+  if (result !== null && json) printJson(outputOf(record), context);
   else if (result !== null) printOutcome(result, context);
   return statusOfRun(record.status);
 }

@@ -31,6 +31,26 @@ describe('the line of an event', () => {
       { kind: 'retry', task_id: 'a', attempt: 1, delay_ms: 500, error: 'x' },
       'a attempt 1 failed: x; attempt 2 in 0.5 s',
     ],
+    [
+      { kind: 'sub_pipeline', sub_pipeline: 'ingest', status: 'failed', error: 'x' },
+      'sub-pipeline ingest failed: x',
+    ],
+    [
+      { kind: 'wave', wave: 0, phase: 'start', tasks: 2, sub_pipeline: 'ingest' },
+      'ingest wave 1 started (2 tasks)',
+    ],
+    [
+      { kind: 'fail', task_id: 'a', tool: 'x', wave: 0, error: 'x', sub_pipeline: 'ingest' },
+      'ingest/a failed: x',
+    ],
+    [
+      { kind: 'item', task_id: 'a', item: 7, phase: 'finish', attempt: 1, within: ['each[3]', 'b'] },
+      'each[3]/b/a[7] finished',
+    ],
+    [
+      { kind: 'start', task_id: 'a', tool: 'mock', wave: 0, sub_pipeline: 'ingest', within: ['each[3]'] },
+      'ingest/each[3]/a started (mock)',
+    ],
     [{ kind: 'log', task_id: 'a', item: 0, message: '\u001b[31mred\nline' }, 'a[0] says: red line'],
   ];
   for (const [event, words] of LINES) {

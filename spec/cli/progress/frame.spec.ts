@@ -69,6 +69,26 @@ describe('the frame of a run', () => {
     expect(draw(after(WAVES, UNDER_WAY), 1000)).to.include('  ⠋ load  0.8 s  attempt 2');
   });
 
+  it('leaves runs within a task out of its own waves and tasks, and says which task of theirs began last', () => {
+    const within = ['load'];
+    const progress = after(WAVES, [
+      ...UNDER_WAY.slice(0, -1),
+      [450, { kind: 'wave', wave: 0, phase: 'start', tasks: 9, within }],
+      [450, { kind: 'start', task_id: 'list', tool: 'x', wave: 0, within }],
+      [450, { kind: 'start', task_id: 'deep', tool: 'x', wave: 0, within: ['each[2]', 'list'] }],
+      [450, { kind: 'fail', task_id: 'each', tool: 'x', wave: 0, error: 'no', within }],
+      [450, { kind: 'wave', wave: 0, phase: 'finish', tasks: 9, within }],
+    ]);
+    expect(draw(progress, 600)).to.deep.equal([
+      '✓ wave 1 of 3  1 task  0.2 s',
+      '⠋ wave 2 of 3  1 of 3 tasks  0.4 s',
+      '  ✓ copy  0.2 s',
+      '  ⠋ each  [##########----------] 2/4  0.4 s  running list/deep',
+      '  ⠋ load  0.4 s  running list',
+      '  … 1 wave to come',
+    ]);
+  });
+
   it('shows which tasks failed and why, and how many items did', () => {
     const progress = after(WAVES, [
       ...UNDER_WAY,

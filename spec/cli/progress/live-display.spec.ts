@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { LiveDisplay } from '../../../lib/cli/progress/live-display.js';
 import { openDisplay } from '../../../lib/cli/progress/open-display.js';
+import { RunPicture } from '../../../lib/cli/progress/run-picture.js';
 import { systemContext, type CliContext } from '../../../lib/cli/context.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -8,7 +9,7 @@ import { Recorder, Screen } from '../invoke.js';
 import { entry } from './events.js';
 
 const FLAGS = { json: false, quiet: false, verbose: false };
-const WAVES = [['a', 'b']];
+const picture = (): RunPicture => new RunPicture([['a', 'b']]);
 
 describe('the live display', () => {
   let clock: ManualClock;
@@ -39,7 +40,7 @@ describe('the live display', () => {
 
   it('is opened on a terminal alone, and not with --json, --quiet, CI or a dumb terminal (D41)', () => {
     const isLive = (flags: object, changed: Partial<CliContext> = {}): boolean => {
-      const display = openDisplay({ ...FLAGS, ...flags }, WAVES, context(changed));
+      const display = openDisplay({ ...FLAGS, ...flags }, picture, context(changed));
       display.close();
       return display instanceof LiveDisplay;
     };
@@ -54,7 +55,7 @@ describe('the live display', () => {
   });
 
   it('draws at most once in a tenth of a second, however many events there are', async () => {
-    const display = new LiveDisplay(WAVES, false, context());
+    const display = new LiveDisplay(picture(), false, context());
     begin(display);
     for (let item = 0; item < 1000; item += 1) {
       display.event(entry({ kind: 'item', task_id: 'a', item, phase: 'finish', attempt: 1 }));
@@ -69,7 +70,7 @@ describe('the live display', () => {
   });
 
   it('draws a run that was over before the first redraw once', async () => {
-    const display = new LiveDisplay(WAVES, false, context());
+    const display = new LiveDisplay(picture(), false, context());
     begin(display);
     display.event(entry({ kind: 'wave', wave: 0, phase: 'finish', tasks: 2 }));
     display.close();
@@ -77,7 +78,7 @@ describe('the live display', () => {
   });
 
   it('stops its timer when it is closed, and may be closed twice', async () => {
-    const display = new LiveDisplay(WAVES, false, context());
+    const display = new LiveDisplay(picture(), false, context());
     begin(display);
     await redraw();
     display.close();
@@ -88,7 +89,7 @@ describe('the live display', () => {
   });
 
   it('keeps what was said above the frame', async () => {
-    const display = new LiveDisplay(WAVES, false, context());
+    const display = new LiveDisplay(picture(), false, context());
     begin(display);
     display.say('something happened');
     await redraw();
@@ -99,7 +100,7 @@ describe('the live display', () => {
   });
 
   it('tells every event above the frame with --verbose, and none without', async () => {
-    const display = new LiveDisplay(WAVES, true, context());
+    const display = new LiveDisplay(picture(), true, context());
     begin(display);
     await redraw();
     expect(screen.text).to.contain('12:34:56.789 a started (x)\n');

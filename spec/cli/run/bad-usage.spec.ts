@@ -29,9 +29,11 @@ describe('run, misused', () => {
       [['--session-file', 'none.json'], /cannot read the --session-file file none\.json/],
       [['--env-file', 'none.env'], /cannot read the --env-file none\.env/],
       [['--tenant', ''], /--tenant takes a name/],
+      [['--plan-concurrency', '2'], /--plan-concurrency is for plans/],
+      [['--plan-concurrency', '0'], /--plan-concurrency takes a whole number of at least 1/],
       [['--tools', './none.ts'], /cannot load tools from "\.\/none\.ts"/],
       [['--events', '-'], /--events takes a file/],
-      [['--events', './greet.yaml'], /--events would overwrite the pipeline/],
+      [['--events', './greet.yaml'], /--events would overwrite \.\/greet\.yaml/],
       [
         ['--events', 'none/events.jsonl'],
         /cannot write the --events file none\/events\.jsonl: there is no such/,

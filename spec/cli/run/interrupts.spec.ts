@@ -41,6 +41,10 @@ class HeldRegistry implements RunDoor {
     return 'r1';
   }
 
+  submitPlan(): Promise<string> {
+    throw new Error('this is no plan');
+  }
+
   settled(): Promise<RunRecord> {
     return this.end.promise;
   }

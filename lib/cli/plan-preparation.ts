@@ -1,0 +1,46 @@
+import { dirname, join, resolve } from 'node:path';
+import type { CheckOptions } from '../pipelines/check.js';
+import type { GivenPipeline } from '../plans/given-pipeline.js';
+import type { CliContext } from './context.js';
+import type { Given, NamedText, PlanPreparation } from './prepared.js';
+import { STANDARD_INPUT } from './source.js';
+
+interface PlanPlace {
+  /** The plan file as it was named; `-` is standard input. */
+  readonly file: string;
+  /** Its folder: the working directory for standard input. */
+  readonly folder: string;
+}
+
+/** Reads the pipelines of a plan and checks all of it (D42, D46). */
+export async function preparePlan(
+  given: Given & { readonly fileRoots: readonly string[] },
+  place: PlanPlace,
+  options: CheckOptions,
+  context: CliContext,
+): Promise<PlanPreparation> {
+  const { checkPlan, readPipelines } = await context.services.plans();
+  const { file, folder } = place;
+  const planFile = file === STANDARD_INPUT ? undefined : resolve(context.cwd, file);
+  const pipelines = await readPipelines(given.text, folder, planFile);
+  const files = filesOf(pipelines.values(), place);
+  const folders = [...files.keys()].map((name) => dirname(resolve(folder, name)));
+  return {
+    kind: 'plan',
+    ...given,
+    check: checkPlan(given.text, { ...options, pipelines }),
+    fileRoots: [...new Set([...given.fileRoots, ...folders])],
+    files,
+  };
+}
+
+/** Named as the plan was, so that a terminal finds them from the working directory. */
+function filesOf(pipelines: Iterable<GivenPipeline>, { file }: PlanPlace): Map<string, NamedText> {
+  const above = file === STANDARD_INPUT ? '' : dirname(file);
+  const files = new Map<string, NamedText>();
+  for (const pipeline of pipelines) {
+    if (!('text' in pipeline) || pipeline.file === undefined) continue;
+    files.set(pipeline.file, { name: join(above, pipeline.file), text: pipeline.text });
+  }
+  return files;
+}

@@ -1,0 +1,6 @@
+import { planJsonSchema } from '../definition/json-schema.js';
+
+/** The JSON Schema of a plan file, as a file. */
+export function planSchemaText(): string {
+  return `${JSON.stringify(planJsonSchema(), null, 2)}\n`;
+}

@@ -1,0 +1,46 @@
+import type { PlanInputs } from '../../execution/plan-inputs.js';
+import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import type { PlanPreparation } from '../prepared.js';
+import { PlanPicture } from '../progress/plan-picture.js';
+import type { RunFlags } from './flags.js';
+import { perform, type ShownRun } from './perform.js';
+import { PlanCourse } from './plan-course.js';
+import { planFailureLines } from './plan-failures.js';
+
+interface PlanOptions {
+  readonly options: ExecutionOptions;
+  readonly planConcurrency: number | undefined;
+}
+
+/** Runs a plan that was checked (D42, D47). */
+export async function runPlan(
+  { check, inputs, session, fileRoots, files }: PlanPreparation,
+  { options, planConcurrency }: PlanOptions,
+  flags: RunFlags,
+  context: CliContext,
+): Promise<ExitStatus> {
+  if (!check.ok || check.plan === undefined) return EXIT.invalid;
+  const { plan } = check;
+  const planInputs: PlanInputs = {
+    plan,
+    options,
+    ...(inputs && { inputs }),
+    ...(session && { session }),
+    ...(flags.tenant !== undefined && { tenant_id: flags.tenant }),
+    ...(planConcurrency !== undefined && { plan_concurrency: planConcurrency }),
+  };
+  const course = new PlanCourse(plan);
+  const shown = {
+    definitionFiles: [flags.file, ...[...files.values()].map(({ name }) => name)],
+    submit: (registry, submission) => registry.submitPlan(planInputs, submission),
+    picture: () => {
+      const waves = [...plan.subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves] as const);
+      return new PlanPicture(plan.subPipelines.size, new Map(waves));
+    },
+    hear: (event) => course.hear(event),
+    failures: (record, style, terminal) => planFailureLines(record, course, style, terminal),
+  } satisfies ShownRun;
+  return perform(shown, flags, fileRoots, context);
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { stripVTControlCharacters } from 'node:util';
+import { checkPlan } from '../../../lib/plans/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { Screen } from '../invoke.js';
+import { type AskedServer, askedServer } from './commands.js';
+
+const planText = (tool: string): string => `plan:
+  id: quarterly
+  sub_pipelines:
+    - {id: ingest, stores: [k], pipeline: {id: i, goal: g, tasks: [{id: keep, tool: store, inputs: {key: k, value: 7}}]}}
+    - {id: report, reads: [k], pipeline: {id: r, goal: g, tasks: [
+        {id: write, tool: ${tool}, inputs: {message: "no {{session.k}}"}}]}}
+`;
+
+describe('runs, of plans', () => {
+  let server: AskedServer;
+  before(async () => {
+    server = await askedServer();
+  });
+  after(() => server.close(0));
+
+  /** A plan that has run, and how: with `fail` its second sub-pipeline did not succeed. */
+  async function settled(tool: 'mock' | 'fail' = 'mock'): Promise<string> {
+    const check = checkPlan(planText(tool), { catalog: builtinCatalog() });
+    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+    const runId = await server.registry.submitPlan({ plan: check.plan });
+    await server.registry.settled(runId);
+    return runId;
+  }
+
+  it('are listed as plans', async () => {
+    await settled();
+    expect((await server.runs('list')).stdout).to.match(/succeeded .* 2\/2 +quarterly \(plan\)\n/);
+  });
+
+  it('are shown with their sub-pipelines, outputs and blackboard', async () => {
+    const { status, stdout } = await server.runs(`show ${await settled()}`);
+    expect(status).to.equal(0);
+    expect(stdout)
+      .to.match(/^plan +quarterly$/m)
+      .and.not.to.match(/^goal/m);
+    expect(stdout).to.contain('2 of 2 sub-pipelines, 2 of 2 waves, 2 of 2 tasks, 2 invocations\n');
+    expect(stdout).to.contain('Outputs:\n  ingest:\n    keep: 7\n  report:\n');
+    expect(stdout).to.contain('Blackboard:\n  k: 7\nStats:\n  total_waves: 2\n');
+  });
+
+  it('that failed are shown with sub-pipeline and task', async () => {
+    const { stdout } = await server.runs(`show ${await settled('fail')}`);
+    expect(stdout).to.contain('Failures:\n  report/write after 1 attempt: no 7\n');
+    expect(stdout).to.match(/^error +sub-pipeline "report", task "write": no 7$/m);
+  });
+
+  it('are watched: each event with its sub-pipeline, then the outputs; with --json the result (D47)', async () => {
+    const runId = await settled();
+    const { status, stdout, stderr } = await server.runs(`watch ${runId}`);
+    expect(status).to.equal(0);
+    expect(stderr).to.contain(' sub-pipeline report running\n').and.to.contain(' ingest/keep finished');
+    expect(stdout).to.contain('Blackboard:\n  k: 7\n');
+    const json: object = JSON.parse((await server.runs(`watch ${runId} --json`)).stdout);
+    expect(json).to.include({ plan_id: 'quarterly', total_waves: 2 }).and.to.have.property('events');
+  });
+
+  it('are drawn on a terminal', async () => {
+    const stderr = new Screen(100);
+    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
+    const { status } = await server.runs(`watch ${await settled('fail')}`, { stderr, env });
+    expect(status).to.equal(3);
+    const drawn = stripVTControlCharacters(stderr.text);
+    expect(drawn).to.match(/✓ ingest +1 wave +\d+ ms\n✗ report +no 7\n✗ failed/);
+    expect(drawn).to.contain('report/write after 1 attempt: no 7');
+  });
+
+  it('are run again from a sub-pipeline, reusing those before (D35)', async () => {
+    const runId = await settled();
+    const { status, stdout } = await server.runs(`rerun ${runId} --from report`);
+    expect(status).to.equal(0);
+    const record = await server.registry.settled(stdout.trim());
+    expect(record).to.include({ kind: 'plan', rerun_of: runId, status: 'succeeded' });
+    expect(record.progress.invocations).to.equal(1);
+    const unknown = await server.runs(`rerun ${runId} --from nobody`);
+    expect(unknown.status).to.equal(2);
+    expect(unknown.stderr).to.contain('its sub-pipelines are ingest, report');
+  });
+});
