@@ -4,6 +4,7 @@ import { runWithLimit } from './fan-out-limit.js';
 import { runOnTheFloor } from './floor.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
 import { runOurs } from './ours.js';
+import { planChain, planCheckTime, planTimes } from './plans.js';
 import { chain, fanOut, waves } from './shapes.js';
 import { compareStart } from './start.js';
 import { validationTime } from './validation.js';
@@ -79,6 +80,17 @@ row(
   '50 ms',
   `worst of 5: ${Math.max(...gaps).toFixed(0)} ms`,
 );
+
+const planTook = await planTimes(planChain(500));
+const perSubPipeline = (ms: number): string => `${(ms * 2).toFixed(0)} µs`;
+row(
+  'plan of 500 sub-pipelines in a chain: what the plan adds to each',
+  perSubPipeline(planTook.plan - planTook.alone),
+  '200 µs',
+  `${perSubPipeline(planTook.plan)} each, alone ${perSubPipeline(planTook.alone)}: ${(planTook.plan / planTook.alone).toFixed(1)}x`,
+);
+
+row('checking a plan of 500 sub-pipelines', `${planCheckTime(500).toFixed(0)} ms`, '1,000 ms', '');
 
 const start = compareStart(resolve('bin/wavetrain.js'), 21);
 row(

@@ -1,4 +1,4 @@
-/** What a tool may take at most. */
+/** What tools may take at most, and how deep pipelines may run others. */
 
 /** Size of one file that a tool reads, in bytes. */
 export const FILE_LIMIT_BYTES = 10 * 2 ** 20;
@@ -18,3 +18,6 @@ export const EXPRESSION_LIMITS = {
   /** Size of its result as JSON, in bytes (roughly: characters). */
   resultBytes: 10 * 2 ** 20,
 } as const;
+
+/** How many pipelines may run inside each other, below the one that was submitted. */
+export const MOST_NESTED_PIPELINES = 8;

@@ -11,6 +11,7 @@ export function bindWork(run: object, work: Work): void {
 
 /** The work of the run that an actor belongs to: that of the nearest one above it. */
 export function workOf(actor: AnyActorRef): Work {
+  // oxlint-disable-next-line no-underscore-dangle -- XState has no other word for the actor above
   for (let above: AnyActorRef | undefined = actor; above !== undefined; above = above._parent) {
     const work = bindings.get(above);
     if (work !== undefined) return work;

@@ -1,4 +1,4 @@
-import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { ActorRefFrom } from 'xstate';
 import type { runMachine } from './run.js';
 import type { Pace, Settlement } from './vocabulary.js';
 
@@ -25,9 +25,9 @@ export function bindPlanWork(plan: object, work: PlanWork): void {
   bindings.set(plan, work);
 }
 
-/** The work of the plan whose sub-runs an actor holds. */
-export function planWorkOf(subRuns: AnyActorRef): PlanWork {
-  const work = subRuns._parent && bindings.get(subRuns._parent);
-  if (work === undefined) throw new Error('no work is bound to the plan of this actor');
+/** The work of a plan, by its actor. */
+export function planWorkOf(plan: object): PlanWork {
+  const work = bindings.get(plan);
+  if (work === undefined) throw new Error('no work is bound to this plan');
   return work;
 }

@@ -71,7 +71,7 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
 
   transition(runs, event, scope) {
     if (isChildEnd(event)) {
-      noteEnd(runs, event.actorId, scope);
+      noteEnd(runs, event.actorId);
       goOn(runs, scope);
       return runs;
     }
@@ -85,7 +85,7 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
         goOn(runs, scope);
         return runs;
       case 'sub-runs.concluded':
-        if (runs.value === 'concluding') tellPlan(runs, event.settlement.ok);
+        tellPlan(runs, event.settlement.ok);
         return runs;
       case 'cancel':
         close(runs, { type: 'cancel' });
@@ -113,14 +113,14 @@ type SubRunsScope = Scope<SubRunsSnapshot, SubRunsEvent>;
 function goOn(runs: SubRunsSnapshot, scope: SubRunsScope): void {
   if (runs.postponed) return;
   beginReady(runs, scope);
-  if (runs.postponed || runs.live.size > 0) return;
+  if (runs.live.size > 0) return;
   if (runs.closed) tellPlan(runs, false);
   else conclude(runs, scope);
 }
 
 /** In slices of one turn of the event loop: a wide plan does not hold the process. */
 function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
-  const work = planWorkOf(self);
+  const work = planWorkOf(runs.plan);
   for (let begun = 1; !runs.closed && runs.live.size < runs.concurrency; begun++) {
     const id = runs.readiness.next();
     if (id === undefined) return;
@@ -135,13 +135,13 @@ function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
   }
 }
 
-function noteEnd(runs: SubRunsSnapshot, id: string, { self }: SubRunsScope): void {
+function noteEnd(runs: SubRunsSnapshot, id: string): void {
   const run = runs.live.get(id);
   if (run === undefined) return;
   runs.live.delete(id);
   const end = statusOf(run.getSnapshot());
   runs.ended.set(id, end);
-  planWorkOf(self).ended(id);
+  planWorkOf(runs.plan).ended(id);
   if (end === 'succeeded') runs.readiness.release(id);
   else runs.closed = true;
 }
@@ -155,7 +155,7 @@ function close(runs: SubRunsSnapshot, event: { readonly type: 'cancel' | 'force'
 
 function conclude(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
   runs.value = 'concluding';
-  planWorkOf(self).conclude((settlement) => self.send({ type: 'sub-runs.concluded', settlement }));
+  planWorkOf(runs.plan).conclude((settlement) => self.send({ type: 'sub-runs.concluded', settlement }));
 }
 
 function tellPlan(runs: SubRunsSnapshot, ok: boolean): void {

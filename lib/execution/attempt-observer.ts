@@ -1,8 +1,11 @@
+import type { EventPlace } from './event.js';
 import { warnOfListener } from './journal.js';
 
 /** One attempt, for those who measure. */
 export interface AttemptFacts {
   readonly run_id: string;
+  /** Where its run stands, when it is part of another. */
+  readonly place: EventPlace;
   readonly task_id: string;
   readonly tool: string;
   /** Position in the fan-out, from 0; undefined for a task that is none. */

@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.js';
 import type { ToolBlackboard, ToolContext } from '../tools/tool.js';
-import type { InvocationServices } from './invocation-services.js';
+import type { CallingAttempt, InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
 import type { Write } from './session.js';
 
@@ -10,7 +10,7 @@ const NO_WRITES: readonly Write[] = [];
  * One try of an invocation, and what surrounds the tool meanwhile. Its blackboard writes stay here until the
  * attempt has succeeded, so that a failed or repeated one writes nothing.
  */
-export class Attempt implements ToolContext {
+export class Attempt implements ToolContext, CallingAttempt {
   readonly run_id: string;
   readonly task_id: string;
   readonly item_index: number | null;
@@ -19,6 +19,8 @@ export class Attempt implements ToolContext {
   refusal: ToolError | undefined;
   #writes: Write[] | undefined;
   #controller: AbortController | undefined;
+  /** What is to end with it. */
+  #ends: Set<() => void> | undefined;
   #isOver = false;
   readonly #services: InvocationServices;
 
@@ -61,9 +63,35 @@ export class Attempt implements ToolContext {
     return this.#services.files;
   }
 
+  get run_pipeline(): ToolContext['run_pipeline'] {
+    return (call) => {
+      const outcome = this.#services.runPipeline(call, this);
+      // A tool that does not wait for it must not end the process; one that waits is told all the same.
+      outcome.catch(() => undefined);
+      return outcome;
+    };
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  whenOver(end: () => void): () => void {
+    this.#ends ??= new Set();
+    this.#ends.add(end);
+    return () => this.#ends?.delete(end);
+  }
+
+  take(writes: readonly Write[]): void {
+    if (this.#isOver || writes.length === 0) return;
+    this.#writes = [...(this.#writes ?? []), ...writes];
+  }
+
   /** Ends the attempt and gives what it wrote; what it writes from now on is dropped, and its log says so. */
   close(): readonly Write[] {
     this.#isOver = true;
+    for (const end of this.#ends ?? []) end();
+    this.#ends = undefined;
     return this.#writes ?? NO_WRITES;
   }
 

@@ -81,6 +81,7 @@ export class Invocation {
     const { id, tool } = this.#task;
     return {
       run_id: this.#services.runId,
+      place: this.#services.journal.place,
       task_id: id,
       tool: tool.name,
       item: this.#item,

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import { messageOf } from '../errors.js';
-import type { LiveEvent, TaskEvent } from './event.js';
+import type { EventPlace, LiveEvent, TaskEvent } from './event.js';
 
 /** Events without what the journal adds. Distributes over the kinds, so that each keeps its own fields. */
 type Unstamped<E> = E extends unknown ? Omit<E, 'seq' | 'time' | 'run_id'> : never;
@@ -12,6 +12,8 @@ export type Entry = Unstamped<LiveEvent>;
  */
 export class Journal {
   readonly runId: string;
+  /** Where its run stands within another: nowhere. */
+  readonly place: EventPlace = {};
   readonly #clock: Clock;
   readonly #collected: TaskEvent[] | null;
   readonly #listeners = new Set<(event: LiveEvent) => void>();

@@ -1,23 +1,19 @@
-import { join } from 'node:path';
 import { createActor } from 'xstate';
 import { bindWork } from '../../machines/environment.js';
 import type { RunActor } from '../../machines/plan-work.js';
 import { type RunEvent, runMachine } from '../../machines/run.js';
 import { isSettled, type RunSnapshot, statusOf, wavesExecutedIn } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
-import { MemoryBlackboard } from '../blackboard/memory.js';
 import { messageOf, type TaskFailure } from '../errors.js';
-import { ArtifactFolder } from './artifact-folder.js';
-import type { InvocationServices } from './invocation-services.js';
-import { Journal } from './journal.js';
+import type { Journal } from './journal.js';
 import type { LivingRun, RunProgress } from './living-run.js';
-import { OutputBudget } from './output-budget.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
 import { outcomeOf, type RunOutcome } from './run-outcome.js';
 import type { RunPlace } from './run-place.js';
 import { RunNotes } from './run-notes.js';
+import { RunServices } from './run-services.js';
 import { RunWork } from './run-work.js';
-import { Session } from './session.js';
+import type { Session, Write } from './session.js';
 
 /** One run in this process: its actor, its work, its journal. */
 export class LocalRun implements LivingRun {
@@ -25,18 +21,13 @@ export class LocalRun implements LivingRun {
   readonly prepared: PreparedRun;
   readonly actor: RunActor;
   readonly work: RunWork;
-  readonly journal: Journal;
   readonly createdAt: number;
   startedAt: number | null = null;
   finishedAt: number | null = null;
-  /** Tool invocations started (D20). */
-  invocations = 0;
   /** Fulfilled when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
-  readonly session: Session;
   readonly #surroundings: RunSurroundings;
-  readonly #budget: OutputBudget;
-  readonly #artifacts: ArtifactFolder;
+  readonly #services: RunServices;
   readonly #notes: RunNotes;
   #fault: unknown;
 
@@ -46,15 +37,14 @@ export class LocalRun implements LivingRun {
     this.prepared = prepared;
     this.#surroundings = surroundings;
     this.createdAt = clock.now();
-    this.#budget = place?.budget ?? new OutputBudget(surroundings.runOutputLimitBytes);
-    this.#artifacts = new ArtifactFolder(
-      place?.artifactFolder ?? join(surroundings.artifactFolder, prepared.id),
+    this.#services = new RunServices(
+      prepared,
+      surroundings,
+      place,
+      (nested, within) => new LocalRun(nested, surroundings, within),
     );
-    this.journal = place?.journal ?? new Journal(prepared.id, clock, prepared.collectEvents);
     this.#notes = new RunNotes(this.journal, prepared.pipeline.waves);
-    const blackboard = prepared.blackboard ?? new MemoryBlackboard();
-    this.session = new Session(blackboard, prepared.tenantId, prepared.session);
-    this.work = new RunWork(this.#services(place), prepared, (wave) => this.#notes.beginWave(wave, this));
+    this.work = new RunWork(this.#services, prepared, (wave) => this.#notes.beginWave(wave, this));
     this.actor = place?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
     bindWork(this.actor, this.work);
     this.settled = new Promise((resolve) => this.#watch(resolve));
@@ -79,6 +69,24 @@ export class LocalRun implements LivingRun {
 
   get rerunOf(): string | null {
     return this.prepared.origin?.runId ?? null;
+  }
+
+  get journal(): Journal {
+    return this.#services.journal;
+  }
+
+  get session(): Session {
+    return this.#services.session;
+  }
+
+  /** Tool invocations started (D20). */
+  get invocations(): number {
+    return this.#services.invocations;
+  }
+
+  /** What its tasks have put on the blackboard, in order. */
+  get writes(): readonly Write[] {
+    return this.work.writes;
   }
 
   get snapshot(): RunSnapshot {
@@ -124,7 +132,7 @@ export class LocalRun implements LivingRun {
 
   /** What the run keeps in memory, in bytes, roughly: what it was given, and its outputs. */
   get weight(): number {
-    return this.prepared.weight + this.#budget.usedBytes;
+    return this.prepared.weight + this.#services.budget.usedBytes;
   }
 
   /** Tells those who listen that the run is queued. */
@@ -155,6 +163,12 @@ export class LocalRun implements LivingRun {
 
   cancel(force: boolean): void {
     this.#send({ type: force ? 'force' : 'cancel' });
+    this.cancelNested();
+  }
+
+  /** The pipelines that its tasks run end with the wave that they are at (rule 12). */
+  cancelNested(): void {
+    this.#services.nested.cancel();
   }
 
   stop(): void {
@@ -181,29 +195,5 @@ export class LocalRun implements LivingRun {
       settled();
     };
     this.actor.subscribe({ complete: () => end(), error: end });
-  }
-
-  #services(place: RunPlace | undefined): InvocationServices {
-    const { clock, random, files, outputLimitBytes, onAttempt } = this.#surroundings;
-    return {
-      runId: this.prepared.id,
-      clock,
-      random,
-      options: this.prepared.options,
-      journal: this.journal,
-      session: this.session,
-      memory: new Map(),
-      files,
-      outputLimitBytes,
-      budget: this.#budget,
-      onAttempt,
-      onFailure: place?.onFailure,
-      stores: place?.stores,
-      depth: place?.depth ?? 0,
-      artifactPath: (taskId) => this.#artifacts.next(taskId),
-      countInvocation: () => {
-        this.invocations++;
-      },
-    };
   }
 }

@@ -4,6 +4,7 @@ import { type Entry, Journal } from './journal.js';
 
 /** The journal of a run within another: what is written to it stands in the outer one, with its place. */
 export class NestedJournal extends Journal {
+  override readonly place: EventPlace;
   readonly #outer: Journal;
   readonly #place: EventPlace;
 
@@ -11,6 +12,8 @@ export class NestedJournal extends Journal {
     super(outer.runId, clock, false);
     this.#outer = outer;
     this.#place = place;
+    const within = [...(outer.place.within ?? []), ...(place.within ?? [])];
+    this.place = { ...outer.place, ...place, ...(within.length > 0 && { within }) };
   }
 
   override get isRead(): boolean {

@@ -24,4 +24,8 @@ export class OutputBudget {
     }
     this.#usedBytes += bytes;
   }
+
+  giveBack(bytes: number): void {
+    this.#usedBytes -= bytes;
+  }
 }

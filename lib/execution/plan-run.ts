@@ -101,7 +101,8 @@ export class PlanRun implements LivingRun {
   }
 
   get weight(): number {
-    return this.prepared.weight + this.subRuns.budget.usedBytes;
+    const { budget, blackboardWeight } = this.subRuns;
+    return this.prepared.weight + budget.usedBytes + blackboardWeight;
   }
 
   announce(): void {
@@ -117,7 +118,10 @@ export class PlanRun implements LivingRun {
 
   cancel(force: boolean): void {
     this.#send({ type: force ? 'force' : 'cancel' });
-    for (const run of this.subRuns.begun.values()) run.announce();
+    for (const run of this.subRuns.begun.values()) {
+      run.cancelNested();
+      run.announce();
+    }
   }
 
   stop(): void {

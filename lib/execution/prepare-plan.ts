@@ -11,6 +11,9 @@ import { frozen, merged, prepare, tenantOf } from './prepare.js';
 import type { PreparedPlan } from './prepared-plan.js';
 import type { PreparedRun } from './prepared-run.js';
 
+/** What the run of a sub-pipeline takes beside what it was given: its actors, session and records. Measured. */
+const SUB_RUN_BYTES = 10_000;
+
 /**
  * Checks what a plan run is given, for all of its sub-pipelines: none begins before all of them may.
  *
@@ -43,7 +46,8 @@ export function preparePlan(
     waves: sumOf(subRuns, ({ pipeline }) => pipeline.waves.length),
     tasks: sumOf(subRuns, ({ pipeline }) => pipeline.tasks.size),
     subRuns: new Map(subRuns),
-    weight: plan.weight + inputs.weight + session.weight + sumOf(subRuns, ({ weight }) => weight),
+    // That of the plan holds its pipelines.
+    weight: plan.weight + inputs.weight + session.weight + sumOf(subRuns, ownWeight),
     collectEvents: run.collect_events ?? false,
     blackboard: board,
     origin,
@@ -85,4 +89,8 @@ function concurrencyOf({ plan, plan_concurrency: given }: PlanInputs): number {
 
 function sumOf(subRuns: readonly [string, PreparedRun][], figure: (run: PreparedRun) => number): number {
   return subRuns.reduce((sum, [, run]) => sum + figure(run), 0);
+}
+
+function ownWeight({ weight, pipeline }: PreparedRun): number {
+  return SUB_RUN_BYTES + weight - pipeline.weight;
 }

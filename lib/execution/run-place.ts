@@ -12,12 +12,14 @@ export interface RunPlace {
   readonly budget: OutputBudget;
   /** Below the folder of the whole. */
   readonly artifactFolder: string;
-  /** Told of each failure as it happens. */
-  readonly onFailure: (failure: TaskFailure) => void;
+  /** Told of each failure as it happens; undefined when nobody above it counts them. */
+  readonly onFailure: ((failure: TaskFailure) => void) | undefined;
   /** The keys that its tasks may write, and whose they are; undefined when they may write any. */
   readonly stores: DeclaredStores | undefined;
-  /** How many runs stand above it. */
-  readonly depth: number;
+  /** Names of the pipelines that run inside each other, the outermost first, this one last. */
+  readonly way: readonly string[];
+  /** Told when pipelines inside it run each other too deeply: to try again would go no better. */
+  readonly onTooDeep: (() => void) | undefined;
 }
 
 export interface DeclaredStores {

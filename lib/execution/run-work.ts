@@ -127,9 +127,9 @@ export class RunWork implements Work {
     return output === undefined ? undefined : { output, writes: this.#writes.get(taskId) ?? [] };
   }
 
-  /** What its tasks have put on the blackboard. */
-  storedKeys(): Set<string> {
-    return new Set([...this.#writes.values()].flatMap((writes) => writes.map(({ key }) => key)));
+  /** What its tasks have put on the blackboard, in order. */
+  get writes(): readonly Write[] {
+    return [...this.#writes.values()].flat();
   }
 
   #begin(taskId: string): TaskWork {

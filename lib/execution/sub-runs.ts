@@ -6,7 +6,7 @@ import { type Json, type JsonObject, setOwn } from '../json.js';
 import type { Journal } from './journal.js';
 import { LocalRun } from './local-run.js';
 import { NestedJournal } from './nested-journal.js';
-import { frozenJson } from './output.js';
+import { weighedJson } from './output.js';
 import { OutputBudget } from './output-budget.js';
 import { processPace } from './pace.js';
 import type { PreparedPlan } from './prepared-plan.js';
@@ -25,6 +25,8 @@ export class SubRuns implements PlanWork {
   readonly failures: TaskFailure[] = [];
   /** All that stood on the blackboard when the last one had succeeded (Plan, rule 4). */
   blackboard: Record<string, Json> = {};
+  /** What that takes in memory, in bytes, roughly. */
+  blackboardWeight = 0;
   /** Why the plan failed although none of them did. */
   fault: string | undefined;
   readonly budget: OutputBudget;
@@ -61,7 +63,7 @@ export class SubRuns implements PlanWork {
   ended(subPipelineId: string): void {
     const run = this.begun.get(subPipelineId);
     if (run === undefined) return;
-    for (const key of run.work.storedKeys()) {
+    for (const key of new Set(run.writes.map((write) => write.key))) {
       if (!Object.hasOwn(this.#given, key)) continue;
       const { [key]: _, ...others } = this.#given;
       const value = run.session.given.get(key);
@@ -78,7 +80,9 @@ export class SubRuns implements PlanWork {
   async #gather(): Promise<Settlement> {
     const { blackboard, tenantId } = this.#prepared;
     try {
-      this.blackboard = frozenJson(await blackboard.get_all(tenantId)) as Record<string, Json>;
+      const { json, weight } = weighedJson(await blackboard.get_all(tenantId));
+      this.blackboard = json as Record<string, Json>;
+      this.blackboardWeight = weight;
       return { ok: true };
     } catch (thrown) {
       this.fault = `the blackboard cannot be read: ${messageOf(thrown)}`;
@@ -102,7 +106,8 @@ export class SubRuns implements PlanWork {
       artifactFolder: join(artifactFolder, id, subPipelineId),
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),
       stores: { subPipeline: subPipelineId, keys: new Set(plan.subPipelines.get(subPipelineId)?.stores) },
-      depth: 0,
+      way: [subPipelineId],
+      onTooDeep: undefined,
     };
   }
 }

@@ -7,8 +7,9 @@ import { type Finding, structureFindings } from '../definition/structure.js';
 import type { Catalog } from '../tools/catalog.js';
 import { type Layering, layer } from '../waves/layering.js';
 import { assemble } from './assemble.js';
-import { type Draft, draftOf } from './draft.js';
+import { type Draft, draftOf, inputsReadBy } from './draft.js';
 import { type Known, knownOf } from './known.js';
+import { callFindings, nestedProblems } from './nested-pipelines.js';
 import { upstreamOf } from './order.js';
 import { paramFindings } from './param-findings.js';
 import type { Check, CheckAnother, KnownOfRun } from './pipeline.js';
@@ -39,7 +40,7 @@ export function checkSource(source: Source, known: Known): Check {
   if (source.value === undefined) return { ok: false, problems: source.problems };
   const root = rootOf(source.value, 'pipeline');
   if (!root.ok) return { ok: false, problems: [...source.problems, placed(root.finding, source, [])] };
-  const draft = draftOf(root.definition);
+  const draft = draftOf(root.definition, known.catalog);
   const order = layer(upstreamOf(draft));
   const findings = findingsOf(root.definition, draft, order, known);
   const problems = [
@@ -48,6 +49,7 @@ export function checkSource(source: Source, known: Known): Check {
     ...findings
       .filter(notToldAlready(source, root.path))
       .map((finding) => placed(finding, source, root.path)),
+    ...nestedProblems(draft, source, root.path, known, checkSource),
   ].sort(byPosition);
   if (problems.some(({ severity }) => severity === 'error') || !order.ok) return { ok: false, problems };
   const pipeline = assemble(
@@ -69,12 +71,13 @@ function checkWith(catalog: Catalog): CheckAnother {
 }
 
 function findingsOf(definition: unknown, draft: Draft, order: Layering, known: Known): Finding[] {
-  const inputs = new Set([...draft.inputKeys, ...known.inputs]);
+  const inputs = new Set([...draft.inputKeys, ...(known.inputs ?? inputsReadBy(draft))]);
   const suggestions = new Suggestions();
   return [
     ...structureFindings(definition, PIPELINE_SHAPE),
     ...paramFindings(definition),
     ...taskFindings(draft, known.catalog, suggestions),
+    ...callFindings(draft, known.nesting),
     ...draft.findings,
     ...referenceFindings({ draft, inputs, inputHint: known.inputHint, suggestions }),
     ...(order.ok

@@ -3,6 +3,8 @@ import type { Finding } from '../definition/structure.js';
 import { type Reference, referenceOf } from '../definition/template/reference.js';
 import { compileTemplate, type PlacedProblem, type Template } from '../definition/template/template.js';
 import { isObject, type Json, type JsonObject } from '../json.js';
+import type { Catalog } from '../tools/catalog.js';
+import { verbatimInputs } from '../tools/verbatim.js';
 
 /** A reference of a template, and where it stands in the definition. */
 export interface PlacedReference {
@@ -45,20 +47,35 @@ export interface Draft {
 /** Past this many unknown names, no nearest one is looked for: each costs a look at every task. */
 const MOST_SUGGESTIONS = 50;
 
-/** Reads whatever of a definition can be read; shapes that are wrong are the schema's to report. */
-export function draftOf(definition: unknown): Draft {
+/**
+ * Reads whatever of a definition can be read; shapes that are wrong are the schema's to report.
+ *
+ * @param catalog says which inputs are taken as they are written
+ */
+export function draftOf(definition: unknown, catalog: Catalog): Draft {
   const root = isObject(definition) ? definition : {};
-  return new Drafting(root).draft();
+  return new Drafting(root, catalog).draft();
+}
+
+/** Keys of `pipeline.inputs` that its tasks read. */
+export function inputsReadBy({ tasks }: Draft): string[] {
+  return tasks.flatMap(({ references, overReferences }) =>
+    [...references, ...overReferences].flatMap(({ reference }) =>
+      reference.kind === 'input' ? [reference.key] : [],
+    ),
+  );
 }
 
 class Drafting {
   readonly #root: Record<string, unknown>;
+  readonly #catalog: Catalog;
   readonly #taskIds: ReadonlySet<string>;
   readonly #findings: Finding[] = [];
   #suggestions = 0;
 
-  constructor(root: Record<string, unknown>) {
+  constructor(root: Record<string, unknown>, catalog: Catalog) {
     this.#root = root;
+    this.#catalog = catalog;
     this.#taskIds = new Set(
       listOf(root['tasks']).flatMap((task) => (isObject(task) ? textOf(task['id']) : [])),
     );
@@ -81,13 +98,15 @@ class Drafting {
   #task(value: unknown, path: Path): DraftTask[] {
     if (!isObject(value) || typeof value['id'] !== 'string') return [];
     const literalInputs = isObject(value['inputs']) ? (value['inputs'] as JsonObject) : {};
-    const inputs = this.#compile(literalInputs, [...path, 'inputs']);
+    const tool = textOf(value['tool'])[0];
+    const verbatim = verbatimInputs(tool === undefined ? undefined : this.#catalog.get(tool));
+    const inputs = this.#compile(literalInputs, [...path, 'inputs'], verbatim);
     const overText = textOf(value['parallel_over'])[0];
     const over = overText === undefined ? undefined : this.#compile(overText, [...path, 'parallel_over']);
     return [
       {
         id: value['id'],
-        tool: textOf(value['tool'])[0],
+        tool,
         path,
         inputs,
         literalInputs,
@@ -101,8 +120,8 @@ class Drafting {
     ];
   }
 
-  #compile(value: unknown, path: Path): Template {
-    const { template, problems } = compileTemplate((value ?? null) as Json);
+  #compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Template {
+    const { template, problems } = compileTemplate((value ?? null) as Json, verbatim);
     for (const problem of problems) this.#findings.push(syntaxFinding(problem, path));
     return template;
   }

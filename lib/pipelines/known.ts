@@ -9,12 +9,14 @@ export interface Keys {
 /** What a definition is held against, beside itself. */
 export interface Known {
   readonly catalog: Catalog;
-  /** Keys of the inputs given for the run (D5). */
-  readonly inputs: Iterable<string>;
+  /** Keys of the inputs given for the run (D5); undefined when nobody knows them before it. */
+  readonly inputs: Iterable<string> | undefined;
   /** What to do about an input that neither they nor the definition provide. */
   readonly inputHint: string;
   /** Session keys that are there when the run starts (D9). */
   readonly session: Keys;
+  /** How many definitions it stands within, each in a task of the next. */
+  readonly nesting: number;
 }
 
 export function knownOf({ inputs, session }: KnownOfRun, catalog: Catalog): Known {
@@ -23,5 +25,6 @@ export function knownOf({ inputs, session }: KnownOfRun, catalog: Catalog): Know
     inputs: Object.keys(inputs ?? {}),
     inputHint: 'give it a default under "inputs", or pass it with --inputs',
     session: new Set(Object.keys(session ?? {})),
+    nesting: 0,
   };
 }

@@ -4,6 +4,7 @@ import type { Upstream } from '../waves/layering.js';
 import type { Draft, DraftTask, PlacedReference } from './draft.js';
 import { Ancestors, KeyStores } from './key-stores.js';
 import type { Keys } from './known.js';
+import { runsPipeline } from './nested-pipelines.js';
 import { type StoringTask, storesOf, storesUnknownKey } from './stores.js';
 
 /**
@@ -27,7 +28,7 @@ export function sessionFindings(
     ]),
   );
   const ancestors = new Ancestors(upstream);
-  const anyKeyMayBeStored = draft.tasks.some(storesUnknownKey);
+  const anyKeyMayBeStored = draft.tasks.some((task) => storesUnknownKey(task) || runsPipeline(task));
   const isGiven = (key: string): boolean => anyKeyMayBeStored || draft.reads.has(key) || given.has(key);
   return [
     ...draft.tasks.flatMap((task) => {

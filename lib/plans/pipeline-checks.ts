@@ -90,6 +90,7 @@ function checked(
     inputs: subPipeline.inputs.map(({ key }) => key),
     inputHint: `give it a default under "inputs", or hand it on: name it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
     session: { has: (key) => reads.has(key) || known.session.has(key) },
+    nesting: 0,
   });
   // Of a pipeline that is compared with the plan, the comparison tells which keys nothing stores.
   const problems = check.problems

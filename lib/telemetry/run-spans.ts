@@ -1,20 +1,30 @@
 import type { Span } from '@opentelemetry/api';
 import type { AttemptFacts } from '../execution/attempt-observer.js';
-import type { LiveEvent, TaskEvent } from '../execution/event.js';
+import type { LiveEvent, SubPipelineEvent } from '../execution/event.js';
 import type { RunFacts } from '../runs/registry.js';
+import { type Ended, type PipelineEvent, PipelineSpans } from './pipeline-spans.js';
 import type { Spans } from './spans.js';
 
-/** The spans of one run: run > wave > task > attempt. */
+const NOWHERE: readonly string[] = [];
+
+/** A pipeline at work: of the run itself, or of a part of a plan. */
+interface Part {
+  readonly span: Span;
+  readonly pipeline: PipelineSpans;
+  /** It has come to its last status, though its wave may still drain (D21). */
+  hasEnded: boolean;
+}
+
+/** The spans of one run: run > wave > task > attempt; of a plan: run > sub-pipeline > wave > task > attempt. */
 export class RunSpans {
   readonly #spans: Spans;
-  readonly #root: Span;
-  readonly #tasks = new Map<string, Span>();
-  #wave: Span | undefined;
-  #hasStatus = false;
+  readonly #whole: Part;
+  /** Sub-pipelines of a plan that are not over, by id. */
+  readonly #parts = new Map<string, Part>();
 
   constructor(spans: Spans, run: RunFacts, timeMs: number) {
     this.#spans = spans;
-    this.#root = spans.begin(undefined, `run ${run.pipeline_id}`, timeMs, {
+    this.#whole = this.#part(undefined, `run ${run.pipeline_id}`, timeMs, {
       'wavetrain.run.id': run.run_id,
       'wavetrain.pipeline.id': run.pipeline_id,
       'wavetrain.tenant.id': run.tenant_id,
@@ -23,59 +33,68 @@ export class RunSpans {
 
   /** Takes what comes next, and answers whether the run is over. */
   hear(event: LiveEvent, timeMs: number): boolean {
-    if (event.kind === 'run') this.#enter(event, timeMs);
-    else if (event.kind === 'wave') this.#turnWave(event, timeMs);
-    else if (event.kind === 'start') this.#startTask(event, timeMs);
-    else if (event.kind === 'finish' || event.kind === 'fail') this.#endTask(event, timeMs);
-    // A cancelled run has its last status while its wave still drains (D21).
-    const isOver = this.#hasStatus && this.#wave === undefined;
-    if (isOver) this.#spans.end(this.#root, timeMs);
-    return isOver;
+    if (event.kind === 'retry' || event.kind === 'log') return false;
+    if (event.kind === 'run') this.#enter(this.#whole, event, timeMs);
+    else this.#hearPart(event, timeMs);
+    if (!isOver(this.#whole) || this.#parts.size > 0) return false;
+    this.#end(this.#whole, timeMs);
+    return true;
+  }
+
+  #hearPart(event: SubPipelineEvent | PipelineEvent, timeMs: number): void {
+    const { sub_pipeline: id } = event;
+    const part = event.kind === 'sub_pipeline' ? this.#begunPart(event, timeMs) : this.#partOf(id);
+    if (event.kind === 'sub_pipeline') this.#enter(part, event, timeMs);
+    else part.pipeline.inside(event.within ?? NOWHERE).hear(event, timeMs);
+    if (id === undefined || part === this.#whole || !isOver(part)) return;
+    this.#parts.delete(id);
+    this.#end(part, timeMs);
   }
 
   /** An attempt begins; to be called with its end. */
-  attempt({ task_id: taskId, tool, item, attempt }: AttemptFacts, timeMs: number): Ended {
-    const parent = this.#tasks.get(taskId) ?? this.#wave ?? this.#root;
-    const span = this.#spans.begin(parent, `attempt ${attempt}`, timeMs, {
-      'wavetrain.attempt': attempt,
-      'wavetrain.task.id': taskId,
-      'wavetrain.tool': tool,
-      ...(item !== undefined && { 'wavetrain.item': item }),
-    });
-    return (endMs, error) => this.#spans.end(span, endMs, error);
+  attempt(facts: AttemptFacts, timeMs: number): Ended {
+    const { sub_pipeline: id, within = NOWHERE } = facts.place;
+    return this.#partOf(id).pipeline.inside(within).attempt(facts, timeMs);
   }
 
-  #enter({ status, error }: Extract<LiveEvent, { kind: 'run' }>, timeMs: number): void {
-    this.#root.setAttribute('wavetrain.run.status', status);
+  #partOf(id: string | undefined): Part {
+    return (id === undefined ? undefined : this.#parts.get(id)) ?? this.#whole;
+  }
+
+  #begunPart({ sub_pipeline: id }: SubPipelineEvent, timeMs: number): Part {
+    const known = this.#parts.get(id);
+    if (known !== undefined) return known;
+    const facts = { 'wavetrain.sub_pipeline.id': id };
+    const part = this.#part(this.#whole.span, `sub-pipeline ${id}`, timeMs, facts);
+    this.#parts.set(id, part);
+    return part;
+  }
+
+  #part(above: Span | undefined, name: string, timeMs: number, facts: Record<string, string>): Part {
+    const span = this.#spans.begin(above, name, timeMs, facts);
+    return { span, pipeline: new PipelineSpans(this.#spans, span), hasEnded: false };
+  }
+
+  #enter(
+    part: Part,
+    { kind, status, error }: Extract<LiveEvent, { readonly status: unknown }>,
+    timeMs: number,
+  ): void {
+    const { span } = part;
+    span.setAttribute(kind === 'run' ? 'wavetrain.run.status' : 'wavetrain.sub_pipeline.status', status);
     if (status === 'queued') return;
-    if (status === 'running') this.#spans.note(this.#root, 'running', timeMs);
-    else this.#hasStatus = true;
-    if (error !== undefined) this.#spans.blame(this.#root, timeMs, error);
+    if (status === 'running') this.#spans.note(span, 'running', timeMs);
+    else part.hasEnded = true;
+    if (error !== undefined) this.#spans.blame(span, timeMs, error);
   }
 
-  #turnWave({ wave, phase, tasks }: Extract<LiveEvent, { kind: 'wave' }>, timeMs: number): void {
-    if (this.#wave !== undefined) this.#spans.end(this.#wave, timeMs);
-    const facts = { 'wavetrain.wave': wave, 'wavetrain.wave.tasks': tasks };
-    this.#wave = phase === 'start' ? this.#spans.begin(this.#root, `wave ${wave}`, timeMs, facts) : undefined;
-  }
-
-  #startTask({ task_id: taskId, tool, items, reused }: TaskEvent, timeMs: number): void {
-    const span = this.#spans.begin(this.#wave ?? this.#root, `task ${taskId}`, timeMs, {
-      'wavetrain.task.id': taskId,
-      'wavetrain.tool': tool,
-      ...(items !== undefined && { 'wavetrain.task.items': items }),
-      ...(reused && { 'wavetrain.task.reused': true }),
-    });
-    this.#tasks.set(taskId, span);
-  }
-
-  #endTask({ task_id: taskId, attempt, error }: TaskEvent, timeMs: number): void {
-    const span = this.#tasks.get(taskId);
-    if (span === undefined) return;
-    this.#tasks.delete(taskId);
-    if (attempt !== undefined) span.setAttribute('wavetrain.task.attempts', attempt);
-    this.#spans.end(span, timeMs, error);
+  #end({ span, pipeline }: Part, timeMs: number): void {
+    pipeline.end(timeMs);
+    this.#spans.end(span, timeMs);
   }
 }
 
-export type Ended = (timeMs: number, error?: string) => void;
+/** A cancelled run has its last status while its wave still drains (D21). */
+function isOver({ hasEnded, pipeline }: Part): boolean {
+  return hasEnded && !pipeline.isAtWork;
+}

@@ -7,7 +7,7 @@ import type { InputDeclaration } from './tool.js';
 /** Declarations that no compiler has seen. */
 export type ForeignDeclarations = Readonly<Record<string, Partial<InputDeclaration>>>;
 
-const WORDS: readonly string[] = ['description', 'required', 'enum', ...SAME_WORDS];
+const WORDS: readonly string[] = ['description', 'required', 'enum', 'verbatim', ...SAME_WORDS];
 
 /** What is wrong with the declared inputs of a tool; undefined when they are sound. */
 export function declarationProblem(inputs: ForeignDeclarations): string | undefined {
@@ -26,8 +26,9 @@ function wordProblem(declared: Partial<InputDeclaration>): string | undefined {
     const meant = nearest(unknown, WORDS);
     return `says "${unknown}", ${meant === undefined ? `but only ${WORDS.join(', ')} are known` : `and means "${meant}"?`}`;
   }
-  const { required, description } = declared;
+  const { required, verbatim, description } = declared;
   if (required !== undefined && typeof required !== 'boolean') return 'must say required: true or false';
+  if (verbatim !== undefined && typeof verbatim !== 'boolean') return 'must say verbatim: true or false';
   return description === undefined || typeof description === 'string'
     ? undefined
     : 'must have a text as description';

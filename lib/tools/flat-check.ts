@@ -13,6 +13,7 @@ const FLAT_WORDS = new Set([
   'minimum',
   'maximum',
   'minLength',
+  'verbatim',
 ]);
 
 const IS_OF_TYPE: Readonly<Record<NonNullable<InputDeclaration['type']>, (value: unknown) => boolean>> = {

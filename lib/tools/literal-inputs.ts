@@ -5,6 +5,7 @@ import type { Violation } from '../schema/violation.js';
 import { inspectInputs } from './inspect-inputs.js';
 import { TemplatePlaces } from './template-places.js';
 import type { Tool } from './tool.js';
+import { verbatimInputs } from './verbatim.js';
 import { describeViolation } from './inspection.js';
 
 /** What is wrong with the inputs of a task, as far as it can be told before the run. */
@@ -27,7 +28,7 @@ export interface LiteralProblem {
 export function literalInputProblems(tool: Tool, inputs: JsonObject): LiteralProblem[] {
   const { violations } = inspectInputs(tool, inputs);
   if (violations.length === 0) return [];
-  const templates = new TemplatePlaces(inputs);
+  const templates = new TemplatePlaces(inputs, verbatimInputs(tool));
   return violations
     .filter((violation) => templates.leaveCertain(violation))
     .map((found) => problemOf(found, tool));

@@ -10,6 +10,8 @@ export interface InputMetadata {
   readonly default: Json;
   readonly type?: string;
   readonly enum?: readonly Json[];
+  /** A list or an object is taken as it is written, templates and all. */
+  readonly verbatim?: true;
 }
 
 /** A tool as the catalog shows it (Tool metadata). */
@@ -43,5 +45,6 @@ function inputOf(name: string, declaration: InputDeclaration): InputMetadata {
     default: declaration.default ?? null,
     ...(declaration.type !== undefined && { type: declaration.type }),
     ...(declaration.enum !== undefined && { enum: declaration.enum }),
+    ...(declaration.verbatim === true && { verbatim: true }),
   };
 }

@@ -18,8 +18,12 @@ export class TemplatePlaces {
   readonly #at = new Set<string>();
   readonly #above = new Set<string>();
 
-  constructor(inputs: JsonObject) {
-    this.#visit(inputs, []);
+  /** @param verbatim inputs whose lists and objects hold no templates */
+  constructor(inputs: JsonObject, verbatim: ReadonlySet<string>) {
+    const resolved = Object.entries(inputs).filter(
+      ([name, value]) => typeof value === 'string' || !verbatim.has(name),
+    );
+    this.#visit(Object.fromEntries(resolved), []);
   }
 
   /** False when a template may still make the violation go away. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Json, JsonObject } from '../json.js';
+import type { PipelineCall, PipelineOutcome } from './pipeline-call.js';
 
 /** One input of a tool, in JSON Schema's words, with `required` beside it. */
 export interface InputDeclaration {
@@ -16,6 +17,11 @@ export interface InputDeclaration {
   readonly pattern?: string;
   readonly items?: JsonObject;
   readonly properties?: JsonObject;
+  /**
+   * A list or an object that stands at this input in a definition is taken as it is written: `{{…}}` in it reaches
+   * the tool. A text there is a template as everywhere.
+   */
+  readonly verbatim?: boolean;
 }
 
 export type InputDeclarations = Readonly<Record<string, InputDeclaration>>;
@@ -51,6 +57,12 @@ export interface ToolContext {
   readonly memory: Map<string, unknown>;
   readonly clock: Clock;
   readonly files: FileAccess;
+  /**
+   * Runs another pipeline inside this task (D49): it sees what the session of this run holds, its events stand in
+   * this run's stream, and what it stores is written as if this attempt had. It ends with the attempt. Rejects with
+   * a ToolError that says what is wrong with the call or the pipeline, or which of its tasks failed.
+   */
+  readonly run_pipeline: (call: PipelineCall) => Promise<PipelineOutcome>;
 }
 
 /** Reading files, inside the allowed folders only (D51). */

@@ -28,7 +28,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'a tool knows nothing of the pipeline that names it and the run that calls it',
   },
   pipelines: {
-    may: ['definition', 'errors', 'json', 'tools', 'waves'],
+    may: ['definition', 'errors', 'json', 'limits', 'tools', 'waves'],
     reason: 'checking a pipeline runs nothing',
   },
   plans: {
@@ -36,7 +36,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'checking a plan runs nothing, but asks the machine for its order',
   },
   execution: {
-    may: ['blackboard', 'clock', 'definition', 'errors', 'json', 'machines', 'tools'],
+    may: ['blackboard', 'clock', 'definition', 'errors', 'json', 'limits', 'machines', 'tools'],
     types: ['pipelines', 'plans'],
     reason: 'what runs has been checked: only the types of pipelines and plans are known here',
   },
@@ -64,7 +64,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   client: {
     may: ['clock', 'errors'],
-    types: ['execution', 'machines', 'pipelines', 'runs', 'tools'],
+    types: ['execution', 'machines', 'pipelines', 'plans', 'runs', 'tools'],
     reason: 'it knows a server by its address, and the wire by its types',
   },
   cli: {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Output, toOutput } from '../../lib/execution/output.js';
+import { eachFrozen, type Output, toOutput } from '../../lib/execution/output.js';
 
 const options = { limitBytes: 10_000, artifactPath: () => '/somewhere/a-1.bin' };
 
@@ -83,5 +83,43 @@ describe('an output (D24)', () => {
       ok: false,
       error: 'the output is larger than the limit of 2.5 MiB: return less, or a file',
     });
+  });
+});
+
+describe('the values of a map, frozen one by one', () => {
+  /** What is handed over, in order. */
+  function handedOver(values: object): [string, unknown][] {
+    const taken: [string, unknown][] = [];
+    eachFrozen(values, (key, json) => void taken.push([key, json]));
+    return taken;
+  }
+
+  it('are handed over in order, copies that nobody can change, and none that is undefined', () => {
+    const list = [1];
+    const taken = handedOver({ a: list, gone: undefined, b: null });
+    expect(taken).to.deep.equal([
+      ['a', [1]],
+      ['b', null],
+    ]);
+    expect(taken[0]?.[1]).to.not.equal(list);
+    expect(taken[0]?.[1]).to.be.frozen;
+  });
+
+  it('may have any key, in a map without a prototype as well', () => {
+    const map = JSON.parse('{"__proto__": 1, "toJSON": 2}') as object;
+    const bare: object = Object.assign(Object.create(null), { length: 3 });
+    expect([...handedOver(map), ...handedOver(bare)]).to.deep.equal([
+      ['__proto__', 1],
+      ['toJSON', 2],
+      ['length', 3],
+    ]);
+  });
+
+  it('are not handed over at all when one of them is not JSON, or when the map is none', () => {
+    for (const values of [{ a: 1, b: () => 1 }, { a: 1, b: new Uint8Array(2) }, new Map([['a', 1]])]) {
+      const taken: string[] = [];
+      expect(() => eachFrozen(values, (key) => void taken.push(key))).to.throw(/^holds /);
+      expect(taken).to.deep.equal([]);
+    }
   });
 });

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../lib/json.js';
 import { checkPlan } from '../../lib/plans/check.js';
 import type { Plan } from '../../lib/plans/plan.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
@@ -5,8 +6,8 @@ import type { Tool } from '../../lib/tools/tool.js';
 
 export interface PlanKnown {
   readonly tools?: readonly Tool[];
-  readonly inputs?: Record<string, unknown>;
-  readonly session?: Record<string, unknown>;
+  readonly inputs?: JsonObject;
+  readonly session?: JsonObject;
 }
 
 /** A plan as YAML around its sub-pipelines, given as flow maps; `head` holds further fields, each with its comma. */

@@ -47,7 +47,7 @@ export class RunningPlan {
 
   /** Tasks whose tool waits or was called, as `sub-pipeline/task`, in the order they were called. */
   get order(): string[] {
-    return this.puppet.calls.map(({ inputs, context }) => `${inputs['of'] ?? '?'}/${context.task_id}`);
+    return this.puppet.calls.map(nameOf);
   }
 
   call(name: string): HeldCall {
@@ -94,4 +94,10 @@ export function held(subPipelineId: string, taskId = 't', more = ''): string {
 /** A task that puts a value on the blackboard. */
 export function stores(key: string, value: string, taskId = 's'): string {
   return `{id: ${taskId}, tool: store, inputs: {key: ${key}, value: ${value}}}`;
+}
+
+/** The name of a call: `sub-pipeline/task`. */
+export function nameOf({ inputs, context }: HeldCall): string {
+  const { of } = inputs;
+  return `${typeof of === 'string' ? of : '?'}/${context.task_id}`;
 }

@@ -27,6 +27,7 @@ export interface TestContextOptions {
   /** Shared with another attempt or invocation of the same run. */
   readonly memory?: Map<string, unknown>;
   readonly files?: ToolContext['files'];
+  readonly run_pipeline?: ToolContext['run_pipeline'];
 }
 
 /** A context for one attempt: first attempt, no item, empty blackboard and no files unless said otherwise. */
@@ -50,6 +51,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
         Promise.resolve(Object.fromEntries([...session].filter(([key]) => keys.includes(key)))),
       write: (key, value, append = false) => void writes.push({ key, value, append }),
     },
+    run_pipeline: options.run_pipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),
     log: (message) => void logs.push(message),
     writes,
     logs,

@@ -10,22 +10,26 @@ import { RunTracer } from '../../lib/telemetry/run-tracer.js';
 import { Spans } from '../../lib/telemetry/spans.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { HeldRuns } from '../runs/held-runs.js';
+import { HeldPlans } from '../runs/held-plans.js';
+
+/** What gives runs, wired to these observers. */
+type Holding<H extends HeldRuns> = (options: RegistryOptions) => H;
 
 /** Runs that are held by the hand, and the spans of them that have ended. */
-export class TracedRuns {
-  readonly held: HeldRuns;
+export class Traced<H extends HeldRuns> {
+  readonly held: H;
   readonly tracer: RunTracer;
   readonly spans: Spans;
   readonly #clock = new ManualClock();
   readonly #began = this.#clock.now();
   readonly #exporter = new InMemorySpanExporter();
 
-  constructor(pipeline?: string, options: RegistryOptions = {}) {
+  constructor(holding: Holding<H>) {
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.#exporter)] });
     this.spans = new Spans(provider.getTracer('spec'));
     this.tracer = new RunTracer(this.spans, this.#clock);
     const { onEvent, onAttempt } = this.tracer;
-    this.held = new HeldRuns({ onEvent, onAttempt, clock: this.#clock, ...options }, pipeline);
+    this.held = holding({ onEvent, onAttempt, clock: this.#clock });
   }
 
   /** Moves time on, and lets what it woke run. */
@@ -69,5 +73,17 @@ export class TracedRuns {
 
   #since([seconds, nanos]: HrTime): number {
     return seconds * 1000 + nanos / 1e6 - this.#began;
+  }
+}
+
+export class TracedRuns extends Traced<HeldRuns> {
+  constructor(pipeline?: string, options: RegistryOptions = {}) {
+    super((observers) => new HeldRuns({ ...observers, ...options }, pipeline));
+  }
+}
+
+export class TracedPlans extends Traced<HeldPlans> {
+  constructor(subPipelines: readonly string[], options: RegistryOptions = {}) {
+    super((observers) => new HeldPlans(subPipelines, { ...observers, ...options }));
   }
 }

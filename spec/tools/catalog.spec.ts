@@ -80,6 +80,7 @@ describe('Catalog', () => {
       'fail',
       'ingest_document',
       'mock',
+      'run_pipeline',
       'sleep',
       'store',
       'transform',

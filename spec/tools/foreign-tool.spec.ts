@@ -25,6 +25,7 @@ describe('asTool (D48)', () => {
       { name: 'x', inputs: { a: { required: 'yes' } }, run },
       'its input "a" must say required: true or false',
     ],
+    [{ name: 'x', inputs: { a: { verbatim: 1 } }, run }, 'its input "a" must say verbatim: true or false'],
     [{ name: 'x', inputs: { a: { description: 1 } }, run }, 'its input "a" must have a text as description'],
     [{ name: 'x', inputs: { a: { type: 'strng' } }, run }, 'its inputs make no JSON Schema'],
     [{ name: 'x', inputs: { a: { items: 5 } }, run }, 'its inputs make no JSON Schema'],

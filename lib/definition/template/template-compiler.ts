@@ -23,8 +23,18 @@ export class TemplateCompiler {
   readonly expressions: { readonly expression: Expression; readonly path: Place }[] = [];
   readonly problems: (TemplateProblem & { readonly path: Place })[] = [];
   readonly #place: Place = [];
+  readonly #verbatim: ReadonlySet<string> | undefined;
+  readonly #isLiteral: boolean;
   /** A YAML alias gives the same object twice, or one inside itself. */
   readonly #known = new Map<object, LiteralRenderer | 'open'>();
+
+  /** With `verbatim` the lists and objects at these keys of the value are literal, with `isLiteral` all of it is. */
+  constructor(
+    options: { readonly verbatim?: ReadonlySet<string> | undefined; readonly isLiteral?: boolean } = {},
+  ) {
+    this.#verbatim = options.verbatim;
+    this.#isLiteral = options.isLiteral ?? false;
+  }
 
   compile(value: Json): Renderer {
     if (typeof value === 'string') return this.#compileText(value);
@@ -46,7 +56,7 @@ export class TemplateCompiler {
   }
 
   #compileText(text: string): Renderer {
-    const parsed = parseTemplate(text);
+    const parsed = this.#isLiteral ? undefined : parseTemplate(text);
     if (parsed === undefined) return new LiteralRenderer(text);
     if (!parsed.ok) return this.#refuse(text, parsed.problems);
     const parts = parsed.parts.map((part) => this.#compilePart(part));
@@ -86,8 +96,23 @@ export class TemplateCompiler {
 
   #compileAt(key: string | number, value: Json): Renderer {
     this.#place.push(key);
-    const renderer = this.compile(value);
+    const renderer = this.#isVerbatim(key, value) ? this.#compileLiterally(value) : this.compile(value);
     this.#place.pop();
+    return renderer;
+  }
+
+  #isVerbatim(key: string | number, value: Json): boolean {
+    const { length } = this.#place;
+    return length === 1 && typeof value === 'object' && this.#verbatim?.has(String(key)) === true;
+  }
+
+  /** On its own: an alias may give the same object elsewhere, where its templates count. */
+  #compileLiterally(value: Json): Renderer {
+    const literally = new TemplateCompiler({ isLiteral: true });
+    const renderer = literally.compile(value);
+    for (const problem of literally.problems) {
+      this.problems.push({ ...problem, path: [...this.#place, ...problem.path] });
+    }
     return renderer;
   }
 

@@ -37,12 +37,17 @@ export interface Template {
 /**
  * Compiles a value; it is copied, so that changing it later changes nothing here. A string that is no valid
  * template is a problem, and rendering throws.
+ *
+ * @param verbatim keys of the value whose lists and objects hold no templates
  */
-export function compileTemplate(value: Json): {
+export function compileTemplate(
+  value: Json,
+  verbatim?: ReadonlySet<string>,
+): {
   readonly template: Template;
   readonly problems: readonly PlacedProblem[];
 } {
-  const compiler = new TemplateCompiler();
+  const compiler = new TemplateCompiler({ verbatim });
   const root = compiler.compile(value);
   return { template: new CompiledTemplate(root, compiler.expressions), problems: compiler.problems };
 }

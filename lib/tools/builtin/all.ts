@@ -2,8 +2,17 @@ import type { Tool } from '../tool.js';
 import { fail } from './fail.js';
 import { ingestDocument } from './ingest-document.js';
 import { mock } from './mock.js';
+import { runPipeline } from './run-pipeline.js';
 import { sleep } from './sleep.js';
 import { store } from './store.js';
 import { transform } from './transform.js';
 
-export const BUILTIN_TOOLS: readonly Tool[] = [fail, ingestDocument, mock, sleep, store, transform];
+export const BUILTIN_TOOLS: readonly Tool[] = [
+  fail,
+  ingestDocument,
+  mock,
+  runPipeline,
+  sleep,
+  store,
+  transform,
+];

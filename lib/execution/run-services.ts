@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { MemoryBlackboard } from '../blackboard/memory.js';
+import type { Clock } from '../clock.js';
+import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';
+import type { FileAccess } from '../tools/tool.js';
+import { ArtifactFolder } from './artifact-folder.js';
+import type { AttemptObserver } from './attempt-observer.js';
+import type { CallingAttempt, InvocationServices } from './invocation-services.js';
+import { Journal } from './journal.js';
+import { type MakeNested, NestedRuns } from './nested-runs.js';
+import type { Options } from './options.js';
+import { OutputBudget } from './output-budget.js';
+import type { PreparedRun, RunSurroundings } from './prepared-run.js';
+import type { RunPlace } from './run-place.js';
+import { Session } from './session.js';
+
+/** What the invocations of one run share. */
+export class RunServices implements InvocationServices {
+  readonly runId: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly options: Options;
+  readonly journal: Journal;
+  readonly session: Session;
+  readonly memory = new Map<string, unknown>();
+  readonly files: FileAccess;
+  readonly outputLimitBytes: number;
+  readonly budget: OutputBudget;
+  readonly onAttempt: AttemptObserver | undefined;
+  readonly onFailure: InvocationServices['onFailure'];
+  readonly stores: InvocationServices['stores'];
+  readonly way: readonly string[];
+  readonly onTooDeep: (() => void) | undefined;
+  /** The runs inside its tasks. */
+  readonly nested: NestedRuns;
+  /** Tool invocations started (D20). */
+  invocations = 0;
+  readonly #artifacts: ArtifactFolder;
+
+  /** @param makeNested makes a run inside a task */
+  constructor(
+    prepared: PreparedRun,
+    surroundings: RunSurroundings,
+    place: RunPlace | undefined,
+    makeNested: MakeNested,
+  ) {
+    const { clock, random, files, outputLimitBytes, onAttempt } = surroundings;
+    const folder = place?.artifactFolder ?? join(surroundings.artifactFolder, prepared.id);
+    this.runId = prepared.id;
+    this.clock = clock;
+    this.random = random;
+    this.options = prepared.options;
+    this.journal = place?.journal ?? new Journal(prepared.id, clock, prepared.collectEvents);
+    this.session = new Session(
+      prepared.blackboard ?? new MemoryBlackboard(),
+      prepared.tenantId,
+      prepared.session,
+    );
+    this.files = files;
+    this.outputLimitBytes = outputLimitBytes;
+    this.budget = place?.budget ?? new OutputBudget(surroundings.runOutputLimitBytes);
+    this.onAttempt = onAttempt;
+    this.onFailure = place?.onFailure;
+    this.stores = place?.stores;
+    this.way = place?.way ?? [prepared.pipeline.definition.id];
+    this.onTooDeep = place?.onTooDeep;
+    this.#artifacts = new ArtifactFolder(folder);
+    this.nested = new NestedRuns(this, prepared, folder, makeNested);
+  }
+
+  artifactPath(taskId: string): string {
+    return this.#artifacts.next(taskId);
+  }
+
+  countInvocation(): void {
+    this.invocations++;
+  }
+
+  runPipeline(call: PipelineCall, attempt: CallingAttempt): Promise<PipelineOutcome> {
+    return this.nested.run(call, attempt);
+  }
+}

@@ -1,0 +1,249 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { LiveEvent } from '../../lib/execution/event.js';
+import type { HeldCall } from '../support/puppet.js';
+import { sub } from '../support/plan-of.js';
+import { rejectionOf } from '../support/rejection.js';
+import { held, stores } from '../support/running-plan.js';
+import { HeldPlans } from './held-plans.js';
+
+const TWO = [sub('a', `${held('a')}, ${stores('k', '1')}`, 'stores: [k]'), sub('b', held('b'), 'reads: [k]')];
+const KEY = { key: 'k', fingerprint: 'f' };
+
+describe('the registry and plans (law L2, D35)', () => {
+  it('gives the record of a plan run as it is now (D28)', async () => {
+    const plans = new HeldPlans(TWO);
+    const runId = await plans.submitPlan({ tenant_id: 'acme' });
+    const time = new Date(plans.clock.now()).toISOString();
+    expect(plans.registry.record(runId)).to.deep.equal({
+      run_id: runId,
+      kind: 'plan',
+      status: 'running',
+      pipeline_id: 'plan',
+      tenant_id: 'acme',
+      goal: 'work together',
+      settled: false,
+      created_at: time,
+      started_at: time,
+      finished_at: null,
+      progress: {
+        waves: 2,
+        waves_executed: 0,
+        tasks: 3,
+        tasks_settled: 1,
+        invocations: 2,
+        sub_pipelines: 2,
+        sub_pipelines_settled: 0,
+      },
+      result: null,
+      error: null,
+      failures: [],
+      events: null,
+      rerun_of: null,
+    });
+    plans.clock.advance(2000);
+    const record = await plans.ended(runId);
+    expect(record).to.deep.include({ status: 'succeeded', settled: true });
+    expect(record.finished_at).to.equal(new Date(plans.clock.now()).toISOString());
+    expect(record.result?.sub_results?.['b']?.outputs).to.deep.equal({ t: 'b/t' });
+  });
+
+  it('lists runs of both kinds, by the id of pipeline or plan', async () => {
+    const plans = new HeldPlans(TWO);
+    const pipelineRun = await plans.submit();
+    const planRun = await plans.submitPlan();
+    const found = (pipeline_id?: string): string[] =>
+      plans.registry.list({ limit: 10, pipeline_id }).runs.map(({ run_id, kind }) => `${kind} ${run_id}`);
+    expect(found()).to.deep.equal([`plan ${planRun}`, `pipeline ${pipelineRun}`]);
+    expect(found('plan')).to.deep.equal([`plan ${planRun}`]);
+    expect(found('a-pipeline')).to.deep.equal([]);
+    expect(plans.registry.statuses().get('running')).to.equal(2);
+  });
+
+  it('lets a plan wait for a place, which it holds until its last sub-pipeline is over (D25)', async () => {
+    const plans = new HeldPlans(TWO, { admission: { maxRunning: 1, maxQueued: 1 } });
+    const first = await plans.submitPlan();
+    const second = await plans.submitPlan();
+    expect(await rejectionOf(plans.submitPlan())).to.include({ code: 'queue_full' });
+    await plans.returns('a/t');
+    expect(plans.statusOf(second)).to.equal('queued');
+    await plans.returns('b/t');
+    expect([plans.statusOf(first), plans.statusOf(second)]).to.deep.equal(['succeeded', 'running']);
+    expect(plans.registry.load).to.deep.equal({ running: 1, queued: 0 });
+  });
+
+  it('logs what happens, and closes the log at the end (D30)', async () => {
+    const plans = new HeldPlans(TWO, { eventBuffer: 100 });
+    const heard: LiveEvent[] = [];
+    const runId = await plans.submitPlan({}, { onEvent: (event) => void heard.push(event) });
+    const log = plans.registry.events(runId);
+    await plans.returns('a/t');
+    expect(log.isClosed).to.equal(false);
+    await plans.returns('b/t');
+    expect(log.isClosed).to.equal(true);
+    const { events, gap } = log.after(0, 1000);
+    expect(gap).to.equal(false);
+    expect(events).to.deep.equal(heard);
+    expect(
+      events.flatMap((event) =>
+        event.kind === 'sub_pipeline' ? [`${event.sub_pipeline} ${event.status}`] : [],
+      ),
+    ).to.deep.equal(['a queued', 'a running', 'a succeeded', 'b queued', 'b running', 'b succeeded']);
+    expect(events.at(-1)).to.include({ kind: 'run', status: 'succeeded' });
+    expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, index) => index + 1));
+  });
+
+  it('closes the log of a cancelled plan when it has drained, with the end of its last wave in it', async () => {
+    const plans = new HeldPlans(TWO, { eventBuffer: 100 });
+    const runId = await plans.submitPlan();
+    await plans.registry.cancel(runId);
+    const log = plans.registry.events(runId);
+    expect(log.isClosed).to.equal(false);
+    await plans.returns('a/t');
+    expect(log.isClosed).to.equal(true);
+    expect(log.after(0, 1000).events.at(-1)).to.include({ kind: 'wave', phase: 'finish', sub_pipeline: 'a' });
+  });
+
+  it('makes one run of a key (D36)', async () => {
+    const plans = new HeldPlans(TWO);
+    const ids = await Promise.all(
+      Array.from({ length: 5 }, () => plans.registry.submitPlan({ plan: plans.plan }, { idempotency: KEY })),
+    );
+    await plans.filled();
+    expect(new Set(ids).size).to.equal(1);
+    expect(plans.called).to.deep.equal(['a/t']);
+  });
+
+  it('keeps the newest, and forgets a plan with its log (D26)', async () => {
+    const plans = new HeldPlans(TWO, { eventBuffer: 10, retention: { keep: 1, ttlMs: 1e9, events: 1000 } });
+    const first = await plans.submitPlan();
+    await plans.ended(first);
+    const second = await plans.submitPlan();
+    await plans.ended(second);
+    expect(() => plans.registry.record(first)).to.throw('there is no run');
+    expect(plans.registry.record(second).status).to.equal('succeeded');
+    plans.registry.remove(second);
+    expect(plans.registry.list({ limit: 10 }).runs).to.deep.equal([]);
+  });
+
+  it('keeps what fits in memory: outputs of all sub-pipelines count', async () => {
+    const plans = new HeldPlans(TWO, {
+      retention: { keep: 10, ttlMs: 1e9, events: 1000, bytes: 100_000 },
+    });
+    const first = await plans.submitPlan();
+    await plans.returns('a/t', 'x'.repeat(30_000));
+    await plans.returns('b/t', 'y'.repeat(30_000));
+    const second = await plans.submitPlan();
+    await plans.returns('a/t', 'x'.repeat(30_000));
+    expect(plans.registry.record(first).settled).to.equal(true);
+    await plans.returns('b/t', 'y'.repeat(30_000));
+    expect(() => plans.registry.record(first)).to.throw('there is no run');
+    expect(plans.registry.record(second).settled).to.equal(true);
+  });
+
+  it('keeps fewer plans the more sub-pipelines they have, though these leave next to nothing', async () => {
+    const many = Array.from({ length: 20 }, (_, index) => sub(`s${index}`, '{id: t, tool: mock}'));
+    const plans = new HeldPlans(many, { retention: { keep: 100, ttlMs: 1e9, events: 0, bytes: 1_500_000 } });
+    for (let count = 0; count < 20; count++) {
+      await plans.registry.settled(await plans.registry.submitPlan({ plan: plans.plan }));
+    }
+    expect(plans.registry.list({ limit: 100 }).runs).to.have.length.within(2, 7);
+  });
+
+  it('refuses a plan that the memory does not hold', async () => {
+    const plans = new HeldPlans(TWO, { admission: { maxRunning: 5, maxQueued: 5, bytes: 100_000 } });
+    await plans.submitPlan();
+    const inputs = { large: 'x'.repeat(200_000) };
+    expect(await rejectionOf(plans.submitPlan({ inputs }))).to.include({ code: 'queue_full' });
+  });
+
+  it('closes with a plan at work: waits for it, then tells its tools to stop', async () => {
+    const plans = new HeldPlans(TWO);
+    const runId = await plans.submitPlan();
+    const { signal } = plans.call('a/t').context;
+    const closed = plans.registry.close(1000);
+    await plans.filled();
+    expect(signal.aborted).to.equal(false);
+    plans.clock.advance(1000);
+    await closed;
+    expect(signal.aborted).to.equal(true);
+    expect(plans.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: true });
+    expect(plans.called).to.deep.equal(['a/t']);
+    expect(plans.clock.pending).to.equal(0);
+  });
+
+  it('answers who waits for a plan that is forgotten', async () => {
+    const plans = new HeldPlans(TWO);
+    const runId = await plans.submitPlan();
+    const waiting = rejectionOf(plans.registry.settled(runId));
+    plans.registry.forget(runId);
+    expect(await waiting).to.include({ code: 'run_not_found' });
+    expect(plans.call('a/t').context.signal.aborted).to.equal(true);
+  });
+
+  it('shows the tree of its actors, as JSON', async () => {
+    const plans = new HeldPlans(TWO);
+    const runId = await plans.submitPlan();
+    const text = JSON.stringify(plans.registry.snapshot(runId));
+    expect(text).to.include('"sub-runs"').and.to.include('"a":{"snapshot"');
+  });
+
+  describe('the version of its record', () => {
+    const ACT = fc.record({
+      kind: fc.constantFrom('return', 'return', 'return', 'return', 'throw', 'cancel', 'force', 'log'),
+      at: fc.nat(20),
+    });
+    const SHAPE = fc.record({
+      acts: fc.array(ACT, { maxLength: 12 }),
+      plan_concurrency: fc.integer({ min: 1, max: 3 }),
+      collect_events: fc.boolean(),
+    });
+    const FOUR = [
+      ...TWO,
+      sub('c', `${held('c')}, ${held('c', 'u')}, ${held('c', 'v', 'await: [t],')}`),
+      sub('d', held('d')),
+    ];
+
+    it('changes whenever the record does, and only ever says one thing', async () => {
+      await fc.assert(
+        fc.asyncProperty(SHAPE, async ({ acts, ...inputs }) => {
+          const plans = new HeldPlans(FOUR);
+          const runId = await plans.registry.submitPlan({ plan: plans.plan, ...inputs });
+          const records = new Map<string, string>();
+          const look = (): void => {
+            const record = JSON.stringify(plans.registry.record(runId));
+            const version = plans.registry.version(runId);
+            expect(records.get(version) ?? record).to.equal(record);
+            records.set(version, record);
+          };
+          const lookOften = async (): Promise<void> => {
+            for (let turn = 0; turn < 30; turn++) {
+              look();
+              await Promise.resolve();
+            }
+            await plans.filled();
+            look();
+          };
+          await lookOften();
+          const answered = new Set<HeldCall>();
+          for (const { kind, at } of acts) {
+            const calls = plans.puppet.calls.filter((call) => !answered.has(call));
+            const call = calls[at % calls.length];
+            plans.clock.advance(1);
+            if (kind === 'cancel' || kind === 'force') {
+              await plans.registry.cancel(runId, { force: kind === 'force' }).catch(() => undefined);
+            } else if (kind === 'log') call?.context.log('still here');
+            else if (call !== undefined) {
+              answered.add(call);
+              if (kind === 'return') call.resolve(at);
+              else call.reject(new Error('no luck'));
+            }
+            await lookOften();
+          }
+          expect(new Set(records.values()).size).to.equal(records.size);
+        }),
+        { numRuns: 60 },
+      );
+    }).timeout(20_000);
+  });
+});

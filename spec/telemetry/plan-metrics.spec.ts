@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { Metrics } from '../../lib/telemetry/metrics.js';
+import { HeldPlans } from '../runs/held-plans.js';
+import { sub } from '../support/plan-of.js';
+import { held } from '../support/running-plan.js';
+import { readSamples, under } from './exposition.js';
+
+const TWO = ['a', 'b'].map((id) => sub(id, held(id)));
+
+describe('the figures of plans', () => {
+  let metrics: Metrics;
+  let plans: HeldPlans;
+
+  beforeEach(() => {
+    metrics = new Metrics();
+    const { onEvent, onAttempt } = metrics;
+    plans = new HeldPlans(TWO, { onEvent, onAttempt });
+    metrics.watch(plans.registry);
+  });
+
+  afterEach(() => metrics.close());
+
+  async function totals(): Promise<Record<string, number>> {
+    return under(await readSamples(metrics), 'wavetrain_runs_total');
+  }
+
+  it('count a plan as one run, and not its sub-pipelines', async () => {
+    const first = await plans.submitPlan({ plan_concurrency: 2 });
+    expect(await totals()).to.include({ '{status="queued"}': 1, '{status="running"}': 1 });
+    await plans.ended(first, ['a/t']);
+    const second = await plans.submitPlan();
+    await plans.ended(second);
+    const third = await plans.submitPlan();
+    await plans.registry.cancel(third, { force: true });
+    expect(await totals()).to.deep.equal({
+      '{status="queued"}': 3,
+      '{status="running"}': 3,
+      '{status="succeeded"}': 1,
+      '{status="failed"}': 1,
+      '{status="cancelled"}': 1,
+    });
+  });
+
+  it('count each task and attempt of its sub-pipelines once, and none that was taken over', async () => {
+    const first = await plans.submitPlan({ plan_concurrency: 2 });
+    const atWork = await readSamples(metrics);
+    expect(atWork.get('wavetrain_invocations_in_flight')).to.equal(2);
+    expect(atWork.get('wavetrain_runs_running')).to.equal(1);
+    await plans.ended(first, ['b/t']);
+    const again = await plans.registry.rerun(first, 'failed');
+    await plans.filled();
+    await plans.ended(again);
+    const samples = await readSamples(metrics);
+    expect(samples.get('wavetrain_invocations_in_flight')).to.equal(0);
+    const counts = { '{tool="puppet",outcome="succeeded"}': 2, '{tool="puppet",outcome="failed"}': 1 };
+    expect(under(samples, 'wavetrain_task_duration_seconds_count')).to.deep.equal(counts);
+    expect(under(samples, 'wavetrain_attempts_total')).to.deep.equal(counts);
+  });
+});
