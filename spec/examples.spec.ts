@@ -1,29 +1,44 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { loadPipeline } from '../lib/pipelines/load.js';
+import { loadPlan } from '../lib/plans/load.js';
 import { RunRegistry } from '../lib/runs/registry.js';
 import type { RunRecord } from '../lib/runs/record.js';
 import { fileAccess } from '../lib/tools/files.js';
 import { loadTools } from '../lib/tools/load.js';
-import { commandIn, type Example, examples } from './docs/examples.js';
+import { commandIn, type Example, type Expectation, examples } from './docs/examples.js';
 import { documents, filesBelow, read, requireBuild, ROOT } from './docs/project.js';
 import { eachOf, type Finished, Shell } from './docs/shell.js';
 
-const EMBED = 'examples/09-library/embed.ts';
+const PLAN = 'examples/10-plan/plan.yaml';
+
+/** Programs of a host, each with the file that holds what it prints. */
+const PROGRAMS = [
+  ['examples/09-library/embed.ts', 'examples/09-library/embed.expected.txt'],
+  ['examples/11-own-blackboard/main.ts', 'examples/11-own-blackboard/main.expected.txt'],
+] as const;
+
+/** What a program or a plan runs. */
+const PARTS = [
+  'examples/09-library/pipeline.yaml',
+  'examples/10-plan/comparison.yaml',
+  'examples/10-plan/figures.yaml',
+  'examples/10-plan/ingest.yaml',
+  'examples/11-own-blackboard/plan.yaml',
+];
 
 describe('The examples', () => {
   const all = examples();
 
-  it('are all the pipelines of the folder but the one that embed.ts runs', () => {
-    const pipelines = filesBelow('examples', '.yaml').filter(
-      (path) => !path.startsWith('examples/09-library/'),
-    );
-    expect(all.map(({ path }) => path)).to.deep.equal(pipelines);
+  it('are all the pipelines and plans of the folder but those that a program or a plan runs', () => {
+    const paths = all.map(({ path }) => path);
+    expect([...paths, ...PARTS].sort()).to.deep.equal(filesBelow('examples', '.yaml'));
   });
 
   it('are listed in a table, each with its folder', () => {
     const table = read('examples/README.md');
-    const folders = new Set(all.map(({ path }) => path.split('/')[1] ?? '').concat('09-library'));
+    const paths = [...all.map(({ path }) => path), ...PARTS];
+    const folders = new Set(paths.map((path) => path.split('/')[1] ?? ''));
     expect([...folders].filter((folder) => !table.includes(`](${folder}/`))).to.deep.equal([]);
     expect(documents()).to.include('examples/README.md');
   });
@@ -58,31 +73,64 @@ describe('The examples', () => {
       it(path, () => {
         const { status, output } = finished.get(path) ?? { status: null, output: '' };
         expect(status).to.equal(expectation.result === null ? 3 : 0);
-        expect(output === '' ? null : JSON.parse(output)).to.deep.equal(expectation.result?.outputs ?? null);
+        expect(output === '' ? null : JSON.parse(output)).to.deep.equal(printed(expectation));
       });
     }
   });
 
-  it('print, for embed.ts as its first comment calls it, what is committed beside it', async function () {
+  it('give through the HTTP interface, for the plan, what the shell gives (D35)', async function () {
     this.timeout(60_000);
     requireBuild();
+    const expectation = all.find(({ path }) => path === PLAN)?.expectation;
     const shell = new Shell();
-    const { output } = await shell.run(commandIn(EMBED), { errors: false });
+    await shell.serve('SERVICE_FILE_ROOTS=examples/10-plan npx wavetrain serve');
+    shell.folder.write('request.json', JSON.stringify(planRequest()));
+    const { output } = await shell.run(
+      `curl -s http://127.0.0.1:8000/plans/run -H 'Content-Type: application/json' --data-binary @request.json`,
+    );
     shell.remove();
-    expect(output).to.equal(read('examples/09-library/embed.expected.txt'));
+    expect(JSON.parse(output)).to.deep.equal(expectation && printed(expectation));
   });
+
+  for (const [program, printed] of PROGRAMS) {
+    it(`print, for ${program} as its first comment calls it, what is committed beside it`, async function () {
+      this.timeout(60_000);
+      requireBuild();
+      const shell = new Shell();
+      const { output } = await shell.run(commandIn(program), { errors: false });
+      shell.remove();
+      expect(output).to.equal(read(printed));
+    });
+  }
 });
 
-async function run({ path, folder, expectation: { given } }: Example): Promise<RunRecord> {
+/** What `--json` prints: of a pipeline the outputs, of a plan the result, without events unless asked for (D41, D47). */
+function printed({ result }: Expectation): unknown {
+  if (result === null) return null;
+  return result.outputs ?? { ...result, events: null };
+}
+
+/** The plan and its pipelines as one body: a server reads no definition from a file (D33). */
+function planRequest(): object {
+  const names = ['comparison', 'figures', 'ingest'];
+  const texts = names.map((name) => [name, read(`examples/10-plan/${name}.yaml`)]);
+  return { yaml: read(PLAN), pipelines: Object.fromEntries(texts) };
+}
+
+async function run({ path, kind, folder, expectation: { given } }: Example): Promise<RunRecord> {
   const { tools: files = [], ...rest } = given;
   const entry = join(ROOT, 'lib/index.ts');
   const tools = await Promise.all(files.map((file) => loadTools(`./${file}`, folder, { entry })));
-  const pipeline = await loadPipeline(join(ROOT, path), {
+  const known = {
     tools: tools.flat(),
     ...(rest.inputs && { inputs: rest.inputs }),
     ...(rest.session && { session: rest.session }),
-  });
+  };
+  const file = join(ROOT, path);
   const registry = new RunRegistry({ files: fileAccess([folder]) });
-  const runId = await registry.submit({ pipeline, ...rest });
+  const runId =
+    kind === 'plan'
+      ? await registry.submitPlan({ plan: await loadPlan(file, known), ...rest })
+      : await registry.submit({ pipeline: await loadPipeline(file, known), ...rest });
   return registry.settled(runId);
 }

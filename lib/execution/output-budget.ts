@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.js';
 
-/** What the outputs and writes of one run may take in memory, all together. */
+/** What the outputs of one run may take in memory, all together. */
 export class OutputBudget {
   readonly #limitBytes: number;
   #usedBytes = 0;

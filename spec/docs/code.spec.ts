@@ -6,9 +6,11 @@ import { documents, read, requireBuild, ROOT } from './project.js';
 import { type Finished, Shell } from './shell.js';
 
 const EXAMPLE = 'examples/09-library';
+/** Compiled too; its spec runs it as it stands. */
+const BLACKBOARD = 'examples/11-own-blackboard/main.ts';
 
 /** As a host would: against the types that are published, as strictly as can be. */
-describe('The programs that readers see, in the documents and in 09-library', () => {
+describe('The programs that readers see, in the documents and in the examples of the library', () => {
   const blocks = documents().flatMap((file) => fencesOf(file).filter(({ language }) => language === 'ts'));
   let shell: Shell;
   let compiled: Finished;
@@ -49,6 +51,6 @@ function configuration(): object {
   const types = { types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] };
   return {
     compilerOptions: { ...language, ...types, rootDir: '.', outDir: 'out' },
-    include: ['programs', `${EXAMPLE}/embed.ts`],
+    include: ['programs', `${EXAMPLE}/embed.ts`, BLACKBOARD],
   };
 }

@@ -1,26 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { RunInputs } from '../../lib/execution/run-inputs.js';
-import type { RunOutcome } from '../../lib/execution/result.js';
-import type { TaskFailure } from '../../lib/errors.js';
-import type { RunStatus } from '../../machines/vocabulary.js';
+import type { RunRecord } from '../../lib/runs/record.js';
 import { filesBelow, read, ROOT } from './project.js';
 
-/** `NAME.expected.json`: what the run of `NAME.yaml` is given, and how it ends. */
-export interface Expectation {
+/** `NAME.expected.json`: what the run of `NAME.yaml` is given, and how it ends. A result is of the kind of the run. */
+export interface Expectation extends Pick<RunRecord, 'status' | 'result' | 'failures'> {
   readonly given: Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'> & {
     /** Files of tools, beside the pipeline. */
     readonly tools?: readonly string[];
   };
-  readonly status: RunStatus;
-  /** Null unless succeeded. */
-  readonly result: RunOutcome | null;
-  readonly failures: readonly TaskFailure[];
 }
 
 export interface Example {
-  /** Path of the pipeline, from the root. */
+  /** Path of the pipeline or plan, from the root. */
   readonly path: string;
+  readonly kind: RunRecord['kind'];
   readonly folder: string;
   readonly expectation: Expectation;
   /** The command that its first comment shows. */
@@ -34,7 +29,8 @@ export function examples(): Example[] {
   return filesBelow('examples', ENDING).map((expected) => {
     const path = `${expected.slice(0, -ENDING.length)}.yaml`;
     const expectation: Expectation = JSON.parse(read(expected));
-    return { path, folder: join(ROOT, dirname(path)), expectation, command: commandIn(path) };
+    const kind = basename(path) === 'plan.yaml' ? 'plan' : 'pipeline';
+    return { path, kind, folder: join(ROOT, dirname(path)), expectation, command: commandIn(path) };
   });
 }
 

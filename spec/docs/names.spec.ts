@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { VARIABLES } from '../../lib/config.js';
 import { COMMANDS } from '../../lib/cli/commands/all.js';
 import { RunCommand } from '../../lib/cli/commands/run.js';
-import { tableRows } from './markdown.js';
+import { proseOf, tableRows } from './markdown.js';
 import { documents, read } from './project.js';
 
 const ALL = documents().map((file) => ({ file, text: read(file) }));
@@ -30,7 +30,7 @@ describe('The names in the documents', () => {
   });
 
   it('of commands are those of the command line, each in the README with what it does', () => {
-    const shown = tableRows(read('README.md')).map(([command = '']) =>
+    const shown = tableRows(proseOf('README.md')).map(([command = '']) =>
       /^`wavetrain ([a-z ]+)/.exec(command)?.[1]?.trim(),
     );
     const known = COMMANDS.filter(({ usage }) => usage !== undefined).map(({ paths }) =>

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
+import { basename, dirname } from 'node:path';
+import { kindOfDefinition } from '../../lib/definition/kind.js';
+import type { Problem } from '../../lib/definition/problem.js';
 import { checkPipeline } from '../../lib/pipelines/check.js';
+import { checkPlan } from '../../lib/plans/check.js';
+import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
 import { compileTemplate } from '../../lib/definition/template/template.js';
 import type { Scope } from '../../lib/definition/template/scope.js';
 import { STATUS_OF_CODE } from '../../lib/http/error-status.js';
@@ -11,9 +16,10 @@ import { type Fence, fencesOf, tableRows } from './markdown.js';
 import { documents, read } from './project.js';
 
 const GUIDE = 'docs/pipelines.md';
+const PLANS = 'docs/plans.md';
 const HTTP = 'docs/http.md';
 
-describe('The pipelines in the documents', () => {
+describe('The pipelines and plans in the documents', () => {
   const blocks = documents().flatMap((file) => fencesOf(file).filter(({ language }) => language === 'yaml'));
 
   it('are many', () => {
@@ -26,7 +32,8 @@ describe('The pipelines in the documents', () => {
     it(`${block.file}:${block.line} has ${verdict} to be told`, () => {
       const { ok, problems } = check(block);
       expect(ok, JSON.stringify(problems)).to.equal(invalid === undefined);
-      expect(problems.map(({ code }) => code)).to.deep.equal(verdict === 'nothing' ? [] : [verdict]);
+      const codes = verdict === 'nothing' ? [] : verdict.split(',');
+      expect(problems.map(({ code }) => code)).to.deep.equal(codes);
     });
   }
 });
@@ -48,8 +55,9 @@ describe('Writing pipelines', () => {
   }
 
   it('explains every code of a problem', () => {
-    const codes = tableRows(sectionOf('What validate says')).map(([code = '']) => code.replaceAll('`', ''));
-    expect(codes.sort()).to.deep.equal(membersOf('lib/definition/problem.ts', 'ProblemCode').sort());
+    const rows = [GUIDE, PLANS].flatMap((file) => tableRows(sectionOf('What validate says', file)));
+    const codes = new Set(rows.map(([code = '']) => code.replaceAll('`', '')));
+    expect([...codes].sort()).to.deep.equal(membersOf('lib/definition/problem.ts', 'ProblemCode').sort());
   });
 });
 
@@ -92,12 +100,28 @@ function codesIn(file: string): string[] {
 }
 
 /** A list of tasks counts as a pipeline; `tools=NAME` stands for a tool that the document defines. */
-function check({ text, info }: Fence): ReturnType<typeof checkPipeline> {
+function check(fence: Fence): { readonly ok: boolean; readonly problems: readonly Problem[] } {
+  const { text, info } = fence;
+  if (kindOfDefinition(text) === 'plan') {
+    return checkPlan(text, { catalog: builtinCatalog(), pipelines: savedBeside(fence) });
+  }
   const isList = /^- /m.exec(text)?.index === text.search(/^[^#\s]/m);
   const definition = isList
     ? `id: shown\ngoal: be shown\ntasks:\n${text.replaceAll(/^(?=.)/gm, '  ')}`
     : text;
   return checkPipeline(definition, { catalog: builtinCatalog().with(standIns(info['tools'])) });
+}
+
+/** The blocks that the document saves beside a plan, by what they are called without their ending. */
+function savedBeside({ file, info }: Fence): Map<string, GivenPipeline> {
+  if (info['file'] === undefined) return new Map();
+  const folder = dirname(info['file']);
+  const saved = fencesOf(file).flatMap(({ text, info: { file: name = '' } }): [string, GivenPipeline][] =>
+    name !== info['file'] && name.endsWith('.yaml') && dirname(name) === folder
+      ? [[basename(name, '.yaml'), { text, file: basename(name) }]]
+      : [],
+  );
+  return new Map(saved);
 }
 
 function standIns(name: string | undefined): Tool[] {
@@ -116,6 +140,7 @@ function scopeOf(json: string): Scope {
 
 /** The words of `export type NAME = 'a' | 'b';`. */
 function membersOf(file: string, name: string): string[] {
-  const declaration = new RegExp(`export type ${name} =([^;]*);`).exec(read(file))?.[1] ?? '';
+  const code = read(file).replaceAll(/\/\/.*/g, '');
+  const declaration = new RegExp(`export type ${name} =([^;]*);`).exec(code)?.[1] ?? '';
   return [...declaration.matchAll(/'(\w+)'/g)].map(([, word = '']) => word);
 }

@@ -42,10 +42,13 @@ export class Shell {
     return { ...finished, output: finished.output.replaceAll(this.#url, DOCUMENTED_URL) };
   }
 
-  /** Starts a server on a port of its own; later scripts reach it at the address that the documents name. */
+  /**
+   * Starts a server on a port of its own; later scripts reach it at the address that the documents name. Variables may
+   * stand before the command.
+   */
   async serve(script: string): Promise<Finished> {
     const env = { ...this.#environment(), SERVICE_API_PORT: '0' };
-    const server = spawn('sh', ['-c', `exec ${script}`], {
+    const server = spawn('sh', ['-c', script.replace(/^(?:\w+=\S+ )*/, '$&exec ')], {
       cwd: this.#cwd,
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
