@@ -1,14 +1,19 @@
 /** A client for Wavetrain servers, to be imported as `wavetrain/client`. */
-export { type ClientOptions, WavetrainClient } from './client/client.js';
+export { WavetrainClient } from './client/client.js';
+export type { ClientOptions } from './client/client-options.js';
 export type { EventOptions, GapNotice, RunEvent } from './client/event-feed.js';
 export { type ErrorDetail, FailedRunError, RequestError } from './client/request-error.js';
 export type {
+  AsyncPlanRunRequest,
   AsyncRunRequest,
   CancelOptions,
   ChangeOptions,
   CheckOptions,
   GivenDefinition,
+  GivenPipelines,
   ListQuery,
+  PlanCheckOptions,
+  PlanRunRequest,
   RecordOptions,
   RequestOptions,
   RerunOptions,
@@ -22,10 +27,13 @@ export type {
 // What it answers
 export type { RunStatus } from '../machines/vocabulary.js';
 export type { LiveEvent, TaskEvent } from './execution/event.js';
+export type { PlanOutcome, PlanResult } from './execution/plan-result.js';
 export type { RunOutcome, RunResult } from './execution/result.js';
 export type { ExecutionOptions } from './execution/run-inputs.js';
 export type { Graph } from './pipelines/graph.js';
 export type { ValidationReport } from './pipelines/report.js';
+export type { PlanReport } from './plans/report.js';
+export type { PlanStatistics } from './plans/statistics.js';
 export type { RunPage } from './runs/listing.js';
 export type { Acceptance, RunRecord, RunSummary } from './runs/record.js';
 export type { ToolMetadata } from './tools/metadata.js';

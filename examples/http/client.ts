@@ -25,8 +25,8 @@ for await (const event of client.events(run_id)) {
   if (event.kind === 'start' || event.kind === 'finish') console.log(`${event.kind} ${event.task_id}`);
 }
 
-const record = await client.settled(run_id);
-console.log(`${record.status}: ${JSON.stringify(record.result?.outputs['keep'])}`);
+const { status, result } = await client.settled(run_id);
+console.log(`${status}: ${JSON.stringify(result?.outputs?.['keep'])}`);
 
 const failing = {
   id: 'failing',

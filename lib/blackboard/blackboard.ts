@@ -8,7 +8,7 @@ import type { Json } from '../json.js';
  * fails the task that needed it.
  */
 export interface Blackboard {
-  /** Every key and value of the tenant, in an object without a prototype. */
+  /** Every key and value of the tenant, as own properties whatever their names. */
   get_all(tenantId: string): Promise<Record<string, Json>>;
   /** Those of `keys` that exist. */
   read_many(tenantId: string, keys: readonly string[]): Promise<Record<string, Json>>;

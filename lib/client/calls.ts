@@ -1,4 +1,11 @@
-import type { CheckOptions, GivenDefinition, RequestOptions, RunRequest, Submission } from './requests.js';
+import type {
+  CheckOptions,
+  GivenDefinition,
+  PlanCheckOptions,
+  RequestOptions,
+  Submission,
+  SubmitOptions,
+} from './requests.js';
 import type { Call } from './transport.js';
 
 /** A request that only looks. */
@@ -12,15 +19,35 @@ export function asking(path: string, body: object, options: RequestOptions): Cal
 }
 
 /** A request for a run: text is sent as the YAML that it is. */
-export function starting(path: string, request: Submission<RunRequest>, options: RequestOptions): Call {
+export function starting(path: string, request: Submission<object>, options: RequestOptions): Call {
   if (typeof request !== 'string') return asking(path, request, options);
   return { method: 'POST', path, yaml: request, ...signalIn(options) };
 }
 
+/** The same, which may be sent again when it has a key (D36). */
+export function submitting(path: string, request: Submission<object>, options: SubmitOptions): Call {
+  const { idempotencyKey: key } = options;
+  return {
+    ...starting(path, request, options),
+    ...(key !== undefined && { headers: { 'idempotency-key': key }, isRepeatable: true }),
+  };
+}
+
 /** What is sent to have a definition looked at. */
-export function definitionBody(definition: GivenDefinition, { inputs, session }: CheckOptions): object {
+export function definitionBody(definition: GivenDefinition, options: CheckOptions): object {
   const given = typeof definition === 'string' ? { yaml: definition } : { pipeline: definition };
-  return { ...given, ...(inputs && { inputs }), ...(session && { session }) };
+  return { ...given, ...valuesIn(options) };
+}
+
+/** The same for a plan. */
+export function planBody(plan: GivenDefinition, options: PlanCheckOptions): object {
+  const given = typeof plan === 'string' ? { yaml: plan } : { plan };
+  const { pipelines } = options;
+  return { ...given, ...(pipelines && { pipelines }), ...valuesIn(options) };
+}
+
+function valuesIn({ inputs, session }: CheckOptions): object {
+  return { ...(inputs && { inputs }), ...(session && { session }) };
 }
 
 function signalIn({ signal }: RequestOptions): { readonly signal?: AbortSignal } {

@@ -1,21 +1,26 @@
-import { type Clock, systemClock } from '../clock.js';
+import type { PlanResult } from '../execution/plan-result.js';
 import type { RunResult } from '../execution/result.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { RunPage } from '../runs/listing.js';
 import type { Acceptance, RunRecord, RunSummary } from '../runs/record.js';
-import { baseOf, keyHeaders, pathOfRun, queryOf } from './address.js';
-import { asking, definitionBody, reading, starting } from './calls.js';
+import type { PlanReport } from '../plans/report.js';
+import { pathOfRun, queryOf } from './address.js';
+import { asking, definitionBody, planBody, reading, starting, submitting } from './calls.js';
+import { type ClientOptions, transportOf } from './client-options.js';
 import { EventFeed, type EventOptions, type RunEvent } from './event-feed.js';
 import { pause } from './pause.js';
 import { jsonOf } from './refusal.js';
 import type {
+  AsyncPlanRunRequest,
   AsyncRunRequest,
   CancelOptions,
   ChangeOptions,
   CheckOptions,
   GivenDefinition,
   ListQuery,
+  PlanCheckOptions,
+  PlanRunRequest,
   RecordOptions,
   RequestOptions,
   RerunOptions,
@@ -25,18 +30,7 @@ import type {
   ToolList,
   VersionedRecord,
 } from './requests.js';
-import { Transport } from './transport.js';
-
-export interface ClientOptions {
-  /** Default `http://127.0.0.1:8000`. */
-  readonly url?: string | undefined;
-  /** What the server asks callers for, when it does (D37). */
-  readonly key?: string | undefined;
-  readonly fetch?: typeof fetch | undefined;
-  readonly clock?: Clock | undefined;
-  /** Further attempts of a request that changes nothing, or has an idempotency key. Default 3. */
-  readonly retries?: number | undefined;
-}
+import type { Transport } from './transport.js';
 
 /** Seconds that one request waits for a run to settle. */
 const WAIT = 30;
@@ -51,19 +45,10 @@ const LEAST_PAUSE_MS = 250;
  */
 export class WavetrainClient {
   readonly #transport: Transport;
-  readonly #clock: Clock;
 
   /** @throws WavetrainError `bad_usage` for an address or a key that cannot be one */
   constructor(options: ClientOptions = {}) {
-    const { url = 'http://127.0.0.1:8000', key, clock = systemClock, retries = 3 } = options;
-    this.#clock = clock;
-    this.#transport = new Transport({
-      base: baseOf(url),
-      headers: { accept: 'application/json', ...keyHeaders(key) },
-      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-      clock,
-      retries,
-    });
+    this.#transport = transportOf(options);
   }
 
   /** Is the server alive? */
@@ -111,11 +96,26 @@ export class WavetrainClient {
 
   /** Starts a run. Sent again after a broken connection only with an idempotency key. */
   submit(request: Submission<AsyncRunRequest>, options: SubmitOptions = {}): Promise<Acceptance> {
-    const { idempotencyKey: key } = options;
-    return this.#transport.json({
-      ...starting('/pipelines/run_async', request, options),
-      ...(key !== undefined && { headers: { 'idempotency-key': key }, isRepeatable: true }),
-    });
+    return this.#transport.json(submitting('/pipelines/run_async', request, options));
+  }
+
+  /** Checks a plan; a sub-pipeline whose pipeline is not given is checked by what the plan says of it. */
+  validatePlan(plan: GivenDefinition, options: PlanCheckOptions = {}): Promise<PlanReport> {
+    return this.#post('/plans/validate', planBody(plan, options), options);
+  }
+
+  /**
+   * Runs a plan and waits for its result, as {@link run} does for a pipeline.
+   *
+   * @throws FailedRunError `task_failed`, with the sub-pipeline whose task it was
+   */
+  runPlan(request: Submission<PlanRunRequest>, options: RequestOptions = {}): Promise<PlanResult> {
+    return this.#transport.json(starting('/plans/run', request, options));
+  }
+
+  /** Starts a run of a plan, which is a run like any other. Sent again as {@link submit} is. */
+  submitPlan(request: Submission<AsyncPlanRunRequest>, options: SubmitOptions = {}): Promise<Acceptance> {
+    return this.#transport.json(submitting('/plans/run_async', request, options));
   }
 
   /** A run as it is now, or once it has settled when it is told to wait. */
@@ -137,7 +137,7 @@ export class WavetrainClient {
     for (;;) {
       const record = await this.record(runId, { ...options, wait: WAIT });
       if (record.settled) return record;
-      await pause(LEAST_PAUSE_MS, this.#clock, options.signal);
+      await pause(LEAST_PAUSE_MS, this.#transport.clock, options.signal);
     }
   }
 

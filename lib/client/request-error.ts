@@ -9,7 +9,8 @@ export interface ErrorDetail {
   readonly errors?: readonly string[];
   /** Of an invalid definition: errors and warnings as data. */
   readonly problems?: ValidationReport['problems'];
-  /** Of a failed run: the task that failed first, and what of. */
+  /** Of a failed run: the task that failed first, and what of; of a plan, whose task it was. */
+  readonly sub_pipeline?: string;
   readonly task_id?: string;
   readonly error?: string;
   readonly failures?: readonly TaskFailure[];
@@ -44,10 +45,12 @@ export class RequestError extends WavetrainError {
   }
 }
 
-/** A run that was waited for failed: `task_id` and `error` are of the failure that came first (D16). */
+/** A run that was waited for failed: `task_id` and `error` are of the failure that came first (D16, D47). */
 export class FailedRunError extends RequestError {
   override readonly name = 'FailedRunError';
   readonly run_id: string;
+  /** Of a plan; undefined when the run was of a pipeline. */
+  readonly sub_pipeline: string | undefined;
   readonly task_id: string;
   readonly error: string;
   readonly failures: readonly TaskFailure[];
@@ -55,6 +58,7 @@ export class FailedRunError extends RequestError {
   constructor(detail: ErrorDetail, status: number) {
     super('task_failed', detail.message, { status, detail });
     this.run_id = detail.run_id ?? '';
+    this.sub_pipeline = detail.sub_pipeline;
     this.task_id = detail.task_id ?? '';
     this.error = detail.error ?? detail.message;
     this.failures = detail.failures ?? [];

@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
+import type { PlanInputs } from '../execution/plan-inputs.js';
 import type { ExecutionOptions, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
 import type { ToolMetadata } from '../tools/metadata.js';
@@ -23,14 +24,35 @@ export interface AsyncRunRequest extends RunRequest {
   readonly tenant_id?: string | undefined;
 }
 
+/** Sub-pipeline id to its pipeline: an object, or text in YAML or JSON. */
+export type GivenPipelines = Readonly<Record<string, GivenDefinition>>;
+
+/** What a run of a plan that is waited for starts from. */
+export interface PlanRunRequest extends Omit<PlanInputs, 'plan' | 'tenant_id'> {
+  /** A plan as an object; parse YAML first when something else goes with it. */
+  readonly plan: object;
+  /** The pipelines that do not stand in the plan: a server reads no files. */
+  readonly pipelines?: GivenPipelines;
+}
+
+export interface AsyncPlanRunRequest extends PlanRunRequest {
+  /** Namespace on the blackboard, and who may see the run. */
+  readonly tenant_id?: string | undefined;
+}
+
 /** A request, or the text of a definition in YAML or JSON that needs nothing beside it. */
-export type Submission<T extends RunRequest> = string | T;
+export type Submission<T extends object> = string | T;
 
 export interface CheckOptions extends RequestOptions {
-  /** Values that the run will be given for pipeline.inputs. */
+  /** Values that the run will be given for the inputs of the pipeline or plan. */
   readonly inputs?: RunInputs['inputs'];
   /** Values that the run will be given as session. */
   readonly session?: RunInputs['session'];
+}
+
+export interface PlanCheckOptions extends CheckOptions {
+  /** The pipelines that do not stand in the plan. */
+  readonly pipelines?: GivenPipelines;
 }
 
 export interface SubmitOptions extends RequestOptions {
@@ -73,7 +95,7 @@ export interface CancelOptions extends RequestOptions {
 }
 
 export interface RerunOptions extends RequestOptions {
-  /** `failed`, or the id of a task; without it every task runs again (D35). */
+  /** `failed`, or the id of a task, or of a sub-pipeline of a plan; without it all of it runs again (D35). */
   readonly from?: string | undefined;
 }
 

@@ -16,6 +16,11 @@ There are two ways to run one:
 - \`POST /pipelines/run_async\` answers at once with a \`run_id\`. Then ask for the record at
   \`GET /pipelines/runs/{run_id}\`, or listen to the events of the run.
 
+A plan is a set of pipelines that pass values on through the blackboard: what one stores and another reads decides
+their order. \`POST /plans/run\` and \`POST /plans/run_async\` run one in the same two ways, and its runs stand among those
+of pipelines, under \`/pipelines/runs\`, with \`kind\` \`plan\`. The pipelines of a plan stand in it, or come with it in
+\`pipelines\`; the server reads no file.
+
 Bodies are JSON in UTF-8. Where a definition is expected, it may also be sent alone, as YAML
 (\`Content-Type: application/yaml\`). Names are in snake_case, durations in seconds unless the name ends in \`_ms\`, times
 in ISO 8601 and UTC. Fields may be added to answers; ignore those that you do not know.`.trim();
@@ -32,12 +37,13 @@ const STATES = `
 | \`queued\`, \`running\` | it is cancelled | \`cancelled\` |
 
 \`succeeded\`, \`failed\` and \`cancelled\` are terminal: a run in one of them stays there. A cancelled run finishes the wave at work before it has
-\`settled\`; the others settle as they end.
+\`settled\`; the others settle as they end. A run of a plan fails with its first sub-pipeline that does, and begins no
+further one when it is cancelled.
 
 To wait for a run: \`GET /pipelines/runs/{run_id}?wait=30\`, again and again until \`settled\` is true. Each request is
 answered when the run settles, or after 30 seconds. Plain polling is cheap with the \`ETag\` of the last answer in
-\`If-None-Match\`: an unchanged record is answered with 304 and no body. On \`succeeded\` read \`result.outputs\`, on \`failed\`
-read \`error\`. Settled runs are kept for a time and a number that the server is configured with, in memory.`.trim();
+\`If-None-Match\`: an unchanged record is answered with 304 and no body. On \`succeeded\` read \`result.outputs\`, or
+\`result.sub_results\` and \`result.blackboard\` of a plan, on \`failed\` read \`error\`. Settled runs are kept for a time and a number that the server is configured with, in memory.`.trim();
 
 const EVENTS = `
 ## Events
@@ -53,12 +59,17 @@ const EVENTS = `
 
 \`seq\` counts the events of the run. After a broken connection send the last \`id\` as \`Last-Event-ID\`, as browsers do by
 themselves, and the stream goes on behind it. An event named \`gap\` tells that some are kept no longer. A comment
-comes every 15 seconds as a heartbeat. The event named \`end\` is the last one: close then, or you are answered 204.`.trim();
+comes every 15 seconds as a heartbeat. The event named \`end\` is the last one: close then, or you are answered 204.
+
+In a run of a plan, the events of a sub-pipeline carry its id as \`sub_pipeline\`, and events of the kind \`sub_pipeline\`
+tell its statuses. When a task runs a pipeline of its own, the events of that carry \`within\`: the tasks that they
+happened in, the outermost first, as \`task\` or \`task[item]\`.`.trim();
 
 const REPEATING = `
 ## Repeating a submission
 
-Send \`Idempotency-Key\` (1 to 255 characters of your choice) with \`POST /pipelines/run_async\`. The same key with the
+Send \`Idempotency-Key\` (1 to 255 characters of your choice) with \`POST /pipelines/run_async\` or
+\`POST /plans/run_async\`. The same key with the
 same body answers the run that there is, with \`Idempotent-Replayed: true\`; with another body it is refused with 409.
 Keys are kept as long as their runs, for each tenant.`.trim();
 

@@ -39,11 +39,29 @@ const SUMMARY = {
   rerun_of: null,
 };
 
-/** What the documents show of some components, by their titles: what the example pipeline gives. */
+const PLAN_OUTCOME = {
+  plan_id: 'letter',
+  sub_results: {
+    greet: { outputs: { keep: 'Dear Ada' }, waves_executed: 1, tasks_executed: 1, events: null },
+    sign: {
+      outputs: { write: 'Dear Ada, yours, Wavetrain' },
+      waves_executed: 1,
+      tasks_executed: 1,
+      events: null,
+    },
+  },
+  blackboard: { greeting: 'Dear Ada', letter: 'Dear Ada, yours, Wavetrain' },
+  total_tasks_executed: 2,
+  total_waves: 2,
+};
+
+/** What the documents show of some components, by their titles: what the example pipeline and the example plan give. */
 export const EXAMPLE_OF_COMPONENT: Readonly<Record<string, unknown>> = {
   Accepted: { run_id: RUN_ID, status: QUEUED },
   RunOutcome: OUTCOME,
   RunResult: { ...OUTCOME, events: null },
+  PlanOutcome: PLAN_OUTCOME,
+  PlanResult: { ...PLAN_OUTCOME, events: null },
   RunSummary: SUMMARY,
   RunRecord: { ...SUMMARY, result: OUTCOME, failures: [], events: null },
   TaskEvent: {
@@ -83,6 +101,28 @@ export const EXAMPLE_OF_COMPONENT: Readonly<Record<string, unknown>> = {
       wave_sizes: [1, 1],
       fan_out_tasks: 0,
       total_retries: 0,
+    },
+  },
+  PlanReport: {
+    ok: true,
+    errors: null,
+    warnings: [],
+    problems: [],
+    message: 'Plan is valid',
+    stats: {
+      id: 'letter',
+      goal: 'write a letter',
+      sub_pipelines: 2,
+      inputs_count: 1,
+      order: ['greet', 'sign'],
+      waves: 2,
+      wave_ids: [['greet'], ['sign']],
+      plan_concurrency: 1,
+      tasks: 2,
+      keys: [
+        { key: 'greeting', stored_by: 'greet', read_by: ['sign'] },
+        { key: 'letter', stored_by: 'sign', read_by: [] },
+      ],
     },
   },
   Graph: {

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { PipelineDefinition } from '../definition/schema.js';
 import { isObject } from '../json.js';
 import { EXAMPLE_OF_COMPONENT } from './component-examples.js';
+import { PlanDocument } from './schemas/plan-request.js';
 import { ExecutionOptionsDocument } from './schemas/request.js';
 
 type Schema = Record<string, unknown>;
@@ -9,6 +10,7 @@ type Schema = Record<string, unknown>;
 /** What stands in the documents for values that code judges, by their titles. */
 const IN_PLACE_OF: Readonly<Record<string, TSchema>> = {
   Pipeline: PipelineDefinition,
+  Plan: PlanDocument,
   ExecutionOptions: ExecutionOptionsDocument,
 };
 

@@ -4,6 +4,7 @@ import { WavetrainError } from '../errors.js';
 import type { Body, BodyReader } from './body.js';
 import { type Caller, ANYONE } from './caller.js';
 import { checkerOf, type Checker } from './checker.js';
+import { misplacedIn } from './misplaced.js';
 import type { Answer, Route } from './route.js';
 import type { HttpServices } from './services.js';
 import { whyUnknown } from './unknown-key.js';
@@ -93,10 +94,11 @@ export class Endpoint {
     if (body === undefined) return NO_BODY;
     // Definitions come with a body that must be there; to check one takes longer than all else about a request.
     if (body.required !== false) await this.#services.registry.turn();
-    const read = await this.#readBody(ctx, body.yaml ?? false);
+    const read = await this.#readBody(ctx, body.yaml !== undefined);
     if (read.yaml !== undefined) return read;
     if (read.json === undefined && body.required === false) return NO_BODY;
     if (read.json === undefined) throw new WavetrainError('invalid_request', 'the body is missing');
+    refuse(misplacedIn(read.json, body.misplaced));
     refuse(this.#body?.(read.json));
     return read;
   }

@@ -52,7 +52,9 @@ function detailOf(error: WavetrainError): Detail {
   }
   if (error instanceof TaskFailedError) {
     const { task_id, error: reason, failures, run_id } = error;
-    return { code, message, task_id, error: reason, failures: [...failures], run_id };
+    const subPipeline = failures[0]?.sub_pipeline;
+    const which = { ...(subPipeline !== undefined && { sub_pipeline: subPipeline }), task_id };
+    return { code, message, ...which, error: reason, failures: [...failures], run_id };
   }
   return { code, message };
 }

@@ -9,7 +9,7 @@ export type HttpErrorCode = Exclude<ErrorCode, ElsewhereCode>;
 /** What each code means to a caller, as the documents tell it (D32). */
 export const MEANING_OF_CODE: Readonly<Record<HttpErrorCode, string>> = {
   invalid_request: 'The request is not as documented: broken JSON, a field or parameter too many or too few.',
-  invalid_definition: 'The pipeline has errors: `problems` tells each with its place.',
+  invalid_definition: 'The pipeline or the plan has errors: `problems` tells each with its place.',
   invalid_params: 'A param is missing, unknown, or of another type.',
   invalid_options: 'An option is unknown or out of its range.',
   invalid_inputs: '`inputs` or `session` hold what a run cannot keep.',
@@ -32,7 +32,8 @@ export const MEANING_OF_CODE: Readonly<Record<HttpErrorCode, string>> = {
   unsupported_media_type: 'The body is in a media type that is not taken here, or compressed.',
   too_many_streams: 'Too many event streams are open. Ask again after `Retry-After` seconds.',
   header_too_large: 'The headers are larger than the server takes.',
-  task_failed: 'A task of the run failed: `task_id`, `error` and `failures` tell which and why.',
+  task_failed:
+    'A task of the run failed: `task_id`, `error` and `failures` tell which and why; `sub_pipeline` too, when it was of a plan.',
   internal: 'A bug in the server. Its log tells more under the `id` that is given.',
   not_implemented: 'This server is not configured for it.',
   queue_full: 'Too many runs wait. Ask again after `Retry-After` seconds.',

@@ -3,7 +3,6 @@ import { apiDescription } from './api-description.js';
 import { Components } from './components.js';
 import { errorResponses, errorsOf } from './error-responses.js';
 import type { AnswerDocument, Route } from './route.js';
-import { EXAMPLE_YAML } from './routes/example.js';
 
 type Schema = Record<string, unknown>;
 
@@ -11,7 +10,7 @@ type Schema = Record<string, unknown>;
 const TAGS: Readonly<Record<string, string>> = {
   Pipelines: 'What can be asked about a definition without running it.',
   Runs: 'Starting runs, looking at them, and what can be done with them.',
-  Plans: 'Pipelines that build on one another.',
+  Plans: 'Pipelines that pass values on to each other. Their runs are among the others.',
   Server: 'For those who operate the server.',
   Documents: 'What the server says about itself.',
 };
@@ -120,7 +119,7 @@ function canonical(header: string): string {
 }
 
 function requestBodyOf(body: NonNullable<Route['body']>, components: Components): Schema {
-  const { schema, yaml = false, required = true, examples } = body;
+  const { schema, yaml, required = true, examples } = body;
   const asJson = {
     schema: components.of(schema),
     ...(examples && {
@@ -129,9 +128,12 @@ function requestBodyOf(body: NonNullable<Route['body']>, components: Components)
   };
   const asYaml = {
     schema: { type: 'string', description: 'The definition itself, as a YAML file holds it.' },
-    example: EXAMPLE_YAML,
+    example: yaml,
   };
-  return { required, content: { 'application/json': asJson, ...(yaml && { 'application/yaml': asYaml }) } };
+  return {
+    required,
+    content: { 'application/json': asJson, ...(yaml !== undefined && { 'application/yaml': asYaml }) },
+  };
 }
 
 function responseOf(

@@ -50,8 +50,10 @@ export interface AnswerDocument {
 
 export interface BodyDocument<B extends TSchema> {
   readonly schema: B;
-  /** The definition itself may be sent as YAML. */
-  readonly yaml?: boolean;
+  /** An example of the definition alone, where that may be sent as YAML. */
+  readonly yaml?: string;
+  /** Fields that belong into other requests, with what the caller is told. */
+  readonly misplaced?: Readonly<Record<string, string>>;
   /** Default true. */
   readonly required?: boolean;
   readonly examples?: Readonly<Record<string, unknown>>;

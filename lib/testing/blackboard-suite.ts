@@ -17,6 +17,10 @@ export function blackboardSuite({ create }: BlackboardSuiteOptions): readonly Co
     ['appends to a list, making it when the key is absent', appends],
     ['appends to a value that is no list by making it the first of two (D23)', appendsToValue],
     ['keeps every one of many appends made at once, in the order of the calls', appendsAtOnce],
+    ['keeps every one of many writes to different keys made at once', writesAtOnce],
+    ['keeps writes and appends of different tenants made at once', tenantsAtOnce],
+    ['appends to what an overwritten list was replaced with', appendsAfterOverwriting],
+    ['gives a key that is asked for twice once', readsTwice],
     ['keeps tenants apart (rule 1)', keepsTenantsApart],
     ['takes any name for a tenant or key', takesAnyName],
     ['holds every kind of JSON value', holdsJson],
@@ -71,6 +75,45 @@ async function appendsAtOnce(blackboard: Blackboard): Promise<void> {
   const values = Array.from({ length: 200 }, (_, i) => i);
   await Promise.all(values.map((value) => blackboard.write('t', 'a', value, true)));
   deepStrictEqual((await blackboard.get_all('t'))['a'], values);
+}
+
+async function writesAtOnce(blackboard: Blackboard): Promise<void> {
+  const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);
+  const appending = keys.map((key) => blackboard.write('t', 'list', key, true));
+  await Promise.all([...appending, ...keys.map((key, i) => blackboard.write('t', key, i))]);
+  const { list, ...others } = await blackboard.get_all('t');
+  deepStrictEqual(list, keys);
+  deepStrictEqual(others, Object.fromEntries(keys.map((key, i) => [key, i])));
+}
+
+async function tenantsAtOnce(blackboard: Blackboard): Promise<void> {
+  const tenants = Array.from({ length: 20 }, (_, i) => `t${i}`);
+  await Promise.all(
+    tenants.flatMap((tenant) => [
+      blackboard.write(tenant, 'a', tenant),
+      blackboard.write(tenant, 'list', null, true),
+      blackboard.write(tenant, 'list', tenant, true),
+    ]),
+  );
+  for (const tenant of tenants) {
+    deepStrictEqual(entries(await blackboard.get_all(tenant)), [
+      ['a', tenant],
+      ['list', [null, tenant]],
+    ]);
+  }
+}
+
+async function appendsAfterOverwriting(blackboard: Blackboard): Promise<void> {
+  await blackboard.write('t', 'a', 1, true);
+  await blackboard.write('t', 'a', 2, true);
+  await blackboard.write('t', 'a', [3]);
+  await blackboard.write('t', 'a', 4, true);
+  deepStrictEqual((await blackboard.get_all('t'))['a'], [3, 4]);
+}
+
+async function readsTwice(blackboard: Blackboard): Promise<void> {
+  await blackboard.write('t', 'a', 1);
+  deepStrictEqual(entries(await blackboard.read_many('t', ['a', 'a'])), [['a', 1]]);
 }
 
 async function keepsTenantsApart(blackboard: Blackboard): Promise<void> {

@@ -77,21 +77,30 @@ describe('What a client sends again', () => {
     expect(sent).to.have.length(1);
   });
 
-  it('is a submission with an idempotency key, under the same key (D36)', async () => {
-    const { client, clock, sent } = scripted([LOST, busy()]);
-    const submitted = client.submit({ pipeline: { id: 'p' } }, { idempotencyKey: 'once' });
-    await after(clock, 250);
-    await after(clock, 500);
-    expect(await submitted).to.deep.equal(DONE);
-    expect(sent.map(({ headers }) => new Headers(headers).get('idempotency-key'))).to.deep.equal(
-      Array<string>(3).fill('once'),
-    );
-    expect(new Set(sent.map(({ body }) => body)).size).to.equal(1);
-  });
+  const keyed: Record<string, (client: WavetrainClient) => Promise<unknown>> = {
+    'a submission': (client) => client.submit({ pipeline: { id: 'p' } }, { idempotencyKey: 'once' }),
+    'the submission of a plan': (client) =>
+      client.submitPlan({ plan: { id: 'p' } }, { idempotencyKey: 'once' }),
+  };
+  for (const [what, ask] of Object.entries(keyed)) {
+    it(`is ${what} with an idempotency key, under the same key (D36)`, async () => {
+      const { client, clock, sent } = scripted([LOST, busy()]);
+      const submitted = ask(client);
+      await after(clock, 250);
+      await after(clock, 500);
+      expect(await submitted).to.deep.equal(DONE);
+      expect(sent.map(({ headers }) => new Headers(headers).get('idempotency-key'))).to.deep.equal(
+        Array<string>(3).fill('once'),
+      );
+      expect(new Set(sent.map(({ body }) => body)).size).to.equal(1);
+    });
+  }
 
   const once: Record<string, (client: WavetrainClient) => Promise<unknown>> = {
     'a run that is waited for': (client) => client.run({ pipeline: {} }),
     'a submission without a key': (client) => client.submit({ pipeline: {} }),
+    'a plan that is waited for': (client) => client.runPlan({ plan: {} }),
+    'the submission of a plan without a key': (client) => client.submitPlan({ plan: {} }),
     'a cancellation': (client) => client.cancel('r'),
     'a rerun': (client) => client.rerun('r'),
     'a removal': (client) => client.remove('r'),

@@ -13,7 +13,7 @@ const REQUESTS = 100;
 
 /** What takes longer waits for something that need not come: a tool, an event. */
 const PATIENCE_MS = 1000;
-const MAY_TAKE_LONG = ['POST /pipelines/run', 'GET /pipelines/runs/{run_id}/events'];
+const MAY_TAKE_LONG = ['POST /pipelines/run', 'POST /plans/run', 'GET /pipelines/runs/{run_id}/events'];
 
 /** Nobody waits here: what is to be in an hour is now. */
 const HASTE = {
@@ -38,6 +38,28 @@ const PIPELINE = fc
   .uniqueArray(TASK, { selector: ({ id }) => id, minLength: 1, maxLength: 3 })
   .map((tasks) => ({ id: 'p', goal: 'g', tasks }));
 
+/** Keys as a plan declares them: its pipelines store `k`, and nothing else. */
+const PLAN = fc
+  .uniqueArray(
+    fc.record({
+      id: fc.constantFrom('a', 'b', 'c'),
+      reads: fc.constantFrom<string[]>([], [], ['k']),
+      stores: fc.constantFrom<string[]>([], [], ['k'], ['l']),
+      pipeline: fc.option(PIPELINE, { nil: undefined }),
+    }),
+    { selector: ({ id }) => id, minLength: 1, maxLength: 3 },
+  )
+  .map((subPipelines) => ({ id: 'p', sub_pipelines: subPipelines }));
+
+/** One that fails and one that is held, beside a plan that succeeds: each is sound. */
+const SOUND_PLANS = ['mock', 'fail', 'puppet'].map((tool) => ({
+  id: 'p',
+  sub_pipelines: [
+    { id: 'a', pipeline: { id: 'a', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] } },
+    { id: 'b', pipeline: { id: 'b', goal: 'g', tasks: [{ id: 'a', tool }] } },
+  ],
+}));
+
 describe('every operation of the document, fuzzed from its schemas (D32)', () => {
   let server: Serving;
   let documented: Documented;
@@ -57,6 +79,19 @@ describe('every operation of the document, fuzzed from its schemas (D32)', () =>
         PIPELINE,
         PIPELINE.map((pipeline) => ({ pipeline })),
       ),
+      Plan: fc.oneof(
+        PLAN,
+        PLAN.map((plan) => ({ plan })),
+        fc.constantFrom(...SOUND_PLANS),
+      ),
+      pipelines: fc.dictionary(
+        fc.constantFrom('a', 'b', 'c', 'd'),
+        fc.oneof(
+          PIPELINE,
+          PIPELINE.map((pipeline) => JSON.stringify(pipeline)),
+        ),
+      ),
+      from: fc.constantFrom('failed', 'a', 'b'),
       tool: fc.constantFrom(...TOOLS),
       run_id: fc.nat().map((number) => runIds[number % Math.max(1, runIds.length)] ?? 'none'),
       'If-None-Match': fc.constantFrom('*', '"x"', 'W/"y", *'),
@@ -78,6 +113,10 @@ describe('every operation of the document, fuzzed from its schemas (D32)', () =>
     for (const tool of ['mock', 'fail', 'puppet', 'mock', 'fail', 'puppet', 'mock']) {
       const pipeline = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool }] };
       const { body } = await server.ask<{ run_id: string }>('POST', '/pipelines/run_async', { pipeline });
+      runIds.push(body.run_id);
+    }
+    for (const plan of SOUND_PLANS) {
+      const { body } = await server.ask<{ run_id: string }>('POST', '/plans/run_async', { plan });
       runIds.push(body.run_id);
     }
   }

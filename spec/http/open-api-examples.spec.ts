@@ -77,7 +77,14 @@ describe('The examples and errors of the OpenAPI document', () => {
 
   it('shows components by examples that they take', () => {
     const shown = Object.entries(document.components.schemas).filter(([, { examples }]) => examples);
-    expect(shown.map(([title]) => title)).to.include.members(['RunRecord', 'RunResult', 'ValidationReport']);
+    expect(shown.map(([title]) => title)).to.include.members([
+      'RunRecord',
+      'RunResult',
+      'ValidationReport',
+      'PlanOutcome',
+      'PlanResult',
+      'PlanReport',
+    ]);
     for (const [title, { examples = [] }] of shown) {
       expectValid(document, { $ref: `#/components/schemas/${title}` }, examples[0], title);
     }
@@ -100,5 +107,17 @@ describe('The examples and errors of the OpenAPI document', () => {
     const bad = EXAMPLE_YAML.replace('mock', 'mok');
     const { body } = await server.ask<{ problems: unknown[] }>('POST', '/pipelines/validate', bad, yaml);
     expect(body.problems).to.deep.equal([shown('Problem')]);
+  });
+
+  it('shows what the server answers to the example plan', async () => {
+    const sent = document.paths['/plans/run']?.['post']?.requestBody?.content;
+    const letter = sent?.['application/json']?.examples?.['letter']?.value as Record<string, unknown>;
+    const { inputs: _, ...definition } = letter;
+    const shown = (title: string): unknown => document.components.schemas[title]?.examples?.[0];
+    expect((await server.ask('POST', '/plans/run', letter)).body).to.deep.equal(shown('PlanResult'));
+    expect((await server.ask('POST', '/plans/validate', definition)).body).to.deep.equal(shown('PlanReport'));
+    const yaml = { 'content-type': 'application/yaml' };
+    const text = sent?.['application/yaml']?.example;
+    expect((await server.ask('POST', '/plans/validate', text, yaml)).body).to.deep.equal(shown('PlanReport'));
   });
 });

@@ -105,8 +105,8 @@ describe('POST /pipelines/run_async', () => {
     for (let time = 0; time < 2; time++) {
       const { body } = await submit({ pipeline: { id: 'p', goal: 'g', tasks }, tenant_id: 'acme' });
       const { result } = await settled(body.run_id);
-      expect(result?.outputs['read']).to.deep.include({ inputs: { seen: 'nothing' } });
-      expect(result?.outputs['again']).to.deep.include({ inputs: { seen: 'left over' } });
+      expect(result?.outputs?.['read']).to.deep.include({ inputs: { seen: 'nothing' } });
+      expect(result?.outputs?.['again']).to.deep.include({ inputs: { seen: 'left over' } });
     }
   });
 

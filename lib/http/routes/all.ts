@@ -6,6 +6,7 @@ import { eventRoutes } from './events.js';
 import { healthRoutes } from './health.js';
 import { metricsRoutes } from './metrics.js';
 import { pipelineRoutes } from './pipelines.js';
+import { planRoutes } from './plans.js';
 import { runActionRoutes } from './run-actions.js';
 import { runRoutes } from './runs.js';
 import { submissionRoutes } from './submission.js';
@@ -15,6 +16,7 @@ export function allRoutes(services: HttpServices): Route[] {
   const routes: Route[] = [
     ...pipelineRoutes(services),
     ...submissionRoutes(services),
+    ...planRoutes(services),
     ...runRoutes(services),
     ...eventRoutes(services),
     ...runActionRoutes(services),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { pipelineJsonSchema } from '../../definition/json-schema.js';
+import { pipelineJsonSchema, planJsonSchema } from '../../definition/json-schema.js';
 import { etagOfText, isKnown } from '../etag.js';
 import { openApi } from '../open-api.js';
 import { type Route, route } from '../route.js';
@@ -17,6 +17,13 @@ export function documentRoutes(version: string, routes: () => readonly Route[]):
       'The JSON Schema of pipeline files, for editors',
       'A JSON Schema.',
       pipelineJsonSchema,
+    ),
+    document(
+      '/schemas/plan.json',
+      'getPlanSchema',
+      'The JSON Schema of plan files, for editors',
+      'A JSON Schema.',
+      planJsonSchema,
     ),
   ];
 }

@@ -1,11 +1,11 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { RunStatus } from '../../../machines/vocabulary.js';
 import { WavetrainError } from '../../errors.js';
 import type { EventLog } from '../../runs/event-log.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import { EventStreams } from '../event-streams.js';
 import { type Route, route } from '../route.js';
-import { EventListSchema } from '../schemas/event.js';
+import { type EventList, EventListSchema } from '../schemas/event.js';
 import { RunIdParams } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
 import { visibleRun } from '../visible-run.js';
@@ -31,6 +31,10 @@ const DESCRIPTION = [
   'browsers do by themselves, or with `after`. An event named `gap` (`{"after", "next"}`) tells that those between are',
   'kept no longer. The event named `end` (`{"run_id", "status"}`) is the last; who asks again afterwards is answered',
   '204. With `Accept: application/json` the answer is the list so far, at most `limit` events of it.',
+  '',
+  'A run of a plan has one list of events. Those of its sub-pipelines name theirs as `sub_pipeline`, and one of the kind',
+  '`sub_pipeline` tells each status that a sub-pipeline comes to. When a task runs a pipeline of its own, the events of',
+  'that one have the tasks that they happened in as `within`, the outermost first.',
 ].join('\n');
 
 const QUERY = Type.Object(
@@ -112,14 +116,9 @@ const STREAM_HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
-function listOf(
-  runId: string,
-  log: EventLog,
-  after: number,
-  limit = USUAL_LIMIT,
-): Static<typeof EventListSchema> {
+function listOf(runId: string, log: EventLog, after: number, limit = USUAL_LIMIT): EventList {
   const { events, gap } = log.after(after, limit);
-  return { run_id: runId, events: [...events], last_seq: log.last, gap, closed: log.isClosed };
+  return { run_id: runId, events, last_seq: log.last, gap, closed: log.isClosed };
 }
 
 function refuseLimit(limit: number | undefined): void {

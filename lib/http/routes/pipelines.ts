@@ -1,13 +1,14 @@
 import Type from 'typebox';
 import { dot, graphOf, mermaid } from '../../pipelines/graph.js';
 import { reportOf } from '../../pipelines/report.js';
-import { checkGiven, pipelineOf } from '../definition.js';
+import { PLANS_GO_ELSEWHERE } from '../misplaced.js';
+import { checkPipelineIn, pipelineIn } from '../pipeline-definition.js';
 import { type Route, route } from '../route.js';
 import { GraphSchema, ValidationReportSchema } from '../schemas/definition.js';
 import { DefinitionRequestSchema } from '../schemas/request.js';
 import { ToolListSchema } from '../schemas/tool.js';
 import type { HttpServices } from '../services.js';
-import { EXAMPLE_PIPELINE } from './example.js';
+import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from './example.js';
 
 /** What can be asked about a definition without running it. */
 export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
@@ -23,11 +24,12 @@ export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
       access: 'any',
       body: {
         schema: DefinitionRequestSchema,
-        yaml: true,
+        yaml: EXAMPLE_YAML,
+        misplaced: PLANS_GO_ELSEWHERE,
         examples: { pipeline: { pipeline: EXAMPLE_PIPELINE } },
       },
       answers: { 200: { description: 'The report.', schema: ValidationReportSchema } },
-      handle: (request) => ({ body: reportOf(checkGiven(request, pipelines)) }),
+      handle: (request) => ({ body: reportOf(checkPipelineIn(request, pipelines)) }),
     }),
     route({
       method: 'GET',
@@ -56,7 +58,8 @@ export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
       ),
       body: {
         schema: DefinitionRequestSchema,
-        yaml: true,
+        yaml: EXAMPLE_YAML,
+        misplaced: PLANS_GO_ELSEWHERE,
         examples: { pipeline: { pipeline: EXAMPLE_PIPELINE } },
       },
       answers: {
@@ -68,7 +71,7 @@ export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
       },
       errors: ['invalid_definition'],
       handle: (request) => {
-        const graph = graphOf(pipelineOf(request, pipelines));
+        const graph = graphOf(pipelineIn(request, pipelines));
         if (request.query.format === 'mermaid') return { text: mermaid(graph), type: 'text/plain' };
         if (request.query.format === 'dot') return { text: dot(graph), type: 'text/vnd.graphviz' };
         return { body: graph };

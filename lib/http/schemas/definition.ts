@@ -19,6 +19,9 @@ export const ProblemSchema = wire<Problem>()(
       severity: Type.Enum(['error', 'warning']),
       line: Type.Optional(Type.Integer({ minimum: 1 })),
       column: Type.Optional(Type.Integer({ minimum: 1 })),
+      file: Type.Optional(
+        Type.String({ description: 'The file that path and position lead into; absent over HTTP.' }),
+      ),
       hint: Type.Optional(Type.String({ description: 'What to do about it.' })),
     },
     { title: 'Problem' },
@@ -43,18 +46,17 @@ export const StatisticsSchema = wire<Statistics>()(
   ),
 );
 
+/** What a report tells, whatever was checked. */
+export const reportFields = {
+  ok: Type.Boolean(),
+  errors: nullable(Type.Array(Type.String(), { description: 'Sentences; null when there are none.' })),
+  warnings: strings,
+  problems: Type.Array(ProblemSchema, { description: 'Errors and warnings as data.' }),
+  message: Type.String(),
+};
+
 export const ValidationReportSchema = wire<ValidationReport>()(
-  Type.Object(
-    {
-      ok: Type.Boolean(),
-      errors: nullable(Type.Array(Type.String(), { description: 'Sentences; null when there are none.' })),
-      warnings: strings,
-      problems: Type.Array(ProblemSchema, { description: 'Errors and warnings as data.' }),
-      message: Type.String(),
-      stats: nullable(StatisticsSchema),
-    },
-    { title: 'ValidationReport' },
-  ),
+  Type.Object({ ...reportFields, stats: nullable(StatisticsSchema) }, { title: 'ValidationReport' }),
 );
 
 export const GraphSchema = wire<Graph>()(

@@ -18,6 +18,9 @@ export const ErrorBodySchema = Type.Object(
             description: 'Of an invalid definition: errors and warnings as data.',
           }),
         ),
+        sub_pipeline: Type.Optional(
+          Type.String({ description: 'Of a failed plan: the sub-pipeline of that task.' }),
+        ),
         task_id: Type.Optional(Type.String({ description: 'Of a failed run: the task that failed first.' })),
         error: Type.Optional(Type.String({ description: 'Of a failed run: what that task failed of.' })),
         failures: Type.Optional(

@@ -7,6 +7,18 @@ const stamp = {
   time: Time,
   run_id: RunId,
 };
+const subPipeline = Type.String({ description: 'The sub-pipeline of the plan.' });
+/** Where it happened, when the run holds others. */
+const place = {
+  sub_pipeline: Type.Optional(subPipeline),
+  within: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'When a task has run a pipeline of its own, which this is about: that task, or `task[item]`; the outermost first.',
+    }),
+  ),
+};
+const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']);
 const item = Type.Integer({ minimum: 0, description: 'Position in the fan-out, from 0.' });
 const attempt = Type.Integer({ minimum: 0, description: 'From 1.' });
 
@@ -15,6 +27,7 @@ export const TaskEventSchema = wire<TaskEvent>()(
     {
       kind: Type.Enum(['start', 'finish', 'fail']),
       ...stamp,
+      ...place,
       task_id: Type.String(),
       tool: Type.String(),
       wave: Count,
@@ -28,7 +41,10 @@ export const TaskEventSchema = wire<TaskEvent>()(
         Type.Literal(true, { description: 'The output was taken over from an earlier run.' }),
       ),
     },
-    { title: 'TaskEvent', description: 'One start and one finish or fail for each task.' },
+    {
+      title: 'TaskEvent',
+      description: 'One start and one finish or fail for each task, of each sub-pipeline.',
+    },
   ),
 );
 
@@ -40,12 +56,15 @@ export const LiveEventSchema = wire<LiveEvent>()(
   Type.Union(
     [
       TaskEventSchema,
-      liveEvent('run', {
-        status: Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+      liveEvent('run', { status, error: Type.Optional(Type.String()) }),
+      liveEvent('sub_pipeline', {
+        sub_pipeline: subPipeline,
+        status,
         error: Type.Optional(Type.String()),
       }),
-      liveEvent('wave', { wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
+      liveEvent('wave', { ...place, wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
       liveEvent('item', {
+        ...place,
         task_id: Type.String(),
         item,
         phase: Type.Enum(['finish', 'fail']),
@@ -53,6 +72,7 @@ export const LiveEventSchema = wire<LiveEvent>()(
         error: Type.Optional(Type.String()),
       }),
       liveEvent('retry', {
+        ...place,
         task_id: Type.String(),
         item: Type.Optional(item),
         attempt,
@@ -60,6 +80,7 @@ export const LiveEventSchema = wire<LiveEvent>()(
         error: Type.String(),
       }),
       liveEvent('log', {
+        ...place,
         task_id: Type.String(),
         item: Type.Optional(item),
         message: Type.String(),
@@ -69,15 +90,26 @@ export const LiveEventSchema = wire<LiveEvent>()(
   ),
 );
 
-export const EventListSchema = Type.Object(
-  {
-    run_id: RunId,
-    events: Type.Array(LiveEventSchema),
-    last_seq: Type.Integer({ minimum: 0, description: 'Number of the newest event of the run.' }),
-    gap: Type.Boolean({
-      description: 'Events between the one asked for and the first here are kept no longer.',
-    }),
-    closed: Type.Boolean({ description: 'No further event will come.' }),
-  },
-  { title: 'EventList' },
+/** The events of a run so far. */
+export interface EventList {
+  readonly run_id: string;
+  readonly events: readonly LiveEvent[];
+  readonly last_seq: number;
+  readonly gap: boolean;
+  readonly closed: boolean;
+}
+
+export const EventListSchema = wire<EventList>()(
+  Type.Object(
+    {
+      run_id: RunId,
+      events: Type.Array(LiveEventSchema),
+      last_seq: Type.Integer({ minimum: 0, description: 'Number of the newest event of the run.' }),
+      gap: Type.Boolean({
+        description: 'Events between the one asked for and the first here are kept no longer.',
+      }),
+      closed: Type.Boolean({ description: 'No further event will come.' }),
+    },
+    { title: 'EventList' },
+  ),
 );

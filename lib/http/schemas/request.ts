@@ -62,16 +62,21 @@ const YAML_TEXT = Type.String({
     'The definition as YAML or JSON text, of up to 256 KiB, in the place of `pipeline`: problems then have lines.',
 });
 
-const runProperties = {
-  pipeline: Type.Optional(PipelineSchema),
-  yaml: Type.Optional(YAML_TEXT),
-  params: Type.Optional(jsonObject('Values of the typed params; defaults apply to the rest.')),
-  inputs: Type.Optional(jsonObject('Values for pipeline.inputs, over its defaults.')),
+/** What every run may be given, whatever is run. */
+export const givenToRuns = {
   session: Type.Optional(jsonObject('Values readable as {{session.KEY}} from the start.')),
   options: Type.Optional(ExecutionOptionsSchema),
   collect_events: Type.Optional(
     Type.Boolean({ default: false, description: 'Keep the start, finish and fail events of every task.' }),
   ),
+} satisfies TProperties;
+
+const runProperties = {
+  pipeline: Type.Optional(PipelineSchema),
+  yaml: Type.Optional(YAML_TEXT),
+  params: Type.Optional(jsonObject('Values of the typed params; defaults apply to the rest.')),
+  inputs: Type.Optional(jsonObject('Values for pipeline.inputs, over its defaults.')),
+  ...givenToRuns,
 } satisfies TProperties;
 
 export const RunRequestSchema = Type.Object(runProperties, {
@@ -111,7 +116,7 @@ export const RerunRequestSchema = Type.Object(
     from: Type.Optional(
       Type.String({
         description:
-          '`failed` reuses the outputs of every task that succeeded; the id of a task runs that task again and what depends on it. Without it every task runs again.',
+          '`failed` reuses the outputs of every task that succeeded; the id of a task, or of a sub-pipeline when the run is of a plan, runs that again and what depends on it. Without it everything runs again.',
       }),
     ),
   },

@@ -1,11 +1,10 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/vocabulary.js';
 import type { TaskFailure } from '../../errors.js';
-import type { RunOutcome, RunResult } from '../../execution/result.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
-import { TaskEventSchema } from './event.js';
-import { json, nullable, RunId, Time, wire } from './wire.js';
+import { eventsField, PlanOutcomeSchema, RunOutcomeSchema } from './outcome.js';
+import { nullable, RunId, Time, wire } from './wire.js';
 
 export const RunStatusSchema = wire<RunStatus>()(
   Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'], {
@@ -17,6 +16,7 @@ export const RunStatusSchema = wire<RunStatus>()(
 export const TaskFailureSchema = wire<TaskFailure>()(
   Type.Object(
     {
+      sub_pipeline: Type.Optional(Type.String({ description: 'Of a plan: the one that the task is of.' })),
       task_id: Type.String(),
       error: Type.String(),
       attempts: Type.Integer({ minimum: 0, description: '0 when the tool was never reached.' }),
@@ -30,32 +30,13 @@ function counted(description: string) {
   return Type.Integer({ minimum: 0, description });
 }
 
-const outcome = {
-  outputs: Type.Record(Type.String(), json('What the task returned.'), { description: 'Task id to output.' }),
-  waves_executed: Type.Integer({ minimum: 0, description: 'Waves that settled.' }),
-  tasks_executed: Type.Integer({
-    minimum: 0,
-    description: 'Tool invocations, each item of a fan-out counted.',
-  }),
-};
-
-const events = nullable(Type.Array(TaskEventSchema, { description: 'Null unless collect_events was set.' }));
-
-export const RunOutcomeSchema = wire<RunOutcome>()(
-  Type.Object(outcome, { title: 'RunOutcome', description: 'What a run that succeeded produced.' }),
-);
-
-export const RunResultSchema = wire<RunResult>()(
-  Type.Object({ ...outcome, events }, { title: 'RunResult', description: 'What a synchronous run answers.' }),
-);
-
 const summary = {
   run_id: RunId,
   kind: Type.Enum(['pipeline', 'plan']),
   status: RunStatusSchema,
-  pipeline_id: Type.String(),
+  pipeline_id: Type.String({ description: 'Of the pipeline, or of the plan.' }),
   tenant_id: Type.String(),
-  goal: Type.String({ description: 'The goal with params applied.' }),
+  goal: Type.String({ description: 'The goal with params applied; empty for a plan without one.' }),
   settled: Type.Boolean({
     description:
       'Nothing of the run is at work any more. A cancelled run settles when its wave has finished.',
@@ -63,13 +44,18 @@ const summary = {
   created_at: Time,
   started_at: nullable(Time),
   finished_at: nullable(Time),
-  progress: Type.Object({
-    waves: counted('Waves that there are.'),
-    waves_executed: counted('Waves that have settled.'),
-    tasks: counted('Tasks that there are.'),
-    tasks_settled: counted('Tasks that have succeeded or failed.'),
-    invocations: counted('Tool invocations started, each item of a fan-out counted.'),
-  }),
+  progress: Type.Object(
+    {
+      waves: counted('Waves that there are.'),
+      waves_executed: counted('Waves that have settled.'),
+      tasks: counted('Tasks that there are.'),
+      tasks_settled: counted('Tasks that have succeeded or failed.'),
+      invocations: counted('Tool invocations started, each item of a fan-out counted.'),
+      sub_pipelines: Type.Optional(counted('Of a plan only: sub-pipelines that there are.')),
+      sub_pipelines_settled: Type.Optional(counted('Of a plan only: sub-pipelines that have settled.')),
+    },
+    { description: 'Of a plan: sums over its sub-pipelines.' },
+  ),
   error: nullable(
     Type.String({ description: 'The message of the first failure in time; set only when failed.' }),
   ),
@@ -84,9 +70,11 @@ export const RunRecordSchema = wire<RunRecord>()(
   Type.Object(
     {
       ...summary,
-      result: nullable(RunOutcomeSchema),
+      result: Type.Union([RunOutcomeSchema, PlanOutcomeSchema, Type.Null()], {
+        description: 'Of the kind of the run; set only when it succeeded.',
+      }),
       failures: Type.Array(TaskFailureSchema, { description: 'All failures, the first in time first.' }),
-      events,
+      events: eventsField,
     },
     { title: 'RunRecord', description: 'A run as it is now.' },
   ),

@@ -16,6 +16,11 @@ export const ToolMetadataSchema = wire<ToolMetadata>()(
           default: json('Used when the input is not given; null when there is none.'),
           type: Type.Optional(Type.String()),
           enum: Type.Optional(Type.Array(json('An allowed value.'))),
+          verbatim: Type.Optional(
+            Type.Literal(true, {
+              description: 'A list or an object is taken as it is written, templates and all.',
+            }),
+          ),
         }),
       ),
       output: Type.Object({ name: Type.String(), description: Type.String(), type: Type.String() }),

@@ -1,13 +1,23 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Json } from '../../json.js';
 
+/** Without what makes no difference on the wire: who may write a field, and fields that are never there. */
 type Frozen<T> = T extends readonly (infer E)[]
   ? readonly Frozen<E>[]
   : T extends object
-    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    ? { readonly [K in keyof T as [T[K]] extends [undefined] ? never : K]: Frozen<T[K]> }
     : T;
 
-type Same<A, B> = [Frozen<A>] extends [Frozen<B>] ? ([Frozen<B>] extends [Frozen<A>] ? true : false) : false;
+/** With every field that may be there: a type without an optional field fits one with it, and says less. */
+type Full<T> = T extends readonly (infer E)[]
+  ? readonly Full<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]-?: Full<T[K]> }
+    : T;
+
+type Alike<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+type Same<A, B> = Alike<Frozen<A>, Frozen<B>> extends true ? Alike<Full<Frozen<A>>, Full<Frozen<B>>> : false;
 
 /**
  * A schema for a type that is declared elsewhere: the compiler refuses one that says anything else. So the types

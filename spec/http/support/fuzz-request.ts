@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isObject } from '../../../lib/json.js';
 import type { Operation } from '../../support/open-api-document.js';
 import { GARBAGE, nearly } from './mutation.js';
 import type { SchemaArbitrary } from './schema-arbitrary.js';
@@ -77,7 +78,7 @@ function bodiesOf({ requestBody }: Operation, schemas: SchemaArbitrary): fc.Arbi
     { weight: 12, arbitrary: typed('application/json', texts) },
     typed('application/json', broken),
     typed('application/json', fc.string({ unit: 'binary' })),
-    // JSON is YAML; what the body would hold as the pipeline is the whole of it
+    // JSON is YAML; what the body would hold as the definition is the whole of it
     typed(
       'application/yaml',
       values.map((value) => JSON.stringify(definitionIn(value))),
@@ -90,14 +91,13 @@ function bodiesOf({ requestBody }: Operation, schemas: SchemaArbitrary): fc.Arbi
 
 /** A definition is given once: of two the schema knows, the one that may run is kept. */
 function withOneDefinition(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('pipeline' in value) || !('yaml' in value))
-    return value;
+  if (!isObject(value) || !('yaml' in value) || !('pipeline' in value || 'plan' in value)) return value;
   const { yaml: _, ...rest } = value;
   return rest;
 }
 
 function definitionIn(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && 'pipeline' in value ? value.pipeline : value;
+  return isObject(value) ? (value['pipeline'] ?? value['plan'] ?? value) : value;
 }
 
 function pathOf(template: string, values: Record<string, unknown>): string {

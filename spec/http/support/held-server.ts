@@ -43,10 +43,16 @@ export class HeldServer {
 
   /** Submits and answers the id of the run. */
   async submit(pipeline: object = TWO_WAVES, more: object = {}): Promise<string> {
-    const { status, body } = await this.ask<{ run_id: string }>('POST', '/pipelines/run_async', {
-      pipeline,
-      ...more,
-    });
+    return this.#submit('/pipelines/run_async', { pipeline, ...more });
+  }
+
+  /** The same for a plan. */
+  async submitPlan(plan: object, more: object = {}): Promise<string> {
+    return this.#submit('/plans/run_async', { plan, ...more });
+  }
+
+  async #submit(path: string, request: object): Promise<string> {
+    const { status, body } = await this.ask<{ run_id: string }>('POST', path, request);
     expect(status, JSON.stringify(body)).to.equal(202);
     await this.quiet();
     return body.run_id;

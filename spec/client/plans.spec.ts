@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { type PlanResult, WavetrainClient } from '../../lib/client.js';
+import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../http/support/plans.js';
+import { rejectionOf } from '../support/rejection.js';
+import { type Serving, serving } from '../support/serving.js';
+
+const WHOLE = { plan: LETTER, pipelines: LETTER_PIPELINES };
+
+describe('WavetrainClient and plans', () => {
+  let server: Serving;
+  let client: WavetrainClient;
+
+  before(async () => {
+    server = await serving();
+    client = new WavetrainClient({ url: server.url });
+  });
+
+  after(() => server.close(0));
+
+  it('has plans checked: objects and text, with what goes with them (D33)', async () => {
+    const report = await client.validatePlan(LETTER, { pipelines: LETTER_PIPELINES });
+    expect(report).to.deep.include({ ok: true, problems: [] });
+    expect(report.stats?.order).to.deep.equal(['greet', 'sign']);
+    expect((await client.validatePlan(LETTER)).problems).to.have.length(2);
+    const misspelt = await client.validatePlan(LETTER_YAML.replace('tool: store', 'tool: stor'));
+    expect(misspelt.problems[0]).to.include({ code: 'unknown_tool', line: 12 });
+    const reading = { id: 'p', sub_pipelines: [{ id: 'a', reads: ['k'] }] };
+    expect((await client.validatePlan(reading)).ok).to.equal(false);
+    expect((await client.validatePlan(reading, { session: { k: 1 } })).ok).to.equal(true);
+  });
+
+  it('runs a plan and waits for its result, given as an object or as YAML (D47)', async () => {
+    const result: PlanResult = await client.runPlan({
+      ...WHOLE,
+      inputs: { name: 'Ada' },
+      plan_concurrency: 2,
+    });
+    expect(result.blackboard).to.deep.equal({ greeting: 'Dear Ada', letter: 'Dear Ada, yours' });
+    expect(result.sub_results['sign']?.outputs).to.deep.equal({ keep: 'Dear Ada, yours' });
+    expect((await client.runPlan(LETTER_YAML)).total_tasks_executed).to.equal(1);
+  });
+
+  it('throws what a plan failed of, with the sub-pipeline (D47)', async () => {
+    const error = await rejectionOf(client.runPlan({ plan: DOOMED }));
+    expect(error).to.include({
+      name: 'FailedRunError',
+      code: 'task_failed',
+      sub_pipeline: 'b',
+      task_id: 't',
+      error: 'boom 1',
+    });
+  });
+
+  it('tells a plan that is not valid with every problem (D8)', async () => {
+    const error = await rejectionOf(client.submitPlan({ plan: LETTER }));
+    expect(error).to.include({ code: 'invalid_definition', status: 400 });
+    expect(error).to.have.nested.property('detail.problems[0].code', 'missing_pipeline');
+  });
+
+  it('submits, follows the events of sub-pipelines, waits, lists and reruns (D35)', async () => {
+    const { run_id } = await client.submitPlan({ ...WHOLE, tenant_id: 'acme' });
+    const told: string[] = [];
+    for await (const event of client.events(run_id)) {
+      if (event.kind === 'sub_pipeline') told.push(`${event.sub_pipeline} ${event.status}`);
+      if (event.kind === 'finish') told.push(`${event.sub_pipeline} ${event.task_id}`);
+    }
+    expect(told.filter((words) => !/ (queued|running)$/.test(words))).to.deep.equal([
+      'greet keep',
+      'greet succeeded',
+      'sign keep',
+      'sign succeeded',
+    ]);
+    const record = await client.settled(run_id);
+    expect(record).to.include({ kind: 'plan', status: 'succeeded', tenant_id: 'acme' });
+    expect(record.result?.blackboard?.['letter']).to.equal('Dear world, yours');
+    expect((await client.list({ pipeline_id: 'letter' })).runs.map((run) => run.run_id)).to.deep.equal([
+      run_id,
+    ]);
+    const again = await client.rerun(run_id, { from: 'sign' });
+    expect((await client.settled(again.run_id)).progress).to.include({
+      invocations: 1,
+      sub_pipelines_settled: 2,
+    });
+    expect((await client.settled((await client.submitPlan(LETTER_YAML)).run_id)).status).to.equal(
+      'succeeded',
+    );
+  });
+
+  it('answers the same run to the same idempotency key (D36)', async () => {
+    const submit = (plan: object) =>
+      client.submitPlan({ plan, pipelines: LETTER_PIPELINES }, { idempotencyKey: 'once' });
+    expect((await submit(LETTER)).run_id).to.equal((await submit(LETTER)).run_id);
+    expect(await rejectionOf(submit({ ...LETTER, goal: 'other' }))).to.include({
+      code: 'idempotency_conflict',
+    });
+  });
+
+  it('ends with the reason of a signal', async () => {
+    const signal = AbortSignal.abort(new Error('enough'));
+    for (const asked of [
+      client.validatePlan(LETTER, { signal }),
+      client.runPlan(WHOLE, { signal }),
+      client.submitPlan(WHOLE, { signal, idempotencyKey: 'gone' }),
+    ]) {
+      expect(await rejectionOf(asked)).to.have.property('message', 'enough');
+    }
+  });
+});

@@ -1,0 +1,67 @@
+/** A pipeline of one task. */
+export function pipelineOf(id: string, task: object): object {
+  return { id, goal: 'g', tasks: [task] };
+}
+
+/** A task that stores a value. */
+export function storing(key: string, value: unknown): object {
+  return { id: 'keep', tool: 'store', inputs: { key, value } };
+}
+
+/** Two sub-pipelines: the one asks for a name, the other for what the first has stored. */
+export const LETTER = {
+  id: 'letter',
+  goal: 'write a letter',
+  inputs: { name: 'world' },
+  sub_pipelines: [
+    { id: 'sign', reads: ['greeting'], stores: ['letter'] },
+    { id: 'greet', stores: ['greeting'], inputs: ['name'] },
+  ],
+};
+
+export const LETTER_PIPELINES = {
+  greet: pipelineOf('greet', storing('greeting', 'Dear {{pipeline.inputs.name}}')),
+  sign: pipelineOf('sign', storing('letter', '{{session.greeting}}, yours')),
+};
+
+/** The same whole, as a file holds it. */
+export const LETTER_YAML = `plan:
+  id: letter
+  inputs: { name: world }
+  sub_pipelines:
+    - id: greet
+      stores: [greeting]
+      inputs: [name]
+      pipeline:
+        id: greet
+        goal: g
+        tasks:
+          - { id: keep, tool: store, inputs: { key: greeting, value: "Dear {{pipeline.inputs.name}}" } }
+`;
+
+/** Sub-pipelines one after another, each with a task that a spec holds by the hand. */
+export const HELD_PLAN = {
+  id: 'held-plan',
+  goal: 'be held',
+  sub_pipelines: [
+    { id: 'first', stores: ['k'], pipeline: held('first', storing('k', '{{hold.output}}')) },
+    { id: 'second', reads: ['k'], pipeline: held('second') },
+  ],
+};
+
+function held(id: string, ...more: object[]): object {
+  return { id, goal: 'g', tasks: [{ id: 'hold', tool: 'puppet' }, ...more] };
+}
+
+/** A plan that fails in its second sub-pipeline. */
+export const DOOMED = {
+  id: 'doomed',
+  sub_pipelines: [
+    { id: 'a', stores: ['k'], pipeline: pipelineOf('a', storing('k', 1)) },
+    {
+      id: 'b',
+      reads: ['k'],
+      pipeline: pipelineOf('b', { id: 't', tool: 'fail', inputs: { message: 'boom {{session.k}}' } }),
+    },
+  ],
+};
