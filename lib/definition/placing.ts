@@ -31,3 +31,18 @@ export function byPosition(a: Problem, b: Problem): number {
   if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }
+
+/** Nobody reads more; and a text of nothing but mistakes would be answered with many times its size. */
+const MOST_PROBLEMS = 1000;
+
+/** The first of them, and how many more there are. */
+export function firstProblems(problems: Problem[]): Problem[] {
+  const more = problems.length - MOST_PROBLEMS;
+  const next = problems[MOST_PROBLEMS];
+  if (next === undefined) return problems;
+  const message = `and ${more} more ${more === 1 ? 'problem' : 'problems'}, not told here`;
+  return [
+    ...problems.slice(0, MOST_PROBLEMS),
+    { code: 'too_many', message, path: '', severity: next.severity, hint: 'mend these first' },
+  ];
+}

@@ -21,6 +21,7 @@ export type ProblemCode =
   | 'empty'
   | 'too_large'
   | 'too_deep'
+  | 'too_many'
   | 'several_documents'
   | 'duplicate_key'
   | 'unquoted_template'

@@ -17,6 +17,9 @@ export interface RunProgress {
   readonly sub_pipelines_settled?: number;
 }
 
+/** Sub-pipeline id to the status of its run; null: it has not begun. */
+export type SubPipelineStatuses = Record<string, RunStatus | null>;
+
 /** A run at work or settled, of a pipeline or of a plan: what those need who keep runs and make records of them. */
 export interface LivingRun {
   readonly id: string;
@@ -39,6 +42,8 @@ export interface LivingRun {
   /** In the order they happened. */
   readonly failures: readonly TaskFailure[];
   readonly progress: RunProgress;
+  /** What has become of each sub-pipeline of a plan, in declared order; null for a pipeline. */
+  readonly subPipelines: SubPipelineStatuses | null;
   /** Set only when succeeded. */
   readonly result: RunOutcome | PlanOutcome | null;
   /** What the run keeps in memory, in bytes, roughly. */

@@ -18,6 +18,7 @@ import type { Session, Write } from './session.js';
 /** One run in this process: its actor, its work, its journal. */
 export class LocalRun implements LivingRun {
   readonly kind = 'pipeline';
+  readonly subPipelines = null;
   readonly prepared: PreparedRun;
   readonly actor: RunActor;
   readonly work: RunWork;
@@ -33,10 +34,9 @@ export class LocalRun implements LivingRun {
 
   /** @param place where it stands when it is part of another run */
   constructor(prepared: PreparedRun, surroundings: RunSurroundings, place?: RunPlace) {
-    const { clock } = surroundings;
     this.prepared = prepared;
     this.#surroundings = surroundings;
-    this.createdAt = clock.now();
+    this.createdAt = surroundings.clock.now();
     this.#services = new RunServices(
       prepared,
       surroundings,
@@ -146,16 +146,16 @@ export class LocalRun implements LivingRun {
    */
   async begin(): Promise<void> {
     this.announce();
-    const { blackboard, pipeline } = this.prepared;
-    if (blackboard !== undefined) await this.#open(pipeline.definition.reads);
+    if (this.prepared.blackboard !== undefined) await this.#open();
     if (this.status !== 'queued' || this.isSettled) return;
     this.startedAt = this.#surroundings.clock.now();
     this.#send({ type: 'begin' });
   }
 
-  async #open(reads: readonly string[] | undefined): Promise<void> {
+  async #open(): Promise<void> {
+    const { definition, contract } = this.prepared.pipeline;
     try {
-      await this.session.open(reads);
+      await this.session.open(definition.reads, contract);
     } catch (thrown) {
       this.work.refusal = `the blackboard cannot be read: ${messageOf(thrown)}`;
     }

@@ -6,7 +6,7 @@ import type { RunStatus } from '../../machines/vocabulary.js';
 import { messageOf, type TaskFailure, whoFailed } from '../errors.js';
 import { gatherOutcome } from './gather-outcome.js';
 import { Journal } from './journal.js';
-import type { LivingRun, RunProgress } from './living-run.js';
+import type { LivingRun, RunProgress, SubPipelineStatuses } from './living-run.js';
 import type { PlanOutcome } from './plan-outcome.js';
 import type { PreparedPlan } from './prepared-plan.js';
 import type { RunSurroundings } from './prepared-run.js';
@@ -93,6 +93,12 @@ export class PlanRun implements LivingRun {
       if (run.isSettled) progress.sub_pipelines_settled++;
     }
     return { waves, tasks, sub_pipelines: this.prepared.subRuns.size, ...progress };
+  }
+
+  get subPipelines(): SubPipelineStatuses {
+    const { begun } = this.subRuns;
+    const statuses = [...this.prepared.subRuns.keys()].map((id) => [id, begun.get(id)?.status ?? null]);
+    return Object.fromEntries(statuses) as SubPipelineStatuses;
   }
 
   get result(): PlanOutcome | null {

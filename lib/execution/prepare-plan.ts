@@ -33,7 +33,7 @@ export function preparePlan(
   const id = newRunId(clock.now());
   const subRuns = [...plan.subPipelines.values()].map((one): [string, PreparedRun] => {
     const subRun = prepareSubRun(one, { ...run, inputs: inputs.json }, origin, board, clock);
-    return [one.id, { ...subRun, id, session: session.json }];
+    return [one.id, { ...subRun, id, session: session.json, isOfPlan: blackboard === undefined }];
   });
   return {
     id,

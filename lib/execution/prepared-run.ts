@@ -37,7 +37,10 @@ export interface PreparedRun {
   /** What it takes in memory, in bytes, roughly. */
   readonly weight: number;
   readonly collectEvents: boolean;
+  /** Undefined: a fresh one. */
   readonly blackboard: Blackboard | undefined;
+  /** The blackboard was made for the plan that the run is part of. */
+  readonly isOfPlan: boolean;
   /** The run that this one repeats in part (D35). */
   readonly origin: Origin | undefined;
 }

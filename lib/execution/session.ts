@@ -1,6 +1,7 @@
 import type { Pace } from '../../machines/vocabulary.js';
 import type { Blackboard } from '../blackboard/blackboard.js';
 import { type Json, type JsonObject, setOwn } from '../json.js';
+import type { Contract } from '../pipelines/contract.js';
 import { eachFrozen } from './output.js';
 
 /** A write that a tool asked for; it is applied when its task succeeds. */
@@ -21,14 +22,17 @@ export class Session {
   /** The present view. It is replaced, key by key, as tasks store. */
   values = Object.create(null) as Record<string, Json>;
   readonly #blackboard: Blackboard;
+  readonly #isOurs: boolean;
   readonly #tenantId: string;
   /** Values given for the run, with what was appended to them since. */
   readonly #given: Map<string, Json>;
   /** Tasks are applied one after another, so that what is read back is never older than what is there. */
   #applied: Promise<void> = Promise.resolve();
 
-  constructor(blackboard: Blackboard, tenantId: string, given: JsonObject) {
+  /** @param isOurs nobody brought the blackboard along: it was made for this run, or for the plan that it is part of */
+  constructor(blackboard: Blackboard, isOurs: boolean, tenantId: string, given: JsonObject) {
     this.#blackboard = blackboard;
+    this.#isOurs = isOurs;
     this.#tenantId = tenantId;
     this.#given = new Map(Object.entries(given));
     for (const [key, value] of this.#given) setOwn(this.values, key, value);
@@ -39,13 +43,37 @@ export class Session {
     return this.#given;
   }
 
-  /** Reads the blackboard: to be done before the first wave. Rejects when the blackboard does. */
-  async open(reads: readonly string[] | undefined): Promise<void> {
+  /**
+   * Reads the blackboard: to be done before the first wave. Rejects when the blackboard does.
+   *
+   * @param reads the only keys that are to be seen; undefined is all of them
+   */
+  async open(
+    reads: readonly string[] | undefined,
+    contract: Pick<Contract, 'reads' | 'stores'>,
+  ): Promise<void> {
     const stored =
       reads === undefined
-        ? await this.#blackboard.get_all(this.#tenantId)
+        ? await this.#readAllThatMatters(contract)
         : await this.#blackboard.read_many(this.#tenantId, reads);
     this.#show(stored);
+  }
+
+  /**
+   * All of it, or as much of our own as templates read: the pipelines of a plan would copy it again and again. When
+   * something is missing it is all of it, so that the message can name the keys that there are (D13).
+   */
+  async #readAllThatMatters({
+    reads,
+    stores,
+  }: Pick<Contract, 'reads' | 'stores'>): Promise<Record<string, Json>> {
+    if (this.#isOurs) {
+      const stored = await this.#blackboard.read_many(this.#tenantId, [...reads.keys()]);
+      const isMissing = (key: string): boolean =>
+        !Object.hasOwn(stored, key) && !this.#given.has(key) && !stores.has(key);
+      if (![...reads].some(([key, { hasFallback }]) => !hasFallback && isMissing(key))) return stored;
+    }
+    return this.#blackboard.get_all(this.#tenantId);
   }
 
   /** Nobody reads it any more: what others put on the blackboard is not held for a run that is over. */

@@ -63,7 +63,7 @@ export const EXAMPLE_OF_COMPONENT: Readonly<Record<string, unknown>> = {
   PlanOutcome: PLAN_OUTCOME,
   PlanResult: { ...PLAN_OUTCOME, events: null },
   RunSummary: SUMMARY,
-  RunRecord: { ...SUMMARY, result: OUTCOME, failures: [], events: null },
+  RunRecord: { ...SUMMARY, result: OUTCOME, failures: [], sub_pipelines: null, events: null },
   TaskEvent: {
     kind: 'finish',
     seq: 5,

@@ -1,5 +1,5 @@
 import { PIPELINE_SHAPE } from '../definition/pipeline-shape.js';
-import { byPosition, notToldAlready, placed } from '../definition/placing.js';
+import { byPosition, firstProblems, notToldAlready, placed } from '../definition/placing.js';
 import { rootOf } from '../definition/root.js';
 import type { PipelineDefinition } from '../definition/schema.js';
 import { readSource, type Source, sourceOfValue } from '../definition/source.js';
@@ -43,14 +43,15 @@ export function checkSource(source: Source, known: Known): Check {
   const draft = draftOf(root.definition, known.catalog);
   const order = layer(upstreamOf(draft));
   const findings = findingsOf(root.definition, draft, order, known);
-  const problems = [
+  const all = [
     ...source.problems,
     ...root.findings.map((finding) => placed(finding, source, [])),
     ...findings
       .filter(notToldAlready(source, root.path))
       .map((finding) => placed(finding, source, root.path)),
     ...nestedProblems(draft, source, root.path, known, checkSource),
-  ].sort(byPosition);
+  ];
+  const problems = firstProblems(all.sort(byPosition));
   if (problems.some(({ severity }) => severity === 'error') || !order.ok) return { ok: false, problems };
   const pipeline = assemble(
     root.definition as PipelineDefinition,

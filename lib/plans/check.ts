@@ -1,6 +1,6 @@
 import { PLAN_SHAPE } from '../definition/plan-shape.js';
 import type { PlanDefinition } from '../definition/plan-schema.js';
-import { byPosition, notToldAlready, placed } from '../definition/placing.js';
+import { byPosition, firstProblems, notToldAlready, placed } from '../definition/placing.js';
 import type { Problem } from '../definition/problem.js';
 import { rootOf } from '../definition/root.js';
 import { readSource, type Source, sourceOfValue } from '../definition/source.js';
@@ -127,10 +127,10 @@ function inOrder(ofPlan: readonly Problem[], checks: readonly PipelineCheck[]): 
   const elsewhere = checks.filter(({ subPipeline }) => !isInline(subPipeline));
   const text = [...ofPlan, ...inPlan.flatMap(({ problems }) => problems)].sort(byPosition);
   const all = [...text, ...elsewhere.flatMap(({ problems }) => problems)];
-  return [
+  return firstProblems([
     ...all.filter(({ severity }) => severity === 'error'),
     ...all.filter(({ severity }) => severity === 'warning'),
-  ];
+  ]);
 }
 
 function isInline({ inline }: DraftSubPipeline): boolean {

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../machines/vocabulary.js';
 import type { TaskFailure } from '../errors.js';
 import type { TaskEvent } from '../execution/event.js';
 import type { AnyRun } from '../execution/any-run.js';
-import type { RunProgress } from '../execution/living-run.js';
+import type { RunProgress, SubPipelineStatuses } from '../execution/living-run.js';
 import type { PlanOutcome } from '../execution/plan-result.js';
 import type { RunOutcome } from '../execution/result.js';
 
@@ -28,6 +28,8 @@ export interface RunRecord {
   readonly error: string | null;
   readonly failures: readonly TaskFailure[];
   readonly events: readonly TaskEvent[] | null;
+  /** What has become of each sub-pipeline of a plan, in declared order; null for a pipeline. */
+  readonly sub_pipelines: SubPipelineStatuses | null;
   /** The run that this one repeats; null for a first one (D35). */
   readonly rerun_of: string | null;
 }
@@ -36,7 +38,7 @@ export interface RunRecord {
 type Either<A, B> = (A & { readonly [K in keyof B]?: never }) | (B & { readonly [K in keyof A]?: never });
 
 /** A record without what may be large: one line of a list. */
-export type RunSummary = Omit<RunRecord, 'result' | 'failures' | 'events'>;
+export type RunSummary = Omit<RunRecord, 'result' | 'failures' | 'events' | 'sub_pipelines'>;
 
 /** What a caller is told who has just submitted a run. */
 export interface Acceptance {
@@ -49,6 +51,7 @@ export function recordOf(run: AnyRun): RunRecord {
   // Spreading the summary into a new object takes four times as long.
   return Object.assign(summaryOf(run), {
     result: run.result,
+    sub_pipelines: run.subPipelines,
     failures: [...run.failures],
     events: run.journal.events === null ? null : [...run.journal.events],
   });

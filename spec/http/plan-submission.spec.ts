@@ -70,6 +70,7 @@ describe('POST /plans/run_async', () => {
       },
       error: null,
       failures: [],
+      sub_pipelines: { sign: 'succeeded', greet: 'succeeded' },
       events: null,
       rerun_of: null,
     });

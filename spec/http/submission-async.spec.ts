@@ -61,6 +61,7 @@ describe('POST /pipelines/run_async', () => {
       },
       error: null,
       failures: [],
+      sub_pipelines: null,
       events: null,
       rerun_of: null,
     });

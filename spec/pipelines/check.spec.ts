@@ -411,7 +411,7 @@ pipeline:
       (_, i) => `{id: t${i}, tool: mok${i}, inputs: {x: "{{u${i}.output}}"}}`,
     ).join(', ');
     const check = checking(`{id: p, goal: g, tasks: [${huge}]}`);
-    expect(check.problems).to.have.length(6000);
+    expect(check.problems.at(-1)?.message).to.equal('and 5000 more problems, not told here');
     for (const value of [
       null,
       1,

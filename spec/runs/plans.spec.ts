@@ -38,6 +38,7 @@ describe('the registry and plans (law L2, D35)', () => {
       result: null,
       error: null,
       failures: [],
+      sub_pipelines: { a: 'running', b: null },
       events: null,
       rerun_of: null,
     });
@@ -46,6 +47,7 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(record).to.deep.include({ status: 'succeeded', settled: true });
     expect(record.finished_at).to.equal(new Date(plans.clock.now()).toISOString());
     expect(record.result?.sub_results?.['b']?.outputs).to.deep.equal({ t: 'b/t' });
+    expect(record.sub_pipelines).to.deep.equal({ a: 'succeeded', b: 'succeeded' });
   });
 
   it('lists runs of both kinds, by the id of pipeline or plan', async () => {

@@ -39,6 +39,7 @@ describe('the registry of runs (law L2)', () => {
       result: null,
       error: null,
       failures: [],
+      sub_pipelines: null,
       events: null,
       rerun_of: null,
     };

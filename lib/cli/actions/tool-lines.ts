@@ -30,18 +30,18 @@ function inputRow(input: InputMetadata): readonly [string, string] {
   return [`${input.name} (${input.type ?? 'any'}, ${need})`, `${description}${choices}${fallback}`];
 }
 
-/** A task with every required input, and the others as comments. */
+/** A task with every required input, or else the first one, and the others as comments. */
 function snippet(tool: ToolMetadata): string[] {
   const inputs = Object.values(tool.inputs);
-  const lines = inputs.map(
-    (input) => `      ${input.required ? '' : '# '}${input.name}: ${exampleOf(input)}`,
-  );
-  const head =
-    inputs.some(({ required }) => required) || inputs.length === 0 ? '    inputs:' : '    # inputs:';
+  const first = inputs.some(({ required }) => required) ? undefined : inputs[0];
+  const lines = inputs.map((input) => {
+    const mark = input.required || input === first ? '' : '# ';
+    return `      ${mark}${input.name}: ${exampleOf(input)}`;
+  });
   return [
     `  - id: my_${tool.name.replaceAll(/\W/g, '_')}`,
     `    tool: ${tool.name}`,
-    ...(lines.length === 0 ? [] : [head, ...lines]),
+    ...(lines.length === 0 ? [] : ['    inputs:', ...lines]),
   ];
 }
 

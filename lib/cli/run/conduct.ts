@@ -14,8 +14,6 @@ import { Interrupts } from './interrupts.js';
 export interface Audience {
   readonly display: Display;
   readonly eventFile: EventFile | undefined;
-  /** Listens whatever is shown. */
-  readonly hear: ((event: LiveEvent) => void) | undefined;
 }
 
 /** Hands a run to the registry and answers its id. */
@@ -55,10 +53,9 @@ async function settledOrStopped(
   }
 }
 
-function listenerOf({ display, eventFile, hear }: Audience): ((event: LiveEvent) => void) | undefined {
-  if (eventFile === undefined && hear === undefined && !display.listens) return undefined;
+function listenerOf({ display, eventFile }: Audience): ((event: LiveEvent) => void) | undefined {
+  if (eventFile === undefined && !display.listens) return undefined;
   return (event) => {
-    hear?.(event);
     eventFile?.write(event);
     display.event(event);
   };

@@ -1,5 +1,4 @@
 import type { RunRecord } from '../../runs/record.js';
-import type { LiveEvent } from '../../execution/event.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, statusOfRun } from '../exit-status.js';
 import { drained } from '../output.js';
@@ -19,8 +18,6 @@ export interface ShownRun {
   readonly definitionFiles: readonly string[];
   readonly submit: Submit;
   readonly picture: () => Picture;
-  /** Listens to all events, whatever is shown. */
-  readonly hear?: (event: LiveEvent) => void;
   /** What there is to say about a run that did not succeed. */
   readonly failures: (record: RunRecord, style: Style, terminal: Terminal) => string[];
 }
@@ -32,7 +29,7 @@ export async function perform(
   fileRoots: readonly string[],
   context: CliContext,
 ): Promise<ExitStatus> {
-  const { submit, picture, hear, failures } = shown;
+  const { submit, picture, failures } = shown;
   const eventFile =
     flags.events === undefined
       ? undefined
@@ -42,7 +39,7 @@ export async function perform(
   // Until everything is printed: what a tool left behind must not cut the outputs off.
   const silence = tellStrays(context.processEvents, (line) => display.say(line));
   try {
-    const record = await conduct(registry, submit, { display, eventFile, hear }, context);
+    const record = await conduct(registry, submit, { display, eventFile }, context);
     tellEnd(record, failures, flags, context);
     await drained(context.stdout);
     return worse(statusOfRun(record.status), await closeEvents(eventFile, context));

@@ -6,7 +6,6 @@ import type { PlanPreparation } from '../prepared.js';
 import { PlanPicture } from '../progress/plan-picture.js';
 import type { RunFlags } from './flags.js';
 import { perform, type ShownRun } from './perform.js';
-import { PlanCourse } from './plan-course.js';
 import { planFailureLines } from './plan-failures.js';
 
 interface PlanOptions {
@@ -31,7 +30,6 @@ export async function runPlan(
     ...(flags.tenant !== undefined && { tenant_id: flags.tenant }),
     ...(planConcurrency !== undefined && { plan_concurrency: planConcurrency }),
   };
-  const course = new PlanCourse(plan);
   const shown = {
     definitionFiles: [flags.file, ...[...files.values()].map(({ name }) => name)],
     submit: (registry, submission) => registry.submitPlan(planInputs, submission),
@@ -39,8 +37,7 @@ export async function runPlan(
       const waves = [...plan.subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves] as const);
       return new PlanPicture(plan.subPipelines.size, new Map(waves));
     },
-    hear: (event) => course.hear(event),
-    failures: (record, style, terminal) => planFailureLines(record, course, style, terminal),
+    failures: planFailureLines,
   } satisfies ShownRun;
   return perform(shown, flags, fileRoots, context);
 }

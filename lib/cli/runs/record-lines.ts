@@ -1,6 +1,7 @@
 import type { RunRecord } from '../../client.js';
 import { oneLine } from '../printable.js';
 import { failureLine } from '../run/failures.js';
+import { courseLines } from '../run/plan-failures.js';
 import type { Style } from '../style.js';
 import type { Terminal } from '../terminal.js';
 import { padTo } from '../width.js';
@@ -17,6 +18,7 @@ export function recordLines(record: RunRecord, style: Style, terminal: Terminal)
   return [
     ...facts.map(([name, value]) => `${style.dim(padTo(name, columns))}${value}`),
     ...failureLinesOf(record, style, terminal),
+    ...(record.status === 'succeeded' ? [] : courseLines(record, terminal)),
   ];
 }
 

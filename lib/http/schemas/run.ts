@@ -74,6 +74,12 @@ export const RunRecordSchema = wire<RunRecord>()(
         description: 'Of the kind of the run; set only when it succeeded.',
       }),
       failures: Type.Array(TaskFailureSchema, { description: 'All failures, the first in time first.' }),
+      sub_pipelines: nullable(
+        Type.Record(Type.String(), nullable(RunStatusSchema), {
+          description:
+            'Of a plan: sub-pipeline id to its status, in declared order; null: it has not begun. Null for a pipeline.',
+        }),
+      ),
       events: eventsField,
     },
     { title: 'RunRecord', description: 'A run as it is now.' },

@@ -24,6 +24,7 @@ const RUNNING: RunRecord = {
   result: null,
   error: null,
   failures: [],
+  sub_pipelines: null,
   events: null,
   rerun_of: null,
 };

@@ -13,6 +13,16 @@ const planText = (tool: string): string => `plan:
         {id: write, tool: ${tool}, inputs: {message: "no {{session.k}}"}}]}}
 `;
 
+/** Below a third that comes last. */
+const withMore = (text: string): string =>
+  text
+    .replace('reads: [k]', 'reads: [k], stores: [l]')
+    .replace(
+      '"no {{session.k}}"}}]',
+      '"no {{session.k}}"}}, {id: l, tool: store, inputs: {key: l, value: 1}}]',
+    )
+    .concat('    - {id: last, reads: [l], pipeline: {id: l, goal: g, tasks: [{id: t, tool: mock}]}}\n');
+
 describe('runs, of plans', () => {
   let server: AskedServer;
   before(async () => {
@@ -49,6 +59,15 @@ describe('runs, of plans', () => {
     const { stdout } = await server.runs(`show ${await settled('fail')}`);
     expect(stdout).to.contain('Failures:\n  report/write after 1 attempt: no 7\n');
     expect(stdout).to.match(/^error +sub-pipeline "report", task "write": no 7$/m);
+  });
+
+  it('that failed are shown with what succeeded before and what never began', async () => {
+    const check = checkPlan(withMore(planText('fail')), { catalog: builtinCatalog() });
+    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+    const runId = await server.registry.submitPlan({ plan: check.plan });
+    await server.registry.settled(runId);
+    const { stdout } = await server.runs(`show ${runId}`);
+    expect(stdout).to.contain('  succeeded before: ingest\n  not started: last\n');
   });
 
   it('are watched: each event with its sub-pipeline, then the outputs; with --json the result (D47)', async () => {
