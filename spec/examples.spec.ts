@@ -110,7 +110,7 @@ function printed({ result }: Expectation): unknown {
   return result.outputs ?? { ...result, events: null };
 }
 
-/** The plan and its pipelines as one body: a server reads no definition from a file (D33). */
+/** The plan and its pipelines as one body: a server reads no pipeline of a plan from a file (D33). */
 function planRequest(): object {
   const names = ['comparison', 'figures', 'ingest'];
   const texts = names.map((name) => [name, read(`examples/10-plan/${name}.yaml`)]);

@@ -1,5 +1,5 @@
-import type { PlanResult } from '../execution/plan-result.js';
-import type { RunResult } from '../execution/result.js';
+import type { PlanResult } from '../execution/plan-outcome.js';
+import type { RunResult } from '../execution/run-outcome.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { RunPage } from '../runs/listing.js';

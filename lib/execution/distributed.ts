@@ -1,6 +1,6 @@
 import { NotImplementedError } from '../errors.js';
 import type { Executor } from './executor.js';
-import type { RunResult } from './result.js';
+import type { RunResult } from './run-outcome.js';
 
 /** The executor that will run over several machines: until it is configured, its operations say so (D52). */
 export class DistributedExecutor implements Executor {

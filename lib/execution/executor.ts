@@ -1,4 +1,4 @@
-import type { RunResult } from './result.js';
+import type { RunResult } from './run-outcome.js';
 import type { RunInputs } from './run-inputs.js';
 
 /**

@@ -11,12 +11,13 @@ import type { Executor } from './executor.js';
 import type { AnyRun } from './any-run.js';
 import { LocalRun } from './local-run.js';
 import type { PlanInputs } from './plan-inputs.js';
-import { type PlanResult, planResultOf } from './plan-result.js';
+import type { PlanResult } from './plan-outcome.js';
 import { PlanRun } from './plan-run.js';
 import { prepare } from './prepare.js';
 import { preparePlan } from './prepare-plan.js';
 import type { RunSurroundings } from './prepared-run.js';
-import { type RunResult, resultOf } from './result.js';
+import { resultOf } from './result.js';
+import type { RunResult } from './run-outcome.js';
 import type { RunInputs } from './run-inputs.js';
 import type { Origin, PlanOrigin } from './origin.js';
 
@@ -63,10 +64,7 @@ export class LocalExecutor implements Executor {
    * @param onEvent hears every event of the run, from the first on
    */
   async submit(run: RunInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
-    const accepted = this.accept(run);
-    if (onEvent) accepted.journal.listen(onEvent);
-    void accepted.begin();
-    return accepted.id;
+    return beginning(this.accept(run), onEvent);
   }
 
   /**
@@ -82,15 +80,12 @@ export class LocalExecutor implements Executor {
     return this.#keep(new LocalRun(prepared, this.#surroundings));
   }
 
-  /** The same for a plan. */
+  /** As `submit`, of a plan. */
   async submitPlan(run: PlanInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
-    const accepted = this.acceptPlan(run);
-    if (onEvent) accepted.journal.listen(onEvent);
-    void accepted.begin();
-    return accepted.id;
+    return beginning(this.acceptPlan(run), onEvent);
   }
 
-  /** The same for a plan: none of its sub-pipelines begins before all of them may. */
+  /** As `accept`, of a plan: none of its sub-pipelines begins before all of them may. */
   acceptPlan(run: PlanInputs, origin?: PlanOrigin, weigh?: (bytes: number) => void): PlanRun {
     const prepared = preparePlan(run, origin, this.#blackboard, this.#surroundings.clock);
     weigh?.(prepared.weight);
@@ -102,22 +97,24 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
+  /** As the contract says; rejects with `invalid_request` when it is the run of a plan. */
   async getResult(runId: string): Promise<RunResult> {
     const run = this.run(runId);
-    if (run.kind === 'plan') throw new WavetrainError('invalid_request', `run ${runId} is of a plan`);
+    if (run.kind === 'plan') throw new WavetrainError('invalid_request', `run ${runId} is of a plan: getPlanResult has it`);
     await run.settled;
     return resultOf(run);
   }
 
   /**
    * Waits until the run of a plan has settled (D47).
-   * Rejects with a TaskFailedError (`task_failed`), `run_cancelled` or `run_not_found`.
+   * Rejects with a TaskFailedError (`task_failed`), `run_cancelled`, `run_not_found`, or `invalid_request` when it is
+   * the run of a pipeline.
    */
   async getPlanResult(runId: string): Promise<PlanResult> {
     const run = this.run(runId);
-    if (run.kind !== 'plan') throw new WavetrainError('invalid_request', `run ${runId} is of no plan`);
+    if (run.kind !== 'plan') throw new WavetrainError('invalid_request', `run ${runId} is of a pipeline: getResult has it`);
     await run.settled;
-    return planResultOf(run);
+    return resultOf(run);
   }
 
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<void> {
@@ -142,6 +139,12 @@ export class LocalExecutor implements Executor {
     this.#runs.get(runId)?.stop();
     this.#runs.delete(runId);
   }
+}
+
+function beginning(run: AnyRun, onEvent: ((event: LiveEvent) => void) | undefined): string {
+  if (onEvent) run.journal.listen(onEvent);
+  void run.begin();
+  return run.id;
 }
 
 /** `run_not_found` */

@@ -1,12 +1,11 @@
 import { type Actor, createActor } from 'xstate';
-import { type PlanEvent, planMachine } from '../../machines/plan.js';
+import { planMachine } from '../../machines/plan.js';
 import { bindPlanWork } from '../../machines/plan-work.js';
-import { isSettled, statusOf } from '../../machines/status.js';
-import type { RunStatus } from '../../machines/vocabulary.js';
 import { messageOf, type TaskFailure, whoFailed } from '../errors.js';
+import { ActorRun } from './actor-run.js';
 import { gatherOutcome } from './gather-outcome.js';
 import { Journal } from './journal.js';
-import type { LivingRun, RunProgress, SubPipelineStatuses } from './living-run.js';
+import type { RunProgress, SubPipelineStatuses } from './living-run.js';
 import type { PlanOutcome } from './plan-outcome.js';
 import type { PreparedPlan } from './prepared-plan.js';
 import type { RunSurroundings } from './prepared-run.js';
@@ -14,33 +13,25 @@ import { RunNotes } from './run-notes.js';
 import { SubRuns } from './sub-runs.js';
 
 /** One run of a plan in this process: its actor, the runs of its sub-pipelines, their one journal. */
-export class PlanRun implements LivingRun {
+export class PlanRun extends ActorRun {
   readonly kind = 'plan';
   readonly prepared: PreparedPlan;
   readonly actor: Actor<typeof planMachine>;
   readonly subRuns: SubRuns;
   readonly journal: Journal;
-  readonly createdAt: number;
-  startedAt: number | null = null;
-  finishedAt: number | null = null;
-  readonly settled: Promise<void>;
-  readonly #surroundings: RunSurroundings;
-  readonly #notes: RunNotes;
-  #bug: unknown;
+  protected readonly notes: RunNotes;
 
   constructor(prepared: PreparedPlan, surroundings: RunSurroundings) {
     const { clock } = surroundings;
+    super(clock);
     this.prepared = prepared;
-    this.#surroundings = surroundings;
-    this.createdAt = clock.now();
     this.journal = new Journal(prepared.id, clock, prepared.collectEvents);
-    this.#notes = new RunNotes(this.journal, []);
+    this.notes = new RunNotes(this.journal, []);
     this.subRuns = new SubRuns(prepared, surroundings, this.journal, () => this.announce());
     const subPipelines = [...prepared.plan.subPipelines.values()].map(({ id, needs }) => ({ id, needs }));
     this.actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
     bindPlanWork(this.actor, this.subRuns);
-    this.settled = new Promise((resolve) => this.#watch(resolve));
-    this.actor.start();
+    this.start();
   }
 
   get id(): string {
@@ -63,14 +54,6 @@ export class PlanRun implements LivingRun {
     return this.prepared.origin?.runId ?? null;
   }
 
-  get status(): RunStatus {
-    return statusOf(this.actor.getSnapshot());
-  }
-
-  get isSettled(): boolean {
-    return isSettled(this.actor.getSnapshot());
-  }
-
   get failures(): readonly TaskFailure[] {
     return this.subRuns.failures;
   }
@@ -80,7 +63,7 @@ export class PlanRun implements LivingRun {
     if (this.status !== 'failed') return null;
     const [first] = this.failures;
     if (first !== undefined) return `${whoFailed(first)}: ${first.error}`;
-    return this.subRuns.fault ?? this.#faultOfSubRun() ?? `internal error: ${messageOf(this.#bug)}`;
+    return this.subRuns.fault ?? this.#faultOfSubRun() ?? `internal error: ${messageOf(this.fault)}`;
   }
 
   get progress(): RunProgress {
@@ -111,48 +94,15 @@ export class PlanRun implements LivingRun {
     return this.prepared.weight + budget.usedBytes + blackboardWeight;
   }
 
-  announce(): void {
-    this.#notes.status(this);
+  protected prepareToBegin(): undefined {
+    return undefined;
   }
 
-  async begin(): Promise<void> {
-    this.announce();
-    if (this.status !== 'queued' || this.isSettled) return;
-    this.startedAt = this.#surroundings.clock.now();
-    this.#send({ type: 'begin' });
+  protected cancelInside(): void {
+    for (const run of this.subRuns.begun.values()) run.cancelledFromAbove();
   }
 
-  cancel(force: boolean): void {
-    this.#send({ type: force ? 'force' : 'cancel' });
-    for (const run of this.subRuns.begun.values()) {
-      run.cancelNested();
-      run.announce();
-    }
-  }
-
-  stop(): void {
-    this.actor.stop();
-  }
-
-  tree(): unknown {
-    return this.actor.getPersistedSnapshot();
-  }
-
-  #send(event: PlanEvent): void {
-    this.actor.send(event);
-    this.announce();
-  }
-
-  // The error observer is the last net: without one, an error of the root actor would end the process.
-  #watch(settled: () => void): void {
-    const end = (bug?: unknown): void => {
-      this.#bug = bug;
-      this.finishedAt = this.#surroundings.clock.now();
-      this.announce();
-      settled();
-    };
-    this.actor.subscribe({ complete: () => end(), error: end });
-  }
+  protected close(): void {}
 
   #faultOfSubRun(): string | undefined {
     for (const [id, { error }] of this.subRuns.begun) {

@@ -1,25 +1,23 @@
 import { TaskFailedError, WavetrainError } from '../errors.js';
-import type { LocalRun } from './local-run.js';
-import { outcomeOf, type RunResult } from './run-outcome.js';
-
-export type { RunOutcome, RunResult } from './run-outcome.js';
+import type { TaskEvent } from './event.js';
+import type { LivingRun } from './living-run.js';
 
 /**
- * The result of a settled run that succeeded (RunResult).
+ * The result of a settled run that succeeded, with its events (RunResult, D47).
  *
  * @throws TaskFailedError `task_failed` with the first failure in time, and all of them (D16)
  * @throws WavetrainError `run_cancelled`, or `run_not_found` when it was forgotten while it was waited for
  */
-export function resultOf(run: LocalRun): RunResult {
-  const { id } = run.prepared;
-  const { failures } = run.work;
-  switch (run.status) {
-    case 'succeeded':
-      return { ...outcomeOf(run), events: run.journal.events };
+export function resultOf<O extends object>(
+  run: Pick<LivingRun, 'id' | 'status' | 'error' | 'failures' | 'journal'> & { readonly result: O | null },
+): O & { readonly events: readonly TaskEvent[] | null } {
+  const { id, status, result, error, failures, journal } = run;
+  if (result !== null) return { ...result, events: journal.events };
+  switch (status) {
     case 'cancelled':
       throw new WavetrainError('run_cancelled', `run ${id} was cancelled`);
     case 'failed':
-      throw new TaskFailedError(id, failures, run.error ?? 'failed');
+      throw new TaskFailedError(id, failures, error ?? 'failed');
     default:
       throw new WavetrainError('run_not_found', `run ${id} was forgotten before it was over`);
   }

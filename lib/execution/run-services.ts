@@ -53,7 +53,7 @@ export class RunServices implements InvocationServices {
     this.journal = place?.journal ?? new Journal(prepared.id, clock, prepared.collectEvents);
     this.session = new Session(
       prepared.blackboard ?? new MemoryBlackboard(),
-      prepared.isOfPlan,
+      prepared.blackboard === undefined || prepared.isOfPlan,
       prepared.tenantId,
       prepared.session,
     );

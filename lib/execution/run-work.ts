@@ -117,7 +117,8 @@ export class RunWork implements Work {
       work.failed(undefined, error, work.attempts);
       this.#settle(work, { ok: false, error }, published);
     };
-    this.#session.apply(writes, this.pace).then(succeed, (thrown: unknown) => fail(messageOf(thrown)));
+    const applying = this.#session.apply(writes, this.pace, work.reused !== undefined);
+    applying.then(succeed, (thrown: unknown) => fail(messageOf(thrown)));
     return () => fail('stopped by force');
   }
 

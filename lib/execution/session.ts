@@ -81,9 +81,17 @@ export class Session {
     this.values = {};
   }
 
-  /** Applies the writes of a task, in their order, after those of earlier calls. Rejects when the blackboard does. */
-  apply(writes: readonly Write[], pace: Pace): Promise<void> {
-    const applying = this.#applied.then(() => this.#apply(writes, pace));
+  /**
+   * Applies the writes of a task, in their order, after those of earlier calls. Rejects when the blackboard does.
+   *
+   * @param again they are of an earlier run: on a blackboard that somebody brought along they stand already, and to
+   * append them once more would double them (D35)
+   */
+  apply(writes: readonly Write[], pace: Pace, again: boolean): Promise<void> {
+    const applying = this.#applied.then(async () => {
+      if (this.#isOurs || !again) await this.#write(writes, pace);
+      await this.#see(writes);
+    });
     this.#applied = applying.catch(() => undefined);
     return applying;
   }
@@ -97,11 +105,15 @@ export class Session {
     return this.#withGiven(await this.#blackboard.read_many(this.#tenantId, keys), keys);
   }
 
-  async #apply(writes: readonly Write[], pace: Pace): Promise<void> {
+  async #write(writes: readonly Write[], pace: Pace): Promise<void> {
     for (const [position, { key, value, append }] of writes.entries()) {
       await this.#blackboard.write(this.#tenantId, key, value, append);
       if (position % WRITES_BETWEEN_LOOKS_AT_THE_TIME === 0 && pace.overdue()) await laterTurn(pace);
     }
+  }
+
+  /** What was written is to be read from now on. */
+  async #see(writes: readonly Write[]): Promise<void> {
     this.#followGiven(writes);
     const keys = [...new Set(writes.map(({ key }) => key))];
     this.#show(await this.#blackboard.read_many(this.#tenantId, keys));

@@ -1,10 +1,9 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
 import type { TaskFailure } from '../errors.js';
 import type { TaskEvent } from '../execution/event.js';
-import type { AnyRun } from '../execution/any-run.js';
-import type { RunProgress, SubPipelineStatuses } from '../execution/living-run.js';
-import type { PlanOutcome } from '../execution/plan-result.js';
-import type { RunOutcome } from '../execution/result.js';
+import type { LivingRun, RunProgress, SubPipelineStatuses } from '../execution/living-run.js';
+import type { PlanOutcome } from '../execution/plan-outcome.js';
+import type { RunOutcome } from '../execution/run-outcome.js';
 
 /** The public JSON of a run (Run record, D28). A projection of its actor, never changed by hand. */
 export interface RunRecord {
@@ -47,7 +46,7 @@ export interface Acceptance {
 }
 
 /** The record of a run as it is now: made anew at each look (law L3). */
-export function recordOf(run: AnyRun): RunRecord {
+export function recordOf(run: LivingRun): RunRecord {
   // Spreading the summary into a new object takes four times as long.
   return Object.assign(summaryOf(run), {
     result: run.result,
@@ -57,7 +56,7 @@ export function recordOf(run: AnyRun): RunRecord {
   });
 }
 
-export function summaryOf(run: AnyRun): RunSummary {
+export function summaryOf(run: LivingRun): RunSummary {
   return {
     run_id: run.id,
     kind: run.kind,

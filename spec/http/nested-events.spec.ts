@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { TaskEvent } from '../../lib/execution/event.js';
-import type { PlanResult } from '../../lib/execution/plan-result.js';
-import type { RunResult } from '../../lib/execution/result.js';
+import type { PlanResult } from '../../lib/execution/plan-outcome.js';
+import type { RunResult } from '../../lib/execution/run-outcome.js';
 import type { EventList } from '../../lib/http/schemas/event.js';
 import { serving, type Serving } from '../support/serving.js';
 import { pipelineOf } from './support/plans.js';

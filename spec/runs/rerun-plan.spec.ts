@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
+import type { RegistryOptions } from '../../lib/runs/registry.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { sub } from '../support/plan-of.js';
 import { rejectionOf } from '../support/rejection.js';
@@ -39,9 +41,9 @@ const SUBS = [
 class PlanReruns extends HeldPlans {
   readonly noted: string[];
 
-  constructor() {
+  constructor(options: RegistryOptions = {}) {
     const noted: string[] = [];
-    super(SUBS, {}, { tools: [noting(noted)] });
+    super(SUBS, options, { tools: [noting(noted)] });
     this.noted = noted;
   }
 
@@ -82,6 +84,14 @@ describe('a rerun of a plan (D35)', () => {
       rerun_of: first,
       kind: 'plan',
     });
+    expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
+  });
+
+  it('appends nothing twice to a blackboard that outlives the runs', async () => {
+    const plans = new PlanReruns({ blackboard: new MemoryBlackboard() });
+    const first = await plans.submitPlan();
+    await plans.ended(first, ['c/t']);
+    const { runId } = await plans.again(first, 'failed');
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
   });
 

@@ -1,3 +1,6 @@
+import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
+import { parsePipeline } from '../../lib/pipelines/load.js';
+import { RunRegistry } from '../../lib/runs/registry.js';
 import { expect } from 'chai';
 import { DIAMOND, DIAMOND_OUTPUTS, Reruns } from './reruns.js';
 
@@ -156,5 +159,21 @@ describe('running a run again (D35)', () => {
     const record = await reruns.registry.settled(await again);
     expect(record.result?.outputs).to.deep.equal(DIAMOND_OUTPUTS);
     expect(record.rerun_of).to.equal(first.run_id);
+  });
+
+  it('appends nothing twice to a blackboard that outlives the runs', async () => {
+    const blackboard = new MemoryBlackboard();
+    const registry = new RunRegistry({ blackboard });
+    const pipeline = parsePipeline(`{id: p, goal: g, tasks: [
+      {id: s, tool: store, inputs: {key: log, value: x, append: true}},
+      {id: f, tool: fail, await: [s], inputs: {message: "saw {{session.log}}"}}]}`);
+    const first = await registry.submit({ pipeline });
+    await registry.settled(first);
+    const again = await registry.settled(await registry.rerun(first, 'failed'));
+    // What stands there is read all the same.
+    expect(again.error).to.equal('saw ["x"]');
+    expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ log: ['x'] });
+    await registry.settled(await registry.rerun(first));
+    expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ log: ['x', 'x'] });
   });
 });

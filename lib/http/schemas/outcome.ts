@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { PlanOutcome, PlanResult } from '../../execution/plan-result.js';
-import type { RunOutcome, RunResult } from '../../execution/result.js';
+import type { PlanOutcome, PlanResult } from '../../execution/plan-outcome.js';
+import type { RunOutcome, RunResult } from '../../execution/run-outcome.js';
 import { TaskEventSchema } from './event.js';
 import { json, nullable, wire } from './wire.js';
 
