@@ -1,5 +1,5 @@
 import { sendTo, setup } from 'xstate';
-import type { Placed } from './readiness.js';
+import type { Needing } from './readiness.js';
 import { type SubRunsSettled, subRunsLogic } from './sub-runs.js';
 
 /**
@@ -14,7 +14,7 @@ export type PlanEvent =
 
 export interface PlanContext {
   /** In declared order. */
-  readonly subPipelines: readonly Placed[];
+  readonly subPipelines: readonly Needing[];
   /** How many may run together. */
   readonly concurrency: number;
 }

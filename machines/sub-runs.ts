@@ -1,7 +1,7 @@
 import { type AnyActorRef, createActor, type Snapshot } from 'xstate';
 import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP, type Scope } from './logic.js';
 import { planWorkOf, type RunActor } from './plan-work.js';
-import { type Placed, Readiness } from './readiness.js';
+import { type Needing, Readiness } from './readiness.js';
 import { runMachine } from './run.js';
 import { statusOf } from './status.js';
 import type { RunStatus, Settlement } from './vocabulary.js';
@@ -39,7 +39,7 @@ export type SubRunsEvent =
 
 export interface SubRunsInput {
   readonly plan: AnyActorRef;
-  readonly subPipelines: readonly Placed[];
+  readonly subPipelines: readonly Needing[];
   readonly concurrency: number;
 }
 

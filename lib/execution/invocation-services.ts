@@ -6,7 +6,7 @@ import type { AttemptObserver } from './attempt-observer.js';
 import type { Journal } from './journal.js';
 import type { Options } from './options.js';
 import type { OutputBudget } from './output-budget.js';
-import type { DeclaredStores } from './run-place.js';
+import type { DeclaredStores } from './run-setting.js';
 import type { Session, Write } from './session.js';
 
 /** What an invocation needs of its run. */

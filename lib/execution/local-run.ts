@@ -9,7 +9,7 @@ import type { Journal } from './journal.js';
 import type { RunProgress } from './living-run.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
 import { outcomeOf, type RunOutcome } from './run-outcome.js';
-import type { RunPlace } from './run-place.js';
+import type { RunSetting } from './run-setting.js';
 import { RunNotes } from './run-notes.js';
 import { RunServices } from './run-services.js';
 import { RunWork } from './run-work.js';
@@ -25,19 +25,19 @@ export class LocalRun extends ActorRun {
   protected readonly notes: RunNotes;
   readonly #services: RunServices;
 
-  /** @param place where it stands when it is part of another run */
-  constructor(prepared: PreparedRun, surroundings: RunSurroundings, place?: RunPlace) {
+  /** @param setting where it stands when it is part of another run */
+  constructor(prepared: PreparedRun, surroundings: RunSurroundings, setting?: RunSetting) {
     super(surroundings.clock);
     this.prepared = prepared;
     this.#services = new RunServices(
       prepared,
       surroundings,
-      place,
+      setting,
       (nested, within) => new LocalRun(nested, surroundings, within),
     );
     this.notes = new RunNotes(this.journal, prepared.pipeline.waves);
     this.work = new RunWork(this.#services, prepared, (wave) => this.notes.beginWave(wave, this));
-    this.actor = place?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
+    this.actor = setting?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
     bindWork(this.actor, this.work);
     this.start();
   }

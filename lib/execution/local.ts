@@ -100,7 +100,8 @@ export class LocalExecutor implements Executor {
   /** As the contract says; rejects with `invalid_request` when it is the run of a plan. */
   async getResult(runId: string): Promise<RunResult> {
     const run = this.run(runId);
-    if (run.kind === 'plan') throw new WavetrainError('invalid_request', `run ${runId} is of a plan: getPlanResult has it`);
+    if (run.kind === 'plan')
+      throw new WavetrainError('invalid_request', `run ${runId} is of a plan: getPlanResult has it`);
     await run.settled;
     return resultOf(run);
   }
@@ -112,7 +113,8 @@ export class LocalExecutor implements Executor {
    */
   async getPlanResult(runId: string): Promise<PlanResult> {
     const run = this.run(runId);
-    if (run.kind !== 'plan') throw new WavetrainError('invalid_request', `run ${runId} is of a pipeline: getResult has it`);
+    if (run.kind !== 'plan')
+      throw new WavetrainError('invalid_request', `run ${runId} is of a pipeline: getResult has it`);
     await run.settled;
     return resultOf(run);
   }

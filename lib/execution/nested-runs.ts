@@ -8,10 +8,10 @@ import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';
 import { CalledPipelines } from './called-pipelines.js';
 import type { CallingAttempt, InvocationServices } from './invocation-services.js';
 import { NestedBudget } from './nested-budget.js';
-import { NestedJournal } from './nested-journal.js';
+import { InnerJournal } from './inner-journal.js';
 import { prepare } from './prepare.js';
 import type { PreparedRun } from './prepared-run.js';
-import type { RunPlace } from './run-place.js';
+import type { RunSetting } from './run-setting.js';
 import type { Write } from './session.js';
 
 /** A run inside a task, as far as the run around it has to do with it. */
@@ -28,7 +28,7 @@ export interface NestedRun {
 }
 
 /** Makes one. */
-export type MakeNested = (prepared: PreparedRun, place: RunPlace) => NestedRun;
+export type MakeNested = (prepared: PreparedRun, setting: RunSetting) => NestedRun;
 
 const CANCELLED = 'the pipeline was cancelled';
 
@@ -83,7 +83,7 @@ export class NestedRuns {
       wentTooDeep = true;
       this.#services.onTooDeep?.();
     };
-    const run = this.#make(prepared, this.#placeOf(attempt, { budget, way, onTooDeep }));
+    const run = this.#make(prepared, this.#settingOf(attempt, { budget, way, onTooDeep }));
     const release = attempt.whenOver(() => run.cancel(true));
     this.#living.add(run);
     void run.begin();
@@ -123,16 +123,16 @@ export class NestedRuns {
     }
   }
 
-  #placeOf(
+  #settingOf(
     { task_id: taskId, item_index: item }: CallingAttempt,
-    own: Pick<RunPlace, 'budget' | 'way' | 'onTooDeep'>,
-  ): RunPlace {
+    own: Pick<RunSetting, 'budget' | 'way' | 'onTooDeep'>,
+  ): RunSetting {
     const { journal, clock, stores } = this.#services;
     const within = [item === null ? taskId : `${taskId}[${item}]`];
     return {
       ...own,
       actor: undefined,
-      journal: new NestedJournal(journal, { within }, clock),
+      journal: new InnerJournal(journal, { within }, clock),
       artifactFolder: join(this.#artifactFolder, `${taskId}-run-${++this.#count}`),
       onFailure: undefined,
       stores,

@@ -11,7 +11,7 @@ import { type MakeNested, NestedRuns } from './nested-runs.js';
 import type { Options } from './options.js';
 import { OutputBudget } from './output-budget.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
-import type { RunPlace } from './run-place.js';
+import type { RunSetting } from './run-setting.js';
 import { Session } from './session.js';
 
 /** What the invocations of one run share. */
@@ -41,16 +41,16 @@ export class RunServices implements InvocationServices {
   constructor(
     prepared: PreparedRun,
     surroundings: RunSurroundings,
-    place: RunPlace | undefined,
+    setting: RunSetting | undefined,
     makeNested: MakeNested,
   ) {
     const { clock, random, files, outputLimitBytes, onAttempt } = surroundings;
-    const folder = place?.artifactFolder ?? join(surroundings.artifactFolder, prepared.id);
+    const folder = setting?.artifactFolder ?? join(surroundings.artifactFolder, prepared.id);
     this.runId = prepared.id;
     this.clock = clock;
     this.random = random;
     this.options = prepared.options;
-    this.journal = place?.journal ?? new Journal(prepared.id, clock, prepared.collectEvents);
+    this.journal = setting?.journal ?? new Journal(prepared.id, clock, prepared.collectEvents);
     this.session = new Session(
       prepared.blackboard ?? new MemoryBlackboard(),
       prepared.blackboard === undefined || prepared.isOfPlan,
@@ -59,12 +59,12 @@ export class RunServices implements InvocationServices {
     );
     this.files = files;
     this.outputLimitBytes = outputLimitBytes;
-    this.budget = place?.budget ?? new OutputBudget(surroundings.runOutputLimitBytes);
+    this.budget = setting?.budget ?? new OutputBudget(surroundings.runOutputLimitBytes);
     this.onAttempt = onAttempt;
-    this.onFailure = place?.onFailure;
-    this.stores = place?.stores;
-    this.way = place?.way ?? [prepared.pipeline.definition.id];
-    this.onTooDeep = place?.onTooDeep;
+    this.onFailure = setting?.onFailure;
+    this.stores = setting?.stores;
+    this.way = setting?.way ?? [prepared.pipeline.definition.id];
+    this.onTooDeep = setting?.onTooDeep;
     this.#artifacts = new ArtifactFolder(folder);
     this.nested = new NestedRuns(this, prepared, folder, makeNested);
   }

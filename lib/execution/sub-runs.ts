@@ -5,13 +5,13 @@ import { messageOf, type TaskFailure } from '../errors.js';
 import { type Json, type JsonObject, setOwn } from '../json.js';
 import type { Journal } from './journal.js';
 import { LocalRun } from './local-run.js';
-import { NestedJournal } from './nested-journal.js';
+import { InnerJournal } from './inner-journal.js';
 import { weighedJson } from './output.js';
 import { OutputBudget } from './output-budget.js';
 import { processPace } from './pace.js';
 import type { PreparedPlan } from './prepared-plan.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
-import type { RunPlace } from './run-place.js';
+import type { RunSetting } from './run-setting.js';
 
 /**
  * The work behind the machine of one plan: the runs of its sub-pipelines. They share a blackboard, which is how they
@@ -53,7 +53,7 @@ export class SubRuns implements PlanWork {
 
   begin(subPipelineId: string, actor: RunActor): void {
     const prepared = { ...this.#preparedFor(subPipelineId), session: this.#given };
-    const run = new LocalRun(prepared, this.#surroundings, this.#placeOf(subPipelineId, actor));
+    const run = new LocalRun(prepared, this.#surroundings, this.#settingOf(subPipelineId, actor));
     this.begun.set(subPipelineId, run);
     this.#onBegin();
     void run.begin();
@@ -96,12 +96,12 @@ export class SubRuns implements PlanWork {
     return prepared;
   }
 
-  #placeOf(subPipelineId: string, actor: RunActor): RunPlace {
+  #settingOf(subPipelineId: string, actor: RunActor): RunSetting {
     const { id, plan } = this.#prepared;
     const { clock, artifactFolder } = this.#surroundings;
     return {
       actor,
-      journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }, clock),
+      journal: new InnerJournal(this.#journal, { sub_pipeline: subPipelineId }, clock),
       budget: this.budget,
       artifactFolder: join(artifactFolder, id, subPipelineId),
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),

@@ -208,4 +208,5 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
   'machines/environment.ts': 'a bug: a run without work',
   'machines/plan-work.ts': 'a bug: a plan without work',
+  'machines/readiness.ts': 'a bug: a need that is not in the plan',
 };

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Placed, Readiness } from '../../machines/readiness.js';
+import { type Needing, Readiness } from '../../machines/readiness.js';
 import { plans } from './random-plans.js';
 
 /** By the definition: again and again the first declared of those whose needs are all taken. */
-function naiveOrder(subPipelines: readonly Placed[]): string[] {
+function naiveOrder(subPipelines: readonly Needing[]): string[] {
   const taken: string[] = [];
-  const next = (): Placed | undefined =>
+  const next = (): Needing | undefined =>
     subPipelines.find(({ id, needs }) => !taken.includes(id) && needs.every((need) => taken.includes(need)));
   for (let found = next(); found !== undefined; found = next()) taken.push(found.id);
   return taken;
 }
 
-function orderOf(subPipelines: readonly Placed[]): string[] {
+function orderOf(subPipelines: readonly Needing[]): string[] {
   const readiness = new Readiness(subPipelines);
   const order: string[] = [];
   for (let id = readiness.next(); id !== undefined; id = readiness.next()) {

@@ -2,7 +2,7 @@ import { type Actor, createActor, type InspectionEvent } from 'xstate';
 import { bindWork } from '../../machines/environment.js';
 import { planMachine } from '../../machines/plan.js';
 import { bindPlanWork, type PlanWork, type RunActor } from '../../machines/plan-work.js';
-import type { Placed } from '../../machines/readiness.js';
+import type { Needing } from '../../machines/readiness.js';
 import type { Pace, Settlement } from '../../machines/vocabulary.js';
 import { FakeWork } from './fake-work.js';
 
@@ -79,7 +79,7 @@ export interface StartedPlan {
 
 /** A plan machine, bound to work that the spec holds, and begun unless told otherwise. */
 export function startedPlan(
-  subPipelines: readonly Placed[],
+  subPipelines: readonly Needing[],
   options: {
     readonly concurrency?: number;
     readonly begin?: boolean;

@@ -4,7 +4,7 @@ import type { Journal } from './journal.js';
 import type { OutputBudget } from './output-budget.js';
 
 /** Where a run stands that is part of another: what it shares with that one. */
-export interface RunPlace {
+export interface RunSetting {
   /** Made by the machine above it; undefined when it has none there. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;

@@ -3,7 +3,7 @@ import type { EventPlace } from './event.js';
 import { type Entry, Journal } from './journal.js';
 
 /** The journal of a run within another: what is written to it stands in the outer one, with its place. */
-export class NestedJournal extends Journal {
+export class InnerJournal extends Journal {
   override readonly place: EventPlace;
   readonly #outer: Journal;
   readonly #place: EventPlace;
