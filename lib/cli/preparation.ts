@@ -29,11 +29,12 @@ export async function prepare(flags: DefinitionFlags, context: CliContext): Prom
   const folder = flags.file === STANDARD_INPUT ? context.cwd : dirname(resolve(context.cwd, flags.file));
   const configured = config.fileRoots.map((root) => resolve(context.cwd, root));
   const fileRoots = [...new Set([folder, context.cwd, ...configured])];
-  if ((await context.services.kindOf(text)) === 'plan') {
+  const { source, kind } = await context.services.read(text);
+  if (kind === 'plan') {
     const { preparePlan } = await import('./plan-preparation.js');
-    return preparePlan({ ...given, fileRoots }, { file: flags.file, folder }, options, context);
+    return preparePlan({ ...given, fileRoots }, { file: flags.file, folder, source }, options, context);
   }
-  const check = await context.services.check(text, options);
+  const check = await context.services.check(source, options);
   return { kind: 'pipeline', ...given, check, fileRoots, files: NO_FILES };
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import type { ResolvedParams } from '../definition/params.js';
 import type { DefinitionKind } from '../definition/root.js';
 import type { PipelineDefinition } from '../definition/schema.js';
+import type { Source } from '../definition/source.js';
 import type { JsonObject } from '../json.js';
 import type { Check, CheckOptions } from '../pipelines/check.js';
 import type { ValidationReport } from '../pipelines/report.js';
@@ -19,9 +20,9 @@ export type RunDoor = Pick<RunRegistry, 'submit' | 'submitPlan' | 'settled' | 'c
 export interface Services {
   /** The built-in tools and those of the files and packages named. */
   catalog(specifiers: readonly string[], cwd: string): Promise<Catalog>;
-  /** What a text defines (D42). */
-  kindOf(text: string): Promise<DefinitionKind>;
-  check(text: string, options: CheckOptions): Promise<Check>;
+  /** Reads a text, once for all that is asked of it, and says what it defines (D42). */
+  read(text: string): Promise<{ readonly source: Source; readonly kind: DefinitionKind }>;
+  check(source: Source, options: CheckOptions): Promise<Check>;
   report(check: Check): Promise<ValidationReport>;
   params(definition: PipelineDefinition, given: JsonObject): Promise<ResolvedParams>;
   /** What plans are checked and drawn with. */
@@ -47,13 +48,14 @@ export const systemServices: Services = {
     );
     return builtinCatalog().with(loaded.flat());
   },
-  async kindOf(text) {
-    const { kindOfDefinition } = await import('./checking.js');
-    return kindOfDefinition(text);
+  async read(text) {
+    const { kindOfDefinition, readSource } = await import('./checking.js');
+    const source = readSource(text);
+    return { source, kind: kindOfDefinition(text, source) };
   },
-  async check(text, options) {
-    const { checkPipeline } = await import('./checking.js');
-    return checkPipeline(text, options);
+  async check(source, options) {
+    const { checkPipelineSource } = await import('./checking.js');
+    return checkPipelineSource(source, options);
   },
   async report(check) {
     const { reportOf } = await import('./checking.js');

@@ -1,7 +1,7 @@
 /** Bounds on a definition, so that no text can hold the process (Limits). */
 
-/** Longest text, in characters. */
-export const LONGEST_TEXT = 16 * 2 ** 20;
+/** Longest text, in bytes of UTF-8. */
+export const LONGEST_TEXT_BYTES = 16 * 2 ** 20;
 
 /** Deepest nesting of maps and lists. */
 export const DEEPEST_NESTING = 100;

@@ -26,6 +26,12 @@ export function notToldAlready(source: Source, base: Path): (finding: Finding) =
   };
 }
 
+/** Of a text within a definition: its lines would be taken for those of the definition. */
+export function problemOfText({ line, column, message, ...problem }: Problem): Problem {
+  if (line === undefined) return { ...problem, message };
+  return { ...problem, message: `line ${line}, column ${column ?? 1} of its text: ${message}` };
+}
+
 /** Errors first, each kind in the order of the text; a sort keeps the order of what has no line. */
 export function byPosition(a: Problem, b: Problem): number {
   if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;

@@ -42,6 +42,7 @@ export type ProblemCode =
   | 'invalid_input'
   | 'invalid_param'
   | 'cycle'
+  | 'nested_too_deep'
   // of plans (Plan, rule 3; D44, D46)
   | 'duplicate_sub_pipeline'
   | 'unsatisfied_read'

@@ -10,7 +10,7 @@ import {
   parseDocument,
 } from 'yaml';
 import { messageOf } from '../errors.js';
-import { LONGEST_TEXT, MOST_ALIASES, TOO_DEEP } from './limits.js';
+import { LONGEST_TEXT_BYTES, MOST_ALIASES, TOO_DEEP } from './limits.js';
 import { isNestedTooDeeply } from './nesting.js';
 import type { Path, Position, Problem, ProblemCode } from './problem.js';
 import { scanDocument } from './scan.js';
@@ -76,8 +76,8 @@ const OTHER_VERSION = /^%YAML(?!\s+1\.2\s*$)/m;
 
 function refusalOf(text: string): Problem | undefined {
   if (text.trim() === '') return problem('empty', EMPTY, EMPTY_HINT);
-  if (text.length > LONGEST_TEXT) {
-    return problem('too_large', `the definition is longer than ${LONGEST_TEXT / 2 ** 20} MiB`);
+  if (Buffer.byteLength(text) > LONGEST_TEXT_BYTES) {
+    return problem('too_large', `the definition is longer than ${LONGEST_TEXT_BYTES / 2 ** 20} MiB`);
   }
   if (OTHER_VERSION.test(text)) {
     return problem(

@@ -5,6 +5,7 @@ import { weightOf } from '../json.js';
 import { statisticsOf } from '../waves/statistics.js';
 import { contractOf } from './contract.js';
 import type { Draft, DraftTask } from './draft.js';
+import { certain, entryOf } from './certain.js';
 import { upstreamOf } from './order.js';
 import type { CheckAnother, Pipeline, Task } from './pipeline.js';
 import { storesOf } from './stores.js';
@@ -12,20 +13,26 @@ import { storesOf } from './stores.js';
 /** A pipeline holds its definition, the compiled templates, and what stands around them. */
 const COMPILED = 3;
 
-/** Puts together what the checks have proved sound. */
-export function assemble(
-  definition: PipelineDefinition,
-  draft: Draft,
-  waves: readonly (readonly string[])[],
-  catalog: Catalog,
-  warnings: readonly Problem[],
-  checkAnother: CheckAnother,
-): Pipeline {
+/** What the checks have proved sound. */
+interface Proved {
+  readonly definition: PipelineDefinition;
+  readonly draft: Draft;
+  readonly waves: readonly (readonly string[])[];
+  /** Pipelines that stand within tasks, by the id of the task. */
+  readonly nested: ReadonlyMap<string, Pipeline>;
+  readonly catalog: Catalog;
+  readonly warnings: readonly Problem[];
+  readonly checkAnother: CheckAnother;
+}
+
+/** Puts it together. */
+export function assemble(proved: Proved): Pipeline {
+  const { definition, draft, waves, nested, catalog, warnings, checkAnother } = proved;
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
   const upstream = upstreamOf(draft);
   const tasks = draft.tasks.map((task, index): [string, Task] => {
     const declared = definition.tasks[index] as TaskDefinition;
-    const order = { wave: waveOf.get(task.id) ?? 0, upstream: [...(upstream.get(task.id) ?? [])] };
+    const order = { wave: entryOf(waveOf, task.id), upstream: [...entryOf(upstream, task.id)] };
     return [task.id, { ...taskOf(task, declared, catalog), ...order }];
   });
   return {
@@ -38,7 +45,7 @@ export function assemble(
       waves,
       storesOf(draft, waveOf).map(({ key }) => key),
     ),
-    contract: contractOf(definition, draft),
+    contract: contractOf(definition, draft, nested),
     warnings,
     weight: COMPILED * weightOf(definition),
     checkAnother,
@@ -50,12 +57,9 @@ function taskOf(
   declared: TaskDefinition,
   catalog: Catalog,
 ): Omit<Task, 'wave' | 'upstream'> {
-  const tool = catalog.get(declared.tool);
-  if (tool === undefined)
-    throw new Error(`the tool "${declared.tool}" left the catalog while it was checked`);
   return {
     id: task.id,
-    tool,
+    tool: certain(catalog.get(declared.tool), `the tool "${declared.tool}"`),
     inputs: task.inputs,
     over: task.over,
     retries: declared.retry ?? 0,

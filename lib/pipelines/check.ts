@@ -7,9 +7,10 @@ import { type Finding, structureFindings } from '../definition/structure.js';
 import type { Catalog } from '../tools/catalog.js';
 import { type Layering, layer } from '../waves/layering.js';
 import { assemble } from './assemble.js';
+import { callFindings } from './calls.js';
 import { type Draft, draftOf, inputsReadBy } from './draft.js';
 import { type Known, knownOf } from './known.js';
-import { callFindings, nestedProblems } from './nested-pipelines.js';
+import { nestedChecks, nestedPipelines } from './nested-pipelines.js';
 import { upstreamOf } from './order.js';
 import { paramFindings } from './param-findings.js';
 import type { Check, CheckAnother, KnownOfRun } from './pipeline.js';
@@ -27,15 +28,20 @@ export interface CheckOptions extends KnownOfRun {
 
 /** The one validator (D8): parses YAML or JSON, checks all there is to check, computes the waves, runs nothing (rule 11). */
 export function checkPipeline(text: string, options: CheckOptions): Check {
-  return checkSource(readSource(text), knownOf(options, options.catalog));
+  return checkPipelineSource(readSource(text), options);
 }
 
 /** The same for a definition that came as an object: problems have no line. */
 export function checkDefinition(value: unknown, options: CheckOptions): Check {
-  return checkSource(sourceOfValue(value), knownOf(options, options.catalog));
+  return checkPipelineSource(sourceOfValue(value), options);
 }
 
-/** The same for a definition that has been read: it may stand within another one. */
+/** The same for a text that has been read. */
+export function checkPipelineSource(source: Source, options: CheckOptions): Check {
+  return checkSource(source, knownOf(options, options.catalog));
+}
+
+/** The same for a definition that may stand within another one. */
 export function checkSource(source: Source, known: Known): Check {
   if (source.value === undefined) return { ok: false, problems: source.problems };
   const root = rootOf(source.value, 'pipeline');
@@ -43,24 +49,26 @@ export function checkSource(source: Source, known: Known): Check {
   const draft = draftOf(root.definition, known.catalog);
   const order = layer(upstreamOf(draft));
   const findings = findingsOf(root.definition, draft, order, known);
+  const nested = nestedChecks(draft, source, root.path, known, checkSource);
   const all = [
     ...source.problems,
     ...root.findings.map((finding) => placed(finding, source, [])),
     ...findings
       .filter(notToldAlready(source, root.path))
       .map((finding) => placed(finding, source, root.path)),
-    ...nestedProblems(draft, source, root.path, known, checkSource),
+    ...nested.flatMap((check) => check.problems),
   ];
   const problems = firstProblems(all.sort(byPosition));
   if (problems.some(({ severity }) => severity === 'error') || !order.ok) return { ok: false, problems };
-  const pipeline = assemble(
-    root.definition as PipelineDefinition,
+  const pipeline = assemble({
+    definition: root.definition as PipelineDefinition,
     draft,
-    order.waves,
-    known.catalog,
-    problems,
-    checkWith(known.catalog),
-  );
+    waves: order.waves,
+    nested: nestedPipelines(nested),
+    catalog: known.catalog,
+    warnings: problems,
+    checkAnother: checkWith(known.catalog),
+  });
   return { ok: true, pipeline, problems };
 }
 

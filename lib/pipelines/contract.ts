@@ -1,9 +1,14 @@
 import type { PipelineDefinition } from '../definition/schema.js';
+import { isObject } from '../json.js';
 import { BUILTIN_TOOLS } from '../tools/builtin/all.js';
-import type { Draft, DraftTask } from './draft.js';
-import { storesUnknownKey, storesOf } from './stores.js';
+import { runsPipeline } from './calls.js';
+import { type Draft, type DraftTask, inputsReadBy } from './draft.js';
+import { storeOf, storesUnknownKey } from './stores.js';
 
-/** What a pipeline asks of whoever runs it, and what it leaves behind: what a plan says of it is held against this (D46). */
+/**
+ * What a pipeline asks of whoever runs it, and what it leaves behind: what a plan says of it is held against this
+ * (D46). What a pipeline does that stands within a task, that task does.
+ */
 export interface Contract {
   /** Inputs that it declares or reads. */
   readonly inputs: ReadonlySet<string>;
@@ -13,59 +18,93 @@ export interface Contract {
   readonly reads: ReadonlyMap<string, SessionRead>;
   /** Literal keys that its `store` tasks write, each with the first task that does. */
   readonly stores: ReadonlyMap<string, string>;
-  /** A `store` task has a templated key, which may be any. */
+  /** Some task may store any key: under a templated one, or by a pipeline that only the run knows. */
   readonly storesUnknownKey: boolean;
-  /** Other keys may be stored too: that one, and those of tools of one's own and of pipelines that tasks run. */
+  /** Other keys may be stored too: those, and what tools of one's own store. */
   readonly mayStoreMore: boolean;
 }
 
 /** The first template that reads a key; one that cannot do without it comes before others. */
-export interface SessionRead {
+interface SessionRead {
   readonly task: string;
-  /** `??` gives a value when nothing is there. */
+  /** `??` gives a value when nothing is there, or the call of a nested pipeline may. */
   readonly hasFallback: boolean;
+  /** By a pipeline within the task, which sees the whole blackboard: the `reads` around it keep nothing out. */
+  readonly isNested: boolean;
 }
 
-export function contractOf({ params = {}, inputs = {} }: PipelineDefinition, draft: Draft): Contract {
-  const readInputs = draft.tasks.flatMap(referencesOf).flatMap(({ reference }) => {
-    return reference.kind === 'input' ? [reference.key] : [];
-  });
-  const anyUnknownKey = draft.tasks.some(storesUnknownKey);
+/** Of pipelines that stand within tasks, by the id of the task. */
+type NestedContracts = ReadonlyMap<
+  string,
+  { readonly contract: Contract; readonly definition: Pick<PipelineDefinition, 'reads'> }
+>;
+
+export function contractOf(
+  { params = {}, inputs = {} }: PipelineDefinition,
+  draft: Draft,
+  nested: NestedContracts,
+): Contract {
+  const contracts = [...nested.values()].map(({ contract }) => contract);
+  const anyUnknownKey =
+    draft.tasks.some((task) => storesUnknownKey(task) || (runsPipeline(task) && !nested.has(task.id))) ||
+    contracts.some((contract) => contract.storesUnknownKey);
   return {
-    inputs: new Set([...Object.keys(inputs), ...readInputs]),
+    inputs: new Set([...Object.keys(inputs), ...inputsReadBy(draft)]),
     requiredParams: Object.keys(params).filter((name) => params[name]?.default === undefined),
-    reads: sessionReads(draft.tasks),
-    stores: firstStores(draft),
+    reads: sessionReads(draft.tasks, nested),
+    stores: firstStores(draft.tasks, nested),
     storesUnknownKey: anyUnknownKey,
-    mayStoreMore: anyUnknownKey || draft.tasks.some(({ tool }) => !KNOWN_TO_STORE.has(tool ?? '')),
+    mayStoreMore:
+      anyUnknownKey ||
+      draft.tasks.some(({ tool }) => tool === undefined || !KNOWN_TO_STORE.has(tool)) ||
+      contracts.some(({ mayStoreMore }) => mayStoreMore),
   };
 }
 
-/** `store` says what it stores; a pipeline that `run_pipeline` runs does not; the others of the package store nothing. */
-const KNOWN_TO_STORE: ReadonlySet<string> = new Set(
-  BUILTIN_TOOLS.map(({ name }) => name).filter((name) => name !== 'run_pipeline'),
-);
+/** `store` and `run_pipeline` say what they store; the others of the package store nothing. */
+const KNOWN_TO_STORE: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 
-function sessionReads(tasks: readonly DraftTask[]): ReadonlyMap<string, SessionRead> {
+function sessionReads(
+  tasks: readonly DraftTask[],
+  nested: NestedContracts,
+): ReadonlyMap<string, SessionRead> {
   const reads = new Map<string, SessionRead>();
-  for (const task of tasks) {
-    for (const { reference, hasFallback } of referencesOf(task)) {
-      if (reference.kind !== 'session') continue;
-      const known = reads.get(reference.key);
-      if (known === undefined || (known.hasFallback && !hasFallback)) {
-        reads.set(reference.key, { task: task.id, hasFallback });
-      }
-    }
+  for (const [key, read] of tasks.flatMap((task) => [...ownReads(task), ...nestedReads(task, nested)])) {
+    const known = reads.get(key);
+    if (known === undefined || (known.hasFallback && !read.hasFallback)) reads.set(key, read);
   }
   return reads;
 }
 
-function firstStores(draft: Draft): ReadonlyMap<string, string> {
-  const stores = new Map<string, string>();
-  for (const { key, id } of storesOf(draft, new Map())) if (!stores.has(key)) stores.set(key, id);
-  return stores;
+function ownReads({ id, references, overReferences }: DraftTask): [string, SessionRead][] {
+  return [...references, ...overReferences].flatMap(({ reference, hasFallback }): [string, SessionRead][] =>
+    reference.kind === 'session' ? [[reference.key, { task: id, hasFallback, isNested: false }]] : [],
+  );
 }
 
-function referencesOf({ references, overReferences }: DraftTask): DraftTask['references'] {
-  return overReferences.length === 0 ? references : [...references, ...overReferences];
+/** What its own `reads` leave out it never sees (D3), and what the call gives it reads nowhere else. */
+function nestedReads({ id, literalInputs }: DraftTask, nested: NestedContracts): [string, SessionRead][] {
+  const pipeline = nested.get(id);
+  if (pipeline === undefined) return [];
+  const { reads } = pipeline.contract;
+  const { session = {} } = literalInputs;
+  const mayBeGiven = !isObject(session);
+  return [...(pipeline.definition.reads ?? reads.keys())]
+    .filter((key) => mayBeGiven || !Object.hasOwn(session, key))
+    .map((key) => {
+      const hasFallback = mayBeGiven || reads.get(key)?.hasFallback === true;
+      return [key, { task: id, hasFallback, isNested: true }];
+    });
+}
+
+function firstStores(tasks: readonly DraftTask[], nested: NestedContracts): ReadonlyMap<string, string> {
+  const stores = new Map<string, string>();
+  for (const task of tasks) {
+    const keys = [
+      ...storeOf(task).map(({ key }) => key),
+      ...(nested.get(task.id)?.contract.stores.keys() ?? []),
+    ];
+    for (const key of keys) if (!stores.has(key)) stores.set(key, task.id);
+  }
+  return stores;
 }

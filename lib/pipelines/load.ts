@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { messageOf, WavetrainError } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import { builtinCatalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { type Check, checkPipeline } from './check.js';
+import { readDefinition } from './definition-file.js';
 import { InvalidDefinitionError } from './invalid-definition.js';
 import type { Pipeline } from './pipeline.js';
 
@@ -21,13 +20,7 @@ export interface LoadOptions {
  * Rejects with `unreadable_file`, or with an InvalidDefinitionError that holds every problem.
  */
 export async function loadPipeline(file: string, options: LoadOptions = {}): Promise<Pipeline> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new WavetrainError('unreadable_file', `${file} cannot be read: ${messageOf(cause)}`, { cause });
-  }
-  return parsePipeline(text, options);
+  return parsePipeline(await readDefinition(file), options);
 }
 
 /** The same for text at hand. Throws an InvalidDefinitionError that holds every problem. */

@@ -1,62 +1,83 @@
+import { problemOfText } from '../definition/placing.js';
 import { type Path, type Problem, pointerOf } from '../definition/problem.js';
-import { type Source, sourceWithin } from '../definition/source.js';
-import type { Finding } from '../definition/structure.js';
+import { readSource, type Source, sourceWithin } from '../definition/source.js';
+import { unquotedByEntry } from '../definition/unquoted.js';
 import { isObject } from '../json.js';
 import { MOST_NESTED_PIPELINES } from '../limits.js';
+import { runsPipeline, standsInPlace } from './calls.js';
 import type { Draft, DraftTask } from './draft.js';
 import type { Known } from './known.js';
-import type { Check } from './pipeline.js';
+import type { Check, Pipeline } from './pipeline.js';
 
-/** The tool whose task runs the pipeline that it is given (D49). */
-const RUNS_PIPELINES = 'run_pipeline';
-
-/** A task that runs a pipeline may store whatever that one stores. */
-export function runsPipeline({ tool }: DraftTask): boolean {
-  return tool === RUNS_PIPELINES;
+/** What the check of a definition within a task found. */
+interface NestedCheck {
+  readonly task: string;
+  /** Undefined when it cannot run. */
+  readonly pipeline: Pipeline | undefined;
+  /** With their place in the definition around it. */
+  readonly problems: readonly Problem[];
 }
 
-/** What can be told of the calls themselves: each names one pipeline, and none too deep. */
-export function callFindings(draft: Draft, nesting: number): Finding[] {
-  return draft.tasks.filter(runsPipeline).flatMap(({ id, path, literalInputs }): Finding[] => {
-    const at = [...path, 'inputs'];
-    const [file, pipeline] = [literalInputs['file'], literalInputs['pipeline']];
-    if (file === undefined && pipeline === undefined) {
-      const message = `task "${id}" names no pipeline to run`;
-      return [{ code: 'missing_input', message, path, hint: 'give it "file" or "pipeline"' }];
-    }
-    if (file !== undefined && pipeline !== undefined) {
-      const message = `task "${id}" has both "file" and "pipeline"`;
-      return [{ code: 'invalid_input', message, path: [...at, 'file'], hint: 'keep one of them' }];
-    }
-    if (nesting < MOST_NESTED_PIPELINES || !isObject(pipeline)) return [];
-    const message = `pipelines may run each other ${MOST_NESTED_PIPELINES} deep, and this goes deeper`;
-    return [{ code: 'too_deep', message, path: [...at, 'pipeline'] }];
-  });
-}
+type CheckNested = (source: Source, known: Known) => Check;
 
 /**
- * Checks the definitions that stand within tasks, by the one validator (D8): their problems have their place in the
- * definition around them.
+ * Checks the definitions that stand within tasks, by the one validator (D8).
  *
  * @param base leads to the definition around them
  */
-export function nestedProblems(
+export function nestedChecks(
   draft: Draft,
   source: Source,
   base: Path,
   known: Known,
-  check: (source: Source, known: Known) => Check,
-): Problem[] {
+  check: CheckNested,
+): NestedCheck[] {
   if (known.nesting >= MOST_NESTED_PIPELINES) return [];
-  const unquoted = unquotedByTask(source, base);
-  return draft.tasks.filter(runsPipeline).flatMap((task) => {
+  const unquotedIn = unquotedByEntry(source, base, { list: 'tasks', field: ['inputs', 'pipeline'] });
+  const sourceOfText = textReader();
+  return draft.tasks.filter(runsPipeline).flatMap((task): NestedCheck[] => {
     const { pipeline } = task.literalInputs;
-    if (!isObject(pipeline)) return [];
+    if (!standsInPlace(pipeline)) return [];
     const at = [...base, ...task.path, 'inputs', 'pipeline'];
-    const part = sourceWithin(source, at, pipeline, unquoted.get(task.path[1] ?? '') ?? []);
-    const { problems } = check(part, knownWithin(task, known));
-    return problems.map((problem) => ({ ...problem, path: `${pointerOf(at)}${problem.path}` }));
+    const within = knownWithin(task, known);
+    if (typeof pipeline === 'string') {
+      const place = source.positionOf(at);
+      const found = check(sourceOfText(pipeline), within);
+      return [nestedCheck(task, found, at, (problem) => ({ ...problemOfText(problem), ...place }))];
+    }
+    const part = sourceWithin(source, at, pipeline, unquotedIn(Number(task.path[1])));
+    return [nestedCheck(task, check(part, within), at, (problem) => problem)];
   });
+}
+
+/** Those that may run, by the id of the task that runs them. */
+export function nestedPipelines(checks: readonly NestedCheck[]): ReadonlyMap<string, Pipeline> {
+  return new Map(
+    checks.flatMap(({ task, pipeline }) => (pipeline === undefined ? [] : [[task, pipeline] as const])),
+  );
+}
+
+function nestedCheck(
+  { id }: DraftTask,
+  check: Check,
+  at: Path,
+  told: (problem: Problem) => Problem,
+): NestedCheck {
+  const problems = check.problems.map((problem) => ({
+    ...told(problem),
+    path: `${pointerOf(at)}${problem.path}`,
+  }));
+  return { task: id, pipeline: check.ok ? check.pipeline : undefined, problems };
+}
+
+/** Many tasks may have one text, by an alias: it is read once. */
+function textReader(): (text: string) => Source {
+  const read = new Map<string, Source>();
+  return (text) => {
+    const source = read.get(text) ?? readSource(text);
+    read.set(text, source);
+    return source;
+  };
 }
 
 /** It sees all that stands on the blackboard by then, which nobody knows before the run. */
@@ -69,17 +90,4 @@ function knownWithin({ id, literalInputs }: DraftTask, { catalog, nesting }: Kno
     session: { has: () => true },
     nesting: nesting + 1,
   };
-}
-
-/** Where templates stand unquoted in the definition within each task, from its own root; found in one pass. */
-function unquotedByTask({ unquoted }: Source, base: Path): ReadonlyMap<string | number, Path[]> {
-  const byTask = new Map<string | number, Path[]>();
-  for (const path of unquoted) {
-    const [list, index, inputs, input, ...rest] = path.slice(base.length);
-    if (list !== 'tasks' || index === undefined || inputs !== 'inputs' || input !== 'pipeline') continue;
-    const known = byTask.get(index);
-    if (known === undefined) byTask.set(index, [rest]);
-    else known.push(rest);
-  }
-  return byTask;
 }

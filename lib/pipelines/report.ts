@@ -2,8 +2,8 @@ import type { Problem } from '../definition/problem.js';
 import type { Statistics } from '../waves/statistics.js';
 import type { Check } from './check.js';
 
-/** The body of the validation endpoint, and what `validate --json` prints (D33). */
-export interface ValidationReport {
+/** The body of a validation endpoint, and what `validate --json` prints (D33, D41). */
+export interface Report<Stats> {
   readonly ok: boolean;
   /** The errors as sentences; null when there are none. */
   readonly errors: readonly string[] | null;
@@ -12,18 +12,30 @@ export interface ValidationReport {
   readonly problems: readonly Problem[];
   readonly message: string;
   /** Null when the definition is not valid. */
-  readonly stats: Statistics | null;
+  readonly stats: Stats | null;
 }
 
+/** That of a pipeline. */
+export type ValidationReport = Report<Statistics>;
+
 export function reportOf(check: Check): ValidationReport {
-  const { problems } = check;
+  return reportWith('Pipeline', check.problems, check.ok ? check.pipeline.statistics : null);
+}
+
+/** @param stats null when it is not valid */
+export function reportWith<Stats>(
+  name: string,
+  problems: readonly Problem[],
+  stats: Stats | null,
+): Report<Stats> {
+  const ok = stats !== null;
   return {
-    ok: check.ok,
-    errors: check.ok ? null : errorsOf(problems),
+    ok,
+    errors: ok ? null : errorsOf(problems),
     warnings: warningsOf(problems),
     problems,
-    message: check.ok ? 'Pipeline is valid' : 'Validation failed',
-    stats: check.ok ? check.pipeline.statistics : null,
+    message: ok ? `${name} is valid` : 'Validation failed',
+    stats,
   };
 }
 
@@ -33,7 +45,7 @@ export function errorsOf(problems: readonly Problem[]): string[] {
 }
 
 /** The warnings among problems, as sentences. */
-export function warningsOf(problems: readonly Problem[]): string[] {
+function warningsOf(problems: readonly Problem[]): string[] {
   return problems.filter(({ severity }) => severity === 'warning').map(sentence);
 }
 

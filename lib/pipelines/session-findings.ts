@@ -1,10 +1,11 @@
 import type { Path } from '../definition/problem.js';
 import type { Finding } from '../definition/structure.js';
 import type { Upstream } from '../waves/layering.js';
+import { runsPipeline } from './calls.js';
 import type { Draft, DraftTask, PlacedReference } from './draft.js';
+import { entryOf } from './certain.js';
 import { Ancestors, KeyStores } from './key-stores.js';
 import type { Keys } from './known.js';
-import { runsPipeline } from './nested-pipelines.js';
 import { type StoringTask, storesOf, storesUnknownKey } from './stores.js';
 
 /**
@@ -32,7 +33,7 @@ export function sessionFindings(
   const isGiven = (key: string): boolean => anyKeyMayBeStored || draft.reads.has(key) || given.has(key);
   return [
     ...draft.tasks.flatMap((task) => {
-      const wave = waveOf.get(task.id) ?? 0;
+      const wave = entryOf(waveOf, task.id);
       return sessionReads(task).flatMap(({ key, placed }) => {
         const reader = { task, wave, key, path: placed.path };
         return readFindings(

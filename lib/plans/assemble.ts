@@ -1,6 +1,7 @@
 import type { PlanDefinition } from '../definition/plan-schema.js';
 import type { Problem } from '../definition/problem.js';
 import { weightOf } from '../json.js';
+import { entryOf } from '../pipelines/certain.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Upstream } from '../waves/layering.js';
 import type { Plan, SubPipeline } from './plan.js';
@@ -25,7 +26,7 @@ export function assemblePlan(
       reads: unique(reads),
       stores: unique(stores),
       inputs: unique(inputs),
-      needs: [...(needs.get(id) ?? [])],
+      needs: [...entryOf(needs, id)],
     });
     weight += pipeline.weight;
   }

@@ -8,18 +8,17 @@ import { type Finding, structureFindings } from '../definition/structure.js';
 import type { CheckOptions } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { Suggestions } from '../pipelines/suggestions.js';
-import { layer } from '../waves/layering.js';
+import { layer, type Upstream } from '../waves/layering.js';
 import { assemblePlan } from './assemble.js';
 import { contractFindings } from './contract-findings.js';
 import { type DraftSubPipeline, type PlanDraft, planDraftOf } from './draft.js';
 import type { GivenPipeline } from './given-pipeline.js';
 import { keyFindings } from './key-findings.js';
 import { cycleFinding, needsOf, orderOf } from './order.js';
-import { checkPipelineOf, type KnownOfPipelines, type PipelineCheck } from './pipeline-checks.js';
+import { checkPipelines, type KnownOfPipelines, type PipelineCheck } from './pipeline-checks.js';
 import type { Plan } from './plan.js';
 import { type PlanStatistics, planStatisticsOf } from './statistics.js';
 import { superfluousPipelines } from './superfluous-pipelines.js';
-import { unquotedBySubPipeline } from './unquoted.js';
 import { Writers } from './writers.js';
 
 export interface PlanCheckOptions extends CheckOptions {
@@ -52,7 +51,8 @@ export function checkPlanDefinition(value: unknown, options: PlanCheckOptions): 
   return checkPlanSource(sourceOfValue(value), options);
 }
 
-function checkPlanSource(source: Source, options: PlanCheckOptions): PlanCheck {
+/** The same for a text that has been read. */
+export function checkPlanSource(source: Source, options: PlanCheckOptions): PlanCheck {
   if (source.value === undefined) return { ok: false, problems: source.problems };
   const root = rootOf(source.value, 'plan');
   if (!root.ok) return { ok: false, problems: [...source.problems, placed(root.finding, source, [])] };
@@ -61,37 +61,48 @@ function checkPlanSource(source: Source, options: PlanCheckOptions): PlanCheck {
   const needs = needsOf(draft, writers);
   const layering = layer(needs);
   const known = knownOf(draft, writers, options);
-  const structure = structureFindings(root.definition, PLAN_SHAPE);
-  const plan = { source, base: root.path, unquotedIn: unquotedBySubPipeline(source, root.path) };
-  const checks = draft.subPipelines.map((subPipeline) => checkPipelineOf(subPipeline, plan, known));
-  const findings = [
+  const checks = checkPipelines(draft, source, root.path, known);
+  const cycle = layering.ok ? [] : [cycleFinding(layering, draft, writers)];
+  const findings = [...findingsOf(root.definition, draft, checks, known), ...cycle];
+  const ofPlan = [
+    ...source.problems,
+    ...root.findings.map((finding) => placed(finding, source, [])),
+    ...findings
+      .filter(notToldAlready(source, root.path))
+      .map((finding) => placed(finding, source, root.path)),
+    ...superfluousPipelines(draft, known.given),
+  ];
+  const problems = inOrder(ofPlan, checks);
+  if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
+  return soundPlan(root.definition as PlanDefinition, needs, layering.waves, checks, problems);
+}
+
+function findingsOf(
+  definition: unknown,
+  draft: PlanDraft,
+  checks: readonly PipelineCheck[],
+  known: KnownOfPipelines,
+): Finding[] {
+  const structure = structureFindings(definition, PLAN_SHAPE);
+  return [
     ...structure,
     ...keyFindings(draft, known),
-    ...(layering.ok ? [] : [cycleFinding(layering, draft, writers)]),
     ...checks.flatMap((check) => check.findings),
     ...comparisons(checks, structure, known),
   ];
-  const problems = inOrder(
-    [
-      ...source.problems,
-      ...root.findings.map((finding) => placed(finding, source, [])),
-      ...findings
-        .filter(notToldAlready(source, root.path))
-        .map((finding) => placed(finding, source, root.path)),
-      ...superfluousPipelines(draft, known.given),
-    ],
-    checks,
-  );
-  if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
-  const definition = root.definition as PlanDefinition;
+}
+
+function soundPlan(
+  definition: PlanDefinition,
+  needs: Upstream,
+  waves: readonly (readonly string[])[],
+  checks: readonly PipelineCheck[],
+  problems: readonly Problem[],
+): PlanCheck {
   const pipelines = pipelinesById(checks);
-  const statistics = planStatisticsOf(definition, orderOf(needs), layering.waves, pipelines.values());
-  return {
-    ok: true,
-    plan: assemblePlan(definition, pipelines, needs, statistics, problems),
-    statistics,
-    problems,
-  };
+  const statistics = planStatisticsOf(definition, orderOf(needs), waves, pipelines.values());
+  const plan = assemblePlan(definition, pipelines, needs, statistics, problems);
+  return { ok: true, plan, statistics, problems };
 }
 
 function knownOf(draft: PlanDraft, writers: Writers, options: PlanCheckOptions): KnownOfPipelines {

@@ -37,12 +37,18 @@ export function planDraftOf(definition: unknown): PlanDraft {
       const path = ['sub_pipelines', index];
       if (!isObject(value) || typeof value['id'] !== 'string') return [];
       const { id } = value;
-      const name = taken.has(id) ? `${id} (${index + 1})` : id;
-      taken.add(id);
+      let name = id;
+      while (taken.has(name)) name += ` (${index + 1})`;
+      taken.add(name);
       return [{ id, name, path, ...partsOf(value, path) }];
     }),
     inputKeys: new Set(isObject(root['inputs']) ? Object.keys(root['inputs']) : []),
   };
+}
+
+/** The first of each id: it is the one that a name means. */
+export function firstOfEach({ subPipelines }: PlanDraft): DraftSubPipeline[] {
+  return subPipelines.filter(({ id, name }) => id === name);
 }
 
 function partsOf(value: Record<string, unknown>, path: Path): Omit<DraftSubPipeline, 'id' | 'name' | 'path'> {

@@ -1,6 +1,6 @@
 import { rootOf } from '../definition/root.js';
-import { readSource } from '../definition/source.js';
-import { type DraftSubPipeline, planDraftOf } from './draft.js';
+import type { Source } from '../definition/source.js';
+import { type DraftSubPipeline, firstOfEach, planDraftOf } from './draft.js';
 import { PlanFolder, type Reading } from './folder.js';
 import type { GivenPipeline } from './given-pipeline.js';
 
@@ -13,24 +13,20 @@ import type { GivenPipeline } from './given-pipeline.js';
  * @param planFile the plan's own file, which is none of its pipelines
  */
 export async function readPipelines(
-  planText: string,
+  plan: Pick<Source, 'value'>,
   folder: string,
   planFile?: string,
 ): Promise<Map<string, GivenPipeline>> {
-  const subPipelines = thoseWithFiles(planText);
+  const subPipelines = thoseWithFiles(plan);
   const place = await PlanFolder.open(folder, planFile);
   const found = await severalAtATime(subPipelines, (subPipeline) => pipelineOf(subPipeline, place));
   return new Map(found);
 }
 
-/** The first of each id. */
-function thoseWithFiles(planText: string): DraftSubPipeline[] {
-  const { value } = readSource(planText);
+function thoseWithFiles({ value }: Pick<Source, 'value'>): DraftSubPipeline[] {
   const root = rootOf(value, 'plan');
   if (!root.ok) return [];
-  return planDraftOf(root.definition).subPipelines.filter(
-    ({ id, name, inline }) => inline === undefined && id === name,
-  );
+  return firstOfEach(planDraftOf(root.definition)).filter(({ inline }) => inline === undefined);
 }
 
 /** Each open file takes a descriptor, and a process has few. */

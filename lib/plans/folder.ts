@@ -1,9 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { LONGEST_TEXT } from '../definition/limits.js';
-import { messageOf } from '../errors.js';
+import { definitionTextAt, whyUnreadable } from '../pipelines/definition-file.js';
 import { errorCode } from '../tools/error-code.js';
-import { readRegularFile } from '../tools/regular-file.js';
 
 /** What stands at a path of the folder: a text, nothing, the plan itself, or what is not read, with the reason. */
 export type Reading =
@@ -47,7 +45,7 @@ export class PlanFolder {
   async #readReal(real: string, name: string): Promise<Reading> {
     if (this.#real === undefined || !isInside(real, this.#real)) return this.#outside(name);
     if (real === this.#planFile) return { kind: 'plan' };
-    return decoded(await readRegularFile(real, name, LONGEST_TEXT), name);
+    return { kind: 'text', text: await definitionTextAt(real, name) };
   }
 
   #outside(name: string): Reading {
@@ -69,27 +67,10 @@ function isInside(path: string, folder: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-function decoded(bytes: Buffer, name: string): Reading {
-  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  if (isUtf16) return refused(name, 'it is UTF-16: save it as UTF-8');
-  try {
-    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    return refused(name, 'it is not UTF-8 text');
-  }
-}
-
-const REASONS: ReadonlyMap<string | undefined, string> = new Map([
-  ['EACCES', 'permission denied'],
-  ['ELOOP', 'its symbolic links lead in a circle'],
-  ['ENAMETOOLONG', 'its name is too long'],
-]);
-
 function unreachable(name: string, error: unknown): Reading {
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
-  if (code === undefined) return { kind: 'refused', message: messageOf(error) };
-  return refused(name, REASONS.get(code) ?? code);
+  return { kind: 'refused', message: whyUnreadable(name, error) };
 }
 
 function refused(name: string, why: string): Reading {

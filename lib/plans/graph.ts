@@ -1,4 +1,5 @@
-import { dotChart, dotText, inColumns, mermaidChart, mermaidText } from '../pipelines/graph.js';
+import { dotChart, dotText, inColumns, mermaidChart, mermaidText } from '../pipelines/chart.js';
+import { entryOf } from '../pipelines/certain.js';
 import { shortenedList } from '../pipelines/shortened-list.js';
 import type { Plan } from './plan.js';
 
@@ -30,10 +31,10 @@ export function planGraphOf({ definition, statistics, subPipelines }: Plan): Pla
     id,
     goal,
     waves: wave_ids.map((ids) =>
-      ids.map((part) => ({ id: part, tasks: subPipelines.get(part)?.pipeline.tasks.size ?? 0 })),
+      ids.map((part) => ({ id: part, tasks: entryOf(subPipelines, part).pipeline.tasks.size })),
     ),
     edges: definition.sub_pipelines.flatMap(({ id: to }) =>
-      edgesTo(to, subPipelines.get(to)?.reads ?? [], writers),
+      edgesTo(to, entryOf(subPipelines, to).reads, writers),
     ),
   };
 }
@@ -45,8 +46,8 @@ function edgesTo(
 ): PlanGraphEdge[] {
   const keys = new Map<string, string[]>();
   for (const key of reads) {
-    const from = writers.get(key) ?? to;
-    if (from === to) continue;
+    const from = entryOf(writers, key);
+    if (from === null || from === to) continue;
     const known = keys.get(from);
     if (known === undefined) keys.set(from, [key]);
     else known.push(key);

@@ -63,7 +63,9 @@ function readFindings(
   }
   const message = `no sub-pipeline stores "${key}", which "${reader.id}" reads`;
   const otherwise = 'add it to the "stores" of the one that writes it, or give it as session';
-  return [{ code: 'unsatisfied_read', message, path, ...suggestions.hint(key, writers.keys(), otherwise) }];
+  return [
+    { code: 'unsatisfied_read', message, path, ...suggestions.hint(key, writers.keysFor(reader), otherwise) },
+  ];
 }
 
 function storeFindings(

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { messageOf, WavetrainError } from '../errors.js';
+import { readSource } from '../definition/source.js';
+import { readDefinition } from '../pipelines/definition-file.js';
 import { InvalidDefinitionError } from '../pipelines/invalid-definition.js';
 import type { LoadOptions } from '../pipelines/load.js';
 import { builtinCatalog } from '../tools/catalog.js';
-import { checkPlan } from './check.js';
+import { checkPlanSource } from './check.js';
 import { readPipelines } from './files.js';
 import type { Plan } from './plan.js';
 
@@ -15,17 +15,9 @@ import type { Plan } from './plan.js';
  * among them.
  */
 export async function loadPlan(file: string, { tools = [], ...known }: LoadOptions = {}): Promise<Plan> {
-  const text = await textOf(file);
-  const pipelines = await readPipelines(text, dirname(file), file);
-  const check = checkPlan(text, { ...known, catalog: builtinCatalog().with(tools), pipelines });
+  const source = readSource(await readDefinition(file));
+  const pipelines = await readPipelines(source, dirname(file), file);
+  const check = checkPlanSource(source, { ...known, catalog: builtinCatalog().with(tools), pipelines });
   if (!check.ok || check.plan === undefined) throw new InvalidDefinitionError(check.problems);
   return check.plan;
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new WavetrainError('unreadable_file', `${file} cannot be read: ${messageOf(cause)}`, { cause });
-  }
 }

@@ -1,5 +1,6 @@
 import { Readiness } from '../../machines/readiness.js';
 import type { Finding } from '../definition/structure.js';
+import { certain, entryOf } from '../pipelines/certain.js';
 import { shortenedList } from '../pipelines/shortened-list.js';
 import type { Layering, Upstream } from '../waves/layering.js';
 import type { DraftSubPipeline, PlanDraft } from './draft.js';
@@ -36,23 +37,22 @@ export function cycleFinding(
   writers: Writers,
 ): Finding {
   const byName = new Map(subPipelines.map((subPipeline) => [subPipeline.name, subPipeline]));
-  const links = cycle.slice(0, -1).map((name, index) => {
-    const key = keyBetween(byName.get(name), cycle[index + 1], writers);
-    return `${name} reads "${key}" of ${cycle[index + 1]}`;
+  const members = cycle.map((name) => entryOf(byName, name));
+  const first = certain(members[0], 'a cycle');
+  const links = members.slice(1).map((writer, index) => {
+    const reader = certain(members[index], `who needs "${writer.name}"`);
+    return `${reader.name} reads "${keyBetween(reader, writer, writers)}" of ${writer.name}`;
   });
   return {
     code: 'cycle',
     message: `sub-pipelines wait for each other: ${shortenedList(cycle).join(' -> ')} (${shortenedList(links).join(', ')})`,
-    path: byName.get(cycle[0] ?? '')?.path ?? ['sub_pipelines'],
+    path: first.path,
     hint: 'each reads what the next one stores; take one of these keys away',
   };
 }
 
-function keyBetween(
-  reader: DraftSubPipeline | undefined,
-  writer: string | undefined,
-  writers: Writers,
-): string {
-  const read = reader?.reads.find(({ key }) => writers.other(key, reader)?.name === writer);
-  return read?.key ?? '';
+/** A key that makes the one wait for the other. */
+function keyBetween(reader: DraftSubPipeline, writer: DraftSubPipeline, writers: Writers): string {
+  const read = reader.reads.find(({ key }) => writers.other(key, reader) === writer);
+  return certain(read, `what "${reader.name}" reads of "${writer.name}"`).key;
 }

@@ -1,19 +1,22 @@
+import { problemOfText } from '../definition/placing.js';
 import { type Path, type Problem, pointerOf } from '../definition/problem.js';
 import { kindOfRoot } from '../definition/root.js';
 import { readSource, type Source, sourceOfValue, sourceWithin } from '../definition/source.js';
 import type { Finding } from '../definition/structure.js';
+import { unquotedByEntry } from '../definition/unquoted.js';
+import { isObject } from '../json.js';
 import { checkSource } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Catalog } from '../tools/catalog.js';
-import type { DraftSubPipeline } from './draft.js';
+import type { DraftSubPipeline, PlanDraft } from './draft.js';
 import type { GivenPipeline } from './given-pipeline.js';
 import type { KnownKeys } from './key-findings.js';
 
-/** A plan's text or value, and where in it the plan begins. */
-export interface PlanSource {
+/** Where inline pipelines stand: in what was read for the plan, below its root. */
+interface Surroundings {
   readonly source: Source;
   readonly base: Path;
-  readonly unquotedIn: (subPipeline: DraftSubPipeline) => readonly Path[];
+  readonly unquotedIn: (index: number) => readonly Path[];
 }
 
 export interface KnownOfPipelines extends KnownKeys {
@@ -35,16 +38,37 @@ export interface PipelineCheck {
   readonly problems: readonly Problem[];
 }
 
-/** Checks the pipeline of a sub-pipeline, wherever it stands, with the one validator (D8, D46). */
-export function checkPipelineOf(
+/**
+ * Checks the pipeline of each sub-pipeline, wherever it stands, with the one validator (D8, D46).
+ *
+ * @param base leads to the plan
+ */
+export function checkPipelines(
+  { subPipelines }: PlanDraft,
+  source: Source,
+  base: Path,
+  known: KnownOfPipelines,
+): PipelineCheck[] {
+  const unquotedIn = unquotedByEntry(source, base, { list: 'sub_pipelines', field: ['pipeline'] });
+  return subPipelines.map((subPipeline) =>
+    subPipeline.inline === undefined
+      ? checkGiven(subPipeline, known.given.get(subPipeline.id), known)
+      : checkInline(subPipeline, subPipeline.inline.value, { source, base, unquotedIn }, known),
+  );
+}
+
+function checkInline(
   subPipeline: DraftSubPipeline,
-  plan: PlanSource,
+  value: unknown,
+  plan: Surroundings,
   known: KnownOfPipelines,
 ): PipelineCheck {
-  const { inline, file, path } = subPipeline;
-  if (inline === undefined) return checkGiven(subPipeline, known.given.get(subPipeline.id), known);
+  const { file, path } = subPipeline;
+  // What is no map is the schema's to report.
+  if (!isObject(value))
+    return { subPipeline, pipeline: undefined, file: undefined, findings: [], problems: [] };
   const base = [...plan.base, ...path, 'pipeline'];
-  const source = sourceWithin(plan.source, base, inline.value, plan.unquotedIn(subPipeline));
+  const source = sourceWithin(plan.source, base, value, plan.unquotedIn(Number(path[1])));
   const check = checked(subPipeline, source, [...path, 'pipeline'], known, (problem) => ({
     ...problem,
     path: `${pointerOf(base)}${problem.path}`,
@@ -68,9 +92,8 @@ function checkGiven(
   }
   const source = readSource(given.text);
   if (given.file === undefined) return checked(subPipeline, source, at, known, besideThePlan(id));
-  const name = given.file;
-  const check = checked(subPipeline, source, at, known, (problem) => ({ ...problem, file: name }), name);
-  return { ...check, file: name };
+  const { file: name } = given;
+  return checked(subPipeline, source, at, known, (problem) => ({ ...problem, file: name }), name);
 }
 
 function checked(
@@ -99,11 +122,10 @@ function checked(
   return { ...nothing, pipeline: check.ok ? check.pipeline : undefined, problems };
 }
 
-/** In a map of pipelines by id; the lines of a text there would be taken for those of the plan. */
+/** In a map of pipelines by id. */
 function besideThePlan(id: string): (problem: Problem) => Problem {
-  return ({ line, column, message, ...problem }) => ({
-    ...problem,
-    message: line === undefined ? message : `line ${line}, column ${column ?? 1} of its text: ${message}`,
+  return (problem) => ({
+    ...problemOfText(problem),
     path: `${pointerOf(['pipelines', id])}${problem.path}`,
   });
 }

@@ -17,11 +17,12 @@ export function readingFindings(compared: Compared, known: KnownKeys): Finding[]
   const listedOnly = [...listed].filter((key) => !contract.reads.has(key));
   const isHidden = (key: string): boolean => definition.reads !== undefined && !listed.has(key);
   return [
-    ...[...contract.reads].flatMap(([key, { task, hasFallback }]): Finding[] => {
+    ...[...contract.reads].flatMap(([key, { task, hasFallback, isNested }]): Finding[] => {
       if (isAtHand(key)) return [];
       const reader = taskName(task, compared);
       const path = declared.get(key);
-      if (path !== undefined) return isHidden(key) ? [hiddenRead(key, reader, path, subPipeline)] : [];
+      if (path !== undefined)
+        return isHidden(key) && !isNested ? [hiddenRead(key, reader, path, subPipeline)] : [];
       return undeclaredRead(key, reader, hasFallback, compared, known);
     }),
     ...listedOnly.flatMap((key) =>

@@ -1,4 +1,5 @@
-import type { PlanDefinition, SubPipelineDefinition } from '../definition/plan-schema.js';
+import type { PlanDefinition } from '../definition/plan-schema.js';
+import { entryOf } from '../pipelines/certain.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 
 /** What `validate` prints about a sound plan. */
@@ -61,7 +62,7 @@ function keysOf({ sub_pipelines }: PlanDefinition, order: readonly string[]): Ke
     return known;
   };
   for (const id of order) {
-    const { reads = [], stores = [] }: Partial<SubPipelineDefinition> = byId.get(id) ?? {};
+    const { reads = [], stores = [] } = entryOf(byId, id);
     for (const key of new Set(reads)) useOf(key).read_by.push(id);
     for (const key of new Set(stores)) useOf(key).stored_by = id;
   }

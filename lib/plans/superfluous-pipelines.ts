@@ -1,14 +1,11 @@
 import { type Problem, pointerOf } from '../definition/problem.js';
 import { Suggestions } from '../pipelines/suggestions.js';
-import type { PlanDraft } from './draft.js';
+import { firstOfEach, type PlanDraft } from './draft.js';
 import type { GivenPipeline } from './given-pipeline.js';
 
 /** Pipelines given beside the plan that none of its sub-pipelines takes. */
-export function superfluousPipelines(
-  { subPipelines }: PlanDraft,
-  given: ReadonlyMap<string, GivenPipeline>,
-): Problem[] {
-  const byId = new Map(subPipelines.map((subPipeline) => [subPipeline.id, subPipeline]));
+export function superfluousPipelines(draft: PlanDraft, given: ReadonlyMap<string, GivenPipeline>): Problem[] {
+  const byId = new Map(firstOfEach(draft).map((subPipeline) => [subPipeline.id, subPipeline]));
   const suggestions = new Suggestions();
   return [...given.keys()].flatMap((id): Problem[] => {
     const subPipeline = byId.get(id);

@@ -14,8 +14,9 @@ export class Writers {
     }
   }
 
-  keys(): Iterable<string> {
-    return this.#of.keys();
+  /** Keys that a sub-pipeline could read: others store them. */
+  *keysFor(reader: DraftSubPipeline): Iterable<string> {
+    for (const key of this.#of.keys()) if (this.other(key, reader) !== undefined) yield key;
   }
 
   has(key: string): boolean {

@@ -87,4 +87,9 @@ describe('kindOfDefinition', () => {
       expect(kindOfDefinition(text)).to.equal(kind);
     });
   }
+
+  it('reads no text that has been read', () => {
+    expect(kindOfDefinition('pipeline: {}', { value: PLAN })).to.equal('plan');
+    expect(kindOfDefinition('plan: {}', { value: TASKS })).to.equal('pipeline');
+  });
 });

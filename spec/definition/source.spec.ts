@@ -53,6 +53,7 @@ describe('reading a definition (D7)', () => {
       Array.from({ length: 3000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
       'too_deep',
     ],
+    ['9 million characters of two bytes', `a: ${'é'.repeat(9 * 2 ** 20)}`, 'too_large'],
     ['17 MB of text', `a: ${'x'.repeat(17 * 2 ** 20)}`, 'too_large'],
   ];
   for (const [title, text, code] of refused) {

@@ -32,7 +32,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'checking a pipeline runs nothing',
   },
   plans: {
-    may: ['definition', 'errors', 'json', 'machines', 'pipelines', 'tools', 'waves'],
+    may: ['definition', 'json', 'machines', 'pipelines', 'tools', 'waves'],
     reason: 'checking a plan runs nothing, but asks the machine for its order',
   },
   execution: {
@@ -200,7 +200,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that there is not',
   'lib/execution/task-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/http/endpoint.ts': 'a bug: an answer that its own documents refuse',
-  'lib/pipelines/assemble.ts': 'a bug: the catalog changed while it was checked against',
+  'lib/pipelines/certain.ts': 'a bug: what the checks proved is missing',
   'lib/tools/documents/csv.ts': 'caught by readCsv, and told as a ToolError with the line',
   'lib/tools/exported-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/foreign-tool.ts': 'caught by loadTools: bad_tool_file',

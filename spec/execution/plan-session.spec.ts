@@ -14,11 +14,33 @@ const STORING = sub(
 /** A plan whose second sub-pipeline has these tasks. */
 async function ended(
   tasks: string,
-  { lists = 'reads: [k]', session = {} as JsonObject } = {},
+  { lists = 'reads: [k]', session = {} }: { lists?: string; session?: JsonObject } = {},
 ): Promise<PlanResult> {
   const plan = planOf(planText([STORING, sub('b', tasks, lists)]), { session });
   const executor = new LocalExecutor();
   return executor.getPlanResult(await executor.submitPlan({ plan, session }));
+}
+
+/** Counts how often a blackboard in memory is read as a whole. */
+class WatchedReads {
+  count = 0;
+  readonly #original = Object.getOwnPropertyDescriptor(MemoryBlackboard.prototype, 'get_all') ?? {};
+
+  constructor() {
+    const read = this.#original.value as (this: MemoryBlackboard, tenantId: string) => unknown;
+    const watch = (): number => this.count++;
+    Object.defineProperty(MemoryBlackboard.prototype, 'get_all', {
+      configurable: true,
+      value(this: MemoryBlackboard, tenantId: string) {
+        watch();
+        return read.call(this, tenantId);
+      },
+    });
+  }
+
+  end(): void {
+    Object.defineProperty(MemoryBlackboard.prototype, 'get_all', this.#original);
+  }
 }
 
 function inputsOfT({ sub_results }: PlanResult): unknown {
@@ -46,19 +68,14 @@ describe('the session of a sub-pipeline, of which only what its templates read i
   });
 
   it('does not ask for all of it unless something is missing, however large it is', async () => {
-    const all = MemoryBlackboard.prototype.get_all;
-    let asked = 0;
-    MemoryBlackboard.prototype.get_all = function (tenantId) {
-      asked++;
-      return all.call(this, tenantId);
-    };
+    const watched = new WatchedReads();
     try {
       const task = '{id: t, tool: mock, inputs: {k: "{{session.k}}", g: "{{session.given}}"}}';
       expect(inputsOfT(await ended(task, { session: { given: 2 } }))).to.deep.equal({ k: 1, g: 2 });
       // What the plan leaves on its blackboard.
-      expect(asked).to.equal(1);
+      expect(watched.count).to.equal(1);
     } finally {
-      MemoryBlackboard.prototype.get_all = all;
+      watched.end();
     }
   });
 

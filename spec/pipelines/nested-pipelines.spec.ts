@@ -59,8 +59,24 @@ describe('a definition within a task (D8, D49)', () => {
         (code) => code.split(' ')[0] ?? '',
       );
     expect(check(8)).to.deep.equal([]);
-    expect(check(9)).to.deep.equal(['too_deep']);
-    expect(check(12)).to.deep.equal(['too_deep']);
+    expect(check(9)).to.deep.equal(['nested_too_deep']);
+    expect(check(12)).to.deep.equal(['nested_too_deep']);
+  });
+
+  it('is checked where it is a text that holds no template, and told with the lines of that text', () => {
+    const text = JSON.stringify('id: x\ngoal: g\ntasks:\n- {id: a, tool: moc}');
+    expect(
+      only(checking(pipelineOf(`- {id: call, tool: run_pipeline, inputs: {pipeline: ${text}}}`))),
+    ).to.deep.include({
+      code: 'unknown_tool',
+      message: 'line 4, column 17 of its text: there is no tool "moc"',
+      path: '/pipeline/tasks/0/inputs/pipeline/tasks/0/tool',
+      line: 5,
+    });
+    for (const unknown of ['"{{session.p ?? null}}"', '"id: x {{session.p ?? null}}"']) {
+      const calling = `- {id: call, tool: run_pipeline, inputs: {pipeline: ${unknown}}}`;
+      expect(codes(checking(pipelineOf(calling)))).to.deep.equal([]);
+    }
   });
 
   it('is named once: by file, or in place', () => {

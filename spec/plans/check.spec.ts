@@ -141,6 +141,14 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     );
   });
 
+  it('tells a pipeline that is no map once', () => {
+    for (const pipeline of ['null', '1', '[]', 'text']) {
+      expect(planCodes(checkingPlan(planOf(`- {id: a, pipeline: ${pipeline}}`))), pipeline).to.deep.equal([
+        'wrong_type at /plan/sub_pipelines/0/pipeline',
+      ]);
+    }
+  });
+
   it('says where each problem is, in the text and as a JSON pointer (D8)', () => {
     expect(onlyProblem(checkingPlan(planOf(keeping('a', { reads: ['x'] }))))).to.deep.equal({
       code: 'unsatisfied_read',
@@ -256,6 +264,14 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
         'a pipeline is given for "bb", which is no sub-pipeline of the plan',
         'did you mean "b"?',
       ],
+    ]);
+  });
+
+  it('takes a pipeline given beside the plan for the first of two sub-pipelines with one id', () => {
+    const pipelines = new Map([['a', { value: IDLE }]]);
+    const text = planOf(`- {id: a}\n- {id: a, pipeline: ${pipelineWith({})}}`);
+    expect(planCodes(checkingPlan(text, { pipelines }))).to.deep.equal([
+      'duplicate_sub_pipeline at /plan/sub_pipelines/1/id',
     ]);
   });
 

@@ -190,6 +190,106 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
     });
   });
 
+  describe('what a pipeline does that stands within a task (D49)', () => {
+    const calling = (nested: string, more = '') =>
+      `{id: call, tool: run_pipeline, inputs: {pipeline: ${nested}${more}}}`;
+    /** The problems of `b` that runs this within a task, beside `a` that stores `x`. */
+    const codesOf = (nested: string, more = '', says = '') =>
+      planCodes(
+        checkingPlan(planOf(`- {id: b${says}, pipeline: ${pipelineOf(calling(nested, more))}}\n${WRITER}`)),
+      );
+
+    it('counts as stored by the task, which is named', () => {
+      expect(problemOf('', pipelineOf(calling(pipelineOf(STORE('y')))))).to.deep.include({
+        code: 'undeclared_store',
+        severity: 'error',
+        message: 'sub-pipeline "b" stores "y" without declaring it: task "call" does',
+        path: '/plan/sub_pipelines/0',
+      });
+      expect(codesOf(pipelineOf(STORE('y')), '', ', stores: [y]')).to.deep.equal([]);
+      expect(problemOf(', stores: [y]', pipelineOf(calling(pipelineOf('{id: t, tool: mock}'))))).to.include({
+        code: 'never_stored',
+        severity: 'error',
+      });
+    });
+
+    it('counts as read by the task, which is named', () => {
+      expect(problemOf('', pipelineOf(calling(pipelineOf(READ('{{session.x}}')))), WRITER)).to.deep.include({
+        code: 'undeclared_read',
+        severity: 'error',
+        message: 'sub-pipeline "b" reads session key "x" without declaring it: task "call"',
+      });
+      expect(codesOf(pipelineOf(READ('{{session.x}}')), '', ', reads: [x]')).to.deep.equal([]);
+      expect(codesOf(pipelineOf(READ('{{session.x ?? 1}}')))).to.deep.equal([
+        'warning: undeclared_read at /plan/sub_pipelines/0',
+      ]);
+    });
+
+    it('counts however deep it stands', () => {
+      const deep = pipelineOf(calling(pipelineOf(`${STORE('y')}, ${READ('{{session.x}}')}`)));
+      expect(codesOf(deep)).to.deep.equal([
+        'undeclared_store at /plan/sub_pipelines/0',
+        'undeclared_read at /plan/sub_pipelines/0',
+      ]);
+    });
+
+    it('counts where it is a text that holds no template', () => {
+      const text = JSON.stringify(`{id: n, goal: g, tasks: [${STORE('y').replaceAll('"', '')}]}`);
+      expect(codesOf(text)).to.deep.equal(['undeclared_store at /plan/sub_pipelines/0']);
+    });
+
+    it('does not count as read where the call gives the key, or may give it', () => {
+      const reading = pipelineOf(READ('{{session.x}}'));
+      expect(codesOf(reading, ', session: {x: 1}')).to.deep.equal([]);
+      expect(codesOf(reading, ', session: {y: 1}')).to.deep.equal([
+        'undeclared_read at /plan/sub_pipelines/0',
+      ]);
+      expect(codesOf(reading, ', session: "{{pipeline.inputs.s ?? null}}"')).to.deep.equal([
+        'warning: undeclared_read at /plan/sub_pipelines/0',
+      ]);
+    });
+
+    it('does not count as read where it is stored before, by the nested pipeline or the one around it', () => {
+      const reading = '{id: r, tool: mock, await: [s], inputs: {x: "{{session.y}}"}}';
+      expect(codesOf(pipelineOf(`${STORE('y')}, ${reading}`), '', ', stores: [y]')).to.deep.equal([]);
+      const around = `${STORE('y')}, {id: call, tool: run_pipeline, await: [s], inputs: {pipeline: ${pipelineOf(READ('{{session.y}}'))}}}`;
+      expect(
+        planCodes(checkingPlan(planOf(`- {id: b, stores: [y], pipeline: ${pipelineOf(around)}}`))),
+      ).to.deep.equal([]);
+    });
+
+    it('is bounded by its own "reads", and not by those of the pipeline around it (D3)', () => {
+      expect(codesOf(pipelineOf(READ('{{session.x}}'), ', reads: [y]'))).to.deep.equal([
+        'warning: undeclared_read at /plan/sub_pipelines/0',
+      ]);
+      expect(codesOf(pipelineOf('{id: t, tool: mock}', ', reads: [x]'))).to.deep.equal([
+        'undeclared_read at /plan/sub_pipelines/0',
+      ]);
+      const limited = pipelineOf(calling(pipelineOf(READ('{{session.x}}'))), ', reads: []');
+      expect(
+        checkingPlan(planOf(`- {id: b, reads: [x], pipeline: ${limited}}\n${WRITER}`)).problems,
+      ).to.deep.equal([]);
+    });
+
+    it('is not known where its text is: then not storing a key is a warning, and reading it none of the plan', () => {
+      const calls = [
+        '{id: call, tool: run_pipeline, inputs: {file: c.yaml}}',
+        calling('"{{pipeline.goal}}"'),
+        calling(pipelineOf('{id: inner, tool: run_pipeline, inputs: {file: c.yaml}}')),
+        calling(pipelineOf(STORE('{{pipeline.goal}}'))),
+      ];
+      for (const call of calls) {
+        const reading = '{id: r, tool: mock, await: [call], inputs: {x: "{{session.z}}"}}';
+        const check = checkingPlan(
+          planOf(`- {id: b, stores: [y], pipeline: ${pipelineOf(`${call}, ${reading}`)}}`),
+        );
+        expect(planCodes(check), call).to.deep.equal([
+          'warning: never_stored at /plan/sub_pipelines/0/stores/0',
+        ]);
+      }
+    });
+  });
+
   it('is left out for a sub-pipeline with fields that are not in order', () => {
     expect(
       planCodes(checkingPlan(planOf(`- {id: b, store: [x], pipeline: ${pipelineOf(STORE('x'))}}`))),

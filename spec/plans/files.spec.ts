@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { readSource } from '../../lib/definition/source.js';
 import { readPipelines } from '../../lib/plans/files.js';
 import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
 import { planOf } from '../support/checking-plans.js';
@@ -19,7 +20,7 @@ describe('the files of a plan (D44)', () => {
   /** What comes of one sub-pipeline `b` with this `file`. */
   async function found(file?: string, planFile?: string): Promise<GivenPipeline | undefined> {
     const text = planOf(file === undefined ? '- {id: b}' : `- {id: b, file: ${JSON.stringify(file)}}`);
-    return (await readPipelines(text, folder.at('plans'), planFile)).get('b');
+    return (await readPipelines(readSource(text), folder.at('plans'), planFile)).get('b');
   }
 
   async function whyMissing(file?: string, planFile?: string): Promise<string> {
@@ -108,8 +109,8 @@ describe('the files of a plan (D44)', () => {
     folder.write('plans/binary', new Uint8Array([0x61, 0xff, 0x62]));
     folder.write('plans/large', Buffer.alloc(16 * 2 ** 20 + 1, 0x20));
     folder.write('plans/marked', '\uFEFFid: p');
-    expect(await whyMissing('utf16')).to.contain('it is UTF-16: save it as UTF-8');
-    expect(await whyMissing('binary')).to.contain('it is not UTF-8 text');
+    expect(await whyMissing('utf16')).to.contain('it looks like UTF-16');
+    expect(await whyMissing('binary')).to.contain('it has bytes that mean nothing in UTF-8');
     expect(await whyMissing('large')).to.contain('larger than the limit of 16 MiB');
     expect(await found('marked')).to.include({ text: 'id: p' });
   });
@@ -139,23 +140,26 @@ describe('the files of a plan (D44)', () => {
   it('are not asked for when the pipeline stands in the plan, or the text is no plan', async () => {
     folder.write('a.yaml', 'text');
     expect(
-      await readPipelines(planOf('- {id: a, file: a.yaml, pipeline: {}}'), folder.path),
+      await readPipelines(readSource(planOf('- {id: a, file: a.yaml, pipeline: {}}')), folder.path),
     ).to.have.property('size', 0);
     for (const text of ['', ': [', 'pipeline: {id: a}', '- a', 'sub_pipelines: 1']) {
-      expect((await readPipelines(text, folder.path)).size, text).to.equal(0);
+      expect((await readPipelines(readSource(text), folder.path)).size, text).to.equal(0);
     }
   });
 
   it('are those of the first where two sub-pipelines have one id', async () => {
     for (const name of ['x', 'y']) folder.write(`${name}.yaml`, name);
     const text = planOf('- {id: b, file: x.yaml}\n- {id: b, file: y.yaml}');
-    expect((await readPipelines(text, folder.path)).get('b')).to.include({ text: 'x' });
+    expect((await readPipelines(readSource(text), folder.path)).get('b')).to.include({ text: 'x' });
   });
 
   it('may be 500, and come in declared order', async () => {
     const ids = Array.from({ length: 500 }, (_, index) => `p${index}`);
     for (const id of ids) folder.write(`${id}.yml`, id);
-    const pipelines = await readPipelines(planOf(ids.map((id) => `- {id: ${id}}`).join('\n')), folder.path);
+    const pipelines = await readPipelines(
+      readSource(planOf(ids.map((id) => `- {id: ${id}}`).join('\n'))),
+      folder.path,
+    );
     expect([...pipelines.keys()]).to.deep.equal(ids);
     expect([...pipelines.values()]).to.deep.equal(ids.map((id) => ({ text: id, file: `${id}.yml` })));
   });

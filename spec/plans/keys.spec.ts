@@ -21,6 +21,17 @@ describe('the keys of a plan (Plan, rule 3)', () => {
     });
   });
 
+  it('never suggests a key that the reader alone stores', () => {
+    const text = planOf(
+      [keeping('a', { reads: ['facts'], stores: ['fact'] }), keeping('b', { stores: ['figures'] })].join(
+        '\n',
+      ),
+    );
+    expect(onlyProblem(checkingPlan(text)).hint).to.equal(
+      'add it to the "stores" of the one that writes it, or give it as session',
+    );
+  });
+
   it('takes a key of the session that is given for the run', () => {
     const text = planOf(keeping('a', { reads: ['x'] }));
     expect(checkingPlan(text).ok).to.be.false;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { InvalidDefinitionError } from '../../lib/pipelines/invalid-definition.js';
+import { loadPipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { pipelineWith, planOf } from '../support/checking-plans.js';
@@ -41,7 +42,12 @@ describe('loadPlan', () => {
     expect(error.problems.map(({ file = '' }) => file)).to.deep.equal(['', '', '', 'a.yaml']);
   });
 
-  it('rejects a file that cannot be read', async () => {
-    expect(await rejectionOf(loadPlan(folder.at('absent.yaml')))).to.have.property('code', 'unreadable_file');
+  it('rejects a file that cannot be read or is no text in UTF-8, as for a pipeline', async () => {
+    const files = [folder.at('absent.yaml'), folder.write('binary.yaml', new Uint8Array([0x61, 0xff, 0x62]))];
+    for (const load of [loadPlan, loadPipeline]) {
+      for (const file of files) {
+        expect(await rejectionOf(load(file)), file).to.have.property('code', 'unreadable_file');
+      }
+    }
   });
 });

@@ -57,6 +57,21 @@ describe('the order of sub-pipelines (Plan, rule 1; D45)', () => {
     });
   });
 
+  it('reports a cycle of one of two with the same id, whatever another is called', () => {
+    const text = planOf(
+      [
+        keeping('"a (3)"', { stores: ['x'] }),
+        keeping('a', { reads: ['x'], stores: ['y'] }),
+        keeping('a', { reads: ['y', 'z'], stores: ['w'] }),
+        keeping('b', { reads: ['w'], stores: ['z'] }),
+      ].join('\n'),
+    );
+    const cycles = checkingPlan(text).problems.filter(({ code }) => code === 'cycle');
+    expect(cycles.map(({ message }) => message)).to.deep.equal([
+      'sub-pipelines wait for each other: a (3) (3) -> b -> a (3) (3) (a (3) (3) reads "z" of b, b reads "w" of a (3) (3))',
+    ]);
+  });
+
   it('shortens a long cycle to its ends', () => {
     const ids = Array.from({ length: 40 }, (_, index) => `s${index}`);
     const ring = Object.fromEntries(ids.map((id, index) => [id, [ids[(index + 1) % 40] ?? '']]));

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../client.js';
 import { oneLine } from '../printable.js';
 import { failureLine } from '../run/failures.js';
-import { courseLines } from '../run/plan-failures.js';
+import { courseLines } from '../run/course.js';
 import type { Style } from '../style.js';
 import type { Terminal } from '../terminal.js';
 import { padTo } from '../width.js';
