@@ -13,7 +13,7 @@ export const EXPRESSION_LIMITS = {
   depth: 500,
   /** Elements of one list that it makes. */
   listLength: 1_000_000,
-  /** Memory, where it is evaluated in a thread of its own, in MiB. */
+  /** Memory, where it is evaluated in a process of its own, in MiB. */
   memoryMiB: 256,
   /** Size of its result as JSON, in bytes (roughly: characters). */
   resultBytes: 10 * 2 ** 20,

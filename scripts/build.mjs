@@ -61,11 +61,11 @@ const command = await build({
 });
 
 copySwaggerUi();
-// A thread is started from a file of its own.
+// A process that evaluates expressions is started from a file of its own.
 await build({
   ...shared,
   splitting: false,
-  entryPoints: { 'expression-thread': 'lib/tools/expressions/expression-thread.ts' },
+  entryPoints: { 'expression-process': 'lib/tools/expressions/expression-process.ts' },
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   packages: 'external',

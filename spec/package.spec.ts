@@ -55,7 +55,7 @@ describe('the published package', function () {
     expect((await execute('npx', own, { cwd: folder.path })).stdout).to.include('voyage');
   });
 
-  it('serves the API, its page of documents, and expressions in threads', async () => {
+  it('serves the API, its page of documents, and expressions in processes of their own', async () => {
     const server = spawn('node_modules/.bin/wavetrain', ['serve', '--port', '0'], { cwd: folder.path });
     const [line] = (await once(server.stdout, 'data')) as [Buffer];
     const { url } = JSON.parse(line.toString('utf8')) as { url: string };

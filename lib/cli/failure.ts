@@ -5,7 +5,9 @@ import { EXIT, statusOfError } from './exit-status.js';
 import type { HelpPage } from './help.js';
 import { explainMisuse } from './misuse.js';
 import { printable } from './printable.js';
-import { styleFor } from './style.js';
+import { styleOf } from './style.js';
+import { type Terminal, terminalOf } from './terminal.js';
+import { screenLines } from './wrap.js';
 
 /**
  * Tells on standard error what a command threw: what went wrong and what to do, never a stack.
@@ -19,13 +21,19 @@ export function tellFailure(
   context: CliContext,
 ): unknown {
   const error = isMisuse(thrown) ? explainMisuse(argv, pages, thrown.message) : thrown;
-  const style = styleFor(context.stderr, context.env);
-  const lines = [`${style.red('wavetrain:')} ${printable(messageOf(error))}`];
+  const terminal = terminalOf(context.stderr, context.env);
+  const style = styleOf(terminal);
+  const lines = fitted(`${style.red('wavetrain:')} ${printable(messageOf(error))}`, terminal);
   if (error instanceof BadUsage && error.hint !== undefined)
-    lines.push(`  ${style.dim(printable(error.hint))}`);
+    lines.push(...fitted(`  ${printable(error.hint)}`, terminal).map(style.dim));
   if (statusOfError(error) === EXIT.internal) lines.push(...aboutFault(error, context));
   context.stderr.write(`${lines.join('\n')}\n`);
   return error;
+}
+
+/** Broken at blanks where the terminal is too narrow, but for commands, which are there to be copied. */
+function fitted(text: string, terminal: Terminal): string[] {
+  return text.split('\n').flatMap((line) => (/^ *as in /.test(line) ? [line] : screenLines(line, terminal)));
 }
 
 /** clipanion marks the errors that it throws about the words of the command line. */

@@ -3,6 +3,6 @@ export { readKeys } from '../http/keys.js';
 export { openLog } from '../http/log.js';
 export { openServer } from '../http/server.js';
 export { transformWith } from '../tools/builtin/transform.js';
-export { ExpressionThreads } from '../tools/expressions/expression-threads.js';
+export { ExpressionProcesses } from '../tools/expressions/expression-processes.js';
 export { openTracing } from '../telemetry/tracing.js';
 export { fileAccess } from '../tools/files.js';

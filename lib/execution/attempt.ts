@@ -1,4 +1,5 @@
 import { ToolError } from '../errors.js';
+import type { Json } from '../json.js';
 import type { ToolBlackboard, ToolContext } from '../tools/tool.js';
 import type { CallingAttempt, InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
@@ -87,6 +88,12 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.#writes = [...(this.#writes ?? []), ...writes];
   }
 
+  /** What its writes take in memory beside its output, which `store` writes as it is. */
+  weightBeside(output: Json): number {
+    const others = (this.#writes ?? NO_WRITES).filter(({ value }) => value !== output);
+    return others.reduce((sum, { weight }) => sum + weight, 0);
+  }
+
   /** Ends the attempt and gives what it wrote; what it writes from now on is dropped, and its log says so. */
   close(): readonly Write[] {
     this.#isOver = true;
@@ -104,7 +111,7 @@ export class Attempt implements ToolContext, CallingAttempt {
     }
     if (!json.ok) throw new ToolError(`"${key}" was not written: ${json.error}`, { retryable: false });
     this.#writes ??= [];
-    this.#writes.push({ key, value: json.value, append });
+    this.#writes.push({ key, value: json.value, append, weight: json.weight });
   }
 
   /** A sub-pipeline writes what its plan says, and nothing else (D46). */

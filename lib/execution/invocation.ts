@@ -109,7 +109,7 @@ export class Invocation {
       artifactPath: () => this.#services.artifactPath(this.#task.id),
     });
     const refusal = output.ok
-      ? this.#refusalOf(output.weight)
+      ? this.#refusalOf(output.weight + attempt.weightBeside(output.value))
       : new ToolError(output.error, { retryable: false });
     if (!output.ok || refusal !== undefined) this.#attemptFailed(attempt, refusal);
     else if (output.artifacts.length === 0) this.#succeed(attempt, output.value);
@@ -121,7 +121,7 @@ export class Invocation {
     }
   }
 
-  /** Why the run has no room for an output; undefined when it has. */
+  /** Why the run has no room for an output and what was written with it; undefined when it has. */
   #refusalOf(weight: number): unknown {
     try {
       this.#services.budget.take(weight);

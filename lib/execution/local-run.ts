@@ -126,7 +126,9 @@ export class LocalRun extends ActorRun {
 
   /** The blackboard is read before the first wave. When it cannot be read, that wave fails, and so the run. */
   protected prepareToBegin(): Promise<void> | undefined {
-    return this.prepared.blackboard === undefined ? undefined : this.#open();
+    if (this.prepared.blackboard !== undefined) return this.#open();
+    this.session.show();
+    return undefined;
   }
 
   /** The pipelines that its tasks run end with the wave that they are at (rule 12). */
@@ -140,9 +142,8 @@ export class LocalRun extends ActorRun {
   }
 
   async #open(): Promise<void> {
-    const { definition, contract } = this.prepared.pipeline;
     try {
-      await this.session.open(definition.reads, contract);
+      await this.session.open(this.prepared.pipeline.definition.reads);
     } catch (thrown) {
       this.work.refusal = `the blackboard cannot be read: ${messageOf(thrown)}`;
     }

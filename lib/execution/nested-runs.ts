@@ -105,11 +105,17 @@ export class NestedRuns {
   }
 
   /** What the tasks of the calling run see, or those keys of it that the pipeline `reads` (D3). */
-  async #sessionFor({ definition }: Pipeline, call: PipelineCall): Promise<JsonObject> {
+  async #sessionFor({ definition: { reads }, contract }: Pipeline, call: PipelineCall): Promise<JsonObject> {
     const { session } = this.#services;
-    const { reads } = definition;
-    const seen = await (reads === undefined ? session.readAll() : session.readMany(reads));
-    return { ...seen, ...call.session };
+    if (reads !== undefined) return { ...(await session.readMany(reads)), ...call.session };
+    // The items of a fan-out would copy it again and again.
+    const wanted = [...contract.reads.keys()];
+    const seen = contract.readsUnknownKey ? undefined : await session.readMany(wanted);
+    const isMissing = (key: string): boolean => seen === undefined || !Object.hasOwn(seen, key);
+    return {
+      ...(wanted.some(isMissing) || seen === undefined ? await session.readAll() : seen),
+      ...call.session,
+    };
   }
 
   #prepare(pipeline: Pipeline, { params = {}, inputs = {} }: PipelineCall, session: JsonObject): PreparedRun {

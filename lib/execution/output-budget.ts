@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.js';
 
-/** What the outputs of one run may take in memory, all together. */
+/** What the outputs of one run may take in memory, all together, with what its tools write on the blackboard. */
 export class OutputBudget {
   readonly #limitBytes: number;
   #usedBytes = 0;

@@ -90,8 +90,8 @@ export class PlanRun extends ActorRun {
   }
 
   get weight(): number {
-    const { budget, blackboardWeight } = this.subRuns;
-    return this.prepared.weight + budget.usedBytes + blackboardWeight;
+    const { budget, foreignWeight } = this.subRuns;
+    return this.prepared.weight + budget.usedBytes + foreignWeight;
   }
 
   protected prepareToBegin(): undefined {

@@ -50,6 +50,7 @@ export function preparePlan(
     weight: plan.weight + inputs.weight + session.weight + sumOf(subRuns, ownWeight),
     collectEvents: run.collect_events ?? false,
     blackboard: board,
+    isOurs: blackboard === undefined,
     origin,
   };
 }

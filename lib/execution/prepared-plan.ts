@@ -24,6 +24,8 @@ export interface PreparedPlan {
   readonly weight: number;
   readonly collectEvents: boolean;
   readonly blackboard: Blackboard;
+  /** It was made for this run. */
+  readonly isOurs: boolean;
   /** The run that this one repeats in part (D35). */
   readonly origin: PlanOrigin | undefined;
 }

@@ -56,6 +56,7 @@ export class RunServices implements InvocationServices {
       prepared.blackboard === undefined || prepared.isOfPlan,
       prepared.tenantId,
       prepared.session,
+      prepared.pipeline.contract,
     );
     this.files = files;
     this.outputLimitBytes = outputLimitBytes;

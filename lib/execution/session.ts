@@ -1,15 +1,17 @@
 import type { Pace } from '../../machines/vocabulary.js';
 import type { Blackboard } from '../blackboard/blackboard.js';
+import { messageOf } from '../errors.js';
 import { type Json, type JsonObject, setOwn } from '../json.js';
 import type { Contract } from '../pipelines/contract.js';
+import { GivenValues } from './given-values.js';
 import { eachFrozen } from './output.js';
+import { keyedIn } from './keyed.js';
+import type { Write } from './write.js';
 
-/** A write that a tool asked for; it is applied when its task succeeds. */
-export interface Write {
-  readonly key: string;
-  readonly value: Json;
-  readonly append: boolean;
-}
+export type { Write } from './write.js';
+
+/** What the session is asked for by templates. */
+type SessionContract = Pick<Contract, 'reads' | 'stores'>;
 
 const WRITES_BETWEEN_LOOKS_AT_THE_TIME = 256;
 
@@ -19,28 +21,39 @@ const WRITES_BETWEEN_LOOKS_AT_THE_TIME = 256;
  * in later waves, whatever `reads` says (rule 6). Given values stand on no blackboard, and no write puts them there.
  */
 export class Session {
-  /** The present view. It is replaced, key by key, as tasks store. */
+  /** The present view: what templates read. It is replaced, key by key, as tasks store. */
   values = Object.create(null) as Record<string, Json>;
   readonly #blackboard: Blackboard;
   readonly #isOurs: boolean;
   readonly #tenantId: string;
-  /** Values given for the run, with what was appended to them since. */
-  readonly #given: Map<string, Json>;
+  readonly #given: GivenValues;
+  readonly #contract: SessionContract;
   /** Tasks are applied one after another, so that what is read back is never older than what is there. */
   #applied: Promise<void> = Promise.resolve();
 
   /** @param isOurs nobody brought the blackboard along: it was made for this run, or for the plan that it is part of */
-  constructor(blackboard: Blackboard, isOurs: boolean, tenantId: string, given: JsonObject) {
+  constructor(
+    blackboard: Blackboard,
+    isOurs: boolean,
+    tenantId: string,
+    given: JsonObject,
+    contract: SessionContract,
+  ) {
     this.#blackboard = blackboard;
     this.#isOurs = isOurs;
     this.#tenantId = tenantId;
-    this.#given = new Map(Object.entries(given));
-    for (const [key, value] of this.#given) setOwn(this.values, key, value);
+    this.#given = new GivenValues(given);
+    this.#contract = contract;
   }
 
-  /** What is left of the values given for the run, with what was appended to them. */
-  get given(): ReadonlyMap<string, Json> {
-    return this.#given;
+  /** What is left of a value given for the run, with what was appended to it. */
+  givenValue(key: string): Json | undefined {
+    return this.#given.get(key);
+  }
+
+  /** Shows the given values, where there is no blackboard to be read: to be done before the first wave. */
+  show(): void {
+    this.#showGiven(this.#isMissing({}));
   }
 
   /**
@@ -48,32 +61,38 @@ export class Session {
    *
    * @param reads the only keys that are to be seen; undefined is all of them
    */
-  async open(
-    reads: readonly string[] | undefined,
-    contract: Pick<Contract, 'reads' | 'stores'>,
-  ): Promise<void> {
+  async open(reads: readonly string[] | undefined): Promise<void> {
     const stored =
       reads === undefined
-        ? await this.#readAllThatMatters(contract)
-        : await this.#blackboard.read_many(this.#tenantId, reads);
-    this.#show(stored);
+        ? await this.#readAllThatMatters()
+        : keyedIn(await this.#blackboard.read_many(this.#tenantId, reads));
+    this.#showGiven(this.#isMissing(stored));
+    this.#showStored(stored);
   }
 
-  /**
-   * All of it, or as much of our own as templates read: the pipelines of a plan would copy it again and again. When
-   * something is missing it is all of it, so that the message can name the keys that there are (D13).
-   */
-  async #readAllThatMatters({
-    reads,
-    stores,
-  }: Pick<Contract, 'reads' | 'stores'>): Promise<Record<string, Json>> {
+  /** All of it, or as much of our own as templates read: the pipelines of a plan would copy it again and again. */
+  async #readAllThatMatters(): Promise<Record<string, Json>> {
     if (this.#isOurs) {
-      const stored = await this.#blackboard.read_many(this.#tenantId, [...reads.keys()]);
-      const isMissing = (key: string): boolean =>
-        !Object.hasOwn(stored, key) && !this.#given.has(key) && !stores.has(key);
-      if (![...reads].some(([key, { hasFallback }]) => !hasFallback && isMissing(key))) return stored;
+      const keys = [...this.#contract.reads.keys()];
+      const stored = keyedIn(await this.#blackboard.read_many(this.#tenantId, keys));
+      if (!this.#isMissing(stored)) return stored;
     }
-    return this.#blackboard.get_all(this.#tenantId);
+    return keyedIn(await this.#blackboard.get_all(this.#tenantId));
+  }
+
+  /** A template will fail for want of a key; its message is to name all the keys that there are (D13). */
+  #isMissing(stored: Record<string, Json>): boolean {
+    const { reads, stores } = this.#contract;
+    const isThere = (key: string): boolean =>
+      Object.hasOwn(stored, key) || this.#given.get(key) !== undefined || stores.has(key);
+    return [...reads].some(([key, { hasFallback }]) => !hasFallback && !isThere(key));
+  }
+
+  #showGiven(all: boolean): void {
+    for (const key of all ? this.#given.keys() : this.#contract.reads.keys()) {
+      const value = this.#given.get(key);
+      if (value !== undefined) setOwn(this.values, key, value);
+    }
   }
 
   /** Nobody reads it any more: what others put on the blackboard is not held for a run that is over. */
@@ -98,11 +117,11 @@ export class Session {
 
   /** What a tool sees: the whole blackboard of its tenant, under the values given for the run. */
   async readAll(): Promise<Record<string, Json>> {
-    return this.#withGiven(await this.#blackboard.get_all(this.#tenantId), this.#given.keys());
+    return this.#withGiven(keyedIn(await this.#blackboard.get_all(this.#tenantId)), this.#given.keys());
   }
 
   async readMany(keys: readonly string[]): Promise<Record<string, Json>> {
-    return this.#withGiven(await this.#blackboard.read_many(this.#tenantId, keys), keys);
+    return this.#withGiven(keyedIn(await this.#blackboard.read_many(this.#tenantId, keys)), keys);
   }
 
   async #write(writes: readonly Write[], pace: Pace): Promise<void> {
@@ -114,30 +133,16 @@ export class Session {
 
   /** What was written is to be read from now on. */
   async #see(writes: readonly Write[]): Promise<void> {
-    this.#followGiven(writes);
+    this.#given.follow(writes);
     const keys = [...new Set(writes.map(({ key }) => key))];
-    this.#show(await this.#blackboard.read_many(this.#tenantId, keys));
-  }
-
-  /** A given value takes the appends too; a plain write ends it (D23). */
-  #followGiven(writes: readonly Write[]): void {
-    const lists = new Map<string, Json[]>();
-    for (const { key, value, append } of writes) {
-      const given = this.#given.get(key);
-      if (given === undefined) continue;
-      if (append) {
-        const list = lists.get(key) ?? listOf(given);
-        list.push(value);
-        lists.set(key, list);
-      } else {
-        this.#given.delete(key);
-        lists.delete(key);
-      }
+    try {
+      this.#showStored(keyedIn(await this.#blackboard.read_many(this.#tenantId, keys)));
+    } catch (cause) {
+      throw new Error(`they cannot be read back: ${messageOf(cause)}`, { cause });
     }
-    for (const [key, list] of lists) this.#given.set(key, Object.freeze(list) as Json[]);
   }
 
-  #show(stored: Record<string, Json>): void {
+  #showStored(stored: Record<string, Json>): void {
     eachFrozen(stored, (key, json) => setOwn(this.values, key, this.#given.get(key) ?? json));
   }
 
@@ -146,14 +151,10 @@ export class Session {
     eachFrozen(stored, (key, json) => setOwn(seen, key, json));
     for (const key of keys) {
       const given = this.#given.get(key);
-      if (given !== undefined) seen[key] = given;
+      if (given !== undefined) setOwn(seen, key, given);
     }
     return seen;
   }
-}
-
-function listOf(value: Json): Json[] {
-  return Array.isArray(value) ? [...value] : [value];
 }
 
 function laterTurn(pace: Pace): Promise<void> {

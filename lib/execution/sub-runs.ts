@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import type { PlanWork, RunActor } from '../../machines/plan-work.js';
 import type { Settlement } from '../../machines/vocabulary.js';
 import { messageOf, type TaskFailure } from '../errors.js';
-import { type Json, type JsonObject, setOwn } from '../json.js';
+import type { Json } from '../json.js';
+import { GivenValues } from './given-values.js';
 import type { Journal } from './journal.js';
+import { keyedIn } from './keyed.js';
 import { LocalRun } from './local-run.js';
 import { InnerJournal } from './inner-journal.js';
 import { weighedJson } from './output.js';
@@ -25,8 +27,8 @@ export class SubRuns implements PlanWork {
   readonly failures: TaskFailure[] = [];
   /** All that stood on the blackboard when the last one had succeeded (Plan, rule 4). */
   blackboard: Record<string, Json> = {};
-  /** What that takes in memory, in bytes, roughly. */
-  blackboardWeight = 0;
+  /** What that takes in memory, when it is of a blackboard that somebody brought along: others may have written too. */
+  foreignWeight = 0;
   /** Why the plan failed although none of them did. */
   fault: string | undefined;
   readonly budget: OutputBudget;
@@ -35,7 +37,7 @@ export class SubRuns implements PlanWork {
   readonly #journal: Journal;
   readonly #onBegin: () => void;
   /** The values given for the run, without those that were stored over. */
-  #given: JsonObject;
+  readonly #given: GivenValues;
 
   /** @param onBegin is told before the run of a sub-pipeline begins */
   constructor(prepared: PreparedPlan, surroundings: RunSurroundings, journal: Journal, onBegin: () => void) {
@@ -43,7 +45,7 @@ export class SubRuns implements PlanWork {
     this.#surroundings = surroundings;
     this.#journal = journal;
     this.#onBegin = onBegin;
-    this.#given = prepared.session;
+    this.#given = new GivenValues(prepared.session);
     this.budget = new OutputBudget(surroundings.runOutputLimitBytes);
   }
 
@@ -52,7 +54,7 @@ export class SubRuns implements PlanWork {
   }
 
   begin(subPipelineId: string, actor: RunActor): void {
-    const prepared = { ...this.#preparedFor(subPipelineId), session: this.#given };
+    const prepared = { ...this.#preparedFor(subPipelineId), session: this.#given.present() };
     const run = new LocalRun(prepared, this.#surroundings, this.#settingOf(subPipelineId, actor));
     this.begun.set(subPipelineId, run);
     this.#onBegin();
@@ -63,13 +65,7 @@ export class SubRuns implements PlanWork {
   ended(subPipelineId: string): void {
     const run = this.begun.get(subPipelineId);
     if (run === undefined) return;
-    for (const key of new Set(run.writes.map((write) => write.key))) {
-      if (!Object.hasOwn(this.#given, key)) continue;
-      const { [key]: _, ...others } = this.#given;
-      const value = run.session.given.get(key);
-      if (value !== undefined) setOwn(others, key, value);
-      this.#given = others;
-    }
+    this.#given.follow(run.writes);
   }
 
   conclude(concluded: (settlement: Settlement) => void): void {
@@ -78,11 +74,11 @@ export class SubRuns implements PlanWork {
 
   /** Whatever a blackboard does, it is answered in words. */
   async #gather(): Promise<Settlement> {
-    const { blackboard, tenantId } = this.#prepared;
+    const { blackboard, isOurs, tenantId } = this.#prepared;
     try {
-      const { json, weight } = weighedJson(await blackboard.get_all(tenantId));
+      const { json, weight } = weighedJson(keyedIn(await blackboard.get_all(tenantId)));
       this.blackboard = json as Record<string, Json>;
-      this.blackboardWeight = weight;
+      if (!isOurs) this.foreignWeight = weight;
       return { ok: true };
     } catch (thrown) {
       this.fault = `the blackboard cannot be read: ${messageOf(thrown)}`;

@@ -1,14 +1,13 @@
 import { Metrics } from '../telemetry/metrics.js';
 import { KnownPipelines } from '../pipelines/known-pipelines.js';
-import type { LiveEvent } from '../execution/event.js';
-import { type RunFacts, RunRegistry } from '../runs/registry.js';
+import { RunRegistry } from '../runs/registry.js';
 import { createApp } from './app.js';
 import { authenticatorOf } from './authenticator.js';
 import { checkExposure } from './exposure.js';
 import { guardFor } from './host-guard.js';
 import { listen } from './listener.js';
+import { tellFailure } from './log-failure.js';
 import { allRoutes } from './routes/all.js';
-import type { Log } from './services.js';
 import type { ServerSettings } from './settings.js';
 
 /** Events that all settled runs together keep: some hundred bytes each. */
@@ -49,7 +48,7 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
     eventBuffer: config.eventBuffer,
     onEvent: (event, run) => {
       metrics.onEvent(event, run);
-      tellFailure(event, run, log);
+      tellFailure(event, run, log, (runId) => registry.record(runId));
       watcher?.onEvent(event, run);
     },
     onAttempt: (attempt) => {
@@ -90,10 +89,4 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
       await listener.close();
     },
   };
-}
-
-/** Nobody may be waiting for a run that fails: the log is where it is looked for. */
-function tellFailure(event: LiveEvent, { run_id, pipeline_id, tenant_id }: RunFacts, log: Log): void {
-  if (event.kind !== 'run' || event.error === undefined) return;
-  log.warn({ run_id, pipeline_id, tenant_id, error: event.error }, 'a run failed');
 }

@@ -16,6 +16,8 @@ export interface Contract {
   readonly requiredParams: readonly string[];
   /** Session keys that its templates read. */
   readonly reads: ReadonlyMap<string, SessionRead>;
+  /** Some task may read any key: by a tool of one's own, or by a pipeline that only the run knows. */
+  readonly readsUnknownKey: boolean;
   /** Literal keys that its `store` tasks write, each with the first task that does. */
   readonly stores: ReadonlyMap<string, string>;
   /** Some task may store any key: under a templated one, or by a pipeline that only the run knows. */
@@ -52,17 +54,21 @@ export function contractOf(
     inputs: new Set([...Object.keys(inputs), ...inputsReadBy(draft)]),
     requiredParams: Object.keys(params).filter((name) => params[name]?.default === undefined),
     reads: sessionReads(draft.tasks, nested),
+    readsUnknownKey:
+      draft.tasks.some(({ tool }) => tool === undefined || !WELL_KNOWN.has(tool)) ||
+      draft.tasks.some((task) => runsPipeline(task) && !nested.has(task.id)) ||
+      contracts.some((contract) => contract.readsUnknownKey),
     stores: firstStores(draft.tasks, nested),
     storesUnknownKey: anyUnknownKey,
     mayStoreMore:
       anyUnknownKey ||
-      draft.tasks.some(({ tool }) => tool === undefined || !KNOWN_TO_STORE.has(tool)) ||
+      draft.tasks.some(({ tool }) => tool === undefined || !WELL_KNOWN.has(tool)) ||
       contracts.some(({ mayStoreMore }) => mayStoreMore),
   };
 }
 
-/** `store` and `run_pipeline` say what they store; the others of the package store nothing. */
-const KNOWN_TO_STORE: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
+/** `store` and `run_pipeline` say what they store; the others of the package store nothing, and none reads. */
+const WELL_KNOWN: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 
 function sessionReads(
   tasks: readonly DraftTask[],

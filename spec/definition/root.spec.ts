@@ -52,15 +52,34 @@ describe('the root of a definition (D3, D44)', () => {
       });
     expect(messages(PLAN)).to.deep.equal(['this is a plan, not a pipeline at ', '']);
     expect(messages({ plan: PLAN })).to.deep.equal(['this is a plan, not a pipeline at ', '']);
-    expect(messages({ pipeline: PLAN })[0]).to.equal('this is a plan, not a pipeline at pipeline');
     expect(messages(TASKS)).to.deep.equal(['', 'this is a pipeline, not a plan at ']);
     expect(messages({ pipeline: TASKS })).to.deep.equal(['', 'this is a pipeline, not a plan at ']);
-    expect(messages({ plan: TASKS })[1]).to.equal('this is a pipeline, not a plan at plan');
     expect(messages({ other: 1 })).to.deep.equal([
       'there is no pipeline in it at ',
       'there is no plan in it at ',
     ]);
     expect(messages([])).to.deep.equal(Array(2).fill('a definition is a map, not list at '));
+  });
+
+  it('refuses the key of one kind over the list of the other, whatever was wanted, in one way', () => {
+    for (const [value, path, message, hint] of [
+      [{ plan: TASKS }, 'plan', 'it begins with "plan:" but holds "tasks"', 'begin with "pipeline:"'],
+      [
+        { pipeline: PLAN },
+        'pipeline',
+        'it begins with "pipeline:" but holds "sub_pipelines"',
+        'begin with "plan:"',
+      ],
+    ] as const) {
+      for (const wanted of ['pipeline', 'plan'] as const) {
+        expect(rootOf(value, wanted)).to.deep.equal({
+          ok: false,
+          finding: { code: 'invalid_value', message, path: [path], hint },
+        });
+      }
+    }
+    expect(kindOfRoot({ plan: TASKS })).to.equal('pipeline');
+    expect(kindOfRoot({ pipeline: PLAN })).to.equal('plan');
   });
 });
 

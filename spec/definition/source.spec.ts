@@ -98,6 +98,30 @@ describe('reading a definition (D7)', () => {
     expect(problems[0]?.hint).to.include('block after "|"');
   });
 
+  const COLUMNS = 'check the indentation: keys that belong together begin in the same column';
+  const indented: Record<string, [string, string]> = {
+    'a key further in than the one it belongs with': ['a:\n  b: x\n    c: 1\n', COLUMNS],
+    'a key further out than the one it belongs with': ['a:\n    b: 1\n  c: 2\n', COLUMNS],
+    'a key below the dash of its entry': ['a:\n  - b: 1\n  c: 2\n', COLUMNS],
+    'a key between the dash and its entry': ['a:\n  - b: 1\n   c: 2\n', COLUMNS],
+    'a dash among keys': ['a:\n  b: 1\n  - c\n', COLUMNS],
+    'a dash further in than the entry before it': ['a:\n  - b: 1\n    - c: 2\n', COLUMNS],
+    'a first key further in than the others': [' a: 1\nb: 2\n', COLUMNS],
+    'wrong columns beside braces': ['a:\n  - {b: 1, c: 2}\n d: {e: 1, f: 1}\n', COLUMNS],
+    'a tab': ['a:\n\tb: 1\n', 'indent with blanks, not with tabs'],
+    'a tab after blanks': ['a:\n  - b: 1\n\t  c: {d: 1, e: 2}\n', 'indent with blanks, not with tabs'],
+    'a key without its colon': ['a:\n  b\n  c: 1\n', 'a key ends with ":", and begins in the column of its neighbours'],
+  };
+  for (const [title, [text, hint]] of Object.entries(indented)) {
+    it(`says what to do about ${title}`, () => {
+      expect(problemOf(text)).to.deep.include({ code: 'syntax', hint });
+    });
+  }
+
+  it('does not blame the indentation of braces and brackets', () => {
+    for (const text of ['a: [1, 2', 'a: {b: 1\nc: 2\n']) expect(problemOf(text)).not.to.have.property('hint');
+  });
+
   it('reports several problems of the text at once', () => {
     const { problems } = readSource('a: 1\na: 2\nb: {{x.output}}\n');
     expect(problems.map(({ code, line }) => `${code} ${line}`)).to.deep.equal([

@@ -189,14 +189,17 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/cli/watch-the-end.ts': 'the end of the process',
       'lib/execution/journal.ts': 'warns the host of a listener that threw',
       'lib/execution/local.ts': 'a default: the working directory',
+      'lib/tools/expressions/expression-process.ts': 'a program of its own, asked by the process that started it',
     },
   },
 ];
 
 /** Files that throw without a code: a bug, or caught nearby and given one. */
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
+  'lib/execution/keyed.ts': 'caught by LocalRun, RunWork and SubRuns: the blackboard cannot be read',
   'lib/execution/output.ts': 'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',
   'lib/execution/run-work.ts': 'a bug: a machine asks for a task that there is not',
+  'lib/execution/session.ts': 'caught by RunWork, and fails the task',
   'lib/execution/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that there is not',
   'lib/execution/task-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/http/endpoint.ts': 'a bug: an answer that its own documents refuse',

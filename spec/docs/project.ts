@@ -32,7 +32,7 @@ export function requireBuild(): void {
     'dist/types/lib/index.d.ts',
     'dist/client.js',
     'dist/swagger-ui/VERSION',
-    'dist/expression-thread.cjs',
+    'dist/expression-process.cjs',
   ]) {
     if (!existsSync(join(ROOT, file))) {
       throw new Error(`${file} is missing: run "npm run build" first ("npm test" does)`);

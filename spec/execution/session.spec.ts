@@ -224,4 +224,47 @@ describe('the session (rule 6, Blackboard)', () => {
       },
     ]);
   });
+
+  it('counts what tools write as it counts what they return, but not twice what they store and return', async () => {
+    const fill = defineTool({
+      name: 'fill',
+      description: 'writes much and returns nothing',
+      inputs: {},
+      run: (_, { blackboard }) => blackboard.write('k', 'x'.repeat(2000)),
+    });
+    const limited = { tools: [fill], executor: { runOutputLimitBytes: 3000 } };
+    const run = await running('{id: a, tool: fill}, {id: b, tool: fill, await: [a]}', limited);
+    expect(run.record().error).to.match(/^the outputs of the run are together larger than the limit/);
+    const text = 'y'.repeat(2000);
+    const stored = await running(`{id: a, tool: store, inputs: {key: k, value: ${text}}}`, limited);
+    expect(stored.record().status).to.equal('succeeded');
+  });
+
+  for (const [what, odd] of [
+    ['null', null],
+    ['list', [1]],
+    ['string', 'abc'],
+    ['undefined', undefined],
+  ] as const) {
+    it(`fails the run in words when a blackboard gives ${what} for its values`, async () => {
+      const blackboard = new MemoryBlackboard();
+      Object.assign(blackboard, { get_all: async () => odd });
+      const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
+      expect(run.record().error).to.equal(
+        `the blackboard cannot be read: it gave ${what}, and no object of keys and values`,
+      );
+    });
+  }
+
+  it('tells a value that cannot be read back from one that was not taken', async () => {
+    const blackboard = new MemoryBlackboard();
+    const run = await running('{id: a, tool: store, inputs: {key: k, value: 1}}', {
+      executor: {
+        blackboard: Object.assign(blackboard, { read_many: () => Promise.reject(new Error('down')) }),
+      },
+    });
+    expect(run.record().error).to.equal(
+      'the blackboard did not take its values: they cannot be read back: down',
+    );
+  });
 });

@@ -97,6 +97,8 @@ describe('POST /plans/run_async', () => {
         pipeline_id: 'doomed',
         tenant_id: 'default',
         error: 'sub-pipeline "b", task "t": boom 1',
+        failures: 1,
+        sub_pipelines_failed: ['b'],
       },
       message: 'a run failed',
     });

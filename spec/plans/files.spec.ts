@@ -23,11 +23,15 @@ describe('the files of a plan (D44)', () => {
     return (await readPipelines(readSource(text), folder.at('plans'), planFile)).get('b');
   }
 
-  async function whyMissing(file?: string, planFile?: string): Promise<string> {
+  async function missing(file?: string, planFile?: string): Promise<{ message: string; hint?: string }> {
     const given = await found(file, planFile);
     if (given === undefined || !('missing' in given))
       throw new Error(`it is there: ${JSON.stringify(given)}`);
-    return given.missing.message;
+    return given.missing;
+  }
+
+  async function whyMissing(file?: string, planFile?: string): Promise<string> {
+    return (await missing(file, planFile)).message;
   }
 
   it('are read from beside or below the plan', async () => {
@@ -53,6 +57,26 @@ describe('the files of a plan (D44)', () => {
     expect(await whyMissing()).to.equal(
       `sub-pipeline "b" has no "file", and there is no b.yaml, b.yml or b.json in ${place}`,
     );
+  });
+
+  it('are told as missing with the name beside them that was probably meant', async () => {
+    const plan = folder.write('plans/lettre.yaml', '');
+    folder.write('plans/letters.yaml', '');
+    folder.write('plans/letter.txt', '');
+    folder.write('plans/below/tides.json', '');
+    mkdirSync(folder.at('plans/letterr.yaml'));
+    expect((await missing('letter.yaml', plan)).hint).to.equal('did you mean "letters.yaml"?');
+    expect((await missing('./letter.yaml', plan)).hint).to.equal('did you mean "letters.yaml"?');
+    expect((await missing('below/tide.json')).hint).to.equal('did you mean "below/tides.json"?');
+    expect(await missing('harbour.yaml', plan)).not.to.have.property('hint');
+    expect(await missing('gone/letter.yaml', plan)).not.to.have.property('hint');
+  });
+
+  it('are not looked for beyond a link that leads out of the folder', async () => {
+    folder.write('secret/letters.yaml', 'secret');
+    mkdirSync(folder.at('plans'));
+    symlinkSync(folder.at('secret'), folder.at('plans/below'));
+    expect(await missing('below/letter.yaml')).not.to.have.property('hint');
   });
 
   it('are never read outside of the folder, whatever a path spells', async () => {
@@ -130,7 +154,10 @@ describe('the files of a plan (D44)', () => {
     const plan = folder.write('plans/b.yaml', 'text');
     symlinkSync(plan, folder.at('plans/link.yaml'));
     for (const path of ['b.yaml', 'link.yaml']) {
-      expect(await whyMissing(path, plan)).to.equal(`sub-pipeline "b" names the plan itself: ${path}`);
+      expect(await missing(path, plan)).to.deep.equal({
+        message: `sub-pipeline "b" names the plan itself: ${path}`,
+        hint: 'name the file of its own pipeline',
+      });
     }
     expect(await whyMissing(undefined, plan)).to.equal(
       'sub-pipeline "b" has no "file", and b.yaml is the plan itself',

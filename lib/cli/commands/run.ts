@@ -68,7 +68,8 @@ export class RunCommand extends Command<CliContext> {
   });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   events = Option.String('--events', {
-    description: '<FILE> write every event there as it happens, one JSON per line',
+    description:
+      '<FILE> write every event there as it happens, one JSON per line; what the file held before is lost',
   });
   tenant = Option.String('--tenant', { description: '<ID> namespace on the blackboard; default "default"' });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });

@@ -17,8 +17,10 @@ function wordsOf(event: LiveEvent, style: Style): string {
     case 'wave':
       return `${placeOf(event, ' ')}wave ${event.wave + 1} ${event.phase === 'start' ? 'started' : 'settled'} (${plural(event.tasks, 'task')})`;
     case 'start':
+      if (event.reused) return `${nameOf(event)} is taken over from the earlier run (${oneLine(event.tool)})`;
       return `${nameOf(event)} started (${oneLine(event.tool)}${itemsOf(event)})`;
     case 'finish':
+      if (event.reused) return `${nameOf(event)} ${style.green('taken over')}`;
       return `${nameOf(event)} ${style.green('finished')}${timeOf(event)}`;
     case 'fail':
       return `${nameOf(event)} ${style.red('failed')}${timeOf(event)}: ${oneLine(event.error ?? '')}`;

@@ -21,6 +21,8 @@ export interface PastSubPipeline {
   /** Waves that settled. */
   readonly waves: number;
   readonly durationMs: number;
+  /** Every task of it was taken over from an earlier run (D35). */
+  readonly reused: boolean;
   readonly error: string | undefined;
 }
 
@@ -98,7 +100,8 @@ export class PlanProgress {
   #end({ id, since, progress }: PresentSubPipeline, status: RunStatus, now: number, error?: string): void {
     this.present.delete(id);
     this.settled += 1;
-    keep(this.past, { id, status, waves: progress.settledWaves, durationMs: now - since, error });
+    const reused = progress.allReused === true;
+    keep(this.past, { id, status, waves: progress.settledWaves, durationMs: now - since, reused, error });
   }
 }
 

@@ -16,7 +16,7 @@ export function pastSubPipelineRow(past: PastSubPipeline, { style, idColumns }: 
     case 'cancelled':
       return [...head, ['dim', `cancelled after ${waves}  ${duration(past.durationMs)}`]];
     default:
-      return [...head, ['dim', `${waves}  ${duration(past.durationMs)}`]];
+      return [...head, ['dim', `${waves}  ${past.reused ? 'taken over' : duration(past.durationMs)}`]];
   }
 }
 

@@ -18,6 +18,8 @@ export interface SettledTask {
   readonly id: string;
   readonly durationMs: number;
   readonly items: number | undefined;
+  /** Its output comes from an earlier run (D35). */
+  readonly reused: boolean;
   /** Undefined when it succeeded. */
   readonly error: string | undefined;
 }
@@ -28,6 +30,7 @@ export interface WaveProgress {
   readonly tasks: number;
   settled: number;
   failed: number;
+  reused: number;
   /** Set when it has settled. */
   durationMs: number | undefined;
 }
@@ -43,6 +46,8 @@ export class Progress {
   /** Undefined when nobody knows how many there are. */
   readonly waves: number | undefined;
   settledWaves = 0;
+  /** Every task that has succeeded was taken over from an earlier run; undefined before one has. */
+  allReused: boolean | undefined;
   /** Of all task ids, so that columns do not jump; of a run elsewhere those that were heard of. */
   longestId: number;
   /** The tasks at work, in the order in which they started. */
@@ -94,7 +99,7 @@ export class Progress {
   }
 
   #startWave(index: number, tasks: number, now: number): void {
-    this.present = { index, tasks, since: now, settled: 0, failed: 0, durationMs: undefined };
+    this.present = { index, tasks, since: now, settled: 0, failed: 0, reused: 0, durationMs: undefined };
     this.failures.length = 0;
     this.recent.length = 0;
   }
@@ -124,14 +129,21 @@ export class Progress {
     this.running.delete(event.task_id);
     const error = event.kind === 'fail' ? (event.error ?? '') : undefined;
     const durationMs = event.duration_ms ?? now - (task?.since ?? now);
-    const settled = { id: event.task_id, durationMs, items: event.items ?? task?.items, error };
+    const reused = event.reused === true;
+    const settled = { id: event.task_id, durationMs, items: event.items ?? task?.items, reused, error };
     if (this.present !== undefined) this.present.settled += 1;
     if (error === undefined) {
+      this.#countReused(reused);
       keep(this.recent, settled);
     } else {
       if (this.present !== undefined) this.present.failed += 1;
       if (this.failures.length < MOST_KEPT) this.failures.push(settled);
     }
+  }
+
+  #countReused(reused: boolean): void {
+    this.allReused = reused && (this.allReused ?? true);
+    if (reused && this.present !== undefined) this.present.reused += 1;
   }
 
   #countItem(taskId: string, failed: boolean): void {

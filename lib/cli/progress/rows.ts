@@ -21,9 +21,8 @@ export interface RowView {
 /** `✓ wave 1 of 3   2 tasks   1.2 s` */
 export function pastWaveRow(wave: WaveProgress, { style, waves }: RowView): Span[] {
   const failed = wave.failed > 0;
-  const count = failed
-    ? `${plural(wave.tasks, 'task')}, ${grouped(wave.failed)} failed`
-    : plural(wave.tasks, 'task');
+  const reused = wave.reused > 0 ? `, ${grouped(wave.reused)} taken over` : '';
+  const count = `${plural(wave.tasks, 'task')}${reused}${failed ? `, ${grouped(wave.failed)} failed` : ''}`;
   return [
     failed ? ['red', `${style.marks.failed} `] : ['green', `${style.marks.done} `],
     ['plain', `${waveName(wave, waves)}  `],
@@ -60,7 +59,7 @@ export function settledRow(task: SettledTask, { style, idColumns }: RowView): Sp
   return [
     ['green', `  ${style.marks.done} `],
     ['plain', id],
-    ['dim', `${items}${duration(task.durationMs)}`],
+    ['dim', `${items}${task.reused ? 'taken over' : duration(task.durationMs)}`],
   ];
 }
 

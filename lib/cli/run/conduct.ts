@@ -2,13 +2,22 @@ import { stripVTControlCharacters } from 'node:util';
 import type { LiveEvent } from '../../execution/event.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { Submission } from '../../runs/registry-options.js';
-import type { CliContext, ProcessEvents } from '../context.js';
+import type { CliContext } from '../context.js';
 import { printable } from '../printable.js';
 import type { Display } from '../progress/display.js';
 import type { RunDoor } from '../services.js';
+import { terminalOf } from '../terminal.js';
+import { screenLines } from '../wrap.js';
 import { divertWrites } from './diversion.js';
 import type { EventFile } from './event-file.js';
-import { Interrupts } from './interrupts.js';
+import { type InterruptedRun, Interrupts } from './interrupts.js';
+
+/** A run before it has begun. */
+export interface Conducted {
+  readonly submit: Submit;
+  /** Waves of several sub-pipelines may be at work at once (D45). */
+  readonly hasSeveralWaves: boolean;
+}
 
 /** Those who hear of a run's events; without any, none are made. */
 export interface Audience {
@@ -22,15 +31,17 @@ export type Submit = (registry: RunDoor, submission: Submission) => Promise<stri
 /** Submits a run, waits until it has settled or was stopped, and lets go of it: submit, await settled, forget (law L2). */
 export async function conduct(
   registry: RunDoor,
-  submit: Submit,
+  { submit, hasSeveralWaves }: Conducted,
   audience: Audience,
-  { processEvents, stdout }: CliContext,
+  context: CliContext,
 ): Promise<RunRecord> {
   const { display } = audience;
-  const restore = divertWrites(stdout, (line) => display.say(printable(stripVTControlCharacters(line))));
+  const restore = divertWrites(context.stdout, (line) =>
+    display.say(printable(stripVTControlCharacters(line))),
+  );
   try {
     const runId = await submit(registry, { onEvent: listenerOf(audience) });
-    const record = await settledOrStopped(registry, runId, display, processEvents);
+    const record = await settledOrStopped(registry, { runId, hasSeveralWaves }, display, context);
     registry.forget(runId);
     return record;
   } finally {
@@ -41,13 +52,16 @@ export async function conduct(
 
 async function settledOrStopped(
   registry: RunDoor,
-  runId: string,
+  run: InterruptedRun,
   display: Display,
-  events: ProcessEvents,
+  { processEvents, stderr, env }: CliContext,
 ): Promise<RunRecord> {
-  const interrupts = new Interrupts(registry, runId, events, (line) => display.say(line));
+  const say = (words: string): void => {
+    for (const line of screenLines(words, terminalOf(stderr, env))) display.say(line);
+  };
+  const interrupts = new Interrupts(registry, run, processEvents, say);
   try {
-    return await Promise.race([registry.settled(runId), interrupts.stopped]);
+    return await Promise.race([registry.settled(run.runId), interrupts.stopped]);
   } finally {
     interrupts.close();
   }

@@ -1,9 +1,10 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { LiveEvent } from '../../execution/event.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
+import { errorCode } from '../../tools/error-code.js';
 import { reasonOf } from '../source.js';
 
 /** A file of events, one JSON document per line, written as they come (D42). */
@@ -29,7 +30,7 @@ export class EventFile {
     try {
       await once(stream, 'open');
     } catch (error) {
-      throw new BadUsage(`cannot write the --events file ${name}: ${reasonOf(error)}`);
+      throw new BadUsage(complaint(name, error));
     }
     return new EventFile(stream, name);
   }
@@ -50,9 +51,7 @@ export class EventFile {
   async close(): Promise<string | undefined> {
     await this.#closed();
     const failure = this.#failure;
-    return failure === undefined
-      ? undefined
-      : `cannot write the --events file ${this.#name}: ${reasonOf(failure)}`;
+    return failure === undefined ? undefined : complaint(this.#name, failure);
   }
 
   async #closed(): Promise<void> {
@@ -60,5 +59,27 @@ export class EventFile {
     const closed = new Promise<void>((resolve) => this.#stream.once('close', () => resolve()));
     this.#stream.end();
     await closed;
+  }
+}
+
+function complaint(name: string, error: unknown): string {
+  return `cannot write the --events file ${name}: ${whyNot(name, error)}`;
+}
+
+/** The file need not be there, but its folder must be. */
+function whyNot(name: string, error: unknown): string {
+  switch (errorCode(error)) {
+    case 'ENOENT':
+      return `there is no folder ${dirname(name)}`;
+    case 'ENOTDIR':
+      return `${dirname(name)} is no folder`;
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return 'you have no permission to write it';
+    case 'ENOSPC':
+      return 'the disk is full';
+    default:
+      return reasonOf(error);
   }
 }

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../runs/record.js';
 import { oneLine } from '../printable.js';
 import type { Style } from '../style.js';
 import type { Terminal } from '../terminal.js';
-import { wrap } from '../wrap.js';
+import { screenLines, wrap } from '../wrap.js';
 import { grouped, plural } from '../words.js';
 
 /** More failures than this tell people nothing new; a file or pipe gets them all. */
@@ -23,21 +23,26 @@ export function failureLines(
     ...shownFailures(failures, style, terminal),
     ...namesLine('succeeded before', succeeded(pipeline, progress.waves_executed, failures), terminal),
     ...namesLine('not started', pipeline.waves.slice(progress.waves_executed).flat(), terminal),
-    ...hintLine(record, style),
+    ...hintLines(record, style, terminal),
   ];
 }
 
-/** The failures, on a terminal the first ones. */
+/**
+ * The failures, on a terminal the first ones.
+ *
+ * @param whole where the others are to be had
+ */
 export function shownFailures(
   failures: readonly TaskFailure[],
   style: Style,
   { interactive }: Terminal,
+  whole = '--events FILE keeps them all',
 ): string[] {
   const shown = interactive ? failures.slice(0, MOST_SHOWN) : failures;
   const hidden = failures.length - shown.length;
   return [
     ...shown.map((failure) => failureLine(failure, style)),
-    ...(hidden > 0 ? [`  … ${grouped(hidden)} more; --events FILE keeps them all`] : []),
+    ...(hidden > 0 ? [`  … ${grouped(hidden)} more; ${whole}`] : []),
   ];
 }
 
@@ -64,13 +69,14 @@ export function namesLine(title: string, names: readonly string[], { columns }: 
   if (names.length === 0) return [];
   const more = names.length - MOST_NAMES;
   const listed = `${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}`;
-  const [first = '', ...others] = wrap(`${title}: ${listed}`, Math.max(40, columns - 6));
+  const [first = '', ...others] = wrap(`${title}: ${listed}`, Math.max(20, columns - 6));
   return [`  ${first}`, ...others.map((line) => `    ${line}`)];
 }
 
 /** What to do about a run that failed. */
-export function hintLine({ status, failures }: RunRecord, style: Style): string[] {
-  return status === 'failed' ? [`  ${style.cyan('hint:')} ${hintFor(failures)}`] : [];
+export function hintLines({ status, failures }: RunRecord, style: Style, terminal: Terminal): string[] {
+  if (status !== 'failed') return [];
+  return screenLines(`  ${style.cyan('hint:')} ${hintFor(failures)}`, terminal);
 }
 
 function hintFor(failures: readonly TaskFailure[]): string {

@@ -2,11 +2,18 @@ import type { RunRecord } from '../../runs/record.js';
 import { errorCode } from '../../tools/error-code.js';
 import type { ProcessEvents } from '../context.js';
 import type { RunDoor } from '../services.js';
+import { wavesThatFinish } from './course.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-const FIRST = 'cancelling: the wave at work finishes first; Ctrl-C again stops at once';
 const SECOND = 'stopping at once';
+
+/** The run that Ctrl-C is about. */
+export interface InterruptedRun {
+  readonly runId: string;
+  /** Waves of several sub-pipelines may be at work at once (D45). */
+  readonly hasSeveralWaves: boolean;
+}
 
 /**
  * Ctrl-C while a run lasts: the first cancels cooperatively (rule 12), the second stops the tools in flight and
@@ -17,14 +24,21 @@ export class Interrupts {
   readonly stopped: Promise<RunRecord>;
   readonly #registry: RunDoor;
   readonly #runId: string;
+  readonly #several: boolean;
   readonly #say: (line: string) => void;
   readonly #events: ProcessEvents;
   #stop: (record: RunRecord | Promise<RunRecord>) => void = () => undefined;
   #count = 0;
 
-  constructor(registry: RunDoor, runId: string, events: ProcessEvents, say: (line: string) => void) {
+  constructor(
+    registry: RunDoor,
+    { runId, hasSeveralWaves }: InterruptedRun,
+    events: ProcessEvents,
+    say: (line: string) => void,
+  ) {
     this.#registry = registry;
     this.#runId = runId;
+    this.#several = hasSeveralWaves;
     this.#events = events;
     this.#say = say;
     this.stopped = new Promise((resolve) => {
@@ -40,7 +54,7 @@ export class Interrupts {
   readonly #onSignal = (): void => {
     this.#count += 1;
     if (this.#count === 1) {
-      this.#say(FIRST);
+      this.#say(`cancelling: ${wavesThatFinish(this.#several)} first; Ctrl-C again stops at once`);
       void this.#cancel(false);
     } else if (this.#count === 2) {
       this.#say(SECOND);

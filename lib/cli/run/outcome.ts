@@ -3,6 +3,7 @@ import type { CliContext } from '../context.js';
 import { printJson } from '../json-output.js';
 import { type Style, styleOf } from '../style.js';
 import { type Terminal, terminalOf } from '../terminal.js';
+import { screenLines } from '../wrap.js';
 import type { RunFlags } from './flags.js';
 import { printOutcome } from './outputs.js';
 import { summaryLine } from './summary.js';
@@ -19,7 +20,8 @@ export function tellEnd(
   const { result } = record;
   const summarised = flags.verbose || (terminal.redraws && !flags.json && !flags.quiet);
   const about = result === null ? failures(record, style, terminal) : [];
-  const lines = result === null || summarised ? [summaryLine(record, style), ...about] : [];
+  const lines =
+    result === null || summarised ? [...screenLines(summaryLine(record, style), terminal), ...about] : [];
   if (lines.length > 0) context.stderr.write(`${lines.join('\n')}\n`);
   if (result === null) return;
   if (flags.json) printJson(outputOf(record), context);

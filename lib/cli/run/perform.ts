@@ -7,16 +7,15 @@ import { openDisplay } from '../progress/open-display.js';
 import type { Picture } from '../progress/picture.js';
 import type { Style } from '../style.js';
 import type { Terminal } from '../terminal.js';
-import { conduct, type Submit } from './conduct.js';
+import { conduct, type Conducted } from './conduct.js';
 import { EventFile } from './event-file.js';
 import type { RunFlags } from './flags.js';
 import { tellEnd } from './outcome.js';
 import { tellStrays } from './strays.js';
 
 /** One run, of a pipeline or of a plan, and how it is shown. */
-export interface ShownRun {
+export interface ShownRun extends Conducted {
   readonly definitionFiles: readonly string[];
-  readonly submit: Submit;
   readonly picture: () => Picture;
   /** What there is to say about a run that did not succeed. */
   readonly failures: (record: RunRecord, style: Style, terminal: Terminal) => string[];
@@ -29,7 +28,7 @@ export async function perform(
   fileRoots: readonly string[],
   context: CliContext,
 ): Promise<ExitStatus> {
-  const { submit, picture, failures } = shown;
+  const { picture, failures } = shown;
   const eventFile =
     flags.events === undefined
       ? undefined
@@ -39,7 +38,7 @@ export async function perform(
   // Until everything is printed: what a tool left behind must not cut the outputs off.
   const silence = tellStrays(context.processEvents, (line) => display.say(line));
   try {
-    const record = await conduct(registry, submit, { display, eventFile }, context);
+    const record = await conduct(registry, shown, { display, eventFile }, context);
     tellEnd(record, failures, flags, context);
     await drained(context.stdout);
     return worse(statusOfRun(record.status), await closeEvents(eventFile, context));

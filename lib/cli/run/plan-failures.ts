@@ -3,7 +3,7 @@ import { oneLine } from '../printable.js';
 import type { Style } from '../style.js';
 import type { Terminal } from '../terminal.js';
 import { courseLines } from './course.js';
-import { hintLine, shownFailures } from './failures.js';
+import { hintLines, shownFailures } from './failures.js';
 
 /** What failed, by sub-pipeline and task, which sub-pipelines succeeded before, which never started, and what to do. */
 export function planFailureLines(record: RunRecord, style: Style, terminal: Terminal): string[] {
@@ -12,6 +12,6 @@ export function planFailureLines(record: RunRecord, style: Style, terminal: Term
     ...(failures.length === 0 && error !== null ? [`  ${style.red(oneLine(error))}`] : []),
     ...shownFailures(failures, style, terminal),
     ...courseLines(record, terminal),
-    ...hintLine(record, style),
+    ...hintLines(record, style, terminal),
   ];
 }

@@ -22,6 +22,7 @@ export async function runPlan(
 ): Promise<ExitStatus> {
   if (!check.ok || check.plan === undefined) return EXIT.invalid;
   const { plan } = check;
+  const atOnce = planConcurrency ?? plan.definition.plan_concurrency ?? 1;
   const planInputs: PlanInputs = {
     plan,
     options,
@@ -33,6 +34,7 @@ export async function runPlan(
   const shown = {
     definitionFiles: [flags.file, ...[...files.values()].map(({ name }) => name)],
     submit: (registry, submission) => registry.submitPlan(planInputs, submission),
+    hasSeveralWaves: plan.subPipelines.size > 1 && atOnce > 1,
     picture: () => {
       const waves = [...plan.subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves] as const);
       return new PlanPicture(plan.subPipelines.size, new Map(waves));

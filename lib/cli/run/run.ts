@@ -53,6 +53,7 @@ async function runPipeline(
   const shown = {
     definitionFiles: [flags.file],
     submit: (registry, submission) => registry.submit(runInputs, submission),
+    hasSeveralWaves: false,
     picture: () => new RunPicture(pipeline.waves),
     failures: (record, style, terminal) => failureLines(record, pipeline, style, terminal),
   } satisfies ShownRun;

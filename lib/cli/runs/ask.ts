@@ -5,6 +5,7 @@ import { errorCode } from '../../tools/error-code.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../flags/env-file.js';
 import { PROGRAM } from '../program.js';
+import { KEPT } from './kept.js';
 
 /** Which server is asked. The key comes from the environment alone: others see command lines. */
 export interface ServerFlags {
@@ -39,6 +40,8 @@ function withAdvice(thrown: unknown): unknown {
   switch (errorCode(thrown)) {
     case 'server_unreachable':
       return advised('server_unreachable', thrown, START);
+    case 'run_not_found':
+      return advised('run_not_found', thrown, KEPT);
     case 'unauthorized':
       return advised('unauthorized', thrown, GIVE_KEY);
     default:

@@ -1,6 +1,7 @@
 import type { WavetrainClient } from '../../client.js';
 import { BadUsage } from '../bad-usage.js';
 import { PROGRAM } from '../program.js';
+import { KEPT } from './kept.js';
 import { LARGEST_PAGE } from './pages.js';
 
 const WHOLE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -27,7 +28,7 @@ export async function findRun(client: WavetrainClient, named: string): Promise<s
     if (run_id.startsWith(name) || run_id.endsWith(name)) found.push(run_id);
   }
   const [only, ...others] = found;
-  if (only === undefined) throw new BadUsage(`there is no run whose id begins or ends with "${name}"`, LIST);
+  if (only === undefined) throw new BadUsage(`there is no run whose id begins or ends with "${name}"`, KEPT);
   if (others.length > 0) throw ambiguous(name, found);
   return only;
 }

@@ -2,14 +2,16 @@ import type { RunRecord } from '../../client.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, statusOfRun } from '../exit-status.js';
 import { printJson } from '../json-output.js';
-import { failureLine } from '../run/failures.js';
 import { outputOf } from '../run/outcome.js';
 import { printOutcome } from '../run/outputs.js';
 import { summaryLine } from '../run/summary.js';
-import { styleFor } from '../style.js';
+import { styleOf } from '../style.js';
+import { terminalOf } from '../terminal.js';
+import { screenLines } from '../wrap.js';
 import { ask, type ServerFlags } from './ask.js';
 import { findRun } from './find-run.js';
 import { followRun, type FollowFlags } from './follow.js';
+import { unsuccessfulLines } from './unsuccessful.js';
 
 export interface WatchFlags extends ServerFlags, FollowFlags {
   readonly runId: string;
@@ -29,12 +31,16 @@ export function tellSettled(
   { json, quiet }: FollowFlags,
   context: CliContext,
 ): ExitStatus {
-  const { result, failures } = record;
-  const style = styleFor(context.stderr, context.env);
-  const summary = result !== null && (json || quiet) ? [] : [summaryLine(record, style)];
-  const lines = [...summary, ...failures.map((failure) => failureLine(failure, style))];
-  if (lines.length > 0) context.stderr.write(`${lines.join('\n')}\n`);
-  if (result !== null && json) printJson(outputOf(record), context);
-  else if (result !== null) printOutcome(result, context);
+  const terminal = terminalOf(context.stderr, context.env);
+  const style = styleOf(terminal);
+  const { result } = record;
+  const say = (lines: readonly string[]): unknown => context.stderr.write(`${lines.join('\n')}\n`);
+  if (result === null) {
+    say(unsuccessfulLines(record, style, terminal));
+  } else {
+    if (!json && !quiet) say(screenLines(summaryLine(record, style), terminal));
+    if (json) printJson(outputOf(record), context);
+    else printOutcome(result, context);
+  }
   return statusOfRun(record.status);
 }

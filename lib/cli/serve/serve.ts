@@ -41,9 +41,10 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<Exi
   });
   const signals = new EndSignals(context.processEvents);
   const silence = tellStrays(context.processEvents, (line) => log.error({}, line));
+  const expressions = openExpressions(parts, context);
   try {
     const server = await parts.openServer({
-      ...(await settingsOf(parts, config, flags, context)),
+      ...(await settingsOf(parts, config, flags, context, parts.transformWith(expressions.evaluate))),
       log,
       watcher: tracing,
     });

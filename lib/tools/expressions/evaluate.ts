@@ -13,6 +13,12 @@ let sandbox: Sandbox | undefined;
  * @throws ToolError, not retryable, with JSONata's words and the position
  */
 export function evaluate(source: string, input: Json, bindings: JsonObject): Json {
+  const result: Json = JSON.parse(evaluateToText(source, input, bindings));
+  return result;
+}
+
+/** The same, with the result as JSON text: to be read elsewhere. */
+export function evaluateToText(source: string, input: Json, bindings: JsonObject): string {
   const evaluation: Evaluation = { source, input, bindings, replacer: resultGuard() };
   try {
     sandbox ??= new Sandbox();
@@ -22,8 +28,7 @@ export function evaluate(source: string, input: Json, bindings: JsonObject): Jso
     evaluation.error = error;
   }
   if (evaluation.error !== undefined) throw failureOf(evaluation.error);
-  const result: Json = JSON.parse(evaluation.text ?? 'null');
-  return result;
+  return evaluation.text ?? 'null';
 }
 
 /** Lets pass what JSON can hold, and not too much of it: a small value may contain itself a million times over. */

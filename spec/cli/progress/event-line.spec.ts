@@ -21,6 +21,11 @@ describe('the line of an event', () => {
     [{ kind: 'start', task_id: 'a', tool: 'mock', wave: 0 }, 'a started (mock)'],
     [{ kind: 'start', task_id: 'a', tool: 'mock', wave: 0, items: 1000 }, 'a started (mock, 1,000 items)'],
     [{ kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 1500 }, 'a finished in 1.5 s'],
+    [
+      { kind: 'start', task_id: 'a', tool: 'mock', wave: 0, sub_pipeline: 'ingest', reused: true },
+      'ingest/a is taken over from the earlier run (mock)',
+    ],
+    [{ kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 0, reused: true }, 'a taken over'],
     [{ kind: 'fail', task_id: 'a', tool: 'mock', wave: 0, error: 'x' }, 'a failed: x'],
     [{ kind: 'item', task_id: 'a', item: 7, phase: 'finish', attempt: 1 }, 'a[7] finished'],
     [

@@ -89,6 +89,17 @@ describe('the frame of a run', () => {
     ]);
   });
 
+  it('says which tasks were taken over from an earlier run (D35)', () => {
+    const told: [number, Told][] = [
+      [0, { kind: 'wave', wave: 0, phase: 'start', tasks: 2 }],
+      [0, { kind: 'start', task_id: 'list', tool: 'x', wave: 0, reused: true }],
+      [0, { kind: 'finish', task_id: 'list', tool: 'x', wave: 0, duration_ms: 0, reused: true }],
+    ];
+    expect(draw(after(WAVES, told), 0)).to.include('  ✓ list  taken over');
+    const over = after(WAVES, [...told, [300, { kind: 'wave', wave: 0, phase: 'finish', tasks: 2 }]]);
+    expect(draw(over, 300)[0]).to.equal('✓ wave 1 of 3  2 tasks, 1 taken over  0.3 s');
+  });
+
   it('shows which tasks failed and why, and how many items did', () => {
     const progress = after(WAVES, [
       ...UNDER_WAY,

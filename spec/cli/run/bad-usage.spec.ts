@@ -36,8 +36,9 @@ describe('run, misused', () => {
       [['--events', './greet.yaml'], /--events would overwrite \.\/greet\.yaml/],
       [
         ['--events', 'none/events.jsonl'],
-        /cannot write the --events file none\/events\.jsonl: there is no such/,
+        /cannot write the --events file none\/events\.jsonl: there is no folder none\n/,
       ],
+      [['--events', 'greet.yaml/e.jsonl'], /cannot write the .*: greet\.yaml is no folder\n/],
       [['--inputs', '@-', '--session', '@-'], /standard input can be read only once/],
     ];
     for (const [flags, message] of MISTAKES) {

@@ -64,8 +64,20 @@ describe('a plan that is interrupted', () => {
     expect({ status, stdout }).to.deep.equal({ status: 130, stdout: '' });
     expect(puppet.calls).to.have.length(1);
     expect(stderr.split('\n')[0]).to.contain('cancelling: the wave at work finishes first');
-    expect(stderr).to.match(/! cancelled in .*: 1 of 3 sub-pipelines, 1 of 5 waves, 1 invocation\n/);
+    expect(stderr).to.match(
+      /! cancelled in .*: of 3 sub-pipelines 1 cancelled, 2 not started; 1 of 5 waves, 1 invocation\n/,
+    );
     expect(stderr).to.contain('  cancelled: a\n  not started: b, c\n');
+  });
+
+  it('says that the waves of all sub-pipelines at work finish, where there may be several (D45)', async () => {
+    const { ended } = await started(2, '--plan-concurrency', '2');
+    processEvents.emit('SIGINT');
+    await settle();
+    for (const [index, call] of puppet.calls.entries()) await puppet.returns(index, call);
+    const { stderr } = await ended;
+    expect(stderr).to.contain('cancelling: the waves at work finish first; Ctrl-C again stops at once\n');
+    expect(stderr).to.contain('of 3 sub-pipelines 2 cancelled, 1 not started; ');
   });
 
   it('is stopped at once by the second, without waiting for its tools (D21)', async () => {

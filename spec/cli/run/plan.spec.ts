@@ -160,7 +160,9 @@ describe('run, of a plan', () => {
       const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags]);
       expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
       const [summary, ...rest] = stderr.split('\n');
-      expect(summary).to.match(/^✗ failed in .*: 2 of 4 sub-pipelines, 2 of 4 waves, 3 invocations$/);
+      expect(summary).to.match(
+        /^✗ failed in .*: of 4 sub-pipelines 1 succeeded, 1 failed, 2 not started; 2 of 4 waves, 3 invocations$/,
+      );
       expect(rest).to.deep.equal([
         '  second/boom after 1 attempt: no luck',
         '  succeeded before: first',

@@ -49,6 +49,7 @@ describe('runs watch', () => {
     await server.ask('POST', `/pipelines/runs/${runId}/cancel`, { force: true });
     const { status, stderr } = await server.runs(`watch ${runId} --quiet`);
     expect(status).to.equal(130);
+    expect(stderr).to.contain(`hint: wavetrain runs rerun ${runId} --from failed`);
     expect(stderr)
       .to.match(/cancelled/)
       .and.not.to.match(/run queued/);

@@ -90,7 +90,7 @@ describe('runs show', () => {
     );
     expect(stdout).to.match(/progress +1 of 1 wave, 1 of 1 task, 1 invocation\n/);
     expect(stdout).to.contain('Outputs:\n  greet:').and.to.contain('tasks_executed: 1');
-    expect(stdout).not.to.contain('error').and.not.to.contain('rerun of');
+    expect(stdout).not.to.contain('error').and.not.to.contain('rerun of').and.not.to.contain('hint');
   });
 
   it('shows a run that failed with its failures, and answers 0: it was shown', async () => {
@@ -99,6 +99,7 @@ describe('runs show', () => {
     expect(status).to.equal(0);
     expect(stdout).to.match(/error +no luck\n/);
     expect(stdout).to.contain('Failures:\n  second after 1 attempt: no luck\n');
+    expect(stdout).to.contain(`  hint: wavetrain runs rerun ${runId} --from failed\n`);
     expect(stdout).not.to.contain('Outputs:');
   });
 
@@ -133,6 +134,28 @@ describe('runs show', () => {
     const { status, stderr } = await server.runs('show 019b7600-0000-7000-8000-000000000000');
     expect(status).to.equal(2);
     expect(stderr).to.contain('there is no run 019b7600');
+  });
+
+  it('says why a run may not be there any more (D26)', async () => {
+    for (const id of ['019b7600-0000-7000-8000-000000000000', 'dead-beef']) {
+      const { stderr } = await server.runs(`show ${id}`);
+      expect(stderr)
+        .to.contain('runs live in the memory of the server')
+        .and.to.contain('SERVICE_RUN_TTL')
+        .and.to.contain('wavetrain runs list');
+    }
+  });
+
+  it('breaks its words at blanks on a narrow terminal', async () => {
+    const stdout = new Screen(40);
+    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm', NO_COLOR: '1' };
+    await server.runs(`show ${await server.settled(FAILING)}`, { stdout, env });
+    expect(stdout.text).to.contain('progress  2 of 2 waves, 2 of 2 tasks,\n          2 invocations\n');
+    const stderr = new Screen(40);
+    await server.runs('show 019b7600-0000-7000-8000-000000000000', { stderr, env });
+    for (const line of stderr.text.split('\n')) {
+      if (line.trim().includes(' ')) expect(line.length, line).to.be.below(40);
+    }
   });
 });
 

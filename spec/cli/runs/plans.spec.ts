@@ -67,7 +67,46 @@ describe('runs, of plans', () => {
     const runId = await server.registry.submitPlan({ plan: check.plan });
     await server.registry.settled(runId);
     const { stdout } = await server.runs(`show ${runId}`);
-    expect(stdout).to.contain('  succeeded before: ingest\n  not started: last\n');
+    expect(stdout).to.match(
+      /^progress +of 3 sub-pipelines 1 succeeded, 1 failed, 1 not started; 2 of 3 waves,/m,
+    );
+    expect(stdout).to.contain('  succeeded before: ingest\n  not started: last\n  hint: ');
+  });
+
+  it('that failed are watched with all that run tells, and what to do next', async () => {
+    const check = checkPlan(withMore(planText('fail')), { catalog: builtinCatalog() });
+    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+    const runId = await server.registry.submitPlan({ plan: check.plan });
+    await server.registry.settled(runId);
+    for (const flags of ['', ' --json', ' --quiet']) {
+      const { status, stdout, stderr } = await server.runs(`watch ${runId}${flags}`);
+      expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+      const lines = stderr.slice(stderr.indexOf('✗')).split('\n');
+      expect(lines.shift()).to.match(
+        /^✗ failed in .*: of 3 sub-pipelines 1 succeeded, 1 failed, 1 not started; 2 of 3 waves, 3 invocations$/,
+      );
+      expect(lines).to.deep.equal([
+        '  report/write after 1 attempt: no 7',
+        '  succeeded before: ingest',
+        '  not started: last',
+        `  hint: wavetrain runs rerun ${runId} --from failed`,
+        '    runs again what has not succeeded',
+        '',
+      ]);
+    }
+  });
+
+  it('that were run again tell what was taken over (D35)', async () => {
+    const rerun = await server.runs(`rerun ${await settled('fail')} --from failed --watch`);
+    expect(rerun.stderr)
+      .to.contain(' ingest/keep is taken over from the earlier run (store)\n')
+      .and.to.contain(' ingest/keep taken over\n')
+      .and.to.contain(' report/write started (fail)\n')
+      .and.not.to.contain('ingest/keep started');
+    const stderr = new Screen(100);
+    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
+    await server.runs(`rerun ${await settled('fail')} --from failed --watch`, { stderr, env });
+    expect(stripVTControlCharacters(stderr.text)).to.match(/✓ ingest +1 wave {2}taken over\n/);
   });
 
   it('are watched: each event with its sub-pipeline, then the outputs; with --json the result (D47)', async () => {

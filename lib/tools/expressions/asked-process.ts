@@ -1,0 +1,100 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { dirname } from 'node:path';
+import type { Clock } from '../../clock.js';
+import { messageOf } from '../../errors.js';
+import { EXPRESSION_LIMITS } from '../../limits.js';
+import { type Answer, failure, type Question } from './question.js';
+
+/** A process that does not answer by then will not. */
+const PATIENCE_MS = EXPRESSION_LIMITS.hardTimeoutMs + 1000;
+/** More of it for the first answer, since the process has to start as well. */
+const START_MS = 5000;
+
+/** Another process, as it is asked one question after another. Only its end can stop it: {@link AskedProcess.kill}. */
+export class AskedProcess {
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #clock: Clock;
+  #patienceMs = PATIENCE_MS + START_MS;
+  #isAlive = true;
+  #settle: ((answer: Answer) => void) | undefined;
+
+  /** @throws Error when the system refuses to start it; where it does so later, every question is answered by that. */
+  constructor(file: string, clock: Clock) {
+    this.#clock = clock;
+    this.#child = fork(file, {
+      // Nothing of the server's surroundings: neither its secrets nor its flags, nor a folder that may go away.
+      env: {},
+      cwd: dirname(file),
+      execArgv: [`--max-old-space-size=${EXPRESSION_LIMITS.memoryMiB}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.#child.on('message', (answer: Answer) => this.#settle?.(answer));
+    this.ended = new Promise((resolve) => {
+      const end = (reason: string): void => {
+        this.#isAlive = false;
+        this.#settle?.(failure(reason));
+        resolve();
+      };
+      this.#child.once('exit', (status, signal) => end(reasonOfEnd(status, signal)));
+      this.#child.on('error', (error) => end(`its process cannot be asked: ${messageOf(error)}`));
+    });
+    this.#letGo();
+  }
+
+  /** Can it still be asked? */
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** Never rejects: a process that ends or is not heard of in time answers with a failure, and is dead then. */
+  async ask(question: Question): Promise<Answer> {
+    const timer = this.#clock.setTimeout(() => this.kill(TOO_LONG), this.#patienceMs);
+    this.#hold();
+    const answer = await new Promise<Answer>((settle) => {
+      this.#settle = settle;
+      this.#send(question);
+    });
+    this.#settle = undefined;
+    this.#patienceMs = PATIENCE_MS;
+    this.#clock.clearTimeout(timer);
+    this.#letGo();
+    return answer;
+  }
+
+  /** Ends it at once, whatever it does; a question that it was asked fails for this reason. */
+  kill(reason: string): void {
+    this.#isAlive = false;
+    this.#child.kill('SIGKILL');
+    this.#settle?.(failure(reason));
+  }
+
+  #send(question: Question): void {
+    // A process that has just died is not asked; how it died is told by its end.
+    if (this.#child.connected) this.#child.send(question, () => undefined);
+  }
+
+  #hold(): void {
+    this.#child.ref();
+    this.#child.channel?.ref();
+  }
+
+  /** An idle process is no reason to stay. */
+  #letGo(): void {
+    this.#child.unref();
+    this.#child.channel?.unref();
+  }
+}
+
+const TOO_LONG = `it ran for more than ${EXPRESSION_LIMITS.timeoutMs / 1000} s`;
+
+/** How V8 ends a process that has no memory left, on POSIX and on Windows. */
+const OUT_OF_MEMORY = new Set<unknown>(['SIGABRT', 'SIGTRAP', 'SIGILL', 134, 0x80000003]);
+
+function reasonOfEnd(status: number | null, signal: string | null): string {
+  const how = signal ?? status;
+  if (OUT_OF_MEMORY.has(how)) return `it needed more than ${EXPRESSION_LIMITS.memoryMiB} MiB of memory`;
+  return `its process ended (${signal ?? `status ${status}`})`;
+}

@@ -1,0 +1,22 @@
+import { messageOf } from '../../errors.js';
+import type { Json, JsonObject } from '../../json.js';
+import { evaluateToText } from './evaluate.js';
+import type { Answer, Question } from './question.js';
+
+/** A process that evaluates one expression after another, for as long as somebody is there to ask. */
+process.on('message', (question: Question) => {
+  process.send?.(answerTo(question));
+});
+process.on('disconnect', () => process.exit());
+
+// Ctrl-C and a service's stop reach every process, but a server that ends still finishes what it runs.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+
+function answerTo({ source, given }: Question): Answer {
+  try {
+    const { input, bindings }: { input: Json; bindings: JsonObject } = JSON.parse(given);
+    return { ok: true, text: evaluateToText(source, input, bindings) };
+  } catch (error) {
+    return { ok: false, error: messageOf(error) };
+  }
+}
