@@ -54,7 +54,7 @@ export class Items {
 
   abort(): void {
     this.#aborted = true;
-    this.#firstError ??= 'aborted';
+    this.#firstError ??= 'stopped by force';
     for (const abort of this.#aborts.values()) abort();
     this.#fillPlaces();
   }

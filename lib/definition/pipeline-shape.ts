@@ -12,6 +12,7 @@ export const PIPELINE_SHAPE: Shape = {
   fieldsAt,
   idHint:
     'an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _; a pipeline may have dots in its own',
+  keyLists: { reads: '', await: '' },
 };
 
 function fieldsAt(path: Path): readonly string[] {

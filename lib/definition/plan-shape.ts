@@ -11,4 +11,9 @@ export const PLAN_SHAPE: Shape = {
   fieldsAt: ([first]) => (first === 'sub_pipelines' ? SUB_PIPELINE_FIELDS : PLAN_FIELDS),
   idHint:
     'an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _; a plan may have dots in its own',
+  keyLists: {
+    reads: '',
+    stores: '',
+    inputs: ', a list of the plan\'s inputs; values go under the plan\'s own "inputs"',
+  },
 };

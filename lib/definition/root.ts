@@ -15,10 +15,13 @@ export type Root =
     }
   | { readonly ok: false; readonly finding: Finding };
 
-/** What was given, by its root key, or by the list that a bare object has; undefined when neither tells. */
+/** What was given, by the list that it has, or else by its root key; undefined when neither tells. */
 export function kindOfRoot(value: unknown): DefinitionKind | undefined {
   if (!isObject(value)) return undefined;
-  return bareKindOf(value) ?? KINDS.find((kind) => Object.hasOwn(value, kind));
+  const kind = bareKindOf(value);
+  if (kind !== undefined) return kind;
+  const key = KINDS.find((known) => Object.hasOwn(value, known));
+  return key && (bareKindOf(value[key]) ?? key);
 }
 
 /**
@@ -29,7 +32,8 @@ export function rootOf(value: unknown, wanted: DefinitionKind): Root {
   if (!isObject(value)) return refused('wrong_type', `a definition is a map, not ${kindOf(value)}`);
   if (Object.hasOwn(value, wanted)) return underItsKey(value, wanted);
   const found = kindOfRoot(value);
-  if (found !== undefined && found !== wanted) return mistaken(found, wanted, []);
+  if (found === wanted && bareKindOf(value) === undefined) return misnamed(found);
+  if (found !== undefined && found !== wanted) return mistaken(found, wanted);
   if (FIELDS[wanted].some((field) => Object.hasOwn(value, field))) {
     return { ok: true, definition: value, path: [], findings: [] };
   }
@@ -37,6 +41,8 @@ export function rootOf(value: unknown, wanted: DefinitionKind): Root {
 }
 
 const KINDS = ['pipeline', 'plan'] as const;
+
+const LISTS = { pipeline: 'tasks', plan: 'sub_pipelines' } as const;
 
 const FIELDS = { pipeline: PIPELINE_FIELDS, plan: PLAN_FIELDS } as const;
 
@@ -50,7 +56,7 @@ function bareKindOf(value: unknown): DefinitionKind | undefined {
 function underItsKey(value: Record<string, unknown>, kind: DefinitionKind): Root {
   const definition = value[kind];
   const bare = bareKindOf(definition);
-  if (bare !== undefined && bare !== kind) return mistaken(bare, kind, [kind]);
+  if (bare !== undefined && bare !== kind) return misnamed(bare);
   const strangers = Object.keys(value).filter((key) => key !== kind);
   return { ok: true, definition, path: [kind], findings: strangers.map((key) => stranger(key, kind)) };
 }
@@ -61,9 +67,16 @@ function stranger(key: string, kind: DefinitionKind): Finding {
   return { code: 'unknown_field', message: `"${key}" stands beside "${kind}"`, path: [key], hint, at: 'key' };
 }
 
-function mistaken(found: DefinitionKind, wanted: DefinitionKind, path: Path): Root {
+function mistaken(found: DefinitionKind, wanted: DefinitionKind): Root {
   const message = `this is a ${found}, not a ${wanted}`;
-  return refused('invalid_value', message, path, `run and validate it as a ${found}`);
+  return refused('invalid_value', message, [], `run and validate it as a ${found}`);
+}
+
+/** The key of one kind stands over the list of the other. */
+function misnamed(held: DefinitionKind): Root {
+  const key = held === 'plan' ? 'pipeline' : 'plan';
+  const message = `it begins with "${key}:" but holds "${LISTS[held]}"`;
+  return refused('invalid_value', message, [key], `begin with "${held}:"`);
 }
 
 function refused(code: Finding['code'], message: string, path: Path = [], hint?: string): Root {

@@ -10,11 +10,14 @@ import {
   parseDocument,
 } from 'yaml';
 import { messageOf } from '../errors.js';
+import { namedBy } from './anchors.js';
 import { LONGEST_TEXT_BYTES, MOST_ALIASES, TOO_DEEP } from './limits.js';
 import { isNestedTooDeeply } from './nesting.js';
 import type { Path, Position, Problem, ProblemCode } from './problem.js';
 import { scanDocument } from './scan.js';
 import { scanValue } from './scan-value.js';
+import { syntaxHint } from './syntax-hint.js';
+import { unfoldingProblem } from './unfolding.js';
 
 /** A definition as it was given: its value, and where in the text each part of it stands. */
 export interface Source {
@@ -30,7 +33,9 @@ export interface Source {
 /** A definition that came as an object has no lines. */
 export function sourceOfValue(value: unknown): Source {
   const problems = scanValue(value);
-  return problems.length > 0 ? unreadable(problems) : { ...NOWHERE, value };
+  if (problems.length > 0) return unreadable(problems);
+  const unfolded = unfoldingProblem(value);
+  return unfolded === undefined ? { ...NOWHERE, value } : unreadable([problem('too_large', unfolded)]);
 }
 
 /**
@@ -60,6 +65,8 @@ export function readSource(text: string): Source {
   if (scan.problems.some(({ code }) => code === 'syntax')) return unreadable(scan.problems);
   const value = valueOf(document);
   if (!value.ok) return unreadable([...scan.problems, problem('too_large', value.error)]);
+  const unfolded = unfoldingProblem(value.value);
+  if (unfolded !== undefined) return unreadable([...scan.problems, problem('too_large', unfolded)]);
   return {
     value: value.value,
     problems: scan.problems,
@@ -116,21 +123,14 @@ function syntaxProblems(document: Document, text: string, lines: LineCounter): P
     return problem(
       'syntax',
       `not YAML: ${decapitalised(message)}`,
-      quotingHint(text, lines, position),
+      syntaxHint({ code, message }, lineOf(text, lines, position), position.column),
       position,
     );
   });
 }
 
-/** `x: {{a.output}} and more` and `x: a: b` are no YAML at all, and the parser's words do not help. */
-function quotingHint(text: string, lines: LineCounter, { line }: Position): string | undefined {
-  const start = lines.lineStarts[line - 1] ?? 0;
-  const end = lines.lineStarts[line] ?? text.length;
-  const content = text.slice(start, end);
-  if (/[:-]\s+\{\{/.test(content)) return 'put quotes around the template';
-  return /:\s.*:(\s|$)/.test(content)
-    ? 'put quotes around text that holds ": ", or write it as a block after "|"'
-    : undefined;
+function lineOf(text: string, { lineStarts }: LineCounter, { line }: Position): string {
+  return text.slice(lineStarts[line - 1] ?? 0, lineStarts[line] ?? text.length);
 }
 
 function valueOf(document: Document): { ok: true; value: unknown } | { ok: false; error: string } {
@@ -150,7 +150,7 @@ function locate(
   let node: unknown = document.contents;
   let found: Node | null = document.contents;
   for (const [depth, key] of path.entries()) {
-    if (isAlias(node)) node = node.resolve(document);
+    if (isAlias(node)) node = namedBy(node, document);
     if (isSeq(node)) node = node.items[Number(key)];
     else if (isMap(node)) {
       const pair = node.items.find(

@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isObject, kindOf } from '../json.js';
+import { meantKeys } from './meant-keys.js';
 import type { Path, Problem, ProblemCode } from './problem.js';
 import { nearest } from './suggest.js';
 
@@ -25,6 +26,8 @@ export interface Shape {
   /** The fields known at a place, for hints. */
   readonly fieldsAt: (path: Path) => readonly string[];
   readonly idHint: string;
+  /** The fields that are lists of keys, each with what to say to one who wrote a map there. */
+  readonly keyLists: Readonly<Record<string, string>>;
 }
 
 /** Holds the definition against the schema: fields, types, ranges (rule 11, D2). All that is wrong, not the first only. */
@@ -47,6 +50,7 @@ function findingOf(error: ErrorObject, definition: unknown, shape: Shape): Findi
         code: 'wrong_type',
         path,
         message: `${name} must be ${typeName(error)}, not ${kind(definition, path)}`,
+        ...(error.params['type'] === 'array' ? listHint(path, valueAt(definition, path), shape) : {}),
       };
     case 'enum': {
       const allowed = (error.params['allowedValues'] as unknown[]).map(String);
@@ -98,6 +102,17 @@ function missingField(field: string, path: Path, definition: unknown, shape: Sha
   const isNamed = path.length > 0 && isObject(owner) && typeof owner['id'] === 'string';
   const whose = isNamed ? `${shape.part} "${String(owner['id'])}"` : nameOf(path, shape);
   return { code: 'missing_field', message: `${whose} has no "${field}"`, path };
+}
+
+/** Nobody means more by one text. */
+const MOST_MEANT = 12;
+
+function listHint(path: Path, value: unknown, { keyLists }: Shape): { hint?: string } {
+  const field = String(path.at(-1));
+  const keys = meantKeys(value);
+  if (!Object.hasOwn(keyLists, field) || keys.length === 0 || keys.length > MOST_MEANT) return {};
+  const more = isObject(value) ? (keyLists[field] ?? '') : '';
+  return { hint: `write ${field}: [${keys.join(', ')}]${more}` };
 }
 
 function suggestion(word: string, known: Iterable<string>): { hint?: string } {

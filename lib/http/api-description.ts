@@ -19,7 +19,7 @@ There are two ways to run one:
 A plan is a set of pipelines that pass values on through the blackboard: what one stores and another reads decides
 their order. \`POST /plans/run\` and \`POST /plans/run_async\` run one in the same two ways, and its runs stand among those
 of pipelines, under \`/pipelines/runs\`, with \`kind\` \`plan\`. The pipelines of a plan stand in it, or come with it in
-\`pipelines\`; the server reads no file.
+\`pipelines\`; the server reads none of the files that a plan names.
 
 Bodies are JSON in UTF-8. Where a definition is expected, it may also be sent alone, as YAML
 (\`Content-Type: application/yaml\`). Names are in snake_case, durations in seconds unless the name ends in \`_ms\`, times

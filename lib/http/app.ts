@@ -129,10 +129,15 @@ function unknown(routes: readonly Route[]): Middleware {
     const allowed = patterns
       .filter(({ pattern }) => pattern.test(ctx.path))
       .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-    if (allowed.length === 0) throw new WavetrainError('not_found', `there is nothing at ${ctx.path}`);
+    if (allowed.length === 0) throw nothingAt(ctx.path);
     ctx.set('Allow', allowed.join(', '));
     throw new WavetrainError('method_not_allowed', `${ctx.path} takes ${allowed.join(', ')}`);
   };
+}
+
+function nothingAt(path: string): WavetrainError {
+  const hint = path.startsWith('/plans/runs') ? ': runs of plans are under /pipelines/runs too' : '';
+  return new WavetrainError('not_found', `there is nothing at ${path}${hint}`);
 }
 
 function patternOf(path: string): RegExp {

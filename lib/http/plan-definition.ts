@@ -65,6 +65,7 @@ function givenPipeline(pipeline: string | Record<string, unknown>): GivenPipelin
 /** A file would be at hand elsewhere. */
 function withPlaceForPipelines(problem: Problem): Problem {
   if (problem.code !== 'missing_pipeline') return problem;
-  const hint = 'send it in "pipelines" under that id, or write it in the plan: the server reads no file';
+  const hint =
+    'send it in "pipelines" under that id, or write it in the plan: the server reads none of the files that a plan names';
   return { ...problem, hint };
 }

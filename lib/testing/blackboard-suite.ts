@@ -27,7 +27,27 @@ export function blackboardSuite({ create }: BlackboardSuiteOptions): readonly Co
     ['does not let a reader change what stands', isNotChangedByReaders],
     ['does not change what a reader holds by a later append', doesNotChangeReaders],
   ];
-  return cases.map(([title, check]) => ({ title, run: async () => check(await create()) }));
+  return cases.map(([title, check]) => ({
+    title,
+    run: async () => leavingPrototypesAlone(async () => check(await create())),
+  }));
+}
+
+/** A blackboard that takes a name for a property of every object would break whatever runs after it. */
+async function leavingPrototypesAlone(check: () => Promise<void>): Promise<void> {
+  const before = new Set(Object.getOwnPropertyNames(Object.prototype));
+  let thrown: unknown;
+  await check().catch((error: unknown) => {
+    thrown = error;
+  });
+  const added = Object.getOwnPropertyNames(Object.prototype).filter((name) => !before.has(name));
+  for (const name of added) Reflect.deleteProperty(Object.prototype, name);
+  strictEqual(
+    added.join(', '),
+    '',
+    'a tenant or key called "__proto__" changed every object of the process: keep them in a Map, or in objects made by Object.create(null)',
+  );
+  if (thrown !== undefined) throw thrown;
 }
 
 async function givesNothing(blackboard: Blackboard): Promise<void> {

@@ -110,7 +110,10 @@ describe('reading a definition (D7)', () => {
     'wrong columns beside braces': ['a:\n  - {b: 1, c: 2}\n d: {e: 1, f: 1}\n', COLUMNS],
     'a tab': ['a:\n\tb: 1\n', 'indent with blanks, not with tabs'],
     'a tab after blanks': ['a:\n  - b: 1\n\t  c: {d: 1, e: 2}\n', 'indent with blanks, not with tabs'],
-    'a key without its colon': ['a:\n  b\n  c: 1\n', 'a key ends with ":", and begins in the column of its neighbours'],
+    'a key without its colon': [
+      'a:\n  b\n  c: 1\n',
+      'a key ends with ":", and begins in the column of its neighbours',
+    ],
   };
   for (const [title, [text, hint]] of Object.entries(indented)) {
     it(`says what to do about ${title}`, () => {

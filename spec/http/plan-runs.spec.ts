@@ -128,6 +128,12 @@ describe('Runs of plans are runs (D35)', () => {
     expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: true });
   });
 
+  it('are under /pipelines/runs, and who looks elsewhere is told so', async () => {
+    const { status, body } = await held.ask<ErrorBody>('POST', '/plans/runs/1/cancel');
+    expect(status).to.equal(404);
+    expect(JSON.stringify(body)).to.contain('runs of plans are under /pipelines/runs');
+  });
+
   it('are rerun: all of it, from the failure, or from a sub-pipeline and what reads from it', async () => {
     const earlier = await held.submitPlan(HELD_PLAN, { tenant_id: 'acme', collect_events: true });
     held.callOf(earlier).resolve('kept');

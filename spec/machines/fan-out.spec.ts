@@ -86,7 +86,7 @@ describe('the fan-out actor', () => {
       'abort f[0]',
       'abort f[1]',
       'abort f[2]',
-      'publish f (aborted)',
+      'publish f (stopped by force)',
     ]);
     expect(run.work.log).to.not.include('invoke f[3]');
     expect(run.actor.getSnapshot().status).to.equal('done');

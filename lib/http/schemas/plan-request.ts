@@ -35,7 +35,7 @@ const Pipelines = Type.Unsafe<Record<string, string | Record<string, unknown>>>(
   type: 'object',
   additionalProperties: { type: ['object', 'string'] },
   description:
-    'Sub-pipeline id to its pipeline, for those that do not stand in the plan: a definition, or its YAML or JSON text. The server reads no file, whatever `file` says.',
+    'Sub-pipeline id to its pipeline, for those that do not stand in the plan: a definition, or its YAML or JSON text. The server reads none of the files that a plan names.',
 });
 
 const planProperties = {
