@@ -18,6 +18,7 @@ import { referenceFindings } from './reference-findings.js';
 import { sessionFindings } from './session-findings.js';
 import { shortenedList } from './shortened-list.js';
 import { Suggestions } from './suggestions.js';
+import { superfluousInputs } from './superfluous-inputs.js';
 import { taskFindings } from './task-findings.js';
 
 export type { Check } from './pipeline.js';
@@ -57,6 +58,7 @@ export function checkSource(source: Source, known: Known): Check {
       .filter(notToldAlready(source, root.path))
       .map((finding) => placed(finding, source, root.path)),
     ...nested.flatMap((check) => check.problems),
+    ...superfluousInputs(known.givenInputs, takenBy(draft)),
   ];
   const problems = firstProblems(all.sort(byPosition));
   if (problems.some(({ severity }) => severity === 'error') || !order.ok) return { ok: false, problems };
@@ -74,8 +76,16 @@ export function checkSource(source: Source, known: Known): Check {
 
 function checkWith(catalog: Catalog): CheckAnother {
   return (given, known) => {
-    const options = { ...known, catalog };
-    return 'text' in given ? checkPipeline(given.text, options) : checkDefinition(given.value, options);
+    const source = 'text' in given ? readSource(given.text) : sourceOfValue(given.value);
+    return checkSource(source, { ...knownOf(known, catalog), givenInputs: [] });
+  };
+}
+
+function takenBy(draft: Draft): Parameters<typeof superfluousInputs>[1] {
+  return {
+    inputs: new Set([...draft.inputKeys, ...inputsReadBy(draft)]),
+    params: draft.paramNames,
+    why: 'the pipeline neither declares nor reads it',
   };
 }
 

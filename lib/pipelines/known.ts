@@ -11,6 +11,8 @@ export interface Known {
   readonly catalog: Catalog;
   /** Keys of the inputs given for the run (D5); undefined when nobody knows them before it. */
   readonly inputs: Iterable<string> | undefined;
+  /** Those that whoever starts the run gave for this very definition: one that it does not take is told. */
+  readonly givenInputs: readonly string[];
   /** What to do about an input that neither they nor the definition provide. */
   readonly inputHint: string;
   /** Session keys that are there when the run starts (D9). */
@@ -20,9 +22,11 @@ export interface Known {
 }
 
 export function knownOf({ inputs, session }: KnownOfRun, catalog: Catalog): Known {
+  const givenInputs = Object.keys(inputs ?? {});
   return {
     catalog,
-    inputs: Object.keys(inputs ?? {}),
+    inputs: givenInputs,
+    givenInputs,
     inputHint: 'give it a default under "inputs", or pass it with --inputs',
     session: new Set(Object.keys(session ?? {})),
     nesting: 0,

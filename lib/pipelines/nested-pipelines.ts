@@ -86,6 +86,7 @@ function knownWithin({ id, literalInputs }: DraftTask, { catalog, nesting }: Kno
   return {
     catalog,
     inputs: isObject(inputs) ? Object.keys(inputs) : undefined,
+    givenInputs: [],
     inputHint: `give it a default under "inputs", or hand it on: name it in the "inputs" of task "${id}"`,
     session: { has: () => true },
     nesting: nesting + 1,

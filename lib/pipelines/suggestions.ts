@@ -9,8 +9,14 @@ export class Suggestions {
 
   /** `otherwise` is the hint when no name is near. */
   hint(word: string, known: Iterable<string>, otherwise?: string): { readonly hint?: string } {
-    const near = this.#left-- > 0 ? nearest(word, known) : undefined;
+    const [near] = this.nearest(word, known);
     const hint = near === undefined ? otherwise : `did you mean "${near}"?`;
     return hint === undefined ? {} : { hint };
+  }
+
+  /** One, or none. */
+  nearest(word: string, known: Iterable<string>): string[] {
+    const near = this.#left-- > 0 ? nearest(word, known) : undefined;
+    return near === undefined ? [] : [near];
   }
 }

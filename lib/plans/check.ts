@@ -8,6 +8,7 @@ import { type Finding, structureFindings } from '../definition/structure.js';
 import type { CheckOptions } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { Suggestions } from '../pipelines/suggestions.js';
+import { superfluousInputs } from '../pipelines/superfluous-inputs.js';
 import { layer, type Upstream } from '../waves/layering.js';
 import { assemblePlan } from './assemble.js';
 import { contractFindings } from './contract-findings.js';
@@ -71,10 +72,18 @@ export function checkPlanSource(source: Source, options: PlanCheckOptions): Plan
       .filter(notToldAlready(source, root.path))
       .map((finding) => placed(finding, source, root.path)),
     ...superfluousPipelines(draft, known.given),
+    ...superfluousInputs(Object.keys(options.inputs ?? {}), takenBy(draft)),
   ];
   const problems = inOrder(ofPlan, checks);
   if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
   return soundPlan(root.definition as PlanDefinition, needs, layering.waves, checks, problems);
+}
+
+/** What is handed on is read by some pipeline, or told where it is not. */
+function takenBy({ inputKeys, subPipelines }: PlanDraft): Parameters<typeof superfluousInputs>[1] {
+  const handedOn = subPipelines.flatMap(({ inputs }) => inputs.map(({ key }) => key));
+  const why = 'the plan neither declares it nor hands it on to a sub-pipeline';
+  return { inputs: new Set([...inputKeys, ...handedOn]), why };
 }
 
 function findingsOf(

@@ -60,10 +60,11 @@ function unstoredKeys(
 function unknownInputs(
   { id, inputs }: DraftSubPipeline,
   contract: Contract,
-  { suggestions }: KnownKeys,
+  { inputs: known, suggestions }: KnownKeys,
 ): Finding[] {
   return once(inputs).flatMap(({ key, path }): Finding[] => {
-    if (contract.inputs.has(key)) return [];
+    // Of one that the plan does not have, that is told.
+    if (contract.inputs.has(key) || !known.has(key)) return [];
     const message = `the pipeline of sub-pipeline "${id}" neither declares nor reads the input "${key}"`;
     const hint = suggestions.hint(key, contract.inputs, 'take it out of "inputs"');
     return [{ code: 'unknown_input', message, path, ...hint }];

@@ -1,4 +1,7 @@
+import { SUB_PIPELINE_FIELDS } from '../definition/fields.js';
+import { meantKeys } from '../definition/meant-keys.js';
 import type { Path } from '../definition/problem.js';
+import { nearest } from '../definition/suggest.js';
 import { isObject } from '../json.js';
 
 /** A sub-pipeline as far as it can be understood, so that all problems of a broken plan are found at once. */
@@ -62,9 +65,24 @@ function partsOf(value: Record<string, unknown>, path: Path): Omit<DraftSubPipel
 }
 
 function keysIn(value: Record<string, unknown>, field: string, path: Path): PlacedKey[] {
-  return listOf(value[field]).flatMap((key, index) =>
-    typeof key === 'string' && key !== '' ? [{ key, path: [...path, field, index] }] : [],
+  const name = Object.hasOwn(value, field) ? field : misspelt(field, value);
+  if (name === undefined) return [];
+  const list = value[name];
+  if (!Array.isArray(list)) return meantKeys(list).map((key) => ({ key, path: [...path, name] }));
+  return list.flatMap((key: unknown, index) =>
+    typeof key === 'string' && key !== '' ? [{ key, path: [...path, name, index] }] : [],
   );
+}
+
+/** Nobody looks for a slip among more fields. */
+const MOST_FIELDS = 50;
+
+/** The field that was meant for this one: the schema reports it, and what others need of it is there. */
+function misspelt(field: string, value: Record<string, unknown>): string | undefined {
+  const known: readonly string[] = SUB_PIPELINE_FIELDS;
+  return Object.keys(value)
+    .slice(0, MOST_FIELDS)
+    .find((key) => !known.includes(key) && nearest(key, known) === field);
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -56,9 +56,15 @@ async function named(id: string, file: string, place: PlanFolder): Promise<Given
   const reading = await place.read(file);
   switch (reading.kind) {
     case 'absent':
-      return missing(`sub-pipeline "${id}": there is no file "${file}" in ${place.path}`);
+      return missing(
+        `sub-pipeline "${id}": there is no file "${file}" in ${place.path}`,
+        didYouMean(await place.nearest(file)),
+      );
     case 'plan':
-      return missing(`sub-pipeline "${id}" names the plan itself: ${file}`, NAME_IT);
+      return missing(
+        `sub-pipeline "${id}" names the plan itself: ${file}`,
+        'name the file of its own pipeline',
+      );
     default:
       return given(id, file, reading);
   }
@@ -88,6 +94,10 @@ function given(
   return reading.kind === 'text'
     ? { text: reading.text, file }
     : missing(`sub-pipeline "${id}": ${reading.message}`);
+}
+
+function didYouMean(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : `did you mean "${file}"?`;
 }
 
 function missing(message: string, hint?: string): GivenPipeline {

@@ -1,7 +1,9 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { definitionTextAt, whyUnreadable } from '../pipelines/definition-file.js';
 import { errorCode } from '../tools/error-code.js';
+import { isInside } from './inside.js';
+import { Neighbours } from './neighbours.js';
 
 /** What stands at a path of the folder: a text, nothing, the plan itself, or what is not read, with the reason. */
 export type Reading =
@@ -17,11 +19,13 @@ export class PlanFolder {
   /** With every link followed; undefined when there is no such folder. */
   readonly #real: string | undefined;
   readonly #planFile: string | undefined;
+  readonly #neighbours: Neighbours | undefined;
 
   private constructor(path: string, real: string | undefined, planFile: string | undefined) {
     this.path = path;
     this.#real = real;
     this.#planFile = planFile;
+    this.#neighbours = real === undefined ? undefined : new Neighbours(real, planFile);
   }
 
   static async open(folder: string, planFile: string | undefined): Promise<PlanFolder> {
@@ -42,6 +46,11 @@ export class PlanFolder {
     }
   }
 
+  /** The file that was probably meant by a name under which nothing stands. */
+  async nearest(name: string): Promise<string | undefined> {
+    return this.#neighbours?.nearest(name);
+  }
+
   async #readReal(real: string, name: string): Promise<Reading> {
     if (this.#real === undefined || !isInside(real, this.#real)) return this.#outside(name);
     if (real === this.#planFile) return { kind: 'plan' };
@@ -60,11 +69,6 @@ async function whereIs(path: string): Promise<string | undefined> {
     // Whoever reads from it is told.
     return undefined;
   }
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 function unreachable(name: string, error: unknown): Reading {

@@ -34,7 +34,9 @@ function idFindings({ id, path }: DraftSubPipeline, seen: ReadonlyMap<string, Dr
   const first = seen.get(id);
   if (first === undefined) return [];
   const message = `two sub-pipelines are called "${id}"; the first is sub-pipeline ${Number(first.path[1]) + 1}`;
-  return [{ code: 'duplicate_sub_pipeline', message, path: [...path, 'id'] }];
+  return [
+    { code: 'duplicate_sub_pipeline', message, path: [...path, 'id'], hint: 'give one of them another id' },
+  ];
 }
 
 function repetitions(list: readonly PlacedKey[]): Finding[] {

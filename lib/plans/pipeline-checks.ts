@@ -50,11 +50,17 @@ export function checkPipelines(
   known: KnownOfPipelines,
 ): PipelineCheck[] {
   const unquotedIn = unquotedByEntry(source, base, { list: 'sub_pipelines', field: ['pipeline'] });
-  return subPipelines.map((subPipeline) =>
-    subPipeline.inline === undefined
-      ? checkGiven(subPipeline, known.given.get(subPipeline.id), known)
-      : checkInline(subPipeline, subPipeline.inline.value, { source, base, unquotedIn }, known),
-  );
+  return subPipelines.map((subPipeline) => {
+    const { id, name, inline } = subPipeline;
+    if (inline !== undefined)
+      return checkInline(subPipeline, inline.value, { source, base, unquotedIn }, known);
+    // What is at hand under an id is for the first that has it.
+    return id === name ? checkGiven(subPipeline, known.given.get(id), known) : unchecked(subPipeline);
+  });
+}
+
+function unchecked(subPipeline: DraftSubPipeline): PipelineCheck {
+  return { subPipeline, pipeline: undefined, file: undefined, findings: [], problems: [] };
 }
 
 function checkInline(
@@ -65,8 +71,7 @@ function checkInline(
 ): PipelineCheck {
   const { file, path } = subPipeline;
   // What is no map is the schema's to report.
-  if (!isObject(value))
-    return { subPipeline, pipeline: undefined, file: undefined, findings: [], problems: [] };
+  if (!isObject(value)) return unchecked(subPipeline);
   const base = [...plan.base, ...path, 'pipeline'];
   const source = sourceWithin(plan.source, base, value, plan.unquotedIn(Number(path[1])));
   const check = checked(subPipeline, source, [...path, 'pipeline'], known, (problem) => ({
@@ -85,7 +90,7 @@ function checkGiven(
   const at = file === undefined ? path : [...path, 'file'];
   if (given === undefined || 'missing' in given) {
     const finding = missingPipeline(subPipeline, given, at, known.complete);
-    return { subPipeline, pipeline: undefined, file: undefined, findings: [finding], problems: [] };
+    return { ...unchecked(subPipeline), findings: [finding] };
   }
   if ('value' in given) {
     return checked(subPipeline, sourceOfValue(given.value), at, known, besideThePlan(id));
@@ -104,13 +109,13 @@ function checked(
   told: (problem: Problem) => Problem,
   file?: string,
 ): PipelineCheck {
-  const nothing = { subPipeline, pipeline: undefined, file, findings: [], problems: [] };
+  const nothing = { ...unchecked(subPipeline), file };
   if (kindOfRoot(source.value) === 'plan') return { ...nothing, findings: [nestedPlan(subPipeline, at)] };
   const reads = new Set(subPipeline.reads.map(({ key }) => key));
   const check = checkSource(source, {
     catalog: known.catalog,
-    // Those that the plan does not have are told in the plan.
-    inputs: subPipeline.inputs.map(({ key }) => key),
+    inputs: handedOn(subPipeline, known),
+    givenInputs: [],
     inputHint: `give it a default under "inputs", or hand it on: name it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
     session: { has: (key) => reads.has(key) || known.session.has(key) },
     nesting: 0,
@@ -120,6 +125,11 @@ function checked(
     .filter(({ code }) => !check.ok || code !== 'session_never_stored')
     .map(told);
   return { ...nothing, pipeline: check.ok ? check.pipeline : undefined, problems };
+}
+
+/** Those that the plan does not have are told there: here they count, and so do those that they were meant to be. */
+function handedOn({ inputs }: DraftSubPipeline, { inputs: known, suggestions }: KnownKeys): string[] {
+  return inputs.flatMap(({ key }) => (known.has(key) ? [key] : [key, ...suggestions.nearest(key, known)]));
 }
 
 /** In a map of pipelines by id. */

@@ -38,7 +38,7 @@ function undeclaredRead(
   reader: string,
   hasFallback: boolean,
   { subPipeline, pipeline }: Compared,
-  { writers }: KnownKeys,
+  { writers, suggestions }: KnownKeys,
 ): Finding[] {
   const { id, reads } = subPipeline;
   const writer = writers.other(key, subPipeline);
@@ -49,8 +49,13 @@ function undeclaredRead(
     return [{ ...finding, message, hint, ...(hasFallback ? { severity: 'warning' } : {}) }];
   }
   if (hasFallback || pipeline.contract.storesUnknownKey) return [];
-  const hint = `nothing in the plan stores it: give it as session, or give a value: {{session.${key} ?? null}}`;
-  return [{ ...finding, message, hint, severity: 'warning' }];
+  const otherwise = `nothing in the plan stores it: give it as session, or give a value: {{session.${key} ?? null}}`;
+  const likely = [
+    ...reads.map((read) => read.key),
+    ...writers.keysFor(subPipeline),
+    ...pipeline.contract.stores.keys(),
+  ];
+  return [{ ...finding, message, severity: 'warning', ...suggestions.hint(key, likely, otherwise) }];
 }
 
 function hiddenRead(key: string, reader: string, path: Path, { id }: DraftSubPipeline): Finding {

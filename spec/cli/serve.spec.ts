@@ -109,6 +109,21 @@ describe('wavetrain serve (D43)', () => {
     await serve.ended;
   });
 
+  it('survives an expression that takes more memory than there is, and evaluates the next', async () => {
+    const serve = new Serve([]);
+    const url = await serve.url();
+    const evaluation = (expression: string): Promise<Response> => {
+      const tasks = [{ id: 't', tool: 'transform', inputs: { input: {}, expression } }];
+      return post(url, '/pipelines/run', { pipeline: { id: 'a', goal: 'g', tasks } });
+    };
+    const greedy = await evaluation('$pad("", 1000000, "  - {id: t, tool: mock}")');
+    expect(greedy.status).to.equal(500);
+    expect(await greedy.text()).to.match(/more than 256 MiB of memory|more than 1 s/);
+    expect(await (await evaluation('1 + 1')).json()).to.deep.include({ outputs: { t: 2 } });
+    serve.signals.emit('SIGTERM');
+    expect(await serve.ended).to.include({ status: 0, stderr: '' });
+  });
+
   describe('refuses before it listens', () => {
     const refusals: [title: string, flags: string[], env: Record<string, string>, told: RegExp][] = [
       ['a port that is none', ['--port', '70000'], {}, /--port takes a whole number from 0 to 65535/],
@@ -146,7 +161,11 @@ describe('wavetrain serve (D43)', () => {
     const child = spawn(process.execPath, [join(ROOT, 'bin/wavetrain.js'), 'serve', '--port', '0'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    await once(child.stdout, 'data');
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { url } = JSON.parse(line.toString('utf8')) as { url: string };
+    const tasks = [{ id: 't', tool: 'transform', inputs: { input: 20, expression: '$ + 1' } }];
+    const answer = await post(url, '/pipelines/run', { pipeline: { id: 'a', goal: 'g', tasks } });
+    expect(await answer.json()).to.deep.include({ outputs: { t: 21 } });
     child.kill('SIGTERM');
     const [status] = (await once(child, 'exit')) as [number];
     expect(status).to.equal(0);

@@ -105,6 +105,7 @@ describe('reading a definition (D7)', () => {
     'a key below the dash of its entry': ['a:\n  - b: 1\n  c: 2\n', COLUMNS],
     'a key between the dash and its entry': ['a:\n  - b: 1\n   c: 2\n', COLUMNS],
     'a dash among keys': ['a:\n  b: 1\n  - c\n', COLUMNS],
+    'a dash in the column of the key around it': ['a: x\n- b\n', COLUMNS],
     'a dash further in than the entry before it': ['a:\n  - b: 1\n    - c: 2\n', COLUMNS],
     'a first key further in than the others': [' a: 1\nb: 2\n', COLUMNS],
     'wrong columns beside braces': ['a:\n  - {b: 1, c: 2}\n d: {e: 1, f: 1}\n', COLUMNS],

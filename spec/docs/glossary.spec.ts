@@ -15,6 +15,7 @@ const ALLOWED: readonly {
     reason: 'the yaml package calls parts of its tree so',
   },
   { file: 'lib/definition/scan.ts', words: ['node'], reason: 'the same' },
+  { file: 'lib/definition/anchors.ts', words: ['node'], reason: 'the same' },
   { file: 'lib/definition/nesting.ts', words: ['flow'], reason: 'YAML calls its bracketed style so' },
   { file: 'lib/pipelines/chart.ts', words: ['node'], reason: 'Graphviz calls its boxes so' },
   { file: 'lib/cli/doctor/doctor.ts', words: ['node'], reason: 'Node.js' },

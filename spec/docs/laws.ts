@@ -180,7 +180,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
   },
   {
     what: 'the process',
-    pattern: /\bprocess\.(?!env\b)[a-z]+/,
+    pattern: /(?<!-)\bprocess\.(?!env\b)[a-z]+/,
     only: {
       'lib/cli/context.ts': 'the surroundings of a command, which specs replace',
       'lib/cli/doctor/examinations.ts': 'a default: the version of Node.js',
@@ -189,7 +189,9 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/cli/watch-the-end.ts': 'the end of the process',
       'lib/execution/journal.ts': 'warns the host of a listener that threw',
       'lib/execution/local.ts': 'a default: the working directory',
-      'lib/tools/expressions/expression-process.ts': 'a program of its own, asked by the process that started it',
+      'lib/tools/expressions/expression-process.ts':
+        'a program of its own, asked by the process that started it',
+      'lib/tools/expressions/start-limited.ts': 'the path of Node.js, to start it once more',
     },
   },
 ];

@@ -120,7 +120,7 @@ describe('POST /plans/run', () => {
       const plan = { id: 'p', sub_pipelines: [subPipeline] };
       const { problems } = await refusal({ plan }, 'invalid_definition');
       expect(problems?.map(({ code, hint }) => `${code}: ${hint}`)).to.deep.equal([
-        'missing_pipeline: send it in "pipelines" under that id, or write it in the plan: the server reads no file',
+        'missing_pipeline: send it in "pipelines" under that id, or write it in the plan: the server reads none of the files that a plan names',
       ]);
     }
     const sent = { a: { id: 'a', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] } };

@@ -63,7 +63,7 @@ describe('What can be asked about a plan', () => {
         message: 'sub-pipeline "sign" was not compared with its pipeline: it is not at hand',
         path: '/sub_pipelines/0',
         severity: 'warning',
-        hint: 'send it in "pipelines" under that id, or write it in the plan: the server reads no file',
+        hint: 'send it in "pipelines" under that id, or write it in the plan: the server reads none of the files that a plan names',
       },
     ]);
   });

@@ -389,6 +389,16 @@ pipeline:
         `${many(n, (i) => `- {id: s${i}, tool: store, inputs: {key: k, value: 1}}`, '\n')}\n${many(n, (i) => `- {id: r${i}, tool: mock, inputs: {x: "{{session.k}}"}}`, '\n')}`,
     ],
   ];
+  it('says how to write a list of keys', () => {
+    const text = pipelineOf('- {id: a, tool: mock}\n- {id: b, tool: mock, await: a}');
+    const check = checking(text.replace('  goal:', '  reads: x, y\n  goal:'));
+    expect(check.problems.map(({ message, hint }) => `${message}; ${hint ?? ''}`)).to.deep.equal([
+      '"reads" must be a list, not text; write reads: [x, y]',
+      '"await" must be a list, not text; write await: [a]',
+    ]);
+    expect(only(checking('{id: p, goal: g, tasks: a}'))).not.to.have.property('hint');
+  });
+
   for (const [title, tasks] of scaling) {
     it(`takes time in proportion to the text, with many ${title}`, () => {
       const timeOf = (size: number): number => {

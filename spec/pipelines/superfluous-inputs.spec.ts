@@ -35,7 +35,7 @@ describe('inputs given for a run that nothing takes (D5)', () => {
   it('are pointed to the params when one is called so (D4)', () => {
     const withParam = READS_LEAST.replace('  goal:', '  params: {city: {default: Oslo}}\n  goal:');
     expect(only(checking(withParam, { inputs: { city: 'Bergen' } })).hint).to.equal(
-      '"city" is a param: give it as one, with --params',
+      '"city" is a param: pass it with --params',
     );
   });
 
@@ -45,6 +45,13 @@ describe('inputs given for a run that nothing takes (D5)', () => {
       const task = `- {id: call, tool: run_pipeline, inputs: {pipeline: ${nested}, inputs: ${inputs}}}`;
       expect(checking(pipelineOf(task)).problems).to.deep.equal([]);
     }
+  });
+
+  it('are not looked for in a pipeline that only the run knows (D49)', () => {
+    const caller = checking(READS_LEAST);
+    if (!caller.ok) throw new Error('it cannot run');
+    const called = caller.pipeline.checkAnother({ text: READS_LEAST }, { inputs: { most: 1 } });
+    expect(called).to.deep.include({ ok: true, problems: [] });
   });
 });
 

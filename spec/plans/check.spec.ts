@@ -121,7 +121,7 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     expect(errorsIn(check).map(({ message, hint = '' }) => `${message} (${hint})`)).to.deep.equal([
       'there is no field "store" here (did you mean "stores"?)',
       'sub-pipeline 2 has no "id" ()',
-      '"reads" must be a list, not text ()',
+      '"reads" must be a list, not text (write reads: [x])',
       '"pipeline" must be a map, not 1 ()',
       '"id" must be text, not 5 ()',
       '"c d" is no id (an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _; a plan may have dots in its own)',

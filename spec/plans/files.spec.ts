@@ -60,7 +60,7 @@ describe('the files of a plan (D44)', () => {
   });
 
   it('are told as missing with the name beside them that was probably meant', async () => {
-    const plan = folder.write('plans/lettre.yaml', '');
+    const plan = folder.write('plans/letter.yml', '');
     folder.write('plans/letters.yaml', '');
     folder.write('plans/letter.txt', '');
     folder.write('plans/below/tides.json', '');

@@ -63,6 +63,12 @@ describe('one slip in a plan is one problem, with what to do about it (D8)', () 
     expect(onlyProblem(checkingPlan(planOf(`${storesOne}\n${undeclared}`)))).to.deep.include(near);
     const given = checkingPlan(planOf(misspelt), { session: { lines: 1 } });
     expect(onlyProblem(given)).to.deep.include(near);
+    const own = STORING.replace(
+      'tasks: [',
+      `tasks: [{id: r, tool: mock, inputs: {x: "{{session.lined}}"}}, `,
+    );
+    const storesIt = `- {id: a, stores: [lines], pipeline: ${own}}`;
+    expect(onlyProblem(checkingPlan(planOf(storesIt)))).to.deep.include(near);
   });
 
   it('an id that two have is not compared with the file of the first', () => {

@@ -6,7 +6,7 @@ import type { OpenServer } from '../../http/server.js';
 import type { Log } from '../../http/services.js';
 import type { ServerSettings } from '../../http/settings.js';
 import { readServerConfig, type ServerConfig } from '../../server-config.js';
-import type { Tool } from '../../tools/tool.js';
+import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../flags/env-file.js';
@@ -27,6 +27,7 @@ export interface ServeFlags {
 }
 
 type Parts = Awaited<ReturnType<CliContext['services']['server']>>;
+type Expressions = InstanceType<Parts['ExpressionProcesses']>;
 
 /** Serves the API until a signal ends it (D43). Answers `interrupted` when a second one cut it short. */
 export async function serve(flags: ServeFlags, context: CliContext): Promise<ExitStatus> {
@@ -44,7 +45,8 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<Exi
   const expressions = openExpressions(parts, context);
   try {
     const server = await parts.openServer({
-      ...(await settingsOf(parts, config, flags, context, parts.transformWith(expressions.evaluate))),
+      ...(await settingsOf(parts, config, flags, context)),
+      catalog: await catalogOf(expressions, parts, flags, context),
       log,
       watcher: tracing,
     });
@@ -57,6 +59,7 @@ export async function serve(flags: ServeFlags, context: CliContext): Promise<Exi
   } finally {
     signals.close();
     silence();
+    await expressions.close();
   }
 }
 
@@ -82,12 +85,11 @@ async function settingsOf(
   config: ServerConfig,
   flags: ServeFlags,
   context: CliContext,
-): Promise<Omit<ServerSettings, 'log' | 'watcher'>> {
+): Promise<Omit<ServerSettings, 'catalog' | 'log' | 'watcher'>> {
   const general = readConfig(context.env);
   const roots = general.fileRoots.map((root) => resolve(context.cwd, root));
   return {
     config,
-    catalog: (await openToolbox(flags.tools, general, context)).replacing(beside(parts, context)),
     files: parts.fileAccess(roots),
     keys:
       config.keysFile === undefined ? undefined : await parts.readKeys(resolve(context.cwd, config.keysFile)),
@@ -97,11 +99,25 @@ async function settingsOf(
   };
 }
 
-/** Expressions come from callers here, so they are evaluated beside the event loop. */
-function beside({ ExpressionThreads, transformWith }: Parts, { clock }: CliContext): Tool {
-  const most = Math.max(1, availableParallelism() - 1);
-  const threads = new ExpressionThreads(builtFile('expression-thread.cjs'), most, clock);
-  return transformWith((source, input, bindings) => threads.evaluate(source, input, bindings));
+/** Expressions come from callers here, so they are evaluated in processes of their own. */
+async function catalogOf(
+  expressions: Expressions,
+  { transformWith }: Parts,
+  { tools }: ServeFlags,
+  context: CliContext,
+): Promise<Catalog> {
+  const catalog = await openToolbox(tools, readConfig(context.env), context);
+  return catalog.replacing(
+    transformWith((source, input, bindings) => expressions.evaluate(source, input, bindings)),
+  );
+}
+
+/** Each that was asked once stays and takes some 50 MB; more of them than this would be idle most of the time. */
+const MOST_PROCESSES = 8;
+
+function openExpressions({ ExpressionProcesses }: Parts, { clock }: CliContext): Expressions {
+  const most = Math.min(Math.max(1, availableParallelism() - 1), MOST_PROCESSES);
+  return new ExpressionProcesses(builtFile('expression-process.cjs'), most, clock);
 }
 
 /** A misspelt variable changes nothing, and nothing else would say so. */

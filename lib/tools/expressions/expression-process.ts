@@ -1,11 +1,17 @@
 import { messageOf } from '../../errors.js';
 import type { Json, JsonObject } from '../../json.js';
+import { EXPRESSION_LIMITS } from '../../limits.js';
 import { evaluateToText } from './evaluate.js';
-import type { Answer, Question } from './question.js';
+import type { Answer, Question, Reply } from './question.js';
+
+/** What an idle process may hold; a small evaluation needs a third of it. */
+const IDLE_BYTES = (EXPRESSION_LIMITS.memoryMiB / 2) * 2 ** 20;
 
 /** A process that evaluates one expression after another, for as long as somebody is there to ask. */
 process.on('message', (question: Question) => {
-  process.send?.(answerTo(question));
+  const answer = answerTo(question);
+  const reply: Reply = { answer, isSwollen: process.memoryUsage.rss() > IDLE_BYTES };
+  process.send?.(reply);
 });
 process.on('disconnect', () => process.exit());
 

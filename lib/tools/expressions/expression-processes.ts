@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.js';
 import { messageOf, ToolError } from '../../errors.js';
 import type { Json, JsonObject } from '../../json.js';
-import { AskedProcess } from './asked-process.js';
+import { Evaluator } from './evaluator.js';
 import { type Answer, failure, type Question } from './question.js';
 
 /**
@@ -15,8 +15,8 @@ export class ExpressionProcesses {
   readonly #most: number;
   readonly #clock: Clock;
   readonly #waiting: (() => void)[] = [];
-  readonly #idle: AskedProcess[] = [];
-  readonly #all = new Set<AskedProcess>();
+  readonly #idle: Evaluator[] = [];
+  readonly #all = new Set<Evaluator>();
   #busy = 0;
   #isClosed = false;
 
@@ -75,15 +75,15 @@ export class ExpressionProcesses {
   }
 
   /** The one that was asked last, for it is the warmest; those that died while nobody asked are left out. */
-  #idleOne(): AskedProcess | undefined {
+  #idleOne(): Evaluator | undefined {
     for (;;) {
       const last = this.#idle.pop();
       if (last === undefined || last.isAlive) return last;
     }
   }
 
-  #start(): AskedProcess {
-    const one = new AskedProcess(this.#file, this.#clock);
+  #start(): Evaluator {
+    const one = new Evaluator(this.#file, this.#clock);
     this.#all.add(one);
     void one.ended.then(() => this.#all.delete(one));
     return one;

@@ -10,6 +10,13 @@ export type Answer =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly error: string };
 
+/** What a process says. */
+export interface Reply {
+  readonly answer: Answer;
+  /** It holds on to so much memory that another one had better take its place. */
+  readonly isSwollen: boolean;
+}
+
 /** An answer in place of the process, which has none. */
 export function failure(reason: string): Answer {
   return { ok: false, error: `the expression failed: ${reason}` };

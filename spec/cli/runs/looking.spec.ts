@@ -150,7 +150,7 @@ describe('runs show', () => {
     const stdout = new Screen(40);
     const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm', NO_COLOR: '1' };
     await server.runs(`show ${await server.settled(FAILING)}`, { stdout, env });
-    expect(stdout.text).to.contain('progress  2 of 2 waves, 2 of 2 tasks,\n          2 invocations\n');
+    expect(stdout.text).to.contain('progress  2 of 2 waves, 2 of 2 tasks, 2\n          invocations\n');
     const stderr = new Screen(40);
     await server.runs('show 019b7600-0000-7000-8000-000000000000', { stderr, env });
     for (const line of stderr.text.split('\n')) {

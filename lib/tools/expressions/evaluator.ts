@@ -1,17 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { dirname } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../clock.js';
 import { messageOf } from '../../errors.js';
 import { EXPRESSION_LIMITS } from '../../limits.js';
-import { type Answer, failure, type Question } from './question.js';
+import { startLimited } from './start-limited.js';
+import { type Answer, failure, type Question, type Reply } from './question.js';
 
 /** A process that does not answer by then will not. */
 const PATIENCE_MS = EXPRESSION_LIMITS.hardTimeoutMs + 1000;
 /** More of it for the first answer, since the process has to start as well. */
 const START_MS = 5000;
 
-/** Another process, as it is asked one question after another. Only its end can stop it: {@link AskedProcess.kill}. */
-export class AskedProcess {
+/** Another process, as it is asked one question after another. Only its end can stop it: {@link Evaluator.kill}. */
+export class Evaluator {
   /** Resolves when the process is gone. */
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
@@ -23,15 +23,11 @@ export class AskedProcess {
   /** @throws Error when the system refuses to start it; where it does so later, every question is answered by that. */
   constructor(file: string, clock: Clock) {
     this.#clock = clock;
-    this.#child = fork(file, {
-      // Nothing of the server's surroundings: neither its secrets nor its flags, nor a folder that may go away.
-      env: {},
-      cwd: dirname(file),
-      execArgv: [`--max-old-space-size=${EXPRESSION_LIMITS.memoryMiB}`],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    this.#child = startLimited(file);
+    this.#child.on('message', ({ answer, isSwollen }: Reply) => {
+      this.#settle?.(answer);
+      if (isSwollen) this.kill('it has grown too large');
     });
-    this.#child.on('message', (answer: Answer) => this.#settle?.(answer));
     this.ended = new Promise((resolve) => {
       const end = (reason: string): void => {
         this.#isAlive = false;
@@ -39,7 +35,10 @@ export class AskedProcess {
         resolve();
       };
       this.#child.once('exit', (status, signal) => end(reasonOfEnd(status, signal)));
-      this.#child.on('error', (error) => end(`its process cannot be asked: ${messageOf(error)}`));
+      this.#child.on('error', (error) => {
+        end(`its process cannot be asked: ${messageOf(error)}`);
+        this.#child.kill('SIGKILL');
+      });
     });
     this.#letGo();
   }
@@ -68,6 +67,8 @@ export class AskedProcess {
   kill(reason: string): void {
     this.#isAlive = false;
     this.#child.kill('SIGKILL');
+    // Whoever waits for the end must live to see it.
+    this.#child.ref();
     this.#settle?.(failure(reason));
   }
 
@@ -77,7 +78,6 @@ export class AskedProcess {
   }
 
   #hold(): void {
-    this.#child.ref();
     this.#child.channel?.ref();
   }
 

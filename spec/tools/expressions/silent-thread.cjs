@@ -1,2 +1,0 @@
-// A thread that is asked and never answers.
-require('node:worker_threads').parentPort.on('message', () => undefined);
