@@ -1,4 +1,4 @@
-/** What tools may take at most, and how deep pipelines may run others. */
+/** What tools may take at most, and how far pipelines may run others. */
 
 /** Size of one file that a tool reads, in bytes. */
 export const FILE_LIMIT_BYTES = 10 * 2 ** 20;
@@ -21,3 +21,9 @@ export const EXPRESSION_LIMITS = {
 
 /** How many pipelines may run inside each other, below the one that was submitted. */
 export const MOST_NESTED_PIPELINES = 8;
+
+/** How many may be at work inside the tasks of one submitted run, however deep. */
+export const MOST_LIVING_NESTED = 10_000;
+
+/** Characters of the file or text that `run_pipeline` is given, as many as over HTTP: reading YAML holds everybody up. */
+export const LONGEST_CALLED_DEFINITION = 256 * 1024;

@@ -1,10 +1,12 @@
 import type { Problem } from '../definition/problem.js';
 import { ToolError } from '../errors.js';
 import type { Json } from '../json.js';
+import { LONGEST_CALLED_DEFINITION } from '../limits.js';
 import type { Check, CheckAnother, GivenDefinition, Pipeline } from '../pipelines/pipeline.js';
 import { decodeText } from '../tools/documents/text.js';
 import type { PipelineCall } from '../tools/pipeline-call.js';
 import type { FileAccess } from '../tools/tool.js';
+import { inTurn } from './in-turn.js';
 
 /** Checks that are kept: a fan-out calls the same pipeline for every item. */
 const MOST_KEPT = 16;
@@ -12,7 +14,7 @@ const MOST_KEPT = 16;
 /** Problems that are told; the rest is counted. */
 const TOLD = 3;
 
-/** The pipelines that tasks of one run call: read inside the allowed folders (D51), checked by the one validator (D8). */
+/** The pipelines that tasks of one submitted run call, however deep: read inside the allowed folders (D51), checked by the one validator (D8). */
 export class CalledPipelines {
   readonly #files: FileAccess;
   readonly #check: CheckAnother;
@@ -27,15 +29,13 @@ export class CalledPipelines {
 
   /** Rejects with a ToolError that no retry will mend. */
   async of({ file, pipeline, inputs = {} }: PipelineCall): Promise<Pipeline> {
-    const given = pipeline ?? undefined;
-    if ((file === undefined) === (given === undefined)) {
-      const found = file === undefined ? 'neither' : 'both';
-      throw final(`exactly one of "file" and "pipeline" names the pipeline to run, and ${found} is given`);
-    }
-    const definition = file === undefined ? (given as Json) : await this.#read(file);
-    const check = this.#checked(definition, Object.keys(inputs));
+    const definition = typeof file === 'string' ? await this.#read(file) : (pipeline ?? null);
+    const what = typeof file === 'string' ? `"${file}"` : 'the pipeline';
+    if (typeof definition === 'string') refuseLong(definition.length, what);
+    const keys = Object.keys(inputs);
+    const check = this.#keptCheck(definition, keys) ?? (await inTurn(() => this.#checked(definition, keys)));
     if (check.ok) return check.pipeline;
-    throw final(`${file === undefined ? 'the pipeline' : `"${file}"`} is not valid: ${told(check.problems)}`);
+    throw final(`${what} is not valid: ${told(check.problems)}`);
   }
 
   #read(file: string): Promise<string> {
@@ -49,11 +49,17 @@ export class CalledPipelines {
     return reading;
   }
 
+  #keptCheck(definition: Json, inputKeys: readonly string[]): Check | undefined {
+    const kept = this.#kept.get(definition);
+    return kept?.inputs === JSON.stringify(inputKeys.toSorted()) ? kept.check : undefined;
+  }
+
   /** Of the inputs only the keys matter, and of the session not even these: a missing key is only a warning (D9). */
   #checked(definition: Json, inputKeys: readonly string[]): Check {
     const inputs = JSON.stringify(inputKeys.toSorted());
-    const kept = this.#kept.get(definition);
-    if (kept?.inputs === inputs) return kept.check;
+    // Another item may have had it checked while this one waited for its turn.
+    const kept = this.#keptCheck(definition, inputKeys);
+    if (kept !== undefined) return kept;
     const given: GivenDefinition =
       typeof definition === 'string' ? { text: definition } : { value: definition };
     const check = this.#check(given, { inputs: Object.fromEntries(inputKeys.map((key) => [key, null])) });
@@ -68,6 +74,12 @@ export class CalledPipelines {
     const [oldest] = this.#kept.keys();
     if (oldest !== undefined) this.#kept.delete(oldest);
   }
+}
+
+function refuseLong(length: number, what: string): void {
+  if (length <= LONGEST_CALLED_DEFINITION) return;
+  const [found, limit] = [Math.ceil(length / 1024), LONGEST_CALLED_DEFINITION / 1024];
+  throw final(`${what} has ${found} KiB, and a pipeline that a task runs may have ${limit} KiB`);
 }
 
 function told(problems: readonly Problem[]): string {

@@ -29,7 +29,8 @@ export interface InvocationServices {
   readonly stores: DeclaredStores | undefined;
   /** Names of the pipelines that run inside each other, the outermost first, this run's last. */
   readonly way: readonly string[];
-  readonly onTooDeep: (() => void) | undefined;
+  /** Told of a failure that no further attempt would mend. */
+  readonly onFinal: (() => void) | undefined;
   /** Where the bytes that a tool returned go. */
   artifactPath(taskId: string): string;
   /** A tool is about to be called for the first time by an invocation (D20). */

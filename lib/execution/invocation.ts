@@ -148,6 +148,7 @@ export class Invocation {
   #failOrRetry(error: unknown): void {
     if (this.#settled) return;
     const message = messageOf(error);
+    if (isFinal(error)) this.#services.onFinal?.();
     if (isFinal(error) || this.#attempts > this.#task.retries) this.#fail(message);
     else this.#retryLater(message);
   }

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import type { RunStatus } from '../../machines/vocabulary.js';
-import { messageOf, type TaskFailure, ToolError, whoFailed } from '../errors.js';
+import { type TaskFailure, ToolError, whoFailed } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import { MOST_NESTED_PIPELINES } from '../limits.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
-import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';
+import { assertCall, type PipelineCall, type PipelineOutcome } from '../tools/pipeline-call.js';
 import { CalledPipelines } from './called-pipelines.js';
+import { inTurn } from './in-turn.js';
 import type { CallingAttempt, InvocationServices } from './invocation-services.js';
 import { NestedBudget } from './nested-budget.js';
 import { InnerJournal } from './inner-journal.js';
-import { prepare } from './prepare.js';
+import { prepareNested } from './prepare-nested.js';
 import type { PreparedRun } from './prepared-run.js';
 import type { RunSetting } from './run-setting.js';
 import type { Write } from './session.js';
@@ -52,18 +53,22 @@ export class NestedRuns {
     this.#caller = caller;
     this.#artifactFolder = artifactFolder;
     this.#make = make;
-    this.#pipelines = new CalledPipelines(services.files, caller.pipeline.checkAnother);
+    const { budget, files } = services;
+    this.#pipelines =
+      budget instanceof NestedBudget
+        ? budget.pipelines
+        : new CalledPipelines(files, caller.pipeline.checkAnother);
   }
 
   /** Rejects with a ToolError when it cannot be run, fails or is cancelled. */
   async run(call: PipelineCall, attempt: CallingAttempt): Promise<PipelineOutcome> {
-    const pipeline = await this.#pipelines.of(call);
-    const way = [...this.#services.way, call.file ?? pipeline.definition.id];
-    this.#refuseDepth(way);
-    const prepared = this.#prepare(pipeline, call, await this.#sessionFor(pipeline, call));
-    if (this.#isCancelled) throw final(CANCELLED);
-    if (attempt.isOver) throw final('the attempt is over: no pipeline is run for it any more');
-    return this.#conduct(prepared, way, attempt);
+    assertCall(call);
+    const budget = new NestedBudget(this.#services.budget, this.#pipelines);
+    try {
+      return await this.#runWithin(budget, call, attempt);
+    } finally {
+      budget.close();
+    }
   }
 
   /** No run begins any more; those at work end when their wave has settled (rule 12). */
@@ -72,66 +77,65 @@ export class NestedRuns {
     for (const run of this.#living) run.cancel(false);
   }
 
-  async #conduct(
-    prepared: PreparedRun,
-    way: readonly string[],
+  async #runWithin(
+    budget: NestedBudget,
+    call: PipelineCall,
     attempt: CallingAttempt,
   ): Promise<PipelineOutcome> {
-    const budget = new NestedBudget(this.#services.budget);
-    let wentTooDeep = false;
-    const onTooDeep = (): void => {
-      wentTooDeep = true;
-      this.#services.onTooDeep?.();
+    const pipeline = await this.#pipelines.of(call);
+    const way = [...this.#services.way, call.file ?? pipeline.definition.id];
+    refuseDepth(way);
+    const seen = await this.#seenBy(pipeline);
+    let goesNoBetter = false;
+    const onFinal = (): void => {
+      goesNoBetter = true;
     };
-    const run = this.#make(prepared, this.#settingOf(attempt, { budget, way, onTooDeep }));
+    const run = await inTurn(() => {
+      this.#refuseLate(attempt);
+      const { prepared, givenBytes } = prepareNested(
+        pipeline,
+        call,
+        seen,
+        this.#caller,
+        this.#services.clock,
+      );
+      budget.admit(pipeline, givenBytes);
+      return this.#begun(this.#make(prepared, this.#settingOf(attempt, { budget, way, onFinal })));
+    });
     const release = attempt.whenOver(() => run.cancel(true));
-    this.#living.add(run);
-    void run.begin();
     await run.settled;
     this.#living.delete(run);
     release();
-    budget.close();
-    if (run.result === null) throw failureOf(run, prepared.pipeline, !wentTooDeep);
+    if (run.result === null) throw failureOf(run, pipeline, !goesNoBetter);
     attempt.take(run.writes);
     return run.result;
   }
 
-  #refuseDepth(way: readonly string[]): void {
-    if (way.length - 1 <= MOST_NESTED_PIPELINES) return;
-    this.#services.onTooDeep?.();
-    throw final(
-      `pipelines may run each other ${MOST_NESTED_PIPELINES} deep, and this goes deeper: ${way.join(' > ')}`,
-    );
+  #begun(run: NestedRun): NestedRun {
+    this.#living.add(run);
+    void run.begin();
+    return run;
+  }
+
+  #refuseLate(attempt: CallingAttempt): void {
+    if (this.#isCancelled) throw final(CANCELLED);
+    if (attempt.isOver) throw final('the attempt is over: no pipeline is run for it any more');
   }
 
   /** What the tasks of the calling run see, or those keys of it that the pipeline `reads` (D3). */
-  async #sessionFor({ definition: { reads }, contract }: Pipeline, call: PipelineCall): Promise<JsonObject> {
+  async #seenBy({ definition: { reads }, contract }: Pipeline): Promise<JsonObject> {
     const { session } = this.#services;
-    if (reads !== undefined) return { ...(await session.readMany(reads)), ...call.session };
+    if (reads !== undefined) return session.readMany(reads);
+    if (contract.readsUnknownKey) return session.readAll();
     // The items of a fan-out would copy it again and again.
     const wanted = [...contract.reads.keys()];
-    const seen = contract.readsUnknownKey ? undefined : await session.readMany(wanted);
-    const isMissing = (key: string): boolean => seen === undefined || !Object.hasOwn(seen, key);
-    return {
-      ...(wanted.some(isMissing) || seen === undefined ? await session.readAll() : seen),
-      ...call.session,
-    };
-  }
-
-  #prepare(pipeline: Pipeline, { params = {}, inputs = {} }: PipelineCall, session: JsonObject): PreparedRun {
-    const { id, tenantId, options, given } = this.#caller;
-    const { clock } = this.#services;
-    try {
-      const run = { pipeline, params, inputs, session, tenant_id: tenantId };
-      return { ...prepare(run, undefined, undefined, clock), id, options, given };
-    } catch (cause) {
-      throw final(`pipeline "${pipeline.definition.id}": ${messageOf(cause)}`, cause);
-    }
+    const seen = await session.readMany(wanted);
+    return wanted.every((key) => Object.hasOwn(seen, key)) ? seen : session.readAll();
   }
 
   #settingOf(
     { task_id: taskId, item_index: item }: CallingAttempt,
-    own: Pick<RunSetting, 'budget' | 'way' | 'onTooDeep'>,
+    own: Pick<RunSetting, 'budget' | 'way' | 'onFinal'>,
   ): RunSetting {
     const { journal, clock, stores } = this.#services;
     const within = [item === null ? taskId : `${taskId}[${item}]`];
@@ -146,6 +150,13 @@ export class NestedRuns {
   }
 }
 
+function refuseDepth(way: readonly string[]): void {
+  if (way.length - 1 <= MOST_NESTED_PIPELINES) return;
+  throw final(
+    `pipelines may run each other ${MOST_NESTED_PIPELINES} deep, and this goes deeper: ${way.join(' > ')}`,
+  );
+}
+
 function failureOf(run: NestedRun, { definition }: Pipeline, retryable: boolean): ToolError {
   if (run.status === 'cancelled') return final(CANCELLED);
   const [first] = run.failures;
@@ -153,6 +164,6 @@ function failureOf(run: NestedRun, { definition }: Pipeline, retryable: boolean)
   return new ToolError(`pipeline "${definition.id}": ${what}`, { retryable });
 }
 
-function final(message: string, cause?: unknown): ToolError {
-  return new ToolError(message, { retryable: false, cause });
+function final(message: string): ToolError {
+  return new ToolError(message, { retryable: false });
 }

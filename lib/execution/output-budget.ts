@@ -2,11 +2,11 @@ import { ToolError } from '../errors.js';
 
 /** What the outputs of one run may take in memory, all together, with what its tools write on the blackboard. */
 export class OutputBudget {
-  readonly #limitBytes: number;
+  readonly limitBytes: number;
   #usedBytes = 0;
 
   constructor(limitBytes: number) {
-    this.#limitBytes = limitBytes;
+    this.limitBytes = limitBytes;
   }
 
   get usedBytes(): number {
@@ -15,8 +15,8 @@ export class OutputBudget {
 
   /** @throws ToolError, not retryable, when the run has no room for it */
   take(bytes: number): void {
-    if (this.#usedBytes + bytes > this.#limitBytes) {
-      const limit = (this.#limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 });
+    if (this.#usedBytes + bytes > this.limitBytes) {
+      const limit = (this.limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 });
       throw new ToolError(
         `the outputs of the run are together larger than the limit of ${limit} MiB: return less, or files`,
         { retryable: false },

@@ -30,7 +30,7 @@ export class RunServices implements InvocationServices {
   readonly onFailure: InvocationServices['onFailure'];
   readonly stores: InvocationServices['stores'];
   readonly way: readonly string[];
-  readonly onTooDeep: (() => void) | undefined;
+  readonly onFinal: (() => void) | undefined;
   /** The runs inside its tasks. */
   readonly nested: NestedRuns;
   /** Tool invocations started (D20). */
@@ -65,7 +65,7 @@ export class RunServices implements InvocationServices {
     this.onFailure = setting?.onFailure;
     this.stores = setting?.stores;
     this.way = setting?.way ?? [prepared.pipeline.definition.id];
-    this.onTooDeep = setting?.onTooDeep;
+    this.onFinal = setting?.onFinal;
     this.#artifacts = new ArtifactFolder(folder);
     this.nested = new NestedRuns(this, prepared, folder, makeNested);
   }

@@ -18,8 +18,8 @@ export interface RunSetting {
   readonly stores: DeclaredStores | undefined;
   /** Names of the pipelines that run inside each other, the outermost first, this one last. */
   readonly way: readonly string[];
-  /** Told when pipelines inside it run each other too deeply: to try again would go no better. */
-  readonly onTooDeep: (() => void) | undefined;
+  /** Told when an attempt fails of what no further one would mend: to run all of it anew would go no better. */
+  readonly onFinal: (() => void) | undefined;
 }
 
 export interface DeclaredStores {

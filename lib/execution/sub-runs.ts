@@ -103,7 +103,7 @@ export class SubRuns implements PlanWork {
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),
       stores: { subPipeline: subPipelineId, keys: new Set(plan.subPipelines.get(subPipelineId)?.stores) },
       way: [subPipelineId],
-      onTooDeep: undefined,
+      onFinal: undefined,
     };
   }
 }

@@ -358,8 +358,8 @@ describe('a pipeline inside a task (D49)', () => {
       ),
       {
         tools: [tool.tool],
-        session: { big: 'x'.repeat(2000) },
-        executor: { files, runOutputLimitBytes: 3000 },
+        session: { big: 'x'.repeat(200_000) },
+        executor: { files, runOutputLimitBytes: 300_000 },
       },
     );
     await run.advance(0);
