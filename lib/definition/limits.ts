@@ -10,5 +10,8 @@ export const TOO_DEEP = `the definition is nested deeper than ${DEEPEST_NESTING}
 /** How often aliases may be expanded; YAML's usual bound against texts that grow when read. */
 export const MOST_ALIASES = 100;
 
-/** How much longer a definition may be when what its aliases name is written out wherever they stand. */
+/** How much longer a text may be when what its aliases name is written out wherever they stand. */
 export const MOST_UNFOLDED_BYTES = 2 ** 20;
+
+/** The same for objects that hold one part in several places: who makes them in code shares as a matter of course. */
+export const MOST_SHARED_BYTES = LONGEST_TEXT_BYTES;

@@ -11,7 +11,13 @@ import {
 } from 'yaml';
 import { messageOf } from '../errors.js';
 import { namedBy } from './anchors.js';
-import { LONGEST_TEXT_BYTES, MOST_ALIASES, TOO_DEEP } from './limits.js';
+import {
+  LONGEST_TEXT_BYTES,
+  MOST_ALIASES,
+  MOST_SHARED_BYTES,
+  MOST_UNFOLDED_BYTES,
+  TOO_DEEP,
+} from './limits.js';
 import { isNestedTooDeeply } from './nesting.js';
 import type { Path, Position, Problem, ProblemCode } from './problem.js';
 import { scanDocument } from './scan.js';
@@ -34,7 +40,7 @@ export interface Source {
 export function sourceOfValue(value: unknown): Source {
   const problems = scanValue(value);
   if (problems.length > 0) return unreadable(problems);
-  const unfolded = unfoldingProblem(value);
+  const unfolded = unfoldingProblem(value, MOST_SHARED_BYTES);
   return unfolded === undefined ? { ...NOWHERE, value } : unreadable([problem('too_large', unfolded)]);
 }
 
@@ -65,7 +71,7 @@ export function readSource(text: string): Source {
   if (scan.problems.some(({ code }) => code === 'syntax')) return unreadable(scan.problems);
   const value = valueOf(document);
   if (!value.ok) return unreadable([...scan.problems, problem('too_large', value.error)]);
-  const unfolded = unfoldingProblem(value.value);
+  const unfolded = unfoldingProblem(value.value, MOST_UNFOLDED_BYTES);
   if (unfolded !== undefined) return unreadable([...scan.problems, problem('too_large', unfolded)]);
   return {
     value: value.value,

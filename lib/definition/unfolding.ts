@@ -1,5 +1,3 @@
-import { MOST_UNFOLDED_BYTES } from './limits.js';
-
 /**
  * By how much a value is larger, in characters, when each part that stands in several places is written out in each:
  * a small text whose aliases name large parts would be checked again and again. For values that do not hold themselves.
@@ -25,9 +23,8 @@ function surplusOf(value: unknown): number {
   return sizeOf(value) - once;
 }
 
-/** What is wrong with a value that grows too much; undefined when it does not. */
-export function unfoldingProblem(value: unknown): string | undefined {
-  if (surplusOf(value) <= MOST_UNFOLDED_BYTES) return undefined;
-  const limit = MOST_UNFOLDED_BYTES / 2 ** 20;
-  return `parts that stand in several places would make it longer by more than ${limit} MiB`;
+/** What is wrong with a value that grows by more than the limit; undefined when it does not. */
+export function unfoldingProblem(value: unknown, limitBytes: number): string | undefined {
+  if (surplusOf(value) <= limitBytes) return undefined;
+  return `parts that stand in several places would make it longer by more than ${limitBytes / 2 ** 20} MiB`;
 }

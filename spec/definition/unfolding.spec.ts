@@ -33,9 +33,9 @@ describe('a definition with parts that stand in several places (D7)', () => {
     ]);
   });
 
-  it('may be an object that holds one small part often', () => {
-    const part = { n: 1 };
-    const tasks = Array.from({ length: 1000 }, (_, index) => ({
+  it('may be an object that holds one small part very often', () => {
+    const part = { text: 'twenty characters...' };
+    const tasks = Array.from({ length: 50_000 }, (_, index) => ({
       id: `t${index}`,
       tool: 'mock',
       inputs: { part },
