@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { stripVTControlCharacters } from 'node:util';
 import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { settle } from '../../support/deferred.js';
+import { Puppet } from '../../support/puppet.js';
 import { Screen } from '../invoke.js';
 import { type AskedServer, askedServer } from './commands.js';
 
@@ -139,5 +141,27 @@ describe('runs, of plans', () => {
     const unknown = await server.runs(`rerun ${runId} --from nobody`);
     expect(unknown.status).to.equal(2);
     expect(unknown.stderr).to.contain('its sub-pipelines are ingest, report');
+  });
+});
+
+describe('runs cancel, of a plan', () => {
+  it('lets the wave of the sub-pipeline at work finish and begins no other; --force stops it', async () => {
+    const puppet = new Puppet();
+    const server = await askedServer({ tools: [puppet.tool] });
+    try {
+      const check = checkPlan(planText('puppet'), { catalog: builtinCatalog().with([puppet.tool]) });
+      if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+      const runId = await server.registry.submitPlan({ plan: check.plan });
+      await settle();
+      const { status, stderr } = await server.runs(`cancel ${runId}`);
+      expect(status).to.equal(0);
+      expect(stderr).to.contain(`cancelled ${runId}: the wave at work finishes first`);
+      expect(server.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: false });
+      await server.runs(`cancel ${runId} --force`);
+      const record = await server.registry.settled(runId);
+      expect(record.sub_pipelines).to.deep.equal({ ingest: 'succeeded', report: 'cancelled' });
+    } finally {
+      await server.close(0);
+    }
   });
 });
