@@ -3,7 +3,7 @@ import { type Path, type Problem, pointerOf } from '../definition/problem.js';
 import { readSource, type Source, sourceWithin } from '../definition/source.js';
 import { unquotedByEntry } from '../definition/unquoted.js';
 import { isObject } from '../json.js';
-import { MOST_NESTED_PIPELINES } from '../limits.js';
+import { LONGEST_CALLED_DEFINITION, MOST_NESTED_PIPELINES } from '../limits.js';
 import { runsPipeline, standsInPlace } from './calls.js';
 import type { Draft, DraftTask } from './draft.js';
 import type { Known } from './known.js';
@@ -42,7 +42,9 @@ export function nestedChecks(
     const within = knownWithin(task, known);
     if (typeof pipeline === 'string') {
       const place = source.positionOf(at);
-      const found = check(sourceOfText(pipeline), within);
+      const text = sourceOfText(pipeline);
+      if (text === undefined) return [tooLong(task, { path: pointerOf(at), ...place })];
+      const found = check(text, within);
       return [nestedCheck(task, found, at, (problem) => ({ ...problemOfText(problem), ...place }))];
     }
     const part = sourceWithin(source, at, pipeline, unquotedIn(Number(task.path[1])));
@@ -70,13 +72,32 @@ function nestedCheck(
   return { task: id, pipeline: check.ok ? check.pipeline : undefined, problems };
 }
 
-/** Many tasks may have one text, by an alias: it is read once. */
-function textReader(): (text: string) => Source {
-  const read = new Map<string, Source>();
+/**
+ * Many tasks may have one text, by an alias: it is read once. Reading takes long, and the run would read no longer one:
+ * past so much of it no further text is read.
+ */
+function textReader(): (text: string) => Source | undefined {
+  const known = new Map<string, Source>();
+  let left = LONGEST_CALLED_DEFINITION;
   return (text) => {
-    const source = read.get(text) ?? readSource(text);
-    read.set(text, source);
-    return source;
+    const source = known.get(text);
+    if (source !== undefined) return source;
+    left -= text.length;
+    if (left < 0) return undefined;
+    const read = readSource(text);
+    known.set(text, read);
+    return read;
+  };
+}
+
+function tooLong({ id }: DraftTask, place: Pick<Problem, 'path' | 'line' | 'column'>): NestedCheck {
+  const limit = LONGEST_CALLED_DEFINITION / 1024;
+  const message = `the texts of pipelines that tasks run may have ${limit} KiB together`;
+  const hint = 'write them as maps, or in files';
+  return {
+    task: id,
+    pipeline: undefined,
+    problems: [{ code: 'too_large', message, severity: 'error', ...place, hint }],
   };
 }
 

@@ -144,4 +144,27 @@ describe('an input that is taken verbatim', () => {
     expect(new Catalog([tool]).metadata()[0]?.inputs['form']).to.include({ verbatim: true });
     expect(new Catalog([tool]).metadata()[0]?.inputs['other']).not.to.have.property('verbatim');
   });
+
+  it('are read as text up to 256 KiB together, the same text counted once', () => {
+    const text = (size: number, mark: string): string =>
+      JSON.stringify({ id: 'n', goal: mark.repeat(size), tasks: [{ id: 't', tool: 'mock' }] });
+    const calling = (texts: readonly string[]): object => ({
+      id: 'p',
+      goal: 'g',
+      tasks: texts.map((pipeline, index) => ({
+        id: `t${index}`,
+        tool: 'run_pipeline',
+        inputs: { pipeline },
+      })),
+    });
+    const [one, other] = [text(150_000, 'a'), text(150_000, 'b')];
+    expect(checkDefinition(calling([one, one, one]), { catalog: builtinCatalog() }).problems).to.deep.equal(
+      [],
+    );
+    const { ok, problems } = checkDefinition(calling([one, other, one]), { catalog: builtinCatalog() });
+    expect(ok).to.equal(false);
+    expect(problems.map(({ code, path }) => [code, path])).to.deep.equal([
+      ['too_large', '/tasks/1/inputs/pipeline'],
+    ]);
+  });
 });
