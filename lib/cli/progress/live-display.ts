@@ -26,6 +26,8 @@ export class LiveDisplay implements Display {
   #render: ReturnType<typeof createLogUpdate> | undefined;
   #timer: unknown;
   #frame = 0;
+  /** Rows of the last redraw. */
+  #height = 0;
   #open = true;
 
   constructor(picture: Picture, verbose: boolean, context: CliContext) {
@@ -66,9 +68,12 @@ export class LiveDisplay implements Display {
     if (!this.#open) return;
     this.#render ??= createLogUpdate(this.#context.stderr);
     this.#frame += 1;
-    if (this.#lines.length > 0) this.#render.clear();
+    const rows = this.#picture.draw(this.#view());
+    // It rewrites what differs, and leaves rows that stay the same where they were, though others above them went.
+    if (this.#lines.length > 0 || rows.length !== this.#height) this.#render.clear();
+    this.#height = rows.length;
     this.#writeLines();
-    this.#render(this.#picture.draw(this.#view()).join('\n'));
+    this.#render(rows.join('\n'));
     this.#schedule();
   }
 

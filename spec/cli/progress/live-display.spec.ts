@@ -4,6 +4,7 @@ import { openDisplay } from '../../../lib/cli/progress/open-display.js';
 import { RunPicture } from '../../../lib/cli/progress/run-picture.js';
 import { systemContext, type CliContext } from '../../../lib/cli/context.js';
 import { settle } from '../../support/deferred.js';
+import { screenAfter } from '../../support/drawn-screen.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { Recorder, Screen } from '../invoke.js';
 import { entry } from './events.js';
@@ -105,5 +106,22 @@ describe('the live display', () => {
     await redraw();
     expect(screen.text).to.contain('12:34:56.789 a started (x)\n');
     display.close();
+  });
+
+  it('leaves nothing behind when the frame shrinks in its middle', async () => {
+    const frames = [
+      ['one', 'two', 'three', 'to come'],
+      ['one', 'to come'],
+      ['one', 'two', 'to come'],
+    ];
+    let shown = 0;
+    const changing = { take: () => undefined, draw: () => frames[Math.min(shown++, 2)] ?? [] };
+    const display = new LiveDisplay(changing, false, context());
+    for (const frame of frames) {
+      await redraw();
+      expect(screenAfter(screen.text).trimEnd().split('\n')).to.deep.equal(frame);
+    }
+    display.close();
+    expect(screenAfter(screen.text).trimEnd().split('\n')).to.deep.equal(frames[2]);
   });
 });

@@ -1,0 +1,29 @@
+/** What a terminal shows after it was sent this text: enough of one for what is redrawn in place. */
+export function screenAfter(text: string): string {
+  const rows: string[] = [''];
+  let [row, column] = [0, 0];
+  const line = (): string => rows[row] ?? '';
+  const put = (character: string): void => {
+    rows[row] = line().padEnd(column).slice(0, column) + character + line().slice(column + 1);
+    column++;
+  };
+  const go = (to: number): void => {
+    row = Math.max(0, to);
+    while (rows.length <= row) rows.push('');
+  };
+  const pieces = /\u001B\[(\??)(\d*)(?:;\d*)*([A-Za-z])|([\s\S])/gu;
+  for (const [, isPrivate, count = '', command, character] of text.matchAll(pieces)) {
+    const times = count === '' ? 1 : Number(count);
+    if (character === '\n') {
+      go(row + 1);
+      column = 0;
+    } else if (character !== undefined) put(character);
+    else if (isPrivate) continue;
+    else if (command === 'A') go(row - times);
+    else if (command === 'B') go(row + times);
+    else if (command === 'G') column = times - 1;
+    else if (command === 'K') rows[row] = count === '2' ? '' : line().slice(0, column);
+    else if (command !== 'm') throw new Error(`the screen does not know ${command}`);
+  }
+  return rows.map((shown) => shown.trimEnd()).join('\n');
+}
