@@ -11,6 +11,7 @@ export function screenAfter(text: string): string {
     row = Math.max(0, to);
     while (rows.length <= row) rows.push('');
   };
+  // oxlint-disable-next-line no-control-regex -- it is what terminals are sent
   const pieces = /\u001B\[(\??)(\d*)(?:;\d*)*([A-Za-z])|([\s\S])/gu;
   for (const [, isPrivate, count = '', command, character] of text.matchAll(pieces)) {
     const times = count === '' ? 1 : Number(count);
