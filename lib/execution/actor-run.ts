@@ -3,10 +3,10 @@ import type { RunStatus } from '../../machines/vocabulary.js';
 import type { Clock } from '../clock.js';
 import type { TaskFailure } from '../errors.js';
 import type { Journal } from './journal.js';
-import type { LivingRun, RunProgress, SubPipelineStatuses } from './living-run.js';
 import type { PlanOutcome } from './plan-outcome.js';
 import type { RunNotes } from './run-notes.js';
 import type { RunOutcome } from './run-outcome.js';
+import type { RunProgress, SubPipelineStatuses } from './run-progress.js';
 
 /** What the machines of pipelines and of plans have in common, as actors. */
 interface RunningActor {
@@ -18,25 +18,37 @@ interface RunningActor {
   stop(): unknown;
 }
 
-/** A run in this process, of whichever kind: its actor, when it began, and when it ended. */
-export abstract class ActorRun implements LivingRun {
+/**
+ * A run in this process, of a pipeline or of a plan: its actor, when it began and ended, and what those need who keep
+ * runs and make records of them.
+ */
+export abstract class ActorRun {
   readonly createdAt: number;
   startedAt: number | null = null;
   finishedAt: number | null = null;
+  /** Fulfilled when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
   abstract readonly kind: 'pipeline' | 'plan';
   abstract readonly actor: RunningActor;
   abstract readonly journal: Journal;
   abstract readonly id: string;
+  /** Of the pipeline or the plan. */
   abstract readonly definitionId: string;
   abstract readonly tenantId: string;
+  /** With params applied. */
   abstract readonly goal: string;
+  /** The run that this one repeats; null for a first one (D35). */
   abstract readonly rerunOf: string | null;
+  /** What a failed run failed of: the first failure in time (D16); null otherwise. */
   abstract readonly error: string | null;
+  /** In the order they happened. */
   abstract readonly failures: readonly TaskFailure[];
   abstract readonly progress: RunProgress;
+  /** What has become of each sub-pipeline of a plan, in declared order; null for a pipeline. */
   abstract readonly subPipelines: SubPipelineStatuses | null;
+  /** Set only when succeeded. */
   abstract readonly result: RunOutcome | PlanOutcome | null;
+  /** What the run keeps in memory, in bytes, roughly. */
   abstract readonly weight: number;
   protected abstract readonly notes: RunNotes;
   /** A bug that ended its actor. */
@@ -56,14 +68,17 @@ export abstract class ActorRun implements LivingRun {
     return statusOf(this.actor.getSnapshot());
   }
 
+  /** Nothing of it is at work any more. */
   get isSettled(): boolean {
     return isSettled(this.actor.getSnapshot());
   }
 
+  /** Tells those who listen what the run's status is. */
   announce(): void {
     this.notes.status(this);
   }
 
+  /** Begins a queued run. Never rejects. */
   async begin(): Promise<void> {
     this.announce();
     const preparing = this.prepareToBegin();
@@ -74,27 +89,32 @@ export abstract class ActorRun implements LivingRun {
     this.#send('begin');
   }
 
+  /** Cancels cooperatively; `force` also stops the tools in flight (rule 12, D21). */
   cancel(force: boolean): void {
     this.#send(force ? 'force' : 'cancel');
     this.cancelInside();
   }
 
+  /** Ends the run where it stands, its tools with it. */
   stop(): void {
     this.actor.stop();
   }
 
+  /** The tree of its actors, as JSON. */
   tree(): unknown {
     return this.actor.getPersistedSnapshot();
   }
 
   /** What is to be waited for while the run is still queued; undefined when nothing is. Never rejects. */
-  protected abstract prepareToBegin(): Promise<void> | undefined;
+  protected prepareToBegin(): Promise<void> | undefined {
+    return undefined;
+  }
 
   /** Cancels what its machine does not know of. */
   protected abstract cancelInside(): void;
 
-  /** Nothing of it is at work any more. */
-  protected abstract close(): void;
+  /** Lets go of what it needs no longer. */
+  protected close(): void {}
 
   /** Starts the actor, which has been given its work. */
   protected start(): void {

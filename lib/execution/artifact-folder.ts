@@ -1,18 +1,25 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the bytes go that the tools of one run return; made when first needed. */
+/** Where the bytes go that the tools of one run return. Most return none: it is named and made when first needed. */
 export class ArtifactFolder {
-  readonly #folder: string;
+  readonly #names: readonly string[];
   #count = 0;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  /** @param names from the outermost folder on */
+  constructor(...names: readonly string[]) {
+    this.#names = names;
+  }
+
+  /** One below it. */
+  within(name: string): ArtifactFolder {
+    return new ArtifactFolder(...this.#names, name);
   }
 
   /** A path that no other call of this run gets. */
   next(taskId: string): string {
-    if (this.#count === 0) mkdirSync(this.#folder, { recursive: true });
-    return join(this.#folder, `${taskId}-${++this.#count}.bin`);
+    const folder = join(...this.#names);
+    if (this.#count === 0) mkdirSync(folder, { recursive: true });
+    return join(folder, `${taskId}-${++this.#count}.bin`);
   }
 }

@@ -3,7 +3,7 @@ import type { Json } from '../json.js';
 import type { ToolBlackboard, ToolContext } from '../tools/tool.js';
 import type { CallingAttempt, InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
-import type { Write } from './session.js';
+import type { Write } from './write.js';
 
 const NO_WRITES: readonly Write[] = [];
 
@@ -90,8 +90,9 @@ export class Attempt implements ToolContext, CallingAttempt {
 
   /** What its writes take in memory beside its output, which `store` writes as it is. */
   weightBeside(output: Json): number {
-    const others = (this.#writes ?? NO_WRITES).filter(({ value }) => value !== output);
-    return others.reduce((sum, { weight }) => sum + weight, 0);
+    let sum = 0;
+    for (const { value, weight } of this.#writes ?? NO_WRITES) if (value !== output) sum += weight;
+    return sum;
   }
 
   /** Ends the attempt and gives what it wrote; what it writes from now on is dropped, and its log says so. */

@@ -1,8 +1,8 @@
 import type { TaskEvent } from './event.js';
-import type { RunProgress } from './living-run.js';
 import type { PlanOutcome } from './plan-outcome.js';
 import type { PreparedPlan } from './prepared-plan.js';
 import { outcomeOf, type RunResult } from './run-outcome.js';
+import type { RunProgress } from './run-progress.js';
 import type { SubRuns } from './sub-runs.js';
 
 /** What a plan that succeeded has produced (D47). */

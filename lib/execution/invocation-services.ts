@@ -7,7 +7,8 @@ import type { Journal } from './journal.js';
 import type { Options } from './options.js';
 import type { OutputBudget } from './output-budget.js';
 import type { DeclaredStores } from './run-setting.js';
-import type { Session, Write } from './session.js';
+import type { Session } from './session.js';
+import type { Write } from './write.js';
 
 /** What an invocation needs of its run. */
 export interface InvocationServices {

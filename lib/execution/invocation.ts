@@ -8,7 +8,7 @@ import type { AttemptFacts } from './attempt-observer.js';
 import { retryDelayMs } from './backoff.js';
 import type { InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';
-import type { Write } from './session.js';
+import type { Write } from './write.js';
 
 const STOPPED = 'stopped by force';
 

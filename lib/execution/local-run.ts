@@ -6,14 +6,15 @@ import { type RunSnapshot, wavesExecutedIn } from '../../machines/status.js';
 import { messageOf, type TaskFailure } from '../errors.js';
 import { ActorRun } from './actor-run.js';
 import type { Journal } from './journal.js';
-import type { RunProgress } from './living-run.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';
 import { outcomeOf, type RunOutcome } from './run-outcome.js';
 import type { RunSetting } from './run-setting.js';
+import type { RunProgress } from './run-progress.js';
 import { RunNotes } from './run-notes.js';
 import { RunServices } from './run-services.js';
 import { RunWork } from './run-work.js';
-import type { Session, Write } from './session.js';
+import type { Session } from './session.js';
+import type { Write } from './write.js';
 
 /** One run of a pipeline in this process: its actor, its work, its journal. */
 export class LocalRun extends ActorRun {
@@ -125,18 +126,18 @@ export class LocalRun extends ActorRun {
   }
 
   /** The blackboard is read before the first wave. When it cannot be read, that wave fails, and so the run. */
-  protected prepareToBegin(): Promise<void> | undefined {
+  protected override prepareToBegin(): Promise<void> | undefined {
     if (this.prepared.blackboard !== undefined) return this.#open();
     this.session.show();
     return undefined;
   }
 
   /** The pipelines that its tasks run end with the wave that they are at (rule 12). */
-  protected cancelInside(): void {
+  protected override cancelInside(): void {
     this.#services.nested.cancel();
   }
 
-  protected close(): void {
+  protected override close(): void {
     this.notes.closeWave();
     this.session.close();
   }

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import type { RunStatus } from '../../machines/vocabulary.js';
 import { type TaskFailure, ToolError, whoFailed } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import { MOST_NESTED_PIPELINES } from '../limits.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { assertCall, type PipelineCall, type PipelineOutcome } from '../tools/pipeline-call.js';
+import type { ArtifactFolder } from './artifact-folder.js';
 import { CalledPipelines } from './called-pipelines.js';
 import { inTurn } from './in-turn.js';
 import type { CallingAttempt, InvocationServices } from './invocation-services.js';
@@ -13,7 +13,7 @@ import { InnerJournal } from './inner-journal.js';
 import { prepareNested } from './prepare-nested.js';
 import type { PreparedRun } from './prepared-run.js';
 import type { RunSetting } from './run-setting.js';
-import type { Write } from './session.js';
+import type { Write } from './write.js';
 
 /** A run inside a task, as far as the run around it has to do with it. */
 export interface NestedRun {
@@ -40,18 +40,23 @@ const CANCELLED = 'the pipeline was cancelled';
 export class NestedRuns {
   readonly #services: InvocationServices;
   readonly #caller: PreparedRun;
-  readonly #artifactFolder: string;
+  readonly #artifacts: ArtifactFolder;
   readonly #make: MakeNested;
   readonly #pipelines: CalledPipelines;
   readonly #living = new Set<NestedRun>();
   #isCancelled = false;
   #count = 0;
 
-  /** @param artifactFolder of the calling run; those of its runs are made below */
-  constructor(services: InvocationServices, caller: PreparedRun, artifactFolder: string, make: MakeNested) {
+  /** @param artifacts of the calling run; those of its runs are made below */
+  constructor(
+    services: InvocationServices,
+    caller: PreparedRun,
+    artifacts: ArtifactFolder,
+    make: MakeNested,
+  ) {
     this.#services = services;
     this.#caller = caller;
-    this.#artifactFolder = artifactFolder;
+    this.#artifacts = artifacts;
     this.#make = make;
     const { budget, files } = services;
     this.#pipelines =
@@ -143,7 +148,7 @@ export class NestedRuns {
       ...own,
       actor: undefined,
       journal: new InnerJournal(journal, { within }, clock),
-      artifactFolder: join(this.#artifactFolder, `${taskId}-run-${++this.#count}`),
+      artifacts: this.#artifacts.within(`${taskId}-run-${++this.#count}`),
       onFailure: undefined,
       stores,
     };

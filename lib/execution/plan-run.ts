@@ -5,10 +5,10 @@ import { messageOf, type TaskFailure, whoFailed } from '../errors.js';
 import { ActorRun } from './actor-run.js';
 import { gatherOutcome } from './gather-outcome.js';
 import { Journal } from './journal.js';
-import type { RunProgress, SubPipelineStatuses } from './living-run.js';
 import type { PlanOutcome } from './plan-outcome.js';
 import type { PreparedPlan } from './prepared-plan.js';
 import type { RunSurroundings } from './prepared-run.js';
+import type { RunProgress, SubPipelineStatuses } from './run-progress.js';
 import { RunNotes } from './run-notes.js';
 import { SubRuns } from './sub-runs.js';
 
@@ -94,15 +94,9 @@ export class PlanRun extends ActorRun {
     return this.prepared.weight + budget.usedBytes + foreignWeight;
   }
 
-  protected prepareToBegin(): undefined {
-    return undefined;
-  }
-
-  protected cancelInside(): void {
+  protected override cancelInside(): void {
     for (const run of this.subRuns.begun.values()) run.cancelledFromAbove();
   }
-
-  protected close(): void {}
 
   #faultOfSubRun(): string | undefined {
     for (const [id, { error }] of this.subRuns.begun) {

@@ -30,10 +30,11 @@ export function preparePlan(
   const inputs = frozen('inputs', merged(definition.inputs ?? {}, run.inputs ?? {}));
   const session = frozen('session', run.session ?? {});
   const board = blackboard ?? new MemoryBlackboard();
+  const isOurs = blackboard === undefined;
   const id = newRunId(clock.now());
   const subRuns = [...plan.subPipelines.values()].map((one): [string, PreparedRun] => {
     const subRun = prepareSubRun(one, { ...run, inputs: inputs.json }, origin, board, clock);
-    return [one.id, { ...subRun, id, session: session.json, isOfPlan: blackboard === undefined }];
+    return [one.id, { ...subRun, id, session: session.json, isOurs }];
   });
   return {
     id,
@@ -50,7 +51,7 @@ export function preparePlan(
     weight: plan.weight + inputs.weight + session.weight + sumOf(subRuns, ownWeight),
     collectEvents: run.collect_events ?? false,
     blackboard: board,
-    isOurs: blackboard === undefined,
+    isOurs,
     origin,
   };
 }

@@ -40,7 +40,7 @@ export function prepare(
     weight: pipeline.weight + params.weight + inputs.weight + session.weight,
     collectEvents: run.collect_events ?? false,
     blackboard,
-    isOfPlan: false,
+    isOurs: blackboard === undefined,
     origin,
   };
 }

@@ -39,8 +39,8 @@ export interface PreparedRun {
   readonly collectEvents: boolean;
   /** Undefined: a fresh one. */
   readonly blackboard: Blackboard | undefined;
-  /** The blackboard was made for the plan that the run is part of. */
-  readonly isOfPlan: boolean;
+  /** Nobody brought it along: it is made for this run, or for the plan that the run is part of. */
+  readonly isOurs: boolean;
   /** The run that this one repeats in part (D35). */
   readonly origin: Origin | undefined;
 }

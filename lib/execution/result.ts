@@ -1,6 +1,6 @@
 import { TaskFailedError, WavetrainError } from '../errors.js';
 import type { TaskEvent } from './event.js';
-import type { LivingRun } from './living-run.js';
+import type { ActorRun } from './actor-run.js';
 
 /**
  * The result of a settled run that succeeded, with its events (RunResult, D47).
@@ -9,7 +9,7 @@ import type { LivingRun } from './living-run.js';
  * @throws WavetrainError `run_cancelled`, or `run_not_found` when it was forgotten while it was waited for
  */
 export function resultOf<O extends object>(
-  run: Pick<LivingRun, 'id' | 'status' | 'error' | 'failures' | 'journal'> & { readonly result: O | null },
+  run: Pick<ActorRun, 'id' | 'status' | 'error' | 'failures' | 'journal'> & { readonly result: O | null },
 ): O & { readonly events: readonly TaskEvent[] | null } {
   const { id, status, result, error, failures, journal } = run;
   if (result !== null) return { ...result, events: journal.events };

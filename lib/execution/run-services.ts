@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { MemoryBlackboard } from '../blackboard/memory.js';
 import type { Clock } from '../clock.js';
 import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';
@@ -31,11 +30,11 @@ export class RunServices implements InvocationServices {
   readonly stores: InvocationServices['stores'];
   readonly way: readonly string[];
   readonly onFinal: (() => void) | undefined;
-  /** The runs inside its tasks. */
-  readonly nested: NestedRuns;
   /** Tool invocations started (D20). */
   invocations = 0;
   readonly #artifacts: ArtifactFolder;
+  readonly #makeNestedRuns: () => NestedRuns;
+  #nested: NestedRuns | undefined;
 
   /** @param makeNested makes a run inside a task */
   constructor(
@@ -45,7 +44,6 @@ export class RunServices implements InvocationServices {
     makeNested: MakeNested,
   ) {
     const { clock, random, files, outputLimitBytes, onAttempt } = surroundings;
-    const folder = setting?.artifactFolder ?? join(surroundings.artifactFolder, prepared.id);
     this.runId = prepared.id;
     this.clock = clock;
     this.random = random;
@@ -53,7 +51,7 @@ export class RunServices implements InvocationServices {
     this.journal = setting?.journal ?? new Journal(prepared.id, clock, prepared.collectEvents);
     this.session = new Session(
       prepared.blackboard ?? new MemoryBlackboard(),
-      prepared.blackboard === undefined || prepared.isOfPlan,
+      prepared.isOurs,
       prepared.tenantId,
       prepared.session,
       prepared.pipeline.contract,
@@ -66,8 +64,14 @@ export class RunServices implements InvocationServices {
     this.stores = setting?.stores;
     this.way = setting?.way ?? [prepared.pipeline.definition.id];
     this.onFinal = setting?.onFinal;
-    this.#artifacts = new ArtifactFolder(folder);
-    this.nested = new NestedRuns(this, prepared, folder, makeNested);
+    this.#artifacts = setting?.artifacts ?? new ArtifactFolder(surroundings.artifactFolder, prepared.id);
+    this.#makeNestedRuns = () => new NestedRuns(this, prepared, this.#artifacts, makeNested);
+  }
+
+  /** The runs inside its tasks, which most runs have none of. */
+  get nested(): NestedRuns {
+    this.#nested ??= this.#makeNestedRuns();
+    return this.#nested;
   }
 
   artifactPath(taskId: string): string {

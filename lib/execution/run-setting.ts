@@ -1,5 +1,6 @@
 import type { RunActor } from '../../machines/plan-work.js';
 import type { TaskFailure } from '../errors.js';
+import type { ArtifactFolder } from './artifact-folder.js';
 import type { Journal } from './journal.js';
 import type { OutputBudget } from './output-budget.js';
 
@@ -10,8 +11,8 @@ export interface RunSetting {
   readonly journal: Journal;
   /** Of all outputs of the whole. */
   readonly budget: OutputBudget;
-  /** Below the folder of the whole. */
-  readonly artifactFolder: string;
+  /** Below those of the whole. */
+  readonly artifacts: ArtifactFolder;
   /** Told of each failure as it happens; undefined when nobody above it counts them. */
   readonly onFailure: ((failure: TaskFailure) => void) | undefined;
   /** The keys that its tasks may write, and whose they are; undefined when they may write any. */

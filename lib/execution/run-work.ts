@@ -7,7 +7,8 @@ import type { TaskEvent } from './event.js';
 import type { InvocationServices } from './invocation-services.js';
 import type { Origin } from './origin.js';
 import { processPace } from './pace.js';
-import type { Session, Write } from './session.js';
+import type { Session } from './session.js';
+import type { Write } from './write.js';
 import { type Outcome, TaskWork } from './task-work.js';
 
 const NO_ABORT: Abort = () => {};

@@ -8,8 +8,6 @@ import { eachFrozen } from './output.js';
 import { keyedIn } from './keyed.js';
 import type { Write } from './write.js';
 
-export type { Write } from './write.js';
-
 /** What the session is asked for by templates. */
 type SessionContract = Pick<Contract, 'reads' | 'stores'>;
 
@@ -44,11 +42,6 @@ export class Session {
     this.#tenantId = tenantId;
     this.#given = new GivenValues(given);
     this.#contract = contract;
-  }
-
-  /** What is left of a value given for the run, with what was appended to it. */
-  givenValue(key: string): Json | undefined {
-    return this.#given.get(key);
   }
 
   /** Shows the given values, where there is no blackboard to be read: to be done before the first wave. */

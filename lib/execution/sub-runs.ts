@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import type { PlanWork, RunActor } from '../../machines/plan-work.js';
 import type { Settlement } from '../../machines/vocabulary.js';
 import { messageOf, type TaskFailure } from '../errors.js';
 import type { Json } from '../json.js';
+import { ArtifactFolder } from './artifact-folder.js';
 import { GivenValues } from './given-values.js';
 import type { Journal } from './journal.js';
 import { keyedIn } from './keyed.js';
@@ -99,7 +99,7 @@ export class SubRuns implements PlanWork {
       actor,
       journal: new InnerJournal(this.#journal, { sub_pipeline: subPipelineId }, clock),
       budget: this.budget,
-      artifactFolder: join(artifactFolder, id, subPipelineId),
+      artifacts: new ArtifactFolder(artifactFolder, id, subPipelineId),
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),
       stores: { subPipeline: subPipelineId, keys: new Set(plan.subPipelines.get(subPipelineId)?.stores) },
       way: [subPipelineId],

@@ -6,7 +6,7 @@ import type { Task } from '../pipelines/pipeline.js';
 import { checkInputs } from '../tools/input-check.js';
 import { Invocation, type InvocationEnd } from './invocation.js';
 import type { InvocationServices } from './invocation-services.js';
-import type { Write } from './session.js';
+import type { Write } from './write.js';
 
 const NO_ABORT: Abort = () => {};
 const NO_WRITES: readonly Write[] = [];

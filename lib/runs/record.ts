@@ -1,7 +1,8 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
 import type { TaskFailure } from '../errors.js';
 import type { TaskEvent } from '../execution/event.js';
-import type { LivingRun, RunProgress, SubPipelineStatuses } from '../execution/living-run.js';
+import type { ActorRun } from '../execution/actor-run.js';
+import type { RunProgress, SubPipelineStatuses } from '../execution/run-progress.js';
 import type { PlanOutcome } from '../execution/plan-outcome.js';
 import type { RunOutcome } from '../execution/run-outcome.js';
 
@@ -46,7 +47,7 @@ export interface Acceptance {
 }
 
 /** The record of a run as it is now: made anew at each look (law L3). */
-export function recordOf(run: LivingRun): RunRecord {
+export function recordOf(run: ActorRun): RunRecord {
   // Spreading the summary into a new object takes four times as long.
   return Object.assign(summaryOf(run), {
     result: run.result,
@@ -56,7 +57,7 @@ export function recordOf(run: LivingRun): RunRecord {
   });
 }
 
-export function summaryOf(run: LivingRun): RunSummary {
+export function summaryOf(run: ActorRun): RunSummary {
   return {
     run_id: run.id,
     kind: run.kind,

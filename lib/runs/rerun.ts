@@ -1,5 +1,5 @@
 import { WavetrainError } from '../errors.js';
-import type { LivingRun } from '../execution/living-run.js';
+import type { ActorRun } from '../execution/actor-run.js';
 import type { LocalRun } from '../execution/local-run.js';
 import type { Origin } from '../execution/origin.js';
 import type { PreparedRun } from '../execution/prepared-run.js';
@@ -43,7 +43,7 @@ export function rerunOf(run: LocalRun, from: string | undefined): Rerun {
 }
 
 /** @throws WavetrainError `run_not_settled` */
-export function mustBeSettled({ id, isSettled, status }: LivingRun): void {
+export function mustBeSettled({ id, isSettled, status }: ActorRun): void {
   if (isSettled) return;
   const what = status === 'queued' ? 'waits to begin' : 'is still at work';
   throw new WavetrainError('run_not_settled', `run ${id} ${what}: wait for it, or cancel it`);
