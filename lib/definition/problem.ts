@@ -74,3 +74,10 @@ export type Path = readonly (string | number)[];
 export function pointerOf(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
+
+/** A problem in one line: where, what, and what to do. */
+export function sentence({ message, file, line, column, path, hint }: Problem): string {
+  const position = line === undefined ? path : `line ${line}, column ${column ?? 1}`;
+  const place = [file ?? '', position].filter((part) => part !== '').join(', ');
+  return `${place === '' ? '' : `${place}: `}${message}${hint === undefined ? '' : ` (${hint})`}`;
+}

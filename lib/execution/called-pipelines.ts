@@ -1,4 +1,4 @@
-import type { Problem } from '../definition/problem.js';
+import { type Problem, sentence } from '../definition/problem.js';
 import { ToolError } from '../errors.js';
 import type { Json } from '../json.js';
 import { LONGEST_CALLED_DEFINITION } from '../limits.js';
@@ -86,11 +86,6 @@ function told(problems: readonly Problem[]): string {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const more = errors.length > TOLD ? [`and ${errors.length - TOLD} more`] : [];
   return [...errors.slice(0, TOLD).map(sentence), ...more].join('; ');
-}
-
-function sentence({ message, line, column, path, hint }: Problem): string {
-  const place = line === undefined ? path : `line ${line}, column ${column ?? 1}`;
-  return `${place === '' ? '' : `${place}: `}${message}${hint === undefined ? '' : ` (${hint})`}`;
 }
 
 function final(message: string): ToolError {

@@ -51,12 +51,10 @@ export class NestedCrowd {
   /** @throws ToolError, not retryable, when the submitted run has no room for it */
   makeRoom(bytes: number): void {
     if (this.#refusal !== undefined) throw this.#refusal;
-    const { usedBytes, limitBytes } = this.#budget;
-    if (usedBytes + bytes <= limitBytes) return;
-    const limit = (limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 });
+    if (this.#budget.hasRoomFor(bytes)) return;
     const living = this.#living.toLocaleString('en');
     this.#refuse(
-      `no room for one more pipeline inside a task: there are ${living}, and with all outputs they would take more than the limit of ${limit} MiB`,
+      `no room for one more pipeline inside a task: there are ${living}, and with all outputs they would take more than the limit of ${this.#budget.limit}`,
     );
   }
 

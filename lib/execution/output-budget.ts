@@ -13,12 +13,20 @@ export class OutputBudget {
     return this.#usedBytes;
   }
 
+  /** In words. */
+  get limit(): string {
+    return `${(this.limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
+  }
+
+  hasRoomFor(bytes: number): boolean {
+    return this.#usedBytes + bytes <= this.limitBytes;
+  }
+
   /** @throws ToolError, not retryable, when the run has no room for it */
   take(bytes: number): void {
-    if (this.#usedBytes + bytes > this.limitBytes) {
-      const limit = (this.limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 });
+    if (!this.hasRoomFor(bytes)) {
       throw new ToolError(
-        `the outputs of the run are together larger than the limit of ${limit} MiB: return less, or files`,
+        `the outputs of the run are together larger than the limit of ${this.limit}: return less, or files`,
         { retryable: false },
       );
     }

@@ -19,6 +19,16 @@ export function dotText(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&').replace(/\r?\n/g, '\\n')}"`;
 }
 
+/** A box names no more of those before it. */
+const MOST_NAMED = 4;
+
+/** Lines that name those before a box; past the first few they are counted. */
+export function beforeLines<T>(edges: readonly T[], nameOf: (edge: T) => string): string[] {
+  const named = edges.slice(0, MOST_NAMED).map((edge) => `  <- ${nameOf(edge)}`);
+  const more = edges.length - named.length;
+  return more > 0 ? [...named, `  <- ${more} more`] : named;
+}
+
 type Block = readonly string[];
 
 const GAP = '   ';

@@ -1,5 +1,5 @@
 import type { Template } from '../definition/template/template.js';
-import { dotChart, dotText, inColumns, mermaidChart, mermaidText } from './chart.js';
+import { beforeLines, dotChart, dotText, inColumns, mermaidChart, mermaidText } from './chart.js';
 import { entryOf } from './certain.js';
 import type { Pipeline, Task } from './pipeline.js';
 
@@ -101,9 +101,6 @@ function waveName(index: number): string {
   return `wave ${index + 1}`;
 }
 
-/** A task names no more of those before it. */
-const MOST_NAMED = 4;
-
 /** Waves as columns side by side, as many to a row of columns as fit into `columns`. */
 export function text(graph: Graph, columns: number): string {
   const upstream = new Map(graph.waves.flat().map(({ id }) => [id, [] as GraphEdge[]]));
@@ -114,18 +111,14 @@ export function text(graph: Graph, columns: number): string {
       '',
       task.id,
       `  ${toolLabel(task)}`,
-      ...beforeLines(upstream.get(task.id) ?? []),
+      ...beforeLines(upstream.get(task.id) ?? [], nameOf),
     ]),
   ]);
   return inColumns(blocks, columns);
 }
 
-function beforeLines(edges: readonly GraphEdge[]): string[] {
-  const named = edges
-    .slice(0, MOST_NAMED)
-    .map(({ from, kind }) => `  <- ${from}${kind === 'await' ? ' (await)' : ''}`);
-  const more = edges.length - named.length;
-  return more > 0 ? [...named, `  <- ${more} more`] : named;
+function nameOf({ from, kind }: GraphEdge): string {
+  return kind === 'await' ? `${from} (await)` : from;
 }
 
 function toolLabel({ tool, fan_out }: GraphTask): string {

@@ -1,4 +1,4 @@
-import type { Problem } from '../definition/problem.js';
+import { type Problem, sentence } from '../definition/problem.js';
 import type { Statistics } from '../waves/statistics.js';
 import type { Check } from './check.js';
 
@@ -47,11 +47,4 @@ export function errorsOf(problems: readonly Problem[]): string[] {
 /** The warnings among problems, as sentences. */
 function warningsOf(problems: readonly Problem[]): string[] {
   return problems.filter(({ severity }) => severity === 'warning').map(sentence);
-}
-
-/** A problem in one line: where, what, and what to do. */
-export function sentence({ message, file, line, column, path, hint }: Problem): string {
-  const position = line === undefined ? path : `line ${line}, column ${column ?? 1}`;
-  const place = [file ?? '', position].filter((part) => part !== '').join(', ');
-  return `${place === '' ? '' : `${place}: `}${message}${hint === undefined ? '' : ` (${hint})`}`;
 }

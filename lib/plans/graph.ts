@@ -1,4 +1,4 @@
-import { dotChart, dotText, inColumns, mermaidChart, mermaidText } from '../pipelines/chart.js';
+import { beforeLines, dotChart, dotText, inColumns, mermaidChart, mermaidText } from '../pipelines/chart.js';
 import { entryOf } from '../pipelines/certain.js';
 import { shortenedList } from '../pipelines/shortened-list.js';
 import type { Plan } from './plan.js';
@@ -96,22 +96,15 @@ export function planText({ waves, edges }: PlanGraph, columns: number): string {
         '',
         part.id,
         `  ${tasksOf(part)}`,
-        ...beforeLines(before.get(part.id) ?? []),
+        ...beforeLines(before.get(part.id) ?? [], nameOf),
       ]),
     ]),
     columns,
   );
 }
 
-/** A sub-pipeline names no more of those before it. */
-const MOST_NAMED = 4;
-
-function beforeLines(edges: readonly PlanGraphEdge[]): string[] {
-  const named = edges
-    .slice(0, MOST_NAMED)
-    .map(({ from, keys }) => `  <- ${from}: ${shortenedList(keys).join(', ')}`);
-  const more = edges.length - named.length;
-  return more > 0 ? [...named, `  <- ${more} more`] : named;
+function nameOf({ from, keys }: PlanGraphEdge): string {
+  return `${from}: ${shortenedList(keys).join(', ')}`;
 }
 
 function tasksOf({ tasks }: PlanGraphPart): string {

@@ -1,9 +1,8 @@
-import { WavetrainError } from '../errors.js';
 import type { Origin, PlanOrigin } from '../execution/origin.js';
 import type { PlanInputs } from '../execution/plan-inputs.js';
 import type { PlanRun } from '../execution/plan-run.js';
-import type { Plan } from '../plans/plan.js';
-import { FROM_FAILED, mustBeSettled, nothingToRerun, reusable } from './rerun.js';
+import { mustBeSettled, reusable } from './rerun.js';
+import { whichAgain } from './which-again.js';
 
 /** What a rerun takes over of a settled run of a plan (D35). */
 export interface PlanRerun {
@@ -37,26 +36,15 @@ export function planRerunOf(run: PlanRun, from: string | undefined): PlanRerun {
 }
 
 /** The sub-pipelines that run again whatever they produced. */
-function again({ id, status, prepared: { plan } }: PlanRun, from: string | undefined): ReadonlySet<string> {
-  if (from === undefined) return new Set(plan.subPipelines.keys());
-  if (from === FROM_FAILED) {
-    if (status === 'succeeded') throw nothingToRerun(id, 'a sub-pipeline');
-    return new Set();
-  }
-  if (plan.subPipelines.has(from)) return withReaders(from, plan);
-  const known = [...plan.subPipelines.keys()].slice(0, 20).join(', ');
-  throw new WavetrainError(
-    'invalid_request',
-    `the plan has no sub-pipeline "${from}"; its sub-pipelines are ${known}`,
-  );
-}
-
-function withReaders(id: string, { statistics, subPipelines }: Plan): Set<string> {
-  const found = new Set([id]);
-  for (const other of statistics.order) {
-    if (subPipelines.get(other)?.needs.some((need) => found.has(need))) found.add(other);
-  }
-  return found;
+function again(run: PlanRun, from: string | undefined): ReadonlySet<string> {
+  const { subPipelines, statistics } = run.prepared.plan;
+  return whichAgain(run, from, {
+    whole: 'plan',
+    part: 'sub-pipeline',
+    ids: [...subPipelines.keys()],
+    order: statistics.order,
+    needs: (id) => subPipelines.get(id)?.needs ?? [],
+  });
 }
 
 function originsOf({ id, prepared, subRuns }: PlanRun, again: ReadonlySet<string>): Map<string, Origin> {

@@ -6,10 +6,7 @@ import type { PreparedRun } from '../execution/prepared-run.js';
 import type { RunInputs } from '../execution/run-inputs.js';
 import type { RunWork } from '../execution/run-work.js';
 import type { Outcome } from '../execution/task-work.js';
-import type { Pipeline } from '../pipelines/pipeline.js';
-
-/** Reuses the outputs of all tasks that succeeded. */
-export const FROM_FAILED = 'failed';
+import { whichAgain } from './which-again.js';
 
 /** What a rerun takes over of a settled run of a pipeline (D35). */
 export interface Rerun {
@@ -51,30 +48,14 @@ export function mustBeSettled({ id, isSettled, status }: ActorRun): void {
 
 /** The tasks that run again whatever they produced. */
 function again(run: LocalRun, from: string | undefined): ReadonlySet<string> {
-  const { pipeline } = run.prepared;
-  if (from === undefined) return new Set(pipeline.tasks.keys());
-  if (from === FROM_FAILED) {
-    if (run.status === 'succeeded') throw nothingToRerun(run.id, 'a task');
-    return new Set();
-  }
-  if (!pipeline.tasks.has(from)) {
-    const known = [...pipeline.tasks.keys()].slice(0, 20).join(', ');
-    throw new WavetrainError('invalid_request', `the pipeline has no task "${from}"; its tasks are ${known}`);
-  }
-  return withDependents(from, pipeline);
-}
-
-/** `nothing_to_rerun` */
-export function nothingToRerun(runId: string, what: string): WavetrainError {
-  return new WavetrainError('nothing_to_rerun', `run ${runId} succeeded: name ${what}, or rerun all of it`);
-}
-
-function withDependents(taskId: string, { waves, tasks }: Pipeline): Set<string> {
-  const found = new Set([taskId]);
-  for (const id of waves.flat()) {
-    if (tasks.get(id)?.upstream.some((upstream) => found.has(upstream))) found.add(id);
-  }
-  return found;
+  const { tasks, waves } = run.prepared.pipeline;
+  return whichAgain(run, from, {
+    whole: 'pipeline',
+    part: 'task',
+    ids: [...tasks.keys()],
+    order: waves.flat(),
+    needs: (id) => tasks.get(id)?.upstream ?? [],
+  });
 }
 
 /**

@@ -42,7 +42,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   runs: {
     may: ['clock', 'errors', 'execution', 'machines'],
-    types: ['pipelines', 'plans'],
     reason: 'records are made from runs',
   },
   environment: { may: [], reason: 'it is a type' },

@@ -63,7 +63,7 @@ function exportsOf(path: string): Set<string> {
   if (statSync(join(ROOT, path)).isDirectory()) return new Set();
   const code = read(path);
   const declared = code.matchAll(
-    /^export (?:declare )?(?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm,
+    /^export (?:declare )?(?:async |abstract )?(?:function\*?|class|const|interface|type) (\w+)/gm,
   );
   const listed = [...code.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
     names.split(',').map(
