@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { Scope } from '../lib/definition/template/scope.js';
-import type { Json, JsonObject } from '../lib/json.js';
+import type { Json, JsonObject } from '../lib/common/json.js';
 import type { Pipeline } from '../lib/pipelines/pipeline.js';
 
 /** The second task of a fan-out pipeline by hand: p-limit over the same items, tool and templates. */

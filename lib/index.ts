@@ -64,6 +64,6 @@ export {
   type TaskFailure,
   ToolError,
   WavetrainError,
-} from './errors.js';
-export type { Json, JsonObject } from './json.js';
-export { type Clock, systemClock } from './clock.js';
+} from './common/errors.js';
+export type { Json, JsonObject } from './common/json.js';
+export { type Clock, systemClock } from './common/clock.js';

@@ -18,16 +18,16 @@ export interface PlanWork {
 }
 
 // Kept out of inputs and context for the same reason as the work of a run (environment.ts).
-const bindings = new WeakMap<object, PlanWork>();
+const planBindings = new WeakMap<object, PlanWork>();
 
 /** Gives a plan its work. To be done between creating its actor and starting it. */
 export function bindPlanWork(plan: object, work: PlanWork): void {
-  bindings.set(plan, work);
+  planBindings.set(plan, work);
 }
 
 /** The work of a plan, by its actor. */
 export function planWorkOf(plan: object): PlanWork {
-  const work = bindings.get(plan);
+  const work = planBindings.get(plan);
   if (work === undefined) throw new Error('no work is bound to this plan');
   return work;
 }

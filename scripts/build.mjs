@@ -40,7 +40,7 @@ rmSync(join(root, 'dist'), { recursive: true, force: true });
 
 await build({
   ...shared,
-  entryPoints: { index: 'lib/index.ts', testing: 'lib/testing.ts', client: 'lib/client.ts' },
+  entryPoints: { index: 'lib/index.ts', testing: 'lib/testing/index.ts', client: 'lib/client/index.ts' },
   chunkNames: 'library-[hash]',
   packages: 'external',
 });

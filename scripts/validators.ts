@@ -26,8 +26,8 @@ function validatorOf(schema: object, name: string, origin: string): Record<strin
     throw new Error(`the ${name} needs parts of ajv at run time; leave them out of its schema`);
   const heading = `// Generated from ${origin} by "npm run generate".\n`;
   return {
-    [`lib/generated/${name}.js`]: `${heading}${code}\n`,
-    [`lib/generated/${name}.d.ts`]: `${heading}${DECLARATION}`,
+    [`lib/definition/generated/${name}.js`]: `${heading}${code}\n`,
+    [`lib/definition/generated/${name}.d.ts`]: `${heading}${DECLARATION}`,
   };
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { systemClock } from '../../lib/clock.js';
+import { systemClock } from '../../lib/common/clock.js';
 import { openLog } from '../../lib/http/log.js';
 import { openServer } from '../../lib/http/server.js';
-import { readServerConfig } from '../../lib/server-config.js';
+import { readServerConfig } from '../../lib/common/config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { fileAccess } from '../../lib/tools/files.js';
 import { heapInUse } from '../measure.js';

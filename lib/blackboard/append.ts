@@ -1,4 +1,4 @@
-import type { Json } from '../json.js';
+import type { Json } from '../common/json.js';
 
 /**
  * What stands at a key after an append (Blackboard, rule 4; D23): a list grows, an absent key becomes a list of

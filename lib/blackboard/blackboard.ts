@@ -1,4 +1,4 @@
-import type { Json } from '../json.js';
+import type { Json } from '../common/json.js';
 
 /**
  * The tenant-scoped store that carries values between tasks and between sub-pipelines (Blackboard).

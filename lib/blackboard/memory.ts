@@ -1,4 +1,4 @@
-import type { Json } from '../json.js';
+import type { Json } from '../common/json.js';
 import type { Blackboard } from './blackboard.js';
 
 /** The default blackboard: in the memory of the process, gone when it exits (Blackboard, rule 2). */

@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 
 /** The command line was not understood: says what was wrong and, in the hint, what to write instead (D40). */
 export class BadUsage extends WavetrainError {

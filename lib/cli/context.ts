@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { BaseContext } from 'clipanion';
-import { type Clock, systemClock } from '../clock.js';
-import { systemEnvironment } from '../config.js';
+import { type Clock, systemClock } from '../common/clock.js';
+import { systemEnvironment } from '../common/config.js';
 import { type Services, systemServices } from './services.js';
 
 /** Where signals and stray errors arrive: `process`, or an emitter in specs. */

@@ -1,6 +1,5 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
-import type { ErrorCode } from '../errors.js';
-import { errorCode } from '../tools/error-code.js';
+import { type ErrorCode, errorCode } from '../common/errors.js';
 
 /** The exit statuses of the command line (D40). */
 export const EXIT = {

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.js';
+import { messageOf } from '../common/errors.js';
 import { BadUsage } from './bad-usage.js';
 import type { CliContext } from './context.js';
 import { EXIT, statusOfError } from './exit-status.js';

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { readConfig } from '../config.js';
-import type { JsonObject } from '../json.js';
+import { readConfig } from '../common/config.js';
+import type { JsonObject } from '../common/json.js';
 import { BadUsage } from './bad-usage.js';
 import type { CliContext } from './context.js';
 import { readEnvFile } from './flags/env-file.js';

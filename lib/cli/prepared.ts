@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import type { Check } from '../pipelines/check.js';
 import type { PlanCheck } from '../plans/check.js';
 

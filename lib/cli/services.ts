@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import type { ResolvedParams } from '../definition/params.js';
 import type { DefinitionKind } from '../definition/root.js';
 import type { PipelineDefinition } from '../definition/schema.js';
 import type { Source } from '../definition/source.js';
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import type { Check, CheckOptions } from '../pipelines/check.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { RunRegistry } from '../runs/registry.js';
@@ -34,7 +34,7 @@ export interface Services {
   /** What keys are made with. */
   keys(): Promise<typeof import('./keys.js')>;
   /** What servers are asked with. */
-  client(): Promise<typeof import('../client.js')>;
+  client(): Promise<typeof import('../client/index.js')>;
 }
 
 export const systemServices: Services = {
@@ -79,6 +79,6 @@ export const systemServices: Services = {
     return import('./keys.js');
   },
   client() {
-    return import('../client.js');
+    return import('../client/index.js');
   },
 };

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { messageOf, WavetrainError } from '../errors.js';
-import { errorCode } from '../tools/error-code.js';
+import { errorCode, messageOf, WavetrainError } from '../common/errors.js';
 import type { CliContext } from './context.js';
 
 /** The name that stands for standard input (D41). */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
-import type { Environment } from '../config.js';
+import type { Environment } from '../common/config.js';
 import { type Terminal, terminalOf } from './terminal.js';
 
 export type Paint = (text: string) => string;

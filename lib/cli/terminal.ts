@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Environment } from '../config.js';
+import type { Environment } from '../common/config.js';
 
 /** What a stream can show. */
 export interface Terminal {

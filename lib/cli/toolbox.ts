@@ -1,4 +1,4 @@
-import type { Config } from '../config.js';
+import type { Config } from '../common/config.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { CliContext } from './context.js';
 

@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 
 /**
  * The address of a server without a slash at its end; it may have a path, where a proxy serves it.

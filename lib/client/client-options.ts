@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.js';
+import { type Clock, systemClock } from '../common/clock.js';
 import { baseOf, keyHeaders } from './address.js';
 import { Transport } from './transport.js';
 

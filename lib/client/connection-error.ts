@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.js';
+import { messageOf } from '../common/errors.js';
 import { RequestError } from './request-error.js';
 
 const REASONS: Readonly<Record<string, string>> = {

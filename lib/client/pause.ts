@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 
 /** Waits. Rejects with the reason of the signal as soon as it is given. */
 export async function pause(delayMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-import { type ErrorCode, type TaskFailure, WavetrainError } from '../errors.js';
+import { type ErrorCode, type TaskFailure, WavetrainError } from '../common/errors.js';
 import type { ValidationReport } from '../pipelines/report.js';
 
 /** What the body of an error says, under `detail` (D32). */

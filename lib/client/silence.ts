@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 
 /** The server says something every 15 seconds; who has not heard it three times has lost it. */
 const LONGEST_SILENCE_MS = 45_000;

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import { connectionError } from './connection-error.js';
 import { pause } from './pause.js';
 import { type Answer, jsonOf, refusalOf } from './refusal.js';

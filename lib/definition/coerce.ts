@@ -1,5 +1,4 @@
-import type { Json } from '../json.js';
-import { isObject, kindOf } from '../json.js';
+import { isObject, type Json, kindOf } from '../common/json.js';
 
 /** The types a parameter can have (D4). */
 export type ParamType = (typeof PARAM_TYPES)[number];

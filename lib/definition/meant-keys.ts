@@ -1,4 +1,4 @@
-import { isObject } from '../json.js';
+import { isObject } from '../common/json.js';
 
 /** One key, or several with commas. */
 const KEYS = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;

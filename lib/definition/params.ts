@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, kindOf, setOwn } from '../json.js';
-import { compileSchema } from '../schema/ajv.js';
+import { type Json, type JsonObject, kindOf, setOwn } from '../common/json.js';
+import { compileSchema } from '../common/json-schema/ajv.js';
 import { coerce } from './coerce.js';
 import type { ParamDefinition, PipelineDefinition } from './schema.js';
 import { scanValue } from './scan-value.js';

@@ -1,4 +1,4 @@
-import { validate } from '../generated/pipeline-validator.js';
+import { validate } from './generated/pipeline-validator.js';
 import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
 import type { Path } from './problem.js';
 import type { Shape } from './structure.js';

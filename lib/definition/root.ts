@@ -1,4 +1,4 @@
-import { isObject, kindOf } from '../json.js';
+import { isObject, kindOf } from '../common/json.js';
 import { PIPELINE_FIELDS, PLAN_FIELDS } from './fields.js';
 import type { Path } from './problem.js';
 import type { Finding } from './structure.js';

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.js';
+import { messageOf } from '../common/errors.js';
 import { DEEPEST_NESTING } from './limits.js';
 import { type Path, type Problem, type ProblemCode, pointerOf } from './problem.js';
 

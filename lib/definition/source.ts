@@ -9,7 +9,7 @@ import {
   type Node,
   parseDocument,
 } from 'yaml';
-import { messageOf } from '../errors.js';
+import { messageOf } from '../common/errors.js';
 import { namedBy } from './anchors.js';
 import {
   LONGEST_TEXT_BYTES,

@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { isObject, kindOf } from '../json.js';
+import { isObject, kindOf } from '../common/json.js';
 import { meantKeys } from './meant-keys.js';
 import type { Path, Problem, ProblemCode } from './problem.js';
 import { nearest } from './suggest.js';

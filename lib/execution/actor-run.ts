@@ -1,7 +1,7 @@
 import { isSettled, type RunSnapshot, statusOf } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
-import type { Clock } from '../clock.js';
-import type { TaskFailure } from '../errors.js';
+import type { Clock } from '../common/clock.js';
+import type { TaskFailure } from '../common/errors.js';
 import type { Journal } from './journal.js';
 import type { PlanOutcome } from './plan-outcome.js';
 import type { RunNotes } from './run-notes.js';

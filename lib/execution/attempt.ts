@@ -1,5 +1,5 @@
-import { ToolError } from '../errors.js';
-import type { Json } from '../json.js';
+import { ToolError } from '../common/errors.js';
+import type { Json } from '../common/json.js';
 import type { ToolBlackboard, ToolContext } from '../tools/tool.js';
 import type { CallingAttempt, InvocationServices } from './invocation-services.js';
 import { toOutput } from './output.js';

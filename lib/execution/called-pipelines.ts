@@ -1,7 +1,7 @@
 import { type Problem, sentence } from '../definition/problem.js';
-import { ToolError } from '../errors.js';
-import type { Json } from '../json.js';
-import { LONGEST_CALLED_DEFINITION } from '../limits.js';
+import { ToolError } from '../common/errors.js';
+import type { Json } from '../common/json.js';
+import { LONGEST_CALLED_DEFINITION } from '../common/limits.js';
 import type { Check, CheckAnother, GivenDefinition, Pipeline } from '../pipelines/pipeline.js';
 import { decodeText } from '../tools/documents/text.js';
 import type { PipelineCall } from '../tools/pipeline-call.js';

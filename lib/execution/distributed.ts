@@ -1,4 +1,4 @@
-import { NotImplementedError } from '../errors.js';
+import { NotImplementedError } from '../common/errors.js';
 import type { Executor } from './executor.js';
 import type { RunResult } from './run-outcome.js';
 

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../json.js';
+import { type Json, type JsonObject, setOwn } from '../common/json.js';
 import type { Write } from './write.js';
 
 /**

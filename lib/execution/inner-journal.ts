@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import type { EventPlace } from './event.js';
 import { type Entry, Journal } from './journal.js';
 

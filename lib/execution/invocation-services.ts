@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import type { TaskFailure } from '../errors.js';
+import type { Clock } from '../common/clock.js';
+import type { TaskFailure } from '../common/errors.js';
 import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { AttemptObserver } from './attempt-observer.js';

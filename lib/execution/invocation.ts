@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Place } from '../../machines/vocabulary.js';
-import { isFinal, messageOf, ToolError } from '../errors.js';
-import type { Json, JsonObject } from '../json.js';
+import { isFinal, messageOf, ToolError } from '../common/errors.js';
+import type { Json, JsonObject } from '../common/json.js';
 import type { Task } from '../pipelines/pipeline.js';
 import { Attempt } from './attempt.js';
 import type { AttemptFacts } from './attempt-observer.js';

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import { messageOf } from '../errors.js';
+import type { Clock } from '../common/clock.js';
+import { messageOf } from '../common/errors.js';
 import type { EventPlace, LiveEvent, TaskEvent } from './event.js';
 
 /** Events without what the journal adds. Distributes over the kinds, so that each keeps its own fields. */

@@ -1,5 +1,5 @@
 import { isAnyArrayBuffer } from 'node:util/types';
-import { type Json, setOwn } from '../json.js';
+import { type Json, setOwn } from '../common/json.js';
 
 /** Bytes that a tool returned, to be written to a file; their reference stands in the output. */
 export interface Artifact {

@@ -1,4 +1,4 @@
-import { isObject, type Json, kindOf } from '../json.js';
+import { isObject, type Json, kindOf } from '../common/json.js';
 
 /**
  * What a blackboard gave, which somebody else may have made.

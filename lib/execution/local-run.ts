@@ -3,7 +3,7 @@ import { bindWork } from '../../machines/environment.js';
 import type { RunActor } from '../../machines/plan-work.js';
 import { runMachine } from '../../machines/run.js';
 import { type RunSnapshot, wavesExecutedIn } from '../../machines/status.js';
-import { messageOf, type TaskFailure } from '../errors.js';
+import { messageOf, type TaskFailure } from '../common/errors.js';
 import { ActorRun } from './actor-run.js';
 import type { Journal } from './journal.js';
 import type { PreparedRun, RunSurroundings } from './prepared-run.js';

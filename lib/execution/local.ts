@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Blackboard } from '../blackboard/blackboard.js';
-import { type Clock, systemClock } from '../clock.js';
-import { WavetrainError } from '../errors.js';
+import { type Clock, systemClock } from '../common/clock.js';
+import { WavetrainError } from '../common/errors.js';
 import { fileAccess } from '../tools/files.js';
 import type { FileAccess } from '../tools/tool.js';
 import { type AttemptObserver, guarded } from './attempt-observer.js';

@@ -1,5 +1,5 @@
-import { ToolError } from '../errors.js';
-import { MOST_LIVING_NESTED } from '../limits.js';
+import { ToolError } from '../common/errors.js';
+import { MOST_LIVING_NESTED } from '../common/limits.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { OutputBudget } from './output-budget.js';
 

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
-import { type TaskFailure, ToolError, whoFailed } from '../errors.js';
-import type { JsonObject } from '../json.js';
-import { MOST_NESTED_PIPELINES } from '../limits.js';
+import { type TaskFailure, ToolError, whoFailed } from '../common/errors.js';
+import type { JsonObject } from '../common/json.js';
+import { MOST_NESTED_PIPELINES } from '../common/limits.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { assertCall, type PipelineCall, type PipelineOutcome } from '../tools/pipeline-call.js';
 import type { ArtifactFolder } from './artifact-folder.js';

@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import type { Backoff } from './backoff.js';
 import type { ExecutionOptions } from './run-inputs.js';
 

@@ -1,4 +1,4 @@
-import { ToolError } from '../errors.js';
+import { ToolError } from '../common/errors.js';
 
 /** What the outputs of one run may take in memory, all together, with what its tools write on the blackboard. */
 export class OutputBudget {

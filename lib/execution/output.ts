@@ -1,5 +1,5 @@
-import { messageOf } from '../errors.js';
-import type { Json } from '../json.js';
+import { messageOf } from '../common/errors.js';
+import type { Json } from '../common/json.js';
 import { type Artifact, type CopyOptions, JsonCopy, NotJson } from './json-copy.js';
 
 /**

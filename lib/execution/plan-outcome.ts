@@ -1,4 +1,4 @@
-import type { Json } from '../json.js';
+import type { Json } from '../common/json.js';
 import type { TaskEvent } from './event.js';
 import type { RunResult } from './run-outcome.js';
 

@@ -1,7 +1,7 @@
 import { type Actor, createActor } from 'xstate';
 import { planMachine } from '../../machines/plan.js';
 import { bindPlanWork } from '../../machines/plan-work.js';
-import { messageOf, type TaskFailure, whoFailed } from '../errors.js';
+import { messageOf, type TaskFailure, whoFailed } from '../common/errors.js';
 import { ActorRun } from './actor-run.js';
 import { gatherOutcome } from './gather-outcome.js';
 import { Journal } from './journal.js';

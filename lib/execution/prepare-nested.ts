@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.js';
-import { messageOf, ToolError } from '../errors.js';
-import type { JsonObject } from '../json.js';
+import type { Clock } from '../common/clock.js';
+import { messageOf, ToolError } from '../common/errors.js';
+import type { JsonObject } from '../common/json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { PipelineCall } from '../tools/pipeline-call.js';
 import { weighedJson } from './output.js';

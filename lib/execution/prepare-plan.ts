@@ -1,8 +1,8 @@
 import type { Blackboard } from '../blackboard/blackboard.js';
 import { MemoryBlackboard } from '../blackboard/memory.js';
-import type { Clock } from '../clock.js';
-import { messageOf, WavetrainError } from '../errors.js';
-import { type JsonObject, setOwn } from '../json.js';
+import type { Clock } from '../common/clock.js';
+import { messageOf, WavetrainError } from '../common/errors.js';
+import { type JsonObject, setOwn } from '../common/json.js';
 import type { SubPipeline } from '../plans/plan.js';
 import { newRunId } from './id.js';
 import type { PlanOrigin } from './origin.js';

@@ -1,9 +1,9 @@
 import type { Blackboard } from '../blackboard/blackboard.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import { resolveParams } from '../definition/params.js';
 import type { Scope } from '../definition/template/scope.js';
-import { messageOf, WavetrainError } from '../errors.js';
-import { type JsonObject, setOwn } from '../json.js';
+import { messageOf, WavetrainError } from '../common/errors.js';
+import { type JsonObject, setOwn } from '../common/json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { newRunId } from './id.js';
 import { readOptions } from './options.js';

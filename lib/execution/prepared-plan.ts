@@ -1,5 +1,5 @@
 import type { Blackboard } from '../blackboard/blackboard.js';
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import type { Plan } from '../plans/plan.js';
 import type { PlanOrigin } from './origin.js';
 import type { PreparedRun } from './prepared-run.js';

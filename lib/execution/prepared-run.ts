@@ -1,6 +1,6 @@
 import type { Blackboard } from '../blackboard/blackboard.js';
-import type { Clock } from '../clock.js';
-import type { JsonObject } from '../json.js';
+import type { Clock } from '../common/clock.js';
+import type { JsonObject } from '../common/json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { AttemptObserver } from './attempt-observer.js';

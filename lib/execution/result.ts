@@ -1,4 +1,4 @@
-import { TaskFailedError, WavetrainError } from '../errors.js';
+import { TaskFailedError, WavetrainError } from '../common/errors.js';
 import type { TaskEvent } from './event.js';
 import type { ActorRun } from './actor-run.js';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 
 /** How a run behaves (ExecutionOptions). Times are seconds, as on the wire. */

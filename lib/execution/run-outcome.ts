@@ -1,4 +1,4 @@
-import type { Json } from '../json.js';
+import type { Json } from '../common/json.js';
 import type { TaskEvent } from './event.js';
 
 /** What a run that succeeded produced. */

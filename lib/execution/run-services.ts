@@ -1,5 +1,5 @@
 import { MemoryBlackboard } from '../blackboard/memory.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';
 import type { FileAccess } from '../tools/tool.js';
 import { ArtifactFolder } from './artifact-folder.js';

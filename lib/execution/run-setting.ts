@@ -1,5 +1,5 @@
 import type { RunActor } from '../../machines/plan-work.js';
-import type { TaskFailure } from '../errors.js';
+import type { TaskFailure } from '../common/errors.js';
 import type { ArtifactFolder } from './artifact-folder.js';
 import type { Journal } from './journal.js';
 import type { OutputBudget } from './output-budget.js';

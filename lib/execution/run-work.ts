@@ -1,7 +1,7 @@
 import type { Abort, Expansion, Place, Settlement, Work } from '../../machines/vocabulary.js';
 import type { Scope } from '../definition/template/scope.js';
-import { messageOf, type TaskFailure } from '../errors.js';
-import { type Json, setOwn } from '../json.js';
+import { messageOf, type TaskFailure } from '../common/errors.js';
+import { type Json, setOwn } from '../common/json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { TaskEvent } from './event.js';
 import type { InvocationServices } from './invocation-services.js';

@@ -1,7 +1,7 @@
 import type { Pace } from '../../machines/vocabulary.js';
 import type { Blackboard } from '../blackboard/blackboard.js';
-import { messageOf } from '../errors.js';
-import { type Json, type JsonObject, setOwn } from '../json.js';
+import { messageOf } from '../common/errors.js';
+import { type Json, type JsonObject, setOwn } from '../common/json.js';
 import type { Contract } from '../pipelines/contract.js';
 import { GivenValues } from './given-values.js';
 import { eachFrozen } from './output.js';

@@ -1,7 +1,7 @@
 import type { PlanWork, RunActor } from '../../machines/plan-work.js';
 import type { Settlement } from '../../machines/vocabulary.js';
-import { messageOf, type TaskFailure } from '../errors.js';
-import type { Json } from '../json.js';
+import { messageOf, type TaskFailure } from '../common/errors.js';
+import type { Json } from '../common/json.js';
 import { ArtifactFolder } from './artifact-folder.js';
 import { GivenValues } from './given-values.js';
 import type { Journal } from './journal.js';

@@ -1,7 +1,7 @@
 import type { Abort, Expansion, Place } from '../../machines/vocabulary.js';
 import type { Scope } from '../definition/template/scope.js';
-import { messageOf, type TaskFailure } from '../errors.js';
-import { type Json, type JsonObject, kindOf } from '../json.js';
+import { messageOf, type TaskFailure } from '../common/errors.js';
+import { type Json, type JsonObject, kindOf } from '../common/json.js';
 import type { Task } from '../pipelines/pipeline.js';
 import { checkInputs } from '../tools/input-check.js';
 import { Invocation, type InvocationEnd } from './invocation.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../json.js';
+import type { Json } from '../common/json.js';
 
 /** A write that a tool asked for; it is applied when its task succeeds. */
 export interface Write {

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import { bodyReader } from './body.js';
 import { Endpoint } from './endpoint.js';
 import { bugAnswer, errorAnswer, type ErrorAnswer } from './error-answer.js';

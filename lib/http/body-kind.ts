@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 
 export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
 
@@ -18,7 +18,7 @@ export function bodyKind(ctx: Context, takesYaml: boolean): 'json' | 'yaml' | un
   // What nearly everybody sends.
   if (type === 'application/json') return 'json';
   const kind = kindOf(ctx, takesYaml);
-  if (!isUtf8(type ?? '')) throw unsupported('a body must be UTF-8');
+  if (!claimsUtf8(type ?? '')) throw unsupported('a body must be UTF-8');
   return kind;
 }
 
@@ -36,7 +36,7 @@ function isPlain(given: string | undefined, plain: string): boolean {
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/gi;
 
 /** Said twice, it says nothing: who reads the first and who the last would read another text. */
-function isUtf8(contentType: string): boolean {
+function claimsUtf8(contentType: string): boolean {
   const charsets = [...contentType.matchAll(CHARSET)].map(([, quoted, bare]) => quoted ?? bare ?? '');
   return charsets.length < 2 && charsets.every((charset) => /^utf-?8$/i.test(charset));
 }

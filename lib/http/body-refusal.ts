@@ -1,5 +1,5 @@
 import { faultOf } from '../definition/json-fault.js';
-import { messageOf, WavetrainError } from '../errors.js';
+import { messageOf, WavetrainError } from '../common/errors.js';
 
 /** What the parser throws. */
 interface ParserError extends Error {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import { endWith, respondWith } from './raw-answer.js';
 
 /** The last request that a connection brought whole up to its body, and the answer to it. */

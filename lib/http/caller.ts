@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 
 /**
  * What a key may be used for: `read` looks at runs, `run` starts, cancels, reruns and deletes them, `metrics` reads

@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox';
-import { compileSchema, type CompileOptions } from '../schema/ajv.js';
-import { describeViolation, type Nouns } from '../schema/describe-violation.js';
-import { violationsOf } from '../schema/violation.js';
+import { type CompileOptions, compileSchema } from '../common/json-schema/ajv.js';
+import { describeViolation, type Nouns, violationsOf } from '../common/json-schema/violation.js';
 
 /** More sentences than this help nobody; the rest is counted. */
 const TOLD = 10;

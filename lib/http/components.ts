@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { PipelineDefinition } from '../definition/schema.js';
-import { isObject } from '../json.js';
+import { isObject } from '../common/json.js';
 import { EXAMPLE_OF_COMPONENT } from './component-examples.js';
 import { PlanDocument } from './schemas/plan-request.js';
 import { ExecutionOptionsDocument } from './schemas/request.js';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 
 /** The files that the page asks for, by the media types they are sent in. */
 const TYPE_OF: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import type { Body, BodyReader } from './body.js';
 import { type Caller, ANYONE } from './caller.js';
 import { checkerOf, type Checker } from './checker.js';

@@ -1,5 +1,5 @@
-import { isObject } from '../json.js';
-import { type ErrorCode, messageOf, TaskFailedError, WavetrainError } from '../errors.js';
+import { isObject } from '../common/json.js';
+import { type ErrorCode, messageOf, TaskFailedError, WavetrainError } from '../common/errors.js';
 import { InvalidDefinitionError } from '../pipelines/invalid-definition.js';
 import { errorsOf } from '../pipelines/report.js';
 import { RETRY_AFTER, STATUS_OF_CODE } from './error-status.js';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../common/errors.js';
 
 /** Codes of the command line and the client, which no server answers with. */
 type ElsewhereCode = 'unreadable_file' | 'bad_usage' | 'bad_tool_file' | 'server_unreachable';

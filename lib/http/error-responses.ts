@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../common/errors.js';
 import type { Components } from './components.js';
 import { type HttpErrorCode, MEANING_OF_CODE } from './error-meaning.js';
 import { RETRY_AFTER, STATUS_OF_CODE } from './error-status.js';

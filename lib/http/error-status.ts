@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../common/errors.js';
 
 /** The one table from expected failures to HTTP statuses (law L6, D32). */
 export const STATUS_OF_CODE: Readonly<Record<ErrorCode, number>> = {

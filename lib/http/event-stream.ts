@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import type { EventChannel, EventReader } from './event-channel.js';
 import { HEARTBEAT, OPENING } from './event-frames.js';
 

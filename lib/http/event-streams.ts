@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
-import { WavetrainError } from '../errors.js';
+import type { Clock } from '../common/clock.js';
+import { WavetrainError } from '../common/errors.js';
 import type { EventLog } from '../runs/event-log.js';
 import { EventChannel, type EventReader, type EventSource } from './event-channel.js';
 import { EventStream } from './event-stream.js';

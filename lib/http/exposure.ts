@@ -1,5 +1,5 @@
-import { WavetrainError } from '../errors.js';
-import type { ServerConfig } from '../server-config.js';
+import { WavetrainError } from '../common/errors.js';
+import type { ServerConfig } from '../common/config.js';
 import { isLoopback } from './loopback.js';
 
 /** @throws WavetrainError `bad_usage` when the server would let anybody in from other machines (D37). */

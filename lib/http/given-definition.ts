@@ -1,6 +1,6 @@
 import type { Problem } from '../definition/problem.js';
 import type { DefinitionKind } from '../definition/root.js';
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 
 /** A definition as it came. */
 export type GivenDefinition = { readonly text: string } | { readonly value: Record<string, unknown> };

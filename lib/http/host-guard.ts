@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { WavetrainError } from '../errors.js';
-import type { ServerConfig } from '../server-config.js';
+import { WavetrainError } from '../common/errors.js';
+import type { ServerConfig } from '../common/config.js';
 import { type Authority, authorityOf, isAddress, readAuthority } from './authority.js';
 import type { Guard } from './guard.js';
 import { isLoopback } from './loopback.js';

@@ -1,5 +1,5 @@
 import { nearest } from '../definition/suggest.js';
-import { isObject, kindOf } from '../json.js';
+import { isObject, kindOf } from '../common/json.js';
 import { SCOPES } from './caller.js';
 import { TENANT_ID } from './tenant-id.js';
 

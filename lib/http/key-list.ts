@@ -1,8 +1,8 @@
 import { readSource, type Source } from '../definition/source.js';
 import type { Path } from '../definition/problem.js';
 import { nearest } from '../definition/suggest.js';
-import { WavetrainError } from '../errors.js';
-import { isObject } from '../json.js';
+import { WavetrainError } from '../common/errors.js';
+import { isObject } from '../common/json.js';
 import type { Scope } from './caller.js';
 import { KEY_FAULTS, KEY_FIELDS } from './key-fields.js';
 import type { Key } from './key.js';

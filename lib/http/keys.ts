@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { messageOf, WavetrainError } from '../errors.js';
+import { messageOf, WavetrainError } from '../common/errors.js';
 import type { Key } from './key.js';
 import { keysIn } from './key-list.js';
 

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../clock.js';
-import { messageOf, WavetrainError } from '../errors.js';
+import type { Clock } from '../common/clock.js';
+import { messageOf, WavetrainError } from '../common/errors.js';
 import { answerBrokenRequests } from './broken-request.js';
 
 /** A request that has not arrived whole by then is answered 408. */

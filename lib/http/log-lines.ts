@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import { type ToldError, withoutSecrets } from './log-facts.js';
 import type { Log } from './services.js';
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import { LogLines } from './log-lines.js';
 import { withoutSecrets } from './log-facts.js';
 import type { Log } from './services.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../json.js';
+import { isObject } from '../common/json.js';
 
 /** Fields that belong into other requests, and what to do about them. */
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../definition/problem.js';
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import { InvalidDefinitionError } from '../pipelines/invalid-definition.js';
 import { checkPlan, checkPlanDefinition, type PlanCheck, type PlanCheckOptions } from '../plans/check.js';
 import type { GivenPipeline } from '../plans/given-pipeline.js';

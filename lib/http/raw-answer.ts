@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WavetrainError } from '../errors.js';
+import type { WavetrainError } from '../common/errors.js';
 import { errorAnswer } from './error-answer.js';
 import { HEADERS_OF_EVERY_ANSWER } from './headers.js';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { ErrorCode } from '../errors.js';
+import type { ErrorCode } from '../common/errors.js';
 import type { Caller, Scope } from './caller.js';
 
 /** What a handler is given: everything in it has passed its schema. */

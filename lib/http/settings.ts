@@ -1,10 +1,10 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import type { AttemptObserver } from '../execution/attempt-observer.js';
 import type { RunFacts } from '../runs/registry.js';
 import type { LiveEvent } from '../execution/event.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { FileAccess } from '../tools/tool.js';
-import type { ServerConfig } from '../server-config.js';
+import type { ServerConfig } from '../common/config.js';
 import type { Key } from './keys.js';
 import type { Log } from './services.js';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import type { DefinitionKind } from '../definition/root.js';
-import { TaskFailedError, WavetrainError } from '../errors.js';
-import { isObject } from '../json.js';
+import { TaskFailedError, WavetrainError } from '../common/errors.js';
+import { isObject } from '../common/json.js';
 import type { RunRecord } from '../runs/record.js';
 import type { IdempotencyKey } from '../runs/idempotency.js';
 import { acceptedAnswer } from './accepted.js';

@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import type { RunRegistry } from '../runs/registry.js';
 import { type Caller, mayUse } from './caller.js';
 

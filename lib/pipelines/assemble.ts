@@ -1,7 +1,7 @@
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema.js';
 import type { Catalog } from '../tools/catalog.js';
-import { weightOf } from '../json.js';
+import { weightOf } from '../common/json.js';
 import { statisticsOf } from '../waves/statistics.js';
 import { contractOf } from './contract.js';
 import type { Draft, DraftTask } from './draft.js';

@@ -1,6 +1,6 @@
 import type { Finding } from '../definition/structure.js';
-import { isObject } from '../json.js';
-import { MOST_NESTED_PIPELINES } from '../limits.js';
+import { isObject } from '../common/json.js';
+import { MOST_NESTED_PIPELINES } from '../common/limits.js';
 import { runPipeline } from '../tools/builtin/run-pipeline.js';
 import type { Draft, DraftTask } from './draft.js';
 

@@ -1,5 +1,5 @@
 import type { PipelineDefinition } from '../definition/schema.js';
-import { isObject } from '../json.js';
+import { isObject } from '../common/json.js';
 import { BUILTIN_TOOLS } from '../tools/builtin/all.js';
 import { runsPipeline } from './calls.js';
 import { type Draft, type DraftTask, inputsReadBy } from './draft.js';

@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
+import { errorCode, messageOf, WavetrainError } from '../common/errors.js';
 import { LONGEST_TEXT_BYTES } from '../definition/limits.js';
-import { messageOf, WavetrainError } from '../errors.js';
 import { decodeText } from '../tools/documents/text.js';
-import { errorCode } from '../tools/error-code.js';
 import { readRegularFile } from '../tools/regular-file.js';
 
 /** The text of a definition's file. Rejects with `unreadable_file`, saying why. */

@@ -2,7 +2,7 @@ import type { Path } from '../definition/problem.js';
 import type { Finding } from '../definition/structure.js';
 import { type Reference, referenceOf } from '../definition/template/reference.js';
 import { compileTemplate, type PlacedProblem, type Template } from '../definition/template/template.js';
-import { isObject, type Json, type JsonObject } from '../json.js';
+import { isObject, type Json, type JsonObject } from '../common/json.js';
 import type { Catalog } from '../tools/catalog.js';
 import { verbatimInputs } from '../tools/verbatim.js';
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../definition/problem.js';
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import { errorsOf } from './report.js';
 
 /** A definition that cannot run, with all that is wrong with it. */

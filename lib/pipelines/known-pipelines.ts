@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import type { Catalog } from '../tools/catalog.js';
 import { type Check, checkDefinition, checkPipeline } from './check.js';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import { builtinCatalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { type Check, checkPipeline } from './check.js';

@@ -1,7 +1,7 @@
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition } from '../definition/schema.js';
 import type { Template } from '../definition/template/template.js';
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import type { Tool } from '../tools/tool.js';
 import type { Statistics } from '../waves/statistics.js';
 import type { Contract } from './contract.js';

@@ -1,6 +1,6 @@
 import type { PlanDefinition } from '../definition/plan-schema.js';
 import type { Problem } from '../definition/problem.js';
-import { weightOf } from '../json.js';
+import { weightOf } from '../common/json.js';
 import { entryOf } from '../pipelines/certain.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Upstream } from '../waves/layering.js';

@@ -2,7 +2,7 @@ import { SUB_PIPELINE_FIELDS } from '../definition/fields.js';
 import { meantKeys } from '../definition/meant-keys.js';
 import type { Path } from '../definition/problem.js';
 import { nearest } from '../definition/suggest.js';
-import { isObject } from '../json.js';
+import { isObject } from '../common/json.js';
 
 /** A sub-pipeline as far as it can be understood, so that all problems of a broken plan are found at once. */
 export interface DraftSubPipeline {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { definitionTextAt, whyUnreadable } from '../pipelines/definition-file.js';
-import { errorCode } from '../tools/error-code.js';
+import { errorCode } from '../common/errors.js';
 import { isInside } from './inside.js';
 import { Neighbours } from './neighbours.js';
 

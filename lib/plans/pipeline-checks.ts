@@ -4,7 +4,7 @@ import { kindOfRoot } from '../definition/root.js';
 import { readSource, type Source, sourceOfValue, sourceWithin } from '../definition/source.js';
 import type { Finding } from '../definition/structure.js';
 import { unquotedByEntry } from '../definition/unquoted.js';
-import { isObject } from '../json.js';
+import { isObject } from '../common/json.js';
 import { checkSource } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Catalog } from '../tools/catalog.js';

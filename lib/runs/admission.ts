@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import { processPace } from '../execution/pace.js';
 import type { Entry } from './entry.js';
 import { FairQueue } from './fair-queue.js';

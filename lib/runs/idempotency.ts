@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 
 /** What makes a repeated submission the same one (D36). */
 export interface IdempotencyKey {

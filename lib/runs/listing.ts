@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import type { Entry } from './entry.js';
 import { type RunSummary, summaryOf } from './record.js';
 

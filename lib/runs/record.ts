@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
-import type { TaskFailure } from '../errors.js';
+import type { TaskFailure } from '../common/errors.js';
 import type { TaskEvent } from '../execution/event.js';
 import type { ActorRun } from '../execution/actor-run.js';
 import type { RunProgress, SubPipelineStatuses } from '../execution/run-progress.js';

@@ -1,6 +1,6 @@
 import { STATUS_AT_SUBMISSION } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/vocabulary.js';
-import { type Clock, systemClock } from '../clock.js';
+import { type Clock, systemClock } from '../common/clock.js';
 import { LocalExecutor, noRun } from '../execution/local.js';
 import type { PlanInputs } from '../execution/plan-inputs.js';
 import { tenantOf } from '../execution/prepare.js';

@@ -31,12 +31,12 @@ export function planRerunOf(run: PlanRun, from: string | undefined): PlanRerun {
       collect_events: collectEvents,
       tenant_id: tenantId,
     },
-    origin: { runId: id, subRuns: originsOf(run, again(run, from)) },
+    origin: { runId: id, subRuns: originsOf(run, subPipelinesToRerun(run, from)) },
   };
 }
 
 /** The sub-pipelines that run again whatever they produced. */
-function again(run: PlanRun, from: string | undefined): ReadonlySet<string> {
+function subPipelinesToRerun(run: PlanRun, from: string | undefined): ReadonlySet<string> {
   const { subPipelines, statistics } = run.prepared.plan;
   return whichAgain(run, from, {
     whole: 'plan',

@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import type { ActorRun } from '../execution/actor-run.js';
 import type { LocalRun } from '../execution/local-run.js';
 import type { Origin } from '../execution/origin.js';
@@ -35,7 +35,7 @@ export function rerunOf(run: LocalRun, from: string | undefined): Rerun {
       collect_events: collectEvents,
       tenant_id: tenantId,
     },
-    origin: { runId: id, outcomes: reusable(prepared, run.work, again(run, from)) },
+    origin: { runId: id, outcomes: reusable(prepared, run.work, tasksToRerun(run, from)) },
   };
 }
 
@@ -47,7 +47,7 @@ export function mustBeSettled({ id, isSettled, status }: ActorRun): void {
 }
 
 /** The tasks that run again whatever they produced. */
-function again(run: LocalRun, from: string | undefined): ReadonlySet<string> {
+function tasksToRerun(run: LocalRun, from: string | undefined): ReadonlySet<string> {
   const { tasks, waves } = run.prepared.pipeline;
   return whichAgain(run, from, {
     whole: 'pipeline',

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import type { EventLog } from './event-log.js';
 import type { RetentionLimits } from './limits.js';
 import { Line } from './line.js';

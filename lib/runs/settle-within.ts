@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import type { Entry } from './entry.js';
 
 /** Cancels the runs that wait, and gives those at work `graceMs` to settle; then their tools are told to stop. */

@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import type { ActorRun } from '../execution/actor-run.js';
 
 /** Reuses the outputs of all tasks that succeeded. */

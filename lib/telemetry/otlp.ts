@@ -7,8 +7,8 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import type { Clock } from '../clock.js';
-import { messageOf } from '../errors.js';
+import type { Clock } from '../common/clock.js';
+import { messageOf } from '../common/errors.js';
 import type { AttemptObserver } from '../execution/attempt-observer.js';
 import type { LiveEvent } from '../execution/event.js';
 import type { RunFacts } from '../runs/registry.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../common/clock.js';
 import type { AttemptObserver } from '../execution/attempt-observer.js';
 import type { LiveEvent } from '../execution/event.js';
 import type { RunFacts } from '../runs/registry.js';

@@ -1,5 +1,5 @@
-import type { Environment } from '../config.js';
-import { WavetrainError } from '../errors.js';
+import type { Environment } from '../common/config.js';
+import { WavetrainError } from '../common/errors.js';
 
 /** Where traces go, and what they say of this service. */
 export interface TraceSettings {

@@ -1,4 +1,4 @@
-import type { Environment } from '../config.js';
+import type { Environment } from '../common/config.js';
 import type { TraceOutlet, Tracing, TracingOptions } from './otlp.js';
 import { readTraceSettings } from './trace-settings.js';
 

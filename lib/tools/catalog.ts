@@ -1,4 +1,4 @@
-import { WavetrainError } from '../errors.js';
+import { WavetrainError } from '../common/errors.js';
 import { BUILTIN_TOOLS } from './builtin/all.js';
 import { metadataOf, type ToolMetadata } from './metadata.js';
 import type { Tool } from './tool.js';

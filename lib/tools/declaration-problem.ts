@@ -1,5 +1,5 @@
 import { nearest } from '../definition/suggest.js';
-import { schemaError } from '../schema/ajv.js';
+import { schemaError } from '../common/json-schema/ajv.js';
 import { isFlat } from './flat-check.js';
 import { inputSchemaOf, SAME_WORDS } from './input-schema.js';
 import type { InputDeclaration } from './tool.js';

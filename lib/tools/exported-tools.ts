@@ -1,4 +1,4 @@
-import { isObject, kindOf } from '../json.js';
+import { isObject, kindOf } from '../common/json.js';
 import { asTool } from './foreign-tool.js';
 import type { Tool } from './tool.js';
 

@@ -1,8 +1,7 @@
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { realpath } from 'node:fs/promises';
-import { messageOf, ToolError } from '../errors.js';
-import { FILE_LIMIT_BYTES } from '../limits.js';
-import { errorCode } from './error-code.js';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { errorCode, messageOf, ToolError } from '../common/errors.js';
+import { FILE_LIMIT_BYTES } from '../common/limits.js';
 import { cannotRead, readRegularFile } from './regular-file.js';
 import type { FileAccess } from './tool.js';
 

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject, setOwn } from '../json.js';
-import type { Violation } from '../schema/violation.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
+import type { Violation } from '../common/json-schema/violation.js';
 import { allowedValues } from './input-schema.js';
 import type { InputDeclaration, Tool } from './tool.js';
 import type { InputCheck } from './inspection.js';

@@ -1,5 +1,5 @@
-import { messageOf } from '../errors.js';
-import { isObject, kindOf } from '../json.js';
+import { messageOf } from '../common/errors.js';
+import { isObject, kindOf } from '../common/json.js';
 import { declarationProblem, type ForeignDeclarations } from './declaration-problem.js';
 import {
   defineTool,

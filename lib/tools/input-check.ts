@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.js';
+import type { JsonObject } from '../common/json.js';
 import { inspectInputs } from './inspect-inputs.js';
 import type { Tool } from './tool.js';
 import { describeViolation } from './inspection.js';

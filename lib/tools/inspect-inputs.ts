@@ -1,6 +1,6 @@
 import { pointerOf } from '../definition/problem.js';
-import type { JsonObject } from '../json.js';
-import type { Violation } from '../schema/violation.js';
+import type { JsonObject } from '../common/json.js';
+import type { Violation } from '../common/json-schema/violation.js';
 import { flatCheck, isFlat } from './flat-check.js';
 import { schemaCheck } from './schema-check.js';
 import type { Tool } from './tool.js';

@@ -1,6 +1,5 @@
-import type { JsonObject } from '../json.js';
-import { describeViolation as describe } from '../schema/describe-violation.js';
-import type { Violation } from '../schema/violation.js';
+import { describeViolation as describe, type Violation } from '../common/json-schema/violation.js';
+import type { JsonObject } from '../common/json.js';
 
 /** Inputs with their defaults, and what is wrong with them. */
 export interface InspectedInputs {

@@ -1,8 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { messageOf, WavetrainError } from '../errors.js';
-import { errorCode } from './error-code.js';
+import { errorCode, messageOf, WavetrainError } from '../common/errors.js';
 import { toolsOf } from './exported-tools.js';
 import type { Tool } from './tool.js';
 

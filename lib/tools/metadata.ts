@@ -1,4 +1,4 @@
-import type { Json } from '../json.js';
+import type { Json } from '../common/json.js';
 import type { InputDeclaration, OutputDeclaration, Tool } from './tool.js';
 
 /** One input as the catalog shows it. */

@@ -1,5 +1,5 @@
-import { ToolError } from '../errors.js';
-import type { Json, JsonObject } from '../json.js';
+import { ToolError } from '../common/errors.js';
+import type { Json, JsonObject } from '../common/json.js';
 
 /** A pipeline that a tool runs inside its task (D49), and what it is given. Exactly one of `file` and `pipeline`. */
 export interface PipelineCall {

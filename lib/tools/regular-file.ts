@@ -1,8 +1,6 @@
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
-import type { Stats } from 'node:fs';
-import { messageOf, ToolError } from '../errors.js';
-import { errorCode } from './error-code.js';
+import { errorCode, messageOf, ToolError } from '../common/errors.js';
 
 /**
  * Reads an ordinary file, at most `limitBytes` of it. Never waits for anybody, as a named pipe would make it, and

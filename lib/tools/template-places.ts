@@ -1,6 +1,6 @@
 import { type Path, pointerOf } from '../definition/problem.js';
-import { isObject, type JsonObject } from '../json.js';
-import type { Violation } from '../schema/violation.js';
+import { isObject, type JsonObject } from '../common/json.js';
+import type { Violation } from '../common/json-schema/violation.js';
 
 /** Rules about the shape of a list or an object, which no template inside it can change: keys are never templates (D15). */
 const SHAPE_RULES = new Set([

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import type { Json, JsonObject } from '../json.js';
+import type { Clock } from '../common/clock.js';
+import type { Json, JsonObject } from '../common/json.js';
 import type { PipelineCall, PipelineOutcome } from './pipeline-call.js';
 
 /** One input of a tool, in JSON Schema's words, with `required` beside it. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EXIT, statusOfError, statusOfRun } from '../../lib/cli/exit-status.js';
-import { type ErrorCode, WavetrainError } from '../../lib/errors.js';
+import { type ErrorCode, WavetrainError } from '../../lib/common/errors.js';
 
 describe('the exit status (D40)', () => {
   it('has one number for each way to end', () => {

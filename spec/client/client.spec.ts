@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { type RunRecord, WavetrainClient, WavetrainError } from '../../lib/client.js';
+import { type RunRecord, WavetrainClient, WavetrainError } from '../../lib/client/index.js';
 import type { Key } from '../../lib/http/keys.js';
 import { Puppet } from '../support/puppet.js';
 import { rejectionOf } from '../support/rejection.js';

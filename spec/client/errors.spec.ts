@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { RequestError, WavetrainClient, WavetrainError } from '../../lib/client.js';
-import type { ErrorDetail } from '../../lib/client.js';
+import { type ErrorDetail, RequestError, WavetrainClient, WavetrainError } from '../../lib/client/index.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import { rejectionOf } from '../support/rejection.js';
 import { answerJson, FakeServer } from './fake-server.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
-import { type RunEvent, WavetrainClient } from '../../lib/client.js';
+import { type RunEvent, WavetrainClient } from '../../lib/client/index.js';
 import { deferred } from '../support/deferred.js';
 import { Puppet } from '../support/puppet.js';
 import { rejectionOf } from '../support/rejection.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.js';
+import type { Clock } from '../../lib/common/clock.js';
 
 /** Waits that are longer than this are for what never comes. */
 const LONGEST_MS = 20_000;

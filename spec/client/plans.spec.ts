@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type PlanResult, WavetrainClient } from '../../lib/client.js';
+import { type PlanResult, WavetrainClient } from '../../lib/client/index.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../http/support/plans.js';
 import { rejectionOf } from '../support/rejection.js';
 import { type Serving, serving } from '../support/serving.js';

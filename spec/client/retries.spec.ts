@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ClientOptions, WavetrainClient } from '../../lib/client.js';
+import { type ClientOptions, WavetrainClient } from '../../lib/client/index.js';
 import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { rejectionOf } from '../support/rejection.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { coerce } from '../../lib/definition/coerce.js';
 import { resolveParams } from '../../lib/definition/params.js';
 import type { ParamDefinition } from '../../lib/definition/schema.js';
-import type { Json, JsonObject } from '../../lib/json.js';
+import type { Json, JsonObject } from '../../lib/common/json.js';
 
 function resolve(params: Record<string, ParamDefinition>, given: JsonObject = {}) {
   return resolveParams({ params }, given);

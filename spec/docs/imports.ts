@@ -20,7 +20,7 @@ export interface Import {
 }
 
 /** What `npm run generate` writes is no source. */
-const GENERATED = 'lib/generated/';
+const GENERATED = 'lib/definition/generated/';
 
 export function sourceFiles(): SourceFile[] {
   const paths = [...filesBelow('lib', '.ts'), ...filesBelow('machines', '.ts')];

@@ -150,13 +150,13 @@ export const SURROUNDINGS: readonly Surrounding[] = [
   {
     what: 'the environment',
     pattern: /\bprocess\.env\b/,
-    only: { 'lib/config.ts': 'handed on from there' },
+    only: { 'lib/common/config.ts': 'handed on from there' },
   },
   {
     what: 'the time',
     pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
     only: {
-      'lib/clock.ts': 'the default clock',
+      'lib/common/clock.ts': 'the default clock',
       'lib/execution/pace.ts': 'the budget of the process, which no run sees',
     },
   },
@@ -165,7 +165,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
     only: {
       'lib/cli/runs/server-clock.ts': 'a clock that hands its timers on',
-      'lib/clock.ts': 'the default clock',
+      'lib/common/clock.ts': 'the default clock',
     },
   },
   {

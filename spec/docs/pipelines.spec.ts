@@ -8,8 +8,8 @@ import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
 import { compileTemplate } from '../../lib/definition/template/template.js';
 import type { Scope } from '../../lib/definition/template/scope.js';
 import { STATUS_OF_CODE } from '../../lib/http/error-status.js';
-import type { JsonObject } from '../../lib/json.js';
-import { SERVER_VARIABLES } from '../../lib/server-config.js';
+import type { JsonObject } from '../../lib/common/json.js';
+import { SERVER_VARIABLES } from '../../lib/common/config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool, type Tool } from '../../lib/tools/tool.js';
 import { type Fence, fencesOf, tableRows } from './markdown.js';
@@ -64,7 +64,7 @@ describe('Writing pipelines', () => {
 describe('The library guide', () => {
   it('lists every code of an error, with that of the HTTP interface', () => {
     const listed = [...codesIn('docs/library.md'), ...rowsOfHttpErrors().map(({ code }) => code)];
-    expect([...new Set(listed)].sort()).to.deep.equal(membersOf('lib/errors.ts', 'ErrorCode').sort());
+    expect([...new Set(listed)].sort()).to.deep.equal(membersOf('lib/common/errors.ts', 'ErrorCode').sort());
   });
 });
 

@@ -10,7 +10,7 @@ interface Citation {
 
 const FOLDERS = ['lib', 'machines', 'spec', 'scripts', 'bench'];
 /** Specs of documents speak of numbers without citing them. */
-const NOT_CITING = /^(?:spec\/docs\/|lib\/generated\/)/;
+const NOT_CITING = /^(?:spec\/docs\/|lib\/definition\/generated\/)/;
 
 /** The sections of the reference that have rules of their own. */
 const SECTION_RULE = /\b(Blackboard|Errors|Plan), rules? (\d+)(?: to (\d+))?/g;

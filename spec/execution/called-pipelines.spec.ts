@@ -1,12 +1,11 @@
 import { expect } from 'chai';
-import type { TaskFailure } from '../../lib/errors.js';
+import { type TaskFailure, ToolError } from '../../lib/common/errors.js';
 import { LocalExecutor } from '../../lib/execution/local.js';
 import { checkPlan } from '../../lib/plans/check.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { fileAccess } from '../../lib/tools/files.js';
 import type { PipelineCall } from '../../lib/tools/pipeline-call.js';
 import { defineTool } from '../../lib/tools/tool.js';
-import { ToolError } from '../../lib/errors.js';
 import { running } from '../support/running.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { NotImplementedError } from '../../lib/errors.js';
+import { NotImplementedError } from '../../lib/common/errors.js';
 import { DistributedExecutor } from '../../lib/execution/distributed.js';
 
 describe('the distributed executor, until it is configured (Errors, rule 5; D52)', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { GivenValues } from '../../lib/execution/given-values.js';
 import type { Write } from '../../lib/execution/write.js';
-import type { Json } from '../../lib/json.js';
+import type { Json } from '../../lib/common/json.js';
 
 const write = (key: string, value: Json, append = false): Write => ({ key, value, append, weight: 0 });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ToolError } from '../../lib/errors.js';
+import { ToolError } from '../../lib/common/errors.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { Puppet } from '../support/puppet.js';
 import { running } from '../support/running.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
 import { LocalExecutor } from '../../lib/execution/local.js';
-import type { JsonObject } from '../../lib/json.js';
+import type { JsonObject } from '../../lib/common/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { executorSuite } from '../../lib/testing/executor-suite.js';
 import { rejectionOf } from '../support/rejection.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../lib/json.js';
+import type { Json } from '../../lib/common/json.js';
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
 import { LocalExecutor } from '../../lib/execution/local.js';
 import { fileAccess } from '../../lib/tools/files.js';

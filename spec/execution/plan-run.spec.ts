@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
-import { TaskFailedError } from '../../lib/errors.js';
+import { TaskFailedError } from '../../lib/common/errors.js';
 import { sub } from '../support/plan-of.js';
 import { rejectionOf } from '../support/rejection.js';
 import { held, RunningPlan, runningPlan, stores } from '../support/running-plan.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WavetrainError } from '../../lib/errors.js';
+import { WavetrainError } from '../../lib/common/errors.js';
 import { LocalExecutor } from '../../lib/execution/local.js';
 import type { PlanInputs } from '../../lib/execution/plan-inputs.js';
 import type { PreparedPlan } from '../../lib/execution/prepared-plan.js';

@@ -4,7 +4,7 @@ import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
 import { LocalExecutor } from '../../lib/execution/local.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
-import type { Json } from '../../lib/json.js';
+import type { Json } from '../../lib/common/json.js';
 import { type Deferred, deferred, settle } from '../support/deferred.js';
 import { Puppet } from '../support/puppet.js';
 import { running } from '../support/running.js';

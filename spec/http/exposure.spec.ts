@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { WavetrainError } from '../../lib/errors.js';
+import { WavetrainError } from '../../lib/common/errors.js';
 import { checkExposure } from '../../lib/http/exposure.js';
-import { readServerConfig } from '../../lib/server-config.js';
+import { readServerConfig } from '../../lib/common/config.js';
 import { rejectionOf } from '../support/rejection.js';
 import { serving } from '../support/serving.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { systemClock } from '../../lib/clock.js';
+import { systemClock } from '../../lib/common/clock.js';
 import { type OpenApiDocument, type Operation, operationsOf } from '../support/open-api-document.js';
 import { Puppet } from '../support/puppet.js';
 import { serving, type Serving } from '../support/serving.js';

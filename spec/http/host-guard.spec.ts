@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { WavetrainError } from '../../lib/errors.js';
+import { WavetrainError } from '../../lib/common/errors.js';
 import type { GuardedRequest } from '../../lib/http/guard.js';
 import { guardFor } from '../../lib/http/host-guard.js';
-import { readServerConfig } from '../../lib/server-config.js';
+import { readServerConfig } from '../../lib/common/config.js';
 import { type Serving, serving } from '../support/serving.js';
 
 interface Listening {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { WavetrainError } from '../../lib/errors.js';
+import { WavetrainError } from '../../lib/common/errors.js';
 import type { Scope } from '../../lib/http/caller.js';
 import { keysIn } from '../../lib/http/key-list.js';
 import { readKeys } from '../../lib/http/keys.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
-import type { Json } from '../../lib/json.js';
+import type { Json } from '../../lib/common/json.js';
 import { settle } from '../support/deferred.js';
 import { rejectionOf } from '../support/rejection.js';
 import { HeldRuns, useUpTheTurn } from './held-runs.js';

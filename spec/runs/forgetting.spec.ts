@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
 import { LocalExecutor } from '../../lib/execution/local.js';
-import type { Json } from '../../lib/json.js';
+import type { Json } from '../../lib/common/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { type RegistryOptions, RunRegistry } from '../../lib/runs/registry.js';
 import { deferred, settle } from '../support/deferred.js';

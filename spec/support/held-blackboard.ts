@@ -1,5 +1,5 @@
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
-import type { Json } from '../../lib/json.js';
+import type { Json } from '../../lib/common/json.js';
 import { type Deferred, deferred, settle } from './deferred.js';
 
 type Call = 'get_all' | 'read_many' | 'write';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.js';
+import type { Clock } from '../../lib/common/clock.js';
 
 class Timer {
   waiting = true;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { isObject } from '../../lib/json.js';
-import { compileSchema } from '../../lib/schema/ajv.js';
+import { isObject } from '../../lib/common/json.js';
+import { compileSchema } from '../../lib/common/json-schema/ajv.js';
 
 export interface Media {
   readonly schema: object;

@@ -1,4 +1,4 @@
-import { systemClock } from '../../lib/clock.js';
+import { systemClock } from '../../lib/common/clock.js';
 import type { Route } from '../../lib/http/route.js';
 import { allRoutes } from '../../lib/http/routes/all.js';
 import type { HttpServices } from '../../lib/http/services.js';

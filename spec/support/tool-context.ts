@@ -1,5 +1,5 @@
-import { ToolError } from '../../lib/errors.js';
-import type { Json } from '../../lib/json.js';
+import { ToolError } from '../../lib/common/errors.js';
+import type { Json } from '../../lib/common/json.js';
 import type { ToolContext } from '../../lib/tools/tool.js';
 import { ManualClock } from './manual-clock.js';
 

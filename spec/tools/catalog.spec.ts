@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WavetrainError } from '../../lib/errors.js';
+import { WavetrainError } from '../../lib/common/errors.js';
 import { builtinCatalog, Catalog } from '../../lib/tools/catalog.js';
 import { mock } from '../../lib/tools/builtin/mock.js';
 import { defineTool } from '../../lib/tools/tool.js';

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import { messageOf, ToolError } from '../../lib/errors.js';
+import { messageOf, ToolError } from '../../lib/common/errors.js';
 import { fileAccess } from '../../lib/tools/files.js';
 import { rejectionOf } from '../support/rejection.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Json, JsonObject } from '../../lib/json.js';
+import type { Json, JsonObject } from '../../lib/common/json.js';
 import { flatCheck, isFlat } from '../../lib/tools/flat-check.js';
 import { schemaCheck } from '../../lib/tools/schema-check.js';
 import type { InputDeclaration, Tool } from '../../lib/tools/tool.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { WavetrainError } from '../../lib/errors.js';
-import type { JsonObject } from '../../lib/json.js';
+import { WavetrainError } from '../../lib/common/errors.js';
+import type { JsonObject } from '../../lib/common/json.js';
 import { checkInputs } from '../../lib/tools/input-check.js';
 import { defineTool, type InputDeclarations, type Tool } from '../../lib/tools/tool.js';
 

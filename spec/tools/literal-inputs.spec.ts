@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../lib/json.js';
+import type { JsonObject } from '../../lib/common/json.js';
 import { mock } from '../../lib/tools/builtin/mock.js';
 import { store } from '../../lib/tools/builtin/store.js';
 import { literalInputProblems } from '../../lib/tools/input-check.js';

@@ -1,8 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '../../errors.js';
+import { errorCode, messageOf } from '../../common/errors.js';
 import type { Key } from '../../http/key.js';
-import { errorCode } from '../../tools/error-code.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';

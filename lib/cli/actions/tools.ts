@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.js';
+import { readConfig } from '../../common/config.js';
 import { nearest } from '../../definition/suggest.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { BadUsage } from '../bad-usage.js';

@@ -1,5 +1,5 @@
-import { type Config, readConfig } from '../../config.js';
-import { messageOf } from '../../errors.js';
+import { type Config, readConfig } from '../../common/config.js';
+import { messageOf } from '../../common/errors.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../flags/env-file.js';

@@ -1,8 +1,8 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Config, type Environment, type Variable, VARIABLES } from '../../config.js';
-import { messageOf } from '../../errors.js';
+import { type Config, type Environment, type Variable, VARIABLES } from '../../common/config.js';
+import { messageOf } from '../../common/errors.js';
 import type { CliContext } from '../context.js';
 import { PROGRAM, packageFacts } from '../program.js';
 import { reasonOf } from '../source.js';

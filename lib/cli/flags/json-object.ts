@@ -1,5 +1,5 @@
-import { messageOf } from '../../errors.js';
-import { type JsonObject, isObject, kindOf } from '../../json.js';
+import { messageOf } from '../../common/errors.js';
+import { type JsonObject, isObject, kindOf } from '../../common/json.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
 import { excerpt } from '../excerpt.js';

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { LiveEvent } from '../../execution/event.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
-import { errorCode } from '../../tools/error-code.js';
+import { errorCode } from '../../common/errors.js';
 import { reasonOf } from '../source.js';
 
 /** A file of events, one JSON document per line, written as they come (D42). */

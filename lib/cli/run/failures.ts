@@ -1,4 +1,4 @@
-import type { TaskFailure } from '../../errors.js';
+import type { TaskFailure } from '../../common/errors.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { RunRecord } from '../../runs/record.js';
 import { oneLine } from '../printable.js';

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../../runs/record.js';
-import { errorCode } from '../../tools/error-code.js';
+import { errorCode } from '../../common/errors.js';
 import type { ProcessEvents } from '../context.js';
 import type { RunDoor } from '../services.js';
 import { wavesThatFinish } from './course.js';

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../../runs/record.js';
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 import type { CliContext } from '../context.js';
 import { printable } from '../printable.js';
 import { type Style, styleOf } from '../style.js';

@@ -1,5 +1,5 @@
 import type { PipelineDefinition } from '../../definition/schema.js';
-import type { JsonObject } from '../../json.js';
+import type { JsonObject } from '../../common/json.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
 import { plural } from '../words.js';

@@ -1,5 +1,5 @@
 import type { ExecutionOptions, RunInputs } from '../../execution/run-inputs.js';
-import type { JsonObject } from '../../json.js';
+import type { JsonObject } from '../../common/json.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../errors.js';
+import { messageOf } from '../../common/errors.js';
 import type { ProcessEvents } from '../context.js';
 import { oneLine } from '../printable.js';
 

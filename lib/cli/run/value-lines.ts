@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../json.js';
+import type { Json, JsonObject } from '../../common/json.js';
 
 /** Deeper values stay on one line: indenting them further helps nobody. */
 const DEEPEST = 16;

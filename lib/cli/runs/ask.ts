@@ -1,7 +1,6 @@
-import type { WavetrainClient } from '../../client.js';
-import { readClientConfig } from '../../config.js';
-import { type ErrorCode, messageOf, WavetrainError } from '../../errors.js';
-import { errorCode } from '../../tools/error-code.js';
+import type { WavetrainClient } from '../../client/client.js';
+import { readClientConfig } from '../../common/config.js';
+import { type ErrorCode, errorCode, messageOf, WavetrainError } from '../../common/errors.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../flags/env-file.js';
 import { PROGRAM } from '../program.js';

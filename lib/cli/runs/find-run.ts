@@ -1,4 +1,4 @@
-import type { WavetrainClient } from '../../client.js';
+import type { WavetrainClient } from '../../client/client.js';
 import { BadUsage } from '../bad-usage.js';
 import { PROGRAM } from '../program.js';
 import { KEPT } from './kept.js';

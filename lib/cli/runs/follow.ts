@@ -1,4 +1,5 @@
-import type { RunRecord, WavetrainClient } from '../../client.js';
+import type { WavetrainClient } from '../../client/client.js';
+import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { PROGRAM } from '../program.js';
 import type { Display } from '../progress/display.js';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../client.js';
+import type { RunSummary } from '../../runs/record.js';
 import { oneLine } from '../printable.js';
 import type { Style } from '../style.js';
 import type { Terminal } from '../terminal.js';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../client.js';
+import type { RunStatus } from '../../../machines/vocabulary.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../client.js';
+import type { RunRecord } from '../../runs/record.js';
 import { PROGRAM } from '../program.js';
 import type { Style } from '../style.js';
 

@@ -1,4 +1,6 @@
-import type { ListQuery, RunSummary, WavetrainClient } from '../../client.js';
+import type { WavetrainClient } from '../../client/client.js';
+import type { ListQuery } from '../../client/requests.js';
+import type { RunSummary } from '../../runs/record.js';
 
 /** Runs that a server tells at once. */
 export const LARGEST_PAGE = 500;

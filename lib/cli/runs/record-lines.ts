@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../client.js';
+import type { RunRecord } from '../../runs/record.js';
 import { oneLine } from '../printable.js';
 import { failureLine } from '../run/failures.js';
 import { courseInNumbers, courseLines, wavesAtWork } from '../run/course.js';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.js';
-import type { LiveEvent } from '../../client.js';
+import type { Clock } from '../../common/clock.js';
+import type { LiveEvent } from '../../execution/event.js';
 
 /** Time as the events of a server tell it: those that are told late took no longer for it. */
 export class ServerClock implements Clock {

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../client.js';
+import type { RunStatus } from '../../../machines/vocabulary.js';
 import type { Paint, Style } from '../style.js';
 
 const PAINTS: Readonly<Record<RunStatus, (style: Style) => Paint>> = {

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../client.js';
+import type { RunRecord } from '../../runs/record.js';
 import { oneLine } from '../printable.js';
 import { PROGRAM } from '../program.js';
 import { courseLines } from '../run/course.js';

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../client.js';
+import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, statusOfRun } from '../exit-status.js';
 import { printJson } from '../json-output.js';

@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { readConfig, VARIABLES } from '../../config.js';
+import { readConfig, readServerConfig, type ServerConfig, VARIABLES } from '../../common/config.js';
 import { nearest } from '../../definition/suggest.js';
 import type { OpenServer } from '../../http/server.js';
 import type { Log } from '../../http/services.js';
 import type { ServerSettings } from '../../http/settings.js';
-import { readServerConfig, type ServerConfig } from '../../server-config.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';

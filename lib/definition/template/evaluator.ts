@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 import type { Expression } from './expression.js';
 import { lookUp } from './lookup.js';
 import { whyMissing } from './missing.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 
 /** One piece of a path: a name, or a position in a list (negative: from its end) (D11). */
 export type Segment =

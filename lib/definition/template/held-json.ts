@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 import { jsonIn } from './json-text.js';
 
 /** Texts that are remembered at once: more than a task reads of one after another. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 
 /**
  * The list or object that a text holds as JSON, with or without a code fence around it: language models answer

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../../json.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Cursor } from './cursor.js';
 
 /** How deep lists and objects of a literal may nest. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 import type { Segment } from './expression.js';
 import { heldJson } from './held-json.js';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../json.js';
+import { isObject, type Json } from '../../common/json.js';
 import { nearest } from '../suggest.js';
 import type { Segment } from './expression.js';
 import { jsonIn } from './json-text.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 import { type Evaluate, evaluatorOf } from './evaluator.js';
 import type { Expression } from './expression.js';
 import type { Scope } from './scope.js';

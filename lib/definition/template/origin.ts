@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 import type { Expression, Segment } from './expression.js';
 import { type Reference, referenceOf } from './reference.js';
 import type { Scope } from './scope.js';

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../../json.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import { fixed, fixedText, once, type Operand } from './operand.js';
 import type { Scope } from './scope.js';
 import { TemplateError } from './template-error.js';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../json.js';
+import type { Json, JsonObject } from '../../common/json.js';
 
 /** What templates see: the namespaces of rule 8, for one task or one item of it. */
 export interface Scope {

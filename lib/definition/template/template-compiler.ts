@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../../json.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Expression, TemplatePart, TemplateProblem } from './expression.js';
 import { type Operand, operandOf } from './operand.js';
 import {

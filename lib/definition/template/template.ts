@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 import type { Path } from '../problem.js';
 import type { Expression, TemplateProblem } from './expression.js';
 import type { Scope } from './scope.js';

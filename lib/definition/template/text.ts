@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 import { TemplateError } from './template-error.js';
 
 /** Most characters that a rendered text may have: 10 MiB. */

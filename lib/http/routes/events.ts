@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/vocabulary.js';
-import { WavetrainError } from '../../errors.js';
+import { WavetrainError } from '../../common/errors.js';
 import type { EventLog } from '../../runs/event-log.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import { EventStreams } from '../event-streams.js';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { ErrorCode } from '../../errors.js';
+import type { ErrorCode } from '../../common/errors.js';
 import { ProblemSchema } from './definition.js';
 import { TaskFailureSchema } from './run.js';
 

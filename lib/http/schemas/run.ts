@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/vocabulary.js';
-import type { TaskFailure } from '../../errors.js';
+import type { TaskFailure } from '../../common/errors.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
 import { eventsField, PlanOutcomeSchema, RunOutcomeSchema } from './outcome.js';

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 
 /** Without what makes no difference on the wire: who may write a field, and fields that are never there. */
 type Frozen<T> = T extends readonly (infer E)[]

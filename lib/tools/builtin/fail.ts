@@ -1,4 +1,4 @@
-import { ToolError } from '../../errors.js';
+import { ToolError } from '../../common/errors.js';
 import { defineTool } from '../tool.js';
 
 /** Fails, always or a number of times, to try out what a pipeline does then (D22). */

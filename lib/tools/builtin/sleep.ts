@@ -1,4 +1,4 @@
-import { ToolError } from '../../errors.js';
+import { ToolError } from '../../common/errors.js';
 import { defineTool, type ToolContext } from '../tool.js';
 
 /** A timer holds no more (24.8 days). */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../json.js';
+import type { Json, JsonObject } from '../../common/json.js';
 import { evaluate } from '../expressions/evaluate.js';
 import { defineTool, type Tool } from '../tool.js';
 

@@ -1,9 +1,8 @@
 import { extname } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { pipeline } from 'node:stream/promises';
-import { messageOf, ToolError } from '../../errors.js';
-import { setOwn } from '../../json.js';
-import { errorCode } from '../error-code.js';
+import { setImmediate } from 'node:timers/promises';
+import { errorCode, messageOf, ToolError } from '../../common/errors.js';
+import { setOwn } from '../../common/json.js';
 import type { DocumentContent } from './document.js';
 
 const SLICE_BYTES = 2 ** 16;

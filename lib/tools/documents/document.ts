@@ -1,4 +1,4 @@
-import type { Json } from '../../json.js';
+import type { Json } from '../../common/json.js';
 
 export const DOCUMENT_FORMATS = ['text', 'markdown', 'csv', 'json'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];

@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import { ToolError } from '../../errors.js';
+import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from './document.js';
 
 const FORMATS: Readonly<Record<string, DocumentFormat>> = {

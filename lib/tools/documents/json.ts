@@ -1,5 +1,5 @@
-import { messageOf, ToolError } from '../../errors.js';
-import type { Json } from '../../json.js';
+import { messageOf, ToolError } from '../../common/errors.js';
+import type { Json } from '../../common/json.js';
 import type { DocumentContent } from './document.js';
 
 /**

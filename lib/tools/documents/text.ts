@@ -1,4 +1,4 @@
-import { ToolError } from '../../errors.js';
+import { ToolError } from '../../common/errors.js';
 
 /**
  * Reads bytes as UTF-8, with or without a byte order mark.

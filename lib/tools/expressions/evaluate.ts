@@ -1,6 +1,6 @@
-import { ToolError } from '../../errors.js';
-import { isObject, type Json, type JsonObject } from '../../json.js';
-import { EXPRESSION_LIMITS } from '../../limits.js';
+import { ToolError } from '../../common/errors.js';
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { type Evaluation, Sandbox } from './sandbox.js';
 
 let sandbox: Sandbox | undefined;

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Clock } from '../../clock.js';
-import { messageOf } from '../../errors.js';
-import { EXPRESSION_LIMITS } from '../../limits.js';
+import type { Clock } from '../../common/clock.js';
+import { messageOf } from '../../common/errors.js';
+import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { startLimited } from './start-limited.js';
 import { type Answer, failure, type Question, type Reply } from './question.js';
 

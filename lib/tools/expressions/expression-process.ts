@@ -1,6 +1,6 @@
-import { messageOf } from '../../errors.js';
-import type { Json, JsonObject } from '../../json.js';
-import { EXPRESSION_LIMITS } from '../../limits.js';
+import { messageOf } from '../../common/errors.js';
+import type { Json, JsonObject } from '../../common/json.js';
+import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { evaluateToText } from './evaluate.js';
 import type { Answer, Question, Reply } from './question.js';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.js';
-import { messageOf, ToolError } from '../../errors.js';
-import type { Json, JsonObject } from '../../json.js';
+import type { Clock } from '../../common/clock.js';
+import { messageOf, ToolError } from '../../common/errors.js';
+import type { Json, JsonObject } from '../../common/json.js';
 import { Evaluator } from './evaluator.js';
 import { type Answer, failure, type Question } from './question.js';
 

@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { linearRegex } from '../../schema/linear-regex.js';
+import { linearRegex } from '../../common/json-schema/linear-regex.js';
 
 type Matcher = ReturnType<RE2JS['matcher']>;
 

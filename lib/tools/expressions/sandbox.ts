@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Context, createContext, Script } from 'node:vm';
-import { EXPRESSION_LIMITS } from '../../limits.js';
+import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { LinearRegExp } from './linear-regexp.js';
 
 /** What one evaluation is given, and what it leaves behind. */

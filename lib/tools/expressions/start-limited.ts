@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { EXPRESSION_LIMITS } from '../../limits.js';
+import { EXPRESSION_LIMITS } from '../../common/limits.js';
 
 const HEAP = `--max-old-space-size=${EXPRESSION_LIMITS.memoryMiB}`;
 

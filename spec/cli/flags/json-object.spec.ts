@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { BadUsage } from '../../../lib/cli/bad-usage.js';
 import { readJsonObject } from '../../../lib/cli/flags/json-object.js';
-import { WavetrainError } from '../../../lib/errors.js';
+import { WavetrainError } from '../../../lib/common/errors.js';
 
 describe('a flag that takes a JSON object', () => {
   const context = { cwd: tmpdir(), stdin: Readable.from([]) };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import { systemServices, type RunDoor } from '../../../lib/cli/services.js';
-import { WavetrainError } from '../../../lib/errors.js';
+import { WavetrainError } from '../../../lib/common/errors.js';
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { deferred, settle } from '../../support/deferred.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { parse } from 'yaml';
 import { valueLines } from '../../../lib/cli/run/value-lines.js';
-import type { Json } from '../../../lib/json.js';
+import type { Json } from '../../../lib/common/json.js';
 
 describe('the lines of a value', () => {
   const linesOf = (name: string, value: Json, columns = 60): string[] => [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { evaluatorOf } from '../../../lib/definition/template/evaluator.js';
 import { TemplateError } from '../../../lib/definition/template/template.js';
-import type { Json } from '../../../lib/json.js';
+import type { Json } from '../../../lib/common/json.js';
 import { expressionOf, scopeOf } from './expression-of.js';
 
 describe('evaluatorOf', () => {

@@ -2,7 +2,7 @@ import type { Expression } from '../../../lib/definition/template/expression.js'
 import type { Scope } from '../../../lib/definition/template/scope.js';
 import { parseTemplate } from '../../../lib/definition/template/syntax.js';
 import * as fc from 'fast-check';
-import type { Json } from '../../../lib/json.js';
+import type { Json } from '../../../lib/common/json.js';
 
 /** The expression that `{{source}}` is. */
 export function expressionOf(source: string): Expression {

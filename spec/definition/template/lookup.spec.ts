@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { lookUp } from '../../../lib/definition/template/lookup.js';
-import type { Json } from '../../../lib/json.js';
+import type { Json } from '../../../lib/common/json.js';
 import { expressionOf, partsOf } from './expression-of.js';
 
 describe('lookUp', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Scope } from '../../../lib/definition/template/scope.js';
 import { compileTemplate, TemplateError } from '../../../lib/definition/template/template.js';
-import type { Json } from '../../../lib/json.js';
+import type { Json } from '../../../lib/common/json.js';
 import { scopeOf } from './expression-of.js';
 
 describe('A missing value (D13)', () => {

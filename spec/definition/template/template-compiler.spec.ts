@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
-import type { Json, JsonObject } from '../../../lib/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { scopeOf } from './expression-of.js';
 
 describe('compileTemplate', () => {

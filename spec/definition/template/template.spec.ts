@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Scope } from '../../../lib/definition/template/scope.js';
 import { compileTemplate, TemplateError } from '../../../lib/definition/template/template.js';
 import { TEXT_LIMIT } from '../../../lib/definition/template/text.js';
-import type { Json } from '../../../lib/json.js';
+import type { Json } from '../../../lib/common/json.js';
 import { anyJson, partsOf, scopeOf } from './expression-of.js';
 
 function render(value: Json, scope: Scope): Json {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { joined, TEXT_LIMIT, textOf } from '../../../lib/definition/template/text.js';
 import { TemplateError } from '../../../lib/definition/template/template.js';
-import type { Json } from '../../../lib/json.js';
+import type { Json } from '../../../lib/common/json.js';
 
 describe('textOf (D10)', () => {
   const cases: [Json, string][] = [

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isObject } from '../../../lib/json.js';
+import { isObject } from '../../../lib/common/json.js';
 import { find } from '../../support/open-api-document.js';
 
 type Schema = Record<string, unknown>;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { ToolError } from '../../../lib/errors.js';
+import { ToolError } from '../../../lib/common/errors.js';
 import { fail } from '../../../lib/tools/builtin/fail.js';
 import { checkInputs } from '../../../lib/tools/input-check.js';
-import type { JsonObject } from '../../../lib/json.js';
+import type { JsonObject } from '../../../lib/common/json.js';
 import { toolContext } from '../../support/tool-context.js';
 
 function attempt(inputs: JsonObject, number: number): unknown {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { messageOf, ToolError } from '../../../lib/errors.js';
+import { messageOf, ToolError } from '../../../lib/common/errors.js';
 import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
 import { fileAccess } from '../../../lib/tools/files.js';
 import { checkInputs } from '../../../lib/tools/input-check.js';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { ToolError } from '../../../lib/errors.js';
+import { ToolError } from '../../../lib/common/errors.js';
 import { sleep } from '../../../lib/tools/builtin/sleep.js';
 import { checkInputs } from '../../../lib/tools/input-check.js';
 import { rejectionOf } from '../../support/rejection.js';

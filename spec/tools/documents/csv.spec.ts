@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { messageOf, ToolError } from '../../../lib/errors.js';
+import { messageOf, ToolError } from '../../../lib/common/errors.js';
 import type { DocumentContent } from '../../../lib/tools/documents/document.js';
 import { readCsv } from '../../../lib/tools/documents/csv.js';
 import { rejectionOf } from '../../support/rejection.js';

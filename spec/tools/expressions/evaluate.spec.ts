@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { messageOf, ToolError } from '../../../lib/errors.js';
-import type { Json, JsonObject } from '../../../lib/json.js';
+import { messageOf, ToolError } from '../../../lib/common/errors.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { evaluate } from '../../../lib/tools/expressions/evaluate.js';
 
 function compute(expression: string, input: Json = null, bindings: JsonObject = {}): Json {

@@ -1,5 +1,5 @@
 // Asks two processes and says so; then closes them, or asks one of them an expression without end, or does no more.
-import { systemClock } from '../../../lib/clock.js';
+import { systemClock } from '../../../lib/common/clock.js';
 import { ExpressionProcesses } from '../../../lib/tools/expressions/expression-processes.js';
 
 const [program = '', last] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { delimiter } from 'node:path';
-import { readConfig, systemEnvironment, VARIABLES } from '../lib/config.js';
-import { WavetrainError } from '../lib/errors.js';
+import { readConfig, systemEnvironment, VARIABLES } from '../../lib/common/config.js';
+import { WavetrainError } from '../../lib/common/errors.js';
 
 describe('the configuration', () => {
   it('is empty when no variable is set', () => {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { compileSchema, schemaError } from '../../lib/schema/ajv.js';
+import { compileSchema, schemaError } from '../../../lib/common/json-schema/ajv.js';
 
 describe('compileSchema', () => {
   it('compiles a schema that reports all errors and coerces nothing', () => {

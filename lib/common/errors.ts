@@ -158,3 +158,9 @@ function wordsOf(thrown: unknown): string {
   if (said === undefined || said === null || said === '') return 'failed without saying why';
   return JSON.stringify(said) ?? `failed with a ${typeof said}`;
 }
+
+/** The `code` of an error of Node's or of a library, such as `ENOENT`. */
+export function errorCode(thrown: unknown): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}

@@ -1,0 +1,4 @@
+/** Conformance suites for implementations of Wavetrain's contracts; run them from any test framework (law L7). */
+export { type BlackboardSuiteOptions, blackboardSuite } from './blackboard-suite.js';
+export type { ConformanceCase } from './conformance.js';
+export { type ExecutorSuiteOptions, executorSuite } from './executor-suite.js';
