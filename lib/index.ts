@@ -5,7 +5,7 @@
 
 // The definition
 export type { Problem, ProblemCode } from './definition/problem.js';
-export type { ParamDefinition, PipelineDefinition, TaskDefinition } from './definition/schema.js';
+export type { ParamDefinition, PipelineDefinition, TaskDefinition } from './definition/schema/schema.js';
 export { type Check, type CheckOptions, checkDefinition, checkPipeline } from './pipelines/check.js';
 export { InvalidDefinitionError } from './pipelines/invalid-definition.js';
 export { type LoadOptions, loadPipeline, parsePipeline } from './pipelines/load.js';
@@ -14,7 +14,7 @@ export { reportOf, type ValidationReport } from './pipelines/report.js';
 export type { Statistics } from './waves/statistics.js';
 
 // The plan
-export type { PlanDefinition, SubPipelineDefinition } from './definition/plan-schema.js';
+export type { PlanDefinition, SubPipelineDefinition } from './definition/schema/plan-schema.js';
 export { checkPlan, checkPlanDefinition, type PlanCheck, type PlanCheckOptions } from './plans/check.js';
 export type { GivenPipeline } from './plans/given-pipeline.js';
 export { loadPlan } from './plans/load.js';

@@ -1,13 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import { PlanDefinition } from '../lib/definition/plan-schema.js';
-import { PipelineDefinition } from '../lib/definition/schema.js';
+import { PlanDefinition } from '../lib/definition/schema/plan-schema.js';
+import { PipelineDefinition } from '../lib/definition/schema/schema.js';
 
 /** The validators of definitions as plain code: compiling a schema would cost each `wavetrain run` 40 ms. */
 export function validators(): Record<string, string> {
   return {
-    ...validatorOf(PipelineDefinition, 'pipeline-validator', 'lib/definition/schema.ts'),
-    ...validatorOf(PlanDefinition, 'plan-validator', 'lib/definition/plan-schema.ts'),
+    ...validatorOf(PipelineDefinition, 'pipeline-validator', 'lib/definition/schema/schema.ts'),
+    ...validatorOf(PlanDefinition, 'plan-validator', 'lib/definition/schema/plan-schema.ts'),
   };
 }
 

@@ -135,7 +135,7 @@ describe('The architecture', () => {
   });
 });
 
-/** `definition` for lib/definition/schema.ts, `errors` for lib/common/errors.ts, `machines`. */
+/** `definition` for lib/definition/schema/schema.ts, `errors` for lib/common/errors.ts, `machines`. */
 function roomOf(path: string): string {
   const [top = '', name = ''] = path.split('/');
   return top === 'lib' ? name.replace(/\.ts$/, '') : top;

@@ -1,4 +1,4 @@
-import { pipelineJsonSchema } from '../definition/json-schema.js';
+import { pipelineJsonSchema } from '../definition/schema/json-schema.js';
 
 /** The JSON Schema of a pipeline file, as a file. */
 export function pipelineSchemaText(): string {

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import type { Source } from '../definition/source.js';
+import type { Source } from '../definition/text/source.js';
 import type { CheckOptions } from '../pipelines/check.js';
 import type { GivenPipeline } from '../plans/given-pipeline.js';
 import type { CliContext } from './context.js';

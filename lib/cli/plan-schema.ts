@@ -1,4 +1,4 @@
-import { planJsonSchema } from '../definition/json-schema.js';
+import { planJsonSchema } from '../definition/schema/json-schema.js';
 
 /** The JSON Schema of a plan file, as a file. */
 export function planSchemaText(): string {

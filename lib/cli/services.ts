@@ -1,8 +1,8 @@
 import type { Clock } from '../common/clock.js';
 import type { ResolvedParams } from '../definition/params.js';
-import type { DefinitionKind } from '../definition/root.js';
-import type { PipelineDefinition } from '../definition/schema.js';
-import type { Source } from '../definition/source.js';
+import type { DefinitionKind } from '../definition/schema/root.js';
+import type { PipelineDefinition } from '../definition/schema/schema.js';
+import type { Source } from '../definition/text/source.js';
 import type { JsonObject } from '../common/json.js';
 import type { Check, CheckOptions } from '../pipelines/check.js';
 import type { ValidationReport } from '../pipelines/report.js';

@@ -1,6 +1,6 @@
 import { type Path, type Problem, pointerOf } from './problem.js';
-import type { Source } from './source.js';
-import type { Finding } from './structure.js';
+import type { Source } from './text/source.js';
+import type { Finding } from './schema/structure.js';
 
 /** A finding as a problem: with its pointer, and its position in the text. `base` leads to the definition. */
 export function placed(finding: Finding, source: Source, base: Path): Problem {

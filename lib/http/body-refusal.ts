@@ -1,4 +1,4 @@
-import { faultOf } from '../definition/json-fault.js';
+import { faultOf } from '../definition/text/json-syntax-error.js';
 import { messageOf, WavetrainError } from '../common/errors.js';
 
 /** What the parser throws. */

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { PipelineDefinition } from '../definition/schema.js';
+import { PipelineDefinition } from '../definition/schema/schema.js';
 import { isObject } from '../common/json.js';
 import { EXAMPLE_OF_COMPONENT } from './component-examples.js';
 import { PlanDocument } from './schemas/plan-request.js';

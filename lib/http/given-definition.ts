@@ -1,5 +1,5 @@
 import type { Problem } from '../definition/problem.js';
-import type { DefinitionKind } from '../definition/root.js';
+import type { DefinitionKind } from '../definition/schema/root.js';
 import { WavetrainError } from '../common/errors.js';
 
 /** A definition as it came. */

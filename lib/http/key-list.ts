@@ -1,4 +1,4 @@
-import { readSource, type Source } from '../definition/source.js';
+import { readSource, type Source } from '../definition/text/source.js';
 import type { Path } from '../definition/problem.js';
 import { nearest } from '../definition/suggest.js';
 import { WavetrainError } from '../common/errors.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import type { DefinitionKind } from '../definition/root.js';
+import type { DefinitionKind } from '../definition/schema/root.js';
 import { TaskFailedError, WavetrainError } from '../common/errors.js';
 import { isObject } from '../common/json.js';
 import type { RunRecord } from '../runs/record.js';

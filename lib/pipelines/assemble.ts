@@ -1,5 +1,5 @@
 import type { Problem } from '../definition/problem.js';
-import type { PipelineDefinition, TaskDefinition } from '../definition/schema.js';
+import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 import type { Catalog } from '../tools/catalog.js';
 import { weightOf } from '../common/json.js';
 import { statisticsOf } from '../waves/statistics.js';

@@ -1,4 +1,4 @@
-import type { Finding } from '../definition/structure.js';
+import type { Finding } from '../definition/schema/structure.js';
 import { isObject } from '../common/json.js';
 import { MOST_NESTED_PIPELINES } from '../common/limits.js';
 import { runPipeline } from '../tools/builtin/run-pipeline.js';

@@ -1,9 +1,9 @@
-import { PIPELINE_SHAPE } from '../definition/pipeline-shape.js';
+import { PIPELINE_SHAPE } from '../definition/schema/pipeline-shape.js';
 import { byPosition, firstProblems, notToldAlready, placed } from '../definition/placing.js';
-import { rootOf } from '../definition/root.js';
-import type { PipelineDefinition } from '../definition/schema.js';
-import { readSource, type Source, sourceOfValue } from '../definition/source.js';
-import { type Finding, structureFindings } from '../definition/structure.js';
+import { rootOf } from '../definition/schema/root.js';
+import type { PipelineDefinition } from '../definition/schema/schema.js';
+import { readSource, type Source, sourceOfValue } from '../definition/text/source.js';
+import { type Finding, structureFindings } from '../definition/schema/structure.js';
 import type { Catalog } from '../tools/catalog.js';
 import { type Layering, layer } from '../waves/layering.js';
 import { assemble } from './assemble.js';

@@ -1,4 +1,4 @@
-import type { PipelineDefinition } from '../definition/schema.js';
+import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { isObject } from '../common/json.js';
 import { BUILTIN_TOOLS } from '../tools/builtin/all.js';
 import { runsPipeline } from './calls.js';

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { errorCode, messageOf, WavetrainError } from '../common/errors.js';
-import { LONGEST_TEXT_BYTES } from '../definition/limits.js';
+import { LONGEST_TEXT_BYTES } from '../definition/text/guards.js';
 import { decodeText } from '../tools/documents/text.js';
 import { readRegularFile } from '../tools/regular-file.js';
 

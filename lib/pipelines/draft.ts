@@ -1,5 +1,5 @@
 import type { Path } from '../definition/problem.js';
-import type { Finding } from '../definition/structure.js';
+import type { Finding } from '../definition/schema/structure.js';
 import { type Reference, referenceOf } from '../definition/template/reference.js';
 import { compileTemplate, type PlacedProblem, type Template } from '../definition/template/template.js';
 import { isObject, type Json, type JsonObject } from '../common/json.js';

@@ -1,7 +1,7 @@
 import { problemOfText } from '../definition/placing.js';
 import { type Path, type Problem, pointerOf } from '../definition/problem.js';
-import { readSource, type Source, sourceWithin } from '../definition/source.js';
-import { unquotedByEntry } from '../definition/unquoted.js';
+import { readSource, type Source, sourceWithin } from '../definition/text/source.js';
+import { unquotedByEntry } from '../definition/text/unquoted.js';
 import { isObject } from '../common/json.js';
 import { LONGEST_CALLED_DEFINITION, MOST_NESTED_PIPELINES } from '../common/limits.js';
 import { runsPipeline, standsInPlace } from './calls.js';

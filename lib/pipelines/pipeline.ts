@@ -1,5 +1,5 @@
 import type { Problem } from '../definition/problem.js';
-import type { PipelineDefinition } from '../definition/schema.js';
+import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { Template } from '../definition/template/template.js';
 import type { JsonObject } from '../common/json.js';
 import type { Tool } from '../tools/tool.js';

@@ -1,5 +1,5 @@
-import type { Finding } from '../definition/structure.js';
-import { parseTemplate } from '../definition/template/syntax.js';
+import type { Finding } from '../definition/schema/structure.js';
+import { parseTemplate } from '../definition/template/parser.js';
 import type { Draft, DraftTask, PlacedReference } from './draft.js';
 import type { Suggestions } from './suggestions.js';
 

@@ -1,5 +1,5 @@
 import type { Path } from '../definition/problem.js';
-import type { Finding } from '../definition/structure.js';
+import type { Finding } from '../definition/schema/structure.js';
 import type { Upstream } from '../waves/layering.js';
 import { runsPipeline } from './calls.js';
 import type { Draft, DraftTask, PlacedReference } from './draft.js';

@@ -1,4 +1,4 @@
-import type { PlanDefinition } from '../definition/plan-schema.js';
+import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Problem } from '../definition/problem.js';
 import { weightOf } from '../common/json.js';
 import { entryOf } from '../pipelines/certain.js';

@@ -1,10 +1,10 @@
-import { PLAN_SHAPE } from '../definition/plan-shape.js';
-import type { PlanDefinition } from '../definition/plan-schema.js';
+import { PLAN_SHAPE } from '../definition/schema/plan-shape.js';
+import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { byPosition, firstProblems, notToldAlready, placed } from '../definition/placing.js';
 import type { Problem } from '../definition/problem.js';
-import { rootOf } from '../definition/root.js';
-import { readSource, type Source, sourceOfValue } from '../definition/source.js';
-import { type Finding, structureFindings } from '../definition/structure.js';
+import { rootOf } from '../definition/schema/root.js';
+import { readSource, type Source, sourceOfValue } from '../definition/text/source.js';
+import { type Finding, structureFindings } from '../definition/schema/structure.js';
 import type { CheckOptions } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { Suggestions } from '../pipelines/suggestions.js';

@@ -1,4 +1,4 @@
-import type { Finding } from '../definition/structure.js';
+import type { Finding } from '../definition/schema/structure.js';
 import type { Contract } from '../pipelines/contract.js';
 import { type Compared, listPath, taskName } from './compared.js';
 import type { DraftSubPipeline } from './draft.js';

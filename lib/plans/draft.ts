@@ -1,5 +1,5 @@
-import { SUB_PIPELINE_FIELDS } from '../definition/fields.js';
-import { meantKeys } from '../definition/meant-keys.js';
+import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
+import { meantKeys } from '../definition/schema/structure.js';
 import type { Path } from '../definition/problem.js';
 import { nearest } from '../definition/suggest.js';
 import { isObject } from '../common/json.js';

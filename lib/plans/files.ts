@@ -1,5 +1,5 @@
-import { rootOf } from '../definition/root.js';
-import type { Source } from '../definition/source.js';
+import { rootOf } from '../definition/schema/root.js';
+import type { Source } from '../definition/text/source.js';
 import { type DraftSubPipeline, firstOfEach, planDraftOf } from './draft.js';
 import { PlanFolder, type Reading } from './folder.js';
 import type { GivenPipeline } from './given-pipeline.js';

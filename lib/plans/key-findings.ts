@@ -1,4 +1,4 @@
-import type { Finding } from '../definition/structure.js';
+import type { Finding } from '../definition/schema/structure.js';
 import type { Keys } from '../pipelines/known.js';
 import type { Suggestions } from '../pipelines/suggestions.js';
 import type { DraftSubPipeline, PlacedKey, PlanDraft } from './draft.js';

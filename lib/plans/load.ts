@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { readSource } from '../definition/source.js';
+import { readSource } from '../definition/text/source.js';
 import { readDefinition } from '../pipelines/definition-file.js';
 import { InvalidDefinitionError } from '../pipelines/invalid-definition.js';
 import type { LoadOptions } from '../pipelines/load.js';

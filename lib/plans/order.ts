@@ -1,5 +1,5 @@
 import { Readiness } from '../../machines/readiness.js';
-import type { Finding } from '../definition/structure.js';
+import type { Finding } from '../definition/schema/structure.js';
 import { certain, entryOf } from '../pipelines/certain.js';
 import { shortenedList } from '../pipelines/shortened-list.js';
 import type { Layering, Upstream } from '../waves/layering.js';

@@ -1,9 +1,9 @@
 import { problemOfText } from '../definition/placing.js';
 import { type Path, type Problem, pointerOf } from '../definition/problem.js';
-import { kindOfRoot } from '../definition/root.js';
-import { readSource, type Source, sourceOfValue, sourceWithin } from '../definition/source.js';
-import type { Finding } from '../definition/structure.js';
-import { unquotedByEntry } from '../definition/unquoted.js';
+import { kindOfRoot } from '../definition/schema/root.js';
+import { readSource, type Source, sourceOfValue, sourceWithin } from '../definition/text/source.js';
+import type { Finding } from '../definition/schema/structure.js';
+import { unquotedByEntry } from '../definition/text/unquoted.js';
 import { isObject } from '../common/json.js';
 import { checkSource } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';

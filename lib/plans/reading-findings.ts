@@ -1,5 +1,5 @@
 import type { Path } from '../definition/problem.js';
-import type { Finding } from '../definition/structure.js';
+import type { Finding } from '../definition/schema/structure.js';
 import { type Compared, listPath, taskName } from './compared.js';
 import type { DraftSubPipeline } from './draft.js';
 import type { KnownKeys } from './key-findings.js';

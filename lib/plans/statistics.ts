@@ -1,4 +1,4 @@
-import type { PlanDefinition } from '../definition/plan-schema.js';
+import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { entryOf } from '../pipelines/certain.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 

@@ -1,4 +1,4 @@
-import type { PipelineDefinition } from '../definition/schema.js';
+import type { PipelineDefinition } from '../definition/schema/schema.js';
 
 /** What `validate` prints about a sound pipeline (Command-line interface). */
 export interface Statistics {

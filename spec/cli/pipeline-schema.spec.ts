@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { kindOfDefinition } from '../../lib/definition/kind.js';
+import { kindOfDefinition } from '../../lib/definition/schema/root.js';
 import { invoke } from './invoke.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { coerce } from '../../lib/definition/coerce.js';
-import { resolveParams } from '../../lib/definition/params.js';
-import type { ParamDefinition } from '../../lib/definition/schema.js';
 import type { Json, JsonObject } from '../../lib/common/json.js';
+import { coerce, resolveParams } from '../../lib/definition/params.js';
+import type { ParamDefinition } from '../../lib/definition/schema/schema.js';
 
 function resolve(params: Record<string, ParamDefinition>, given: JsonObject = {}) {
   return resolveParams({ params }, given);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { basename, dirname } from 'node:path';
-import { kindOfDefinition } from '../../lib/definition/kind.js';
+import { kindOfDefinition } from '../../lib/definition/schema/root.js';
 import type { Problem } from '../../lib/definition/problem.js';
 import { checkPipeline } from '../../lib/pipelines/check.js';
 import { checkPlan } from '../../lib/plans/check.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { pipelineJsonSchema } from '../../lib/definition/json-schema.js';
+import { pipelineJsonSchema } from '../../lib/definition/schema/json-schema.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import type { ValidationReport } from '../../lib/pipelines/report.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { planJsonSchema } from '../../lib/definition/json-schema.js';
+import { planJsonSchema } from '../../lib/definition/schema/json-schema.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../lib/plans/report.js';
 import { serving, type Serving } from '../support/serving.js';

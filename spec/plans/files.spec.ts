@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
-import { readSource } from '../../lib/definition/source.js';
+import { readSource } from '../../lib/definition/text/source.js';
 import { readPipelines } from '../../lib/plans/files.js';
 import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
 import { planOf } from '../support/checking-plans.js';

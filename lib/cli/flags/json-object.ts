@@ -4,7 +4,7 @@ import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
 import { excerpt } from '../excerpt.js';
 import { readText } from '../source.js';
-import { faultOf } from '../../definition/json-fault.js';
+import { faultOf } from '../../definition/text/json-syntax-error.js';
 
 const EXCERPT_COLUMNS = 100;
 

@@ -1,4 +1,4 @@
-import type { PipelineDefinition } from '../../definition/schema.js';
+import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import type { JsonObject } from '../../common/json.js';
 import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';

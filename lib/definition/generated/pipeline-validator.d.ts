@@ -1,4 +1,4 @@
-// Generated from lib/definition/schema.ts by "npm run generate".
+// Generated from lib/definition/schema/schema.ts by "npm run generate".
 import type { ValidateFunction } from 'ajv';
 
 declare const validate: ValidateFunction;

@@ -1,11 +1,10 @@
 import { isObject, type Json } from '../../common/json.js';
 import { nearest } from '../suggest.js';
 import type { Segment } from './expression.js';
-import { jsonIn } from './json-text.js';
-import { lookUp } from './lookup.js';
+import { jsonIn, lookUp } from './lookup.js';
+import type { Origin } from './reference.js';
 import type { Scope } from './scope.js';
-import type { Origin } from './origin.js';
-import { spell, spellKey, spellSegment } from './spelling.js';
+import { spell, spellKey, spellSegment } from './template-error.js';
 
 const LISTED_KEYS = 8;
 const COMPARED_KEYS = 10_000;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { pipelineJsonSchema, planJsonSchema } from '../../definition/json-schema.js';
+import { pipelineJsonSchema, planJsonSchema } from '../../definition/schema/json-schema.js';
 import { etagOfText, isKnown } from '../etag.js';
 import { openApi } from '../open-api.js';
 import { type Route, route } from '../route.js';

@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import { PlanDefinition, SubPipelineDefinition } from '../../definition/plan-schema.js';
+import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/plan-schema.js';
 import { givenToRuns, PipelineSchema, TenantId } from './request.js';
 import { jsonObject } from './wire.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { evaluatorOf } from '../../../lib/definition/template/evaluator.js';
+import { evaluatorOf } from '../../../lib/definition/template/renderer.js';
 import { TemplateError } from '../../../lib/definition/template/template.js';
 import type { Json } from '../../../lib/common/json.js';
 import { expressionOf, scopeOf } from './expression-of.js';

@@ -1,6 +1,6 @@
 import type { Expression } from '../../../lib/definition/template/expression.js';
 import type { Scope } from '../../../lib/definition/template/scope.js';
-import { parseTemplate } from '../../../lib/definition/template/syntax.js';
+import { parseTemplate } from '../../../lib/definition/template/parser.js';
 import * as fc from 'fast-check';
 import type { Json } from '../../../lib/common/json.js';
 

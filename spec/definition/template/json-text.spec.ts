@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { jsonIn } from '../../../lib/definition/template/json-text.js';
+import { jsonIn } from '../../../lib/definition/template/lookup.js';
 
 describe('jsonIn (D12)', () => {
   const wrappings: [string, (json: string) => string][] = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { LITERAL_DEPTH } from '../../../lib/definition/template/literal.js';
-import { parseTemplate } from '../../../lib/definition/template/syntax.js';
+import { parseTemplate } from '../../../lib/definition/template/parser.js';
 import type { Json } from '../../../lib/common/json.js';
 import { expressionOf, partsOf } from './expression-of.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { parseTemplate } from '../../../lib/definition/template/syntax.js';
+import { parseTemplate } from '../../../lib/definition/template/parser.js';
 import { expressionOf } from './expression-of.js';
 
 describe('A path (D11)', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Segment } from '../../../lib/definition/template/expression.js';
-import { spell, spellKey } from '../../../lib/definition/template/spelling.js';
+import { spell, spellKey } from '../../../lib/definition/template/template-error.js';
 import { expressionOf } from './expression-of.js';
 
 describe('spell', () => {

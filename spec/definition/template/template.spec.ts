@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Scope } from '../../../lib/definition/template/scope.js';
 import { compileTemplate, TemplateError } from '../../../lib/definition/template/template.js';
-import { TEXT_LIMIT } from '../../../lib/definition/template/text.js';
+import { TEXT_LIMIT } from '../../../lib/definition/template/renderer.js';
 import type { Json } from '../../../lib/common/json.js';
 import { anyJson, partsOf, scopeOf } from './expression-of.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { joined, TEXT_LIMIT, textOf } from '../../../lib/definition/template/text.js';
+import { joined, TEXT_LIMIT, textOf } from '../../../lib/definition/template/renderer.js';
 import { TemplateError } from '../../../lib/definition/template/template.js';
 import type { Json } from '../../../lib/common/json.js';
 

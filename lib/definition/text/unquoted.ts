@@ -1,4 +1,4 @@
-import type { Path } from './problem.js';
+import type { Path } from '../problem.js';
 import type { Source } from './source.js';
 
 /** Which definitions stand within the entries of a list: `tasks/0/inputs/pipeline`, say. */

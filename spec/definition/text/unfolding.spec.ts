@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { checkDefinition, checkPipeline } from '../../lib/pipelines/check.js';
-import { builtinCatalog } from '../../lib/tools/catalog.js';
+import { checkDefinition, checkPipeline } from '../../../lib/pipelines/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
 
 const catalog = builtinCatalog();
 

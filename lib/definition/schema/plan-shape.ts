@@ -1,4 +1,4 @@
-import { validate } from './generated/plan-validator.js';
+import { validate } from '../generated/plan-validator.js';
 import { PLAN_FIELDS, SUB_PIPELINE_FIELDS } from './fields.js';
 import type { Shape } from './structure.js';
 

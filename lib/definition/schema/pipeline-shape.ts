@@ -1,6 +1,6 @@
-import { validate } from './generated/pipeline-validator.js';
+import { validate } from '../generated/pipeline-validator.js';
 import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
-import type { Path } from './problem.js';
+import type { Path } from '../problem.js';
 import type { Shape } from './structure.js';
 
 /** What a pipeline must look like (Pipeline definition, D1-D4). */

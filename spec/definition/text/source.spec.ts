@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readSource } from '../../lib/definition/source.js';
+import { readSource } from '../../../lib/definition/text/source.js';
 
 function problemOf(text: string) {
   const { problems } = readSource(text);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Ajv } from 'ajv';
-import { pipelineJsonSchema, planJsonSchema } from '../../lib/definition/json-schema.js';
+import { pipelineJsonSchema, planJsonSchema } from '../../../lib/definition/schema/json-schema.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { scanValue } from '../../lib/definition/scan-value.js';
+import { scanValue } from '../../../lib/definition/text/scan.js';
 
 function told(value: unknown): string[] {
   return scanValue(value).map(({ code, path }) => `${code} at ${path}`);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseTemplate, type TemplateProblem } from '../../../lib/definition/template/syntax.js';
+import { parseTemplate, type TemplateProblem } from '../../../lib/definition/template/parser.js';
 
 describe('What is wrong with a template', () => {
   function problemOf(text: string): TemplateProblem {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { kindOfDefinition } from '../../lib/definition/kind.js';
-import { kindOfRoot, rootOf } from '../../lib/definition/root.js';
+import { kindOfDefinition, kindOfRoot, rootOf } from '../../../lib/definition/schema/root.js';
 
 const TASKS = { id: 'p', goal: 'g', tasks: [] };
 const PLAN = { id: 'p', sub_pipelines: [] };

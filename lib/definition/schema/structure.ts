@@ -1,8 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { isObject, kindOf } from '../common/json.js';
-import { meantKeys } from './meant-keys.js';
-import type { Path, Problem, ProblemCode } from './problem.js';
-import { nearest } from './suggest.js';
+import { isObject, kindOf } from '../../common/json.js';
+import type { Path, Problem, ProblemCode } from '../problem.js';
+import { nearest } from '../suggest.js';
 
 /** A problem before its position is known. */
 export interface Finding {
@@ -166,4 +165,13 @@ function valueAt(value: unknown, path: Path): unknown {
     else return undefined;
   }
   return found;
+}
+
+/** One key, or several with commas. */
+const KEYS = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
+
+/** The keys of one who wrote `a`, `a, b` or `{a: ...}` where a list of keys belongs; none when it was none of these. */
+export function meantKeys(value: unknown): readonly string[] {
+  if (isObject(value)) return Object.keys(value);
+  return typeof value === 'string' && KEYS.test(value) ? value.split(',').map((key) => key.trim()) : [];
 }

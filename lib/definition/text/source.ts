@@ -9,21 +9,20 @@ import {
   type Node,
   parseDocument,
 } from 'yaml';
-import { messageOf } from '../common/errors.js';
-import { namedBy } from './anchors.js';
+import { messageOf } from '../../common/errors.js';
+import type { Path, Position, Problem, ProblemCode } from '../problem.js';
 import {
+  isNestedTooDeeply,
   LONGEST_TEXT_BYTES,
   MOST_ALIASES,
   MOST_SHARED_BYTES,
   MOST_UNFOLDED_BYTES,
+  namedBy,
   TOO_DEEP,
-} from './limits.js';
-import { isNestedTooDeeply } from './nesting.js';
-import type { Path, Position, Problem, ProblemCode } from './problem.js';
-import { scanDocument } from './scan.js';
-import { scanValue } from './scan-value.js';
+  unfoldingProblem,
+} from './guards.js';
+import { scanDocument, scanValue } from './scan.js';
 import { syntaxHint } from './syntax-hint.js';
-import { unfoldingProblem } from './unfolding.js';
 
 /** A definition as it was given: its value, and where in the text each part of it stands. */
 export interface Source {

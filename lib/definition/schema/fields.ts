@@ -38,3 +38,6 @@ export const PLAN_FIELDS = [
 ] as const;
 
 export const SUB_PIPELINE_FIELDS = ['id', 'goal', 'reads', 'stores', 'inputs', 'file', 'pipeline'] as const;
+
+/** Task ids that would hide a template namespace (D1). */
+export const RESERVED_TASK_IDS: readonly string[] = ['pipeline', 'params', 'session', 'item'];

@@ -5,9 +5,13 @@ import {
   PLAN_FIELDS,
   SUB_PIPELINE_FIELDS,
   TASK_FIELDS,
-} from '../../lib/definition/fields.js';
-import { PlanDefinition, SubPipelineDefinition } from '../../lib/definition/plan-schema.js';
-import { ParamDefinition, PipelineDefinition, TaskDefinition } from '../../lib/definition/schema.js';
+} from '../../../lib/definition/schema/fields.js';
+import { PlanDefinition, SubPipelineDefinition } from '../../../lib/definition/schema/plan-schema.js';
+import {
+  ParamDefinition,
+  PipelineDefinition,
+  TaskDefinition,
+} from '../../../lib/definition/schema/schema.js';
 
 describe('the names of the fields', () => {
   it('are those of the schema', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Alias, isAlias, isMap, type Node, parseDocument } from 'yaml';
-import { namedBy } from '../../lib/definition/anchors.js';
+import { namedBy } from '../../../lib/definition/text/guards.js';
 
 describe('what an alias names', () => {
   it('is the nearest mark before it, as YAML says', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { faultOf } from '../../lib/definition/json-fault.js';
+import { faultOf } from '../../../lib/definition/text/json-syntax-error.js';
 
 describe('a fault in JSON', () => {
   const FAULTS: [text: string, offset: number, expected: RegExp][] = [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { parseTemplate, type TemplatePart } from '../../../lib/definition/template/syntax.js';
+import { parseTemplate, type TemplatePart } from '../../../lib/definition/template/parser.js';
 
 describe('parseTemplate', () => {
   /** Sources of the expressions in angle brackets, between the literal parts. */

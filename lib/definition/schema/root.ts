@@ -1,6 +1,7 @@
-import { isObject, kindOf } from '../common/json.js';
+import { isObject, kindOf } from '../../common/json.js';
+import type { Path } from '../problem.js';
+import { readSource, type Source } from '../text/source.js';
 import { PIPELINE_FIELDS, PLAN_FIELDS } from './fields.js';
-import type { Path } from './problem.js';
 import type { Finding } from './structure.js';
 
 /** What a definition defines. */
@@ -81,4 +82,21 @@ function misnamed(held: DefinitionKind): Root {
 
 function refused(code: Finding['code'], message: string, path: Path = [], hint?: string): Root {
   return { ok: false, finding: { code, message, path, ...(hint === undefined ? {} : { hint }) } };
+}
+
+/** A key of a plan at the left margin, where a root key stands. */
+const BEGINS_LIKE_A_PLAN = /^["']?(?:plan|sub_pipelines)["']?\s*:/m;
+
+/**
+ * Does a text define a plan or a pipeline? What is neither counts as a pipeline. Never throws.
+ *
+ * @param source what was read of the text, when that is at hand
+ */
+export function kindOfDefinition(
+  text: string,
+  { value }: Pick<Source, 'value'> = readSource(text),
+): DefinitionKind {
+  // A text that cannot be read has lost its root; its problems are the same either way.
+  if (value === undefined) return BEGINS_LIKE_A_PLAN.test(text) ? 'plan' : 'pipeline';
+  return kindOfRoot(value) ?? 'pipeline';
 }
