@@ -1,13 +1,12 @@
+import { writeSync } from 'node:fs';
 import type { CommandClass } from 'clipanion';
-import { WavetrainCli } from './cli.js';
-import { COMMANDS, commandsNamed } from './commands/all.js';
+import { COMMANDS, commandsNamed } from './commands/index.js';
 import { type CliContext, systemContext } from './context.js';
 import { EXIT, statusOfError } from './exit-status.js';
-import { tellFailure } from './failure.js';
-import { Output } from './output.js';
-import { styleOf } from './style.js';
-import { terminalOf } from './terminal.js';
-import { watchTheEnd } from './watch-the-end.js';
+import { WavetrainCli } from './help.js';
+import { Output } from './render/stdout.js';
+import { styleOf, terminalOf } from './render/terminal.js';
+import { tellFailure } from './usage-errors.js';
 
 /**
  * Runs one command line, without the program's name: `['run', 'pipeline.yaml', '--json']`.
@@ -58,4 +57,39 @@ function createCli(commands: readonly CommandClass<CliContext>[], context: CliCo
 function tellLostOutput(failure: Error, context: CliContext): number {
   context.stderr.write(`wavetrain: cannot write to standard output: ${failure.message}\n`);
   return EXIT.failed;
+}
+
+const STDERR = 2;
+
+/** With these the process ends by an error that it has told itself. */
+const TOLD = new Set<unknown>([1, 7]);
+
+/**
+ * Tells of an end that the command did not come to by itself, and lets it count as a failure: a tool that waits for
+ * what nothing is left to bring, and a tool that ends the process. Both would look like success, or like nothing.
+ *
+ * @returns to be called when the command has come to its own end
+ */
+export function watchTheEnd(): () => void {
+  const onBeforeExit = (): void => {
+    tell('a tool or a tool file waits for what nothing is left to bring, so this can never end');
+    process.exitCode = EXIT.failed;
+    close();
+  };
+  const onExit = (status: unknown): void => {
+    if (TOLD.has(status)) return;
+    tell('a tool or a tool file ended the process, and the run with it');
+    process.exitCode = EXIT.failed;
+  };
+  const close = (): void => {
+    process.off('beforeExit', onBeforeExit);
+    process.off('exit', onExit);
+  };
+  process.on('beforeExit', onBeforeExit);
+  process.on('exit', onExit);
+  return close;
+}
+
+function tell(what: string): void {
+  writeSync(STDERR, `wavetrain: ${what}\n`);
 }

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { COMMANDS } from '../../lib/cli/commands/all.js';
-import { packageFacts } from '../../lib/cli/program.js';
-import { systemServices } from '../../lib/cli/services.js';
+import { COMMANDS } from '../../lib/cli/commands/index.js';
+import { packageFacts } from '../../lib/cli/package-info.js';
+import { systemServices } from '../../lib/cli/context.js';
 import { invoke, Screen } from './invoke.js';
 
 describe('the command line', () => {

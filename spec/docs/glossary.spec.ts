@@ -19,8 +19,8 @@ const ALLOWED: readonly {
   { file: 'lib/definition/text/guards.ts', words: ['flow'], reason: 'YAML calls its bracketed style so' },
   { file: 'lib/pipelines/chart.ts', words: ['node'], reason: 'Graphviz calls its boxes so' },
   { file: 'lib/cli/doctor/doctor.ts', words: ['node'], reason: 'Node.js' },
-  { file: 'lib/cli/doctor/examinations.ts', words: ['node', 'engine'], reason: 'Node.js in "engines"' },
-  { file: 'lib/cli/program.ts', words: ['node', 'engine'], reason: 'the same' },
+  { file: 'lib/cli/doctor/checks.ts', words: ['node', 'engine'], reason: 'Node.js in "engines"' },
+  { file: 'lib/cli/package-info.ts', words: ['node', 'engine'], reason: 'the same' },
   { file: 'lib/tools/expressions/sandbox.ts', words: ['engine'], reason: "an option of JSONata's" },
 ];
 

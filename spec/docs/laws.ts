@@ -164,7 +164,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     what: 'timers',
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
     only: {
-      'lib/cli/runs/server-clock.ts': 'a clock that hands its timers on',
+      'lib/cli/runs/watch.ts': 'a clock that hands its timers on',
       'lib/common/clock.ts': 'the default clock',
     },
   },
@@ -182,10 +182,10 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     pattern: /(?<!-)\bprocess\.(?!env\b)[a-z]+/,
     only: {
       'lib/cli/context.ts': 'the surroundings of a command, which specs replace',
-      'lib/cli/doctor/examinations.ts': 'a default: the version of Node.js',
+      'lib/cli/doctor/checks.ts': 'a default: the version of Node.js',
       'lib/cli/main.ts': 'the end of the process',
-      'lib/cli/terminal.ts': 'a default: the platform',
-      'lib/cli/watch-the-end.ts': 'the end of the process',
+      'lib/cli/render/terminal.ts': 'a default: the platform',
+      'lib/cli/main.ts': 'the end of the process',
       'lib/execution/journal.ts': 'warns the host of a listener that threw',
       'lib/execution/local.ts': 'a default: the working directory',
       'lib/tools/expressions/expression-process.ts':

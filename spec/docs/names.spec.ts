@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { VARIABLES } from '../../lib/common/config.js';
-import { COMMANDS } from '../../lib/cli/commands/all.js';
+import { COMMANDS } from '../../lib/cli/commands/index.js';
 import { RunCommand } from '../../lib/cli/commands/run.js';
 import { proseOf, tableRows } from './markdown.js';
 import { documents, read } from './project.js';

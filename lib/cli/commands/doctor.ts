@@ -1,7 +1,7 @@
 import { Command, Option } from 'clipanion';
 import { doctor } from '../doctor/doctor.js';
 import type { CliContext } from '../context.js';
-import { ENV_FILE_OPTION, TOOLS_OPTION } from './options.js';
+import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class DoctorCommand extends Command<CliContext> {
   static override paths = [['doctor']];

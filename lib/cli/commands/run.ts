@@ -1,7 +1,7 @@
 import { Command, Option } from 'clipanion';
 import { run } from '../run/run.js';
 import type { CliContext } from '../context.js';
-import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './options.js';
+import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class RunCommand extends Command<CliContext> {
   static override paths = [['run']];

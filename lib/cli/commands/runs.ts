@@ -1,11 +1,10 @@
 import { Command, Option } from 'clipanion';
-import { cancelRun } from '../runs/cancel.js';
-import { deleteRun } from '../runs/delete.js';
+import { cancelRun, deleteRun } from '../runs/cancel.js';
 import { listRuns } from '../runs/list.js';
 import { rerunRun } from '../runs/rerun.js';
 import { showRun } from '../runs/show.js';
 import { watchRun } from '../runs/watch.js';
-import { ServerCommand } from './server-command.js';
+import { ServerCommand } from './shared-options.js';
 
 const RUN_ID = { name: 'RUN_ID', required: true } as const;
 

@@ -13,7 +13,7 @@ export class SchemaPipelineCommand extends Command<CliContext> {
   });
 
   override async execute(): Promise<void> {
-    const { pipelineSchemaText } = await import('../pipeline-schema.js');
+    const { pipelineSchemaText } = await import('../render/schema-text.js');
     this.context.stdout.write(pipelineSchemaText());
   }
 }
@@ -30,7 +30,7 @@ export class SchemaPlanCommand extends Command<CliContext> {
   });
 
   override async execute(): Promise<void> {
-    const { planSchemaText } = await import('../plan-schema.js');
+    const { planSchemaText } = await import('../render/schema-text.js');
     this.context.stdout.write(planSchemaText());
   }
 }

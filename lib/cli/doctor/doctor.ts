@@ -2,11 +2,10 @@ import { type Config, readConfig } from '../../common/config.js';
 import { messageOf } from '../../common/errors.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readEnvFile } from '../flags/env-file.js';
-import { printJson } from '../json-output.js';
-import { oneLine } from '../printable.js';
-import { type Style, styleFor } from '../style.js';
-import { padTo } from '../width.js';
+import { readEnvFile } from '../input/flags.js';
+import { printJson } from '../render/stdout.js';
+import { type Style, styleFor } from '../render/terminal.js';
+import { oneLine, padTo } from '../render/text.js';
 import {
   examineFileRoots,
   examineFolder,
@@ -15,8 +14,8 @@ import {
   examineTools,
   examineVariables,
   examineVersion,
-} from './examinations.js';
-import type { Finding } from './finding.js';
+  type Finding,
+} from './checks.js';
 
 interface DoctorFlags {
   readonly json: boolean;

@@ -2,10 +2,10 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { dirname, resolve } from 'node:path';
 import type { LiveEvent } from '../../execution/event.js';
-import { BadUsage } from '../bad-usage.js';
+import { BadUsage } from '../usage-errors.js';
 import type { CliContext } from '../context.js';
 import { errorCode } from '../../common/errors.js';
-import { reasonOf } from '../source.js';
+import { reasonOf } from '../input/read-file.js';
 
 /** A file of events, one JSON document per line, written as they come (D42). */
 export class EventFile {

@@ -1,20 +1,18 @@
-import type { ExecutionOptions, RunInputs } from '../../execution/run-inputs.js';
 import type { JsonObject } from '../../common/json.js';
+import type { ExecutionOptions, RunInputs } from '../../execution/run-inputs.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
-import { BadUsage } from '../bad-usage.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readJsonObject } from '../flags/json-object.js';
-import { prepare } from '../preparation.js';
-import type { PipelinePreparation } from '../prepared.js';
-import { PROGRAM } from '../program.js';
-import { RunPicture } from '../progress/run-picture.js';
-import { tellProblems } from '../tell-problems.js';
-import { failureLines } from './failures.js';
-import type { RunFlags } from './flags.js';
-import { readPlanConcurrency, readRunOptions } from './options.js';
-import { checkParams } from './params.js';
-import { perform, type ShownRun } from './perform.js';
+import { readJsonObject } from '../input/flags.js';
+import { prepare } from '../input/load-definition.js';
+import type { PipelinePreparation } from '../input/loaded-definition.js';
+import { tellProblems } from '../input/problems.js';
+import { PROGRAM } from '../package-info.js';
+import { RunPicture } from '../progress/run-view.js';
+import { failureLines } from '../render/run-summary.js';
+import { BadUsage } from '../usage-errors.js';
+import { perform, type ShownRun } from './execute.js';
+import { checkParams, readPlanConcurrency, readRunOptions, type RunFlags } from './options.js';
 
 /** Runs a pipeline or plan file: flags, definition and params are checked first, then it runs, then its end is told. */
 export async function run(flags: RunFlags, context: CliContext): Promise<ExitStatus> {

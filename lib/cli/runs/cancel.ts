@@ -1,9 +1,8 @@
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { PROGRAM } from '../program.js';
-import { wavesAtWork } from '../run/course.js';
-import { ask, type ServerFlags } from './ask.js';
-import { findRun } from './find-run.js';
+import { PROGRAM } from '../package-info.js';
+import { wavesAtWork } from '../render/run-summary.js';
+import { ask, findRun, type ServerFlags } from './server.js';
 
 export interface CancelFlags extends ServerFlags {
   readonly runId: string;
@@ -20,5 +19,20 @@ export async function cancelRun(flags: CancelFlags, context: CliContext): Promis
     ? 'its tools were told to stop'
     : `${wavesAtWork(record)} first (${PROGRAM} runs cancel ${run_id} --force stops the tools)`;
   context.stderr.write(`cancelled ${run_id}${settled ? '' : `: ${rest}`}\n`);
+  return EXIT.done;
+}
+
+export interface DeleteFlags extends ServerFlags {
+  readonly runId: string;
+}
+
+/** Has a server forget a settled run. */
+export async function deleteRun(flags: DeleteFlags, context: CliContext): Promise<ExitStatus> {
+  const runId = await ask(flags, context, async (client) => {
+    const found = await findRun(client, flags.runId);
+    await client.remove(found);
+    return found;
+  });
+  context.stderr.write(`deleted ${runId}\n`);
   return EXIT.done;
 }

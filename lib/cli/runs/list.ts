@@ -1,14 +1,14 @@
 import type { RunStatus } from '../../../machines/vocabulary.js';
-import { BadUsage } from '../bad-usage.js';
+import type { RunSummary } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readNumber } from '../flags/numbers.js';
-import { printJson } from '../json-output.js';
-import { styleOf } from '../style.js';
-import { terminalOf } from '../terminal.js';
-import { ask, type ServerFlags } from './ask.js';
-import { listLines } from './list-lines.js';
-import { newestRuns } from './pages.js';
+import { readNumber } from '../input/flags.js';
+import { paintOf } from '../render/run-summary.js';
+import { printJson } from '../render/stdout.js';
+import { type Style, styleOf, type Terminal, terminalOf } from '../render/terminal.js';
+import { clip, duration, oneLine, padTo, widthOf } from '../render/text.js';
+import { BadUsage } from '../usage-errors.js';
+import { ask, newestRuns, type ServerFlags } from './server.js';
 
 export interface ListFlags extends ServerFlags {
   readonly status: string | undefined;
@@ -45,4 +45,41 @@ function statusIn({ status }: ListFlags): RunStatus | undefined {
   const known = STATUSES.find((one) => one === status);
   if (known !== undefined) return known;
   throw new BadUsage(`--status takes ${STATUSES.join(', ')}, not "${status}"`);
+}
+
+export interface ListView {
+  readonly terminal: Terminal;
+  readonly style: Style;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
+
+/** A table of runs, one line each; it is as wide as a terminal, and as wide as it is anywhere else. */
+export function listLines(runs: readonly RunSummary[], view: ListView): string[] {
+  const { terminal, style, now } = view;
+  if (runs.length === 0) return [style.dim('there are no such runs')];
+  const rows = [HEADINGS, ...runs.map((run) => cellsOf(run, now))];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
+  const room = terminal.interactive ? terminal.columns - 1 : Number.POSITIVE_INFINITY;
+  return rows.map((row, index) => {
+    const cells = row.map((cell, column) => padTo(cell, widths[column] ?? 0));
+    const status = runs[index - 1]?.status;
+    const line = cells.join('  ').trimEnd();
+    const shown = Number.isFinite(room) ? clip(line, room) : line;
+    if (status === undefined) return style.dim(shown);
+    return shown.replace(` ${status} `, ` ${paintOf(status, style)(status)} `);
+  });
+}
+
+function cellsOf(run: RunSummary, now: number): string[] {
+  const { tasks, tasks_settled } = run.progress;
+  return [
+    run.run_id,
+    run.status,
+    duration(now - Date.parse(run.created_at)),
+    `${tasks_settled}/${tasks}`,
+    `${oneLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,
+  ];
 }

@@ -1,10 +1,8 @@
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { printJson } from '../json-output.js';
-import { ask, type ServerFlags } from './ask.js';
-import { findRun } from './find-run.js';
-import { followRun, type FollowFlags } from './follow.js';
-import { tellSettled } from './watch.js';
+import { printJson } from '../render/stdout.js';
+import { ask, findRun, type ServerFlags } from './server.js';
+import { type FollowFlags, followRun, tellSettled } from './watch.js';
 
 export interface RerunFlags extends ServerFlags, FollowFlags {
   readonly runId: string;

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { examineNode, examineVariables } from '../../../lib/cli/doctor/examinations.js';
-import type { Finding } from '../../../lib/cli/doctor/finding.js';
+import { examineNode, examineVariables, type Finding } from '../../../lib/cli/doctor/checks.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { eventLine } from '../../../lib/cli/progress/event-line.js';
-import { styleOf } from '../../../lib/cli/style.js';
+import { eventLine } from '../../../lib/cli/progress/open-display.js';
+import { styleOf } from '../../../lib/cli/render/terminal.js';
 import { entry, type Told } from './events.js';
 
 describe('the line of an event', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { stripVTControlCharacters } from 'node:util';
 import { Progress } from '../../../lib/cli/progress/progress.js';
-import { drawFrame } from '../../../lib/cli/progress/frame.js';
-import { styleOf } from '../../../lib/cli/style.js';
-import { widthOf } from '../../../lib/cli/width.js';
+import { drawFrame } from '../../../lib/cli/progress/run-view.js';
+import { styleOf } from '../../../lib/cli/render/terminal.js';
+import { widthOf } from '../../../lib/cli/render/text.js';
 import { entry, type Told } from './events.js';
 
 const PLAIN = styleOf({

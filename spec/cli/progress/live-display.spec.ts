@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { LiveDisplay } from '../../../lib/cli/progress/live-display.js';
-import { openDisplay } from '../../../lib/cli/progress/open-display.js';
-import { RunPicture } from '../../../lib/cli/progress/run-picture.js';
-import { systemContext, type CliContext } from '../../../lib/cli/context.js';
+import { type CliContext, systemContext } from '../../../lib/cli/context.js';
+import { LiveDisplay, openDisplay } from '../../../lib/cli/progress/open-display.js';
+import { RunPicture } from '../../../lib/cli/progress/run-view.js';
 import { settle } from '../../support/deferred.js';
 import { screenAfter } from '../../support/drawn-screen.js';
 import { ManualClock } from '../../support/manual-clock.js';

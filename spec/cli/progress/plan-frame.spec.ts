@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { drawPlanFrame } from '../../../lib/cli/progress/plan-frame.js';
+import { drawPlanFrame } from '../../../lib/cli/progress/plan-view.js';
 import { PlanProgress } from '../../../lib/cli/progress/plan-progress.js';
-import { styleOf } from '../../../lib/cli/style.js';
-import { widthOf } from '../../../lib/cli/width.js';
+import { styleOf } from '../../../lib/cli/render/terminal.js';
+import { widthOf } from '../../../lib/cli/render/text.js';
 import { entry, type Told } from './events.js';
 
 const terminal = { interactive: true, columns: 0, rows: 0, colours: false, unicode: true, redraws: true };

@@ -1,0 +1,130 @@
+import { pipelineSchemaText } from '../render/schema-text.js';
+
+/** A file that `init` writes: its path below the folder, and its text. */
+export interface ScaffoldFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Everything that `init` writes: a pipeline that runs as it is. */
+export function scaffold(): ScaffoldFile[] {
+  return [
+    { path: 'pipeline.yaml', text: PIPELINE },
+    { path: 'tools.ts', text: TOOLS },
+    { path: 'data/orders.csv', text: ORDERS },
+    { path: 'pipeline.schema.json', text: pipelineSchemaText() },
+    { path: '.vscode/settings.json', text: SETTINGS },
+    { path: 'README.md', text: README },
+  ];
+}
+
+const PIPELINE = `# yaml-language-server: $schema=pipeline.schema.json
+pipeline:
+  id: orders
+  goal: Price the orders and report what they come to, less {{params.discount}} discount
+
+  params:
+    discount:
+      type: number
+      description: Share taken off orders of ten pieces and more
+      default: 0.1
+      minimum: 0
+      maximum: 1
+
+  tasks:
+    # Wave 1. Files are looked up beside this one.
+    - id: read_orders
+      tool: ingest_document
+      inputs:
+        path: data/orders.csv
+
+    # Wave 2: waits for read_orders, because it reads its output; called once for each row, all at the same time.
+    - id: price_orders
+      tool: price_order # of tools.ts
+      parallel_over: "{{read_orders.output.rows}}"
+      retry: 1
+      inputs:
+        order: "{{item}}"
+        discount: "{{params.discount}}"
+
+    # Wave 3: two tasks side by side.
+    - id: total
+      tool: transform
+      inputs:
+        input: "{{price_orders.output}}"
+        expression: $round($sum(price), 2)
+
+    - id: by_customer
+      tool: transform
+      inputs:
+        input: "{{price_orders.output}}"
+        expression: "$ { customer: $round($sum(price), 2) }"
+
+    # Wave 4.
+    - id: report
+      tool: write_report # of tools.ts
+      inputs:
+        total: "{{total.output}}"
+        customers: "{{by_customer.output}}"
+`;
+
+const TOOLS = `import { defineTool } from 'wavetrain';
+
+const priceOrder = defineTool({
+  name: 'price_order',
+  description: 'Computes what an order costs',
+  inputs: {
+    order: { type: 'object', required: true, description: 'with customer, article, pieces and unit_price' },
+    discount: { type: 'number', default: 0, description: 'share taken off orders of ten pieces and more' },
+  },
+  output: { name: 'order', description: 'the order and its price', type: 'object' },
+  run({ order, discount }) {
+    const pieces = Number(order['pieces']);
+    const full = pieces * Number(order['unit_price']);
+    const price = pieces >= 10 ? full * (1 - discount) : full;
+    return { ...order, price: Math.round(price * 100) / 100 };
+  },
+});
+
+const writeReport = defineTool({
+  name: 'write_report',
+  description: 'Writes the figures as Markdown',
+  inputs: {
+    total: { type: 'number', required: true, description: 'what all orders come to' },
+    customers: { type: 'object', required: true, description: 'customer to what they pay' },
+  },
+  output: { name: 'report', description: 'Markdown', type: 'string' },
+  run({ total, customers }) {
+    const lines = Object.entries(customers).map(([name, amount]) => \`- \${name}: \${amount}\`);
+    return ['# Orders', '', ...lines, '', \`Together: \${total}\`].join('\\n');
+  },
+});
+
+export default [priceOrder, writeReport];
+`;
+
+const ORDERS = `customer,article,pieces,unit_price
+Ada,rope,12,3.5
+Ada,lantern,1,20
+Grace,anchor,2,75
+Grace,sail,1,310
+Linus,rope,40,3.5
+`;
+
+const SETTINGS = `${JSON.stringify(
+  { 'yaml.schemas': { './pipeline.schema.json': ['pipeline.yaml', '*.pipeline.yaml'] } },
+  null,
+  2,
+)}
+`;
+
+const README = `# A Wavetrain pipeline
+
+    wavetrain validate pipeline.yaml --tools tools.ts
+    wavetrain graph pipeline.yaml --tools tools.ts
+    wavetrain run pipeline.yaml --tools tools.ts
+    wavetrain run pipeline.yaml --tools tools.ts --params '{"discount": 0.25}' --json
+
+\`pipeline.yaml\` says what to do, \`tools.ts\` holds two tools of its own, \`data/\` what they work on.
+With the YAML extension of your editor, pipeline files are completed and checked as you type.
+`;

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { BadUsage } from '../../../lib/cli/usage-errors.js';
+import { type NumberRule, readNumber } from '../../../lib/cli/input/flags.js';
+
+describe('a flag that takes a number', () => {
+  const seconds: NumberRule = { least: 0, above: true, unit: 'seconds', example: '2.5' };
+  const fraction: NumberRule = { least: 0, most: 1, unit: 'fraction', example: '0.2' };
+  const count: NumberRule = { least: 1, whole: true, unit: 'items', example: '8' };
+
+  it('gives nothing when it was left out', () => {
+    expect(readNumber('--timeout', undefined, seconds)).to.equal(undefined);
+  });
+
+  for (const [given, rule, value] of [
+    ['2.5', seconds, 2.5],
+    ['.5', seconds, 0.5],
+    ['1e3', seconds, 1000],
+    ['0', fraction, 0],
+    ['1', fraction, 1],
+    ['8', count, 8],
+  ] as const) {
+    it(`reads ${given}`, () => expect(readNumber('--flag', given, rule)).to.equal(value));
+  }
+
+  for (const [given, rule] of [
+    ['0', seconds],
+    ['-1', seconds],
+    ['2s', seconds],
+    ['', seconds],
+    ['Infinity', seconds],
+    ['0x10', seconds],
+    ['1e999', seconds],
+    ['1.1', fraction],
+    ['0', count],
+    ['2.5', count],
+    ['99999999999999999999', count],
+  ] as const) {
+    it(`refuses "${given}" for ${rule.unit}`, () => {
+      expect(() => readNumber('--flag', given, rule)).to.throw(BadUsage, `not "${given}"`);
+    });
+  }
+
+  it('says what it takes, with an example (D40)', () => {
+    try {
+      readNumber('--jitter', 'much', fraction);
+      expect.fail('accepted');
+    } catch (error) {
+      expect(error).to.be.instanceOf(BadUsage);
+      expect((error as BadUsage).message).to.equal(
+        '--jitter takes a number from 0 to 1 (fraction), not "much"',
+      );
+      expect((error as BadUsage).hint).to.equal('for example --jitter 0.2');
+    }
+  });
+});

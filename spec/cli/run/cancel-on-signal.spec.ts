@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import { EventEmitter } from 'node:events';
+import { systemServices, type RunDoor } from '../../../lib/cli/context.js';
+import { WavetrainError } from '../../../lib/common/errors.js';
+import type { RunInputs } from '../../../lib/execution/run-inputs.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import { deferred, settle } from '../../support/deferred.js';
+import { type Invocation, invoke } from '../invoke.js';
+
+const PIPELINE = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
+
+const RUNNING: RunRecord = {
+  run_id: 'r1',
+  kind: 'pipeline',
+  status: 'running',
+  pipeline_id: 'p',
+  tenant_id: 'default',
+  goal: 'g',
+  settled: false,
+  created_at: '2026-01-01T00:00:00.000Z',
+  started_at: '2026-01-01T00:00:00.000Z',
+  finished_at: null,
+  progress: { waves: 2, waves_executed: 0, tasks: 2, tasks_settled: 0, invocations: 1 },
+  result: null,
+  error: null,
+  failures: [],
+  sub_pipelines: null,
+  events: null,
+  rerun_of: null,
+};
+
+/** A registry with one run that the spec ends by hand. */
+class HeldRegistry implements RunDoor {
+  readonly submitted: RunInputs[] = [];
+  readonly cancelled: boolean[] = [];
+  readonly forgotten: string[] = [];
+  readonly end = deferred<RunRecord>();
+  refuses = false;
+
+  async submit(run: RunInputs): Promise<string> {
+    this.submitted.push(run);
+    return 'r1';
+  }
+
+  submitPlan(): Promise<string> {
+    throw new Error('this is no plan');
+  }
+
+  settled(): Promise<RunRecord> {
+    return this.end.promise;
+  }
+
+  async cancel(_: string, { force = false } = {}): Promise<RunRecord> {
+    this.cancelled.push(force);
+    if (this.refuses) throw new WavetrainError('run_already_terminal', 'run r1 is already succeeded');
+    return { ...RUNNING, status: 'cancelled' };
+  }
+
+  forget(runId: string): void {
+    this.forgotten.push(runId);
+  }
+}
+
+describe('a run that is interrupted', () => {
+  let registry: HeldRegistry;
+  let processEvents: EventEmitter;
+  beforeEach(() => {
+    registry = new HeldRegistry();
+    processEvents = new EventEmitter();
+  });
+
+  /** Starts the command, and gives it back once the run is under way. */
+  async function started(...flags: string[]): Promise<{ readonly ended: Promise<Invocation> }> {
+    const services = { ...systemServices, registry: async () => registry };
+    const ended = invoke(['run', '-', ...flags], { input: PIPELINE, services, processEvents });
+    while (processEvents.listenerCount('SIGINT') === 0) await settle(1);
+    return { ended };
+  }
+
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    it(`is cancelled cooperatively by the first ${signal}, and answers 130 when its wave has settled (D40)`, async () => {
+      const { ended } = await started();
+      processEvents.emit(signal);
+      await settle();
+      expect(registry.cancelled).to.deep.equal([false]);
+      registry.end.resolve({
+        ...RUNNING,
+        status: 'cancelled',
+        settled: true,
+        finished_at: RUNNING.created_at,
+      });
+      const { status, stdout, stderr } = await ended;
+      expect(status).to.equal(130);
+      expect(stdout).to.equal('');
+      expect(stderr).to.contain('cancelling: the wave at work finishes first; Ctrl-C again stops at once');
+      expect(stderr)
+        .to.match(/! cancelled in 0 ms: 0 of 2 waves/)
+        .and.to.contain('not started: a, b');
+    });
+  }
+
+  it('is stopped at once by the second, without waiting for its tools (D21)', async () => {
+    const { ended } = await started();
+    processEvents.emit('SIGINT');
+    processEvents.emit('SIGINT');
+    const { status, stderr } = await ended;
+    expect(registry.cancelled).to.deep.equal([false, true]);
+    expect(registry.forgotten).to.deep.equal(['r1']);
+    expect(status).to.equal(130);
+    expect(stderr).to.contain('stopping at once');
+  });
+
+  it('prints nothing on standard output with --json', async () => {
+    const { ended } = await started('--json');
+    processEvents.emit('SIGINT');
+    processEvents.emit('SIGTERM');
+    expect((await ended).stdout).to.equal('');
+  });
+
+  it('keeps its own end when it had ended already', async () => {
+    const { ended } = await started('--json');
+    registry.refuses = true;
+    processEvents.emit('SIGINT');
+    await settle();
+    registry.end.resolve({
+      ...RUNNING,
+      status: 'succeeded',
+      result: { outputs: { a: 1 }, waves_executed: 2, tasks_executed: 2 },
+    });
+    const { status, stdout } = await ended;
+    expect(status).to.equal(0);
+    expect(JSON.parse(stdout)).to.deep.equal({ a: 1 });
+  });
+
+  it('leaves no listener behind', async () => {
+    const { ended } = await started();
+    processEvents.emit('SIGINT');
+    processEvents.emit('SIGINT');
+    await ended;
+    expect(processEvents.eventNames()).to.deep.equal([]);
+  });
+
+  it('goes on when a tool leaves an error behind, which is told in one line without a stack', async () => {
+    const { ended } = await started();
+    processEvents.emit('uncaughtException', new Error('late\nthrow'));
+    processEvents.emit('unhandledRejection', 'late rejection');
+    registry.end.resolve({
+      ...RUNNING,
+      status: 'succeeded',
+      result: { outputs: {}, waves_executed: 2, tasks_executed: 2 },
+    });
+    const { status, stderr } = await ended;
+    expect(status).to.equal(0);
+    expect(stderr.trimEnd().split('\n')).to.deep.equal([
+      'a tool left an error behind, outside of its task: late throw',
+      'a tool left an error behind, outside of its task: late rejection',
+    ]);
+  });
+
+  it('was given every option that its flags name, and no other (ExecutionOptions)', async () => {
+    const flags = ['--timeout', '2.5', '--concurrency', '8', '--jitter', '0.2', '--retry-base-delay', '1'];
+    const { ended } = await started(...flags, '--max-retry-delay', '9', '--tenant', 'acme');
+    processEvents.emit('SIGINT');
+    processEvents.emit('SIGINT');
+    await ended;
+    expect(registry.submitted[0]).to.deep.include({
+      tenant_id: 'acme',
+      options: {
+        per_task_timeout: 2.5,
+        fan_out_concurrency: 8,
+        backoff_jitter: 0.2,
+        retry_base_delay: 1,
+        max_retry_delay: 9,
+      },
+    });
+  });
+
+  it('was given no option that no flag names', async () => {
+    const { ended } = await started();
+    processEvents.emit('SIGINT');
+    processEvents.emit('SIGINT');
+    await ended;
+    expect(registry.submitted[0]).to.have.all.keys('pipeline', 'params', 'options');
+    expect(registry.submitted[0]?.options).to.deep.equal({});
+  });
+});
