@@ -1,16 +1,15 @@
+import { type Clock, systemClock } from '../common/clock.js';
 import type { PlanResult } from '../execution/plan-outcome.js';
 import type { RunResult } from '../execution/run-outcome.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
+import type { PlanReport } from '../plans/report.js';
 import type { RunPage } from '../runs/listing.js';
 import type { Acceptance, RunRecord, RunSummary } from '../runs/record.js';
-import type { PlanReport } from '../plans/report.js';
-import { pathOfRun, queryOf } from './address.js';
+import { baseOf, keyHeaders, pathOfRun, queryOf } from './address.js';
 import { asking, definitionBody, planBody, reading, starting, submitting } from './calls.js';
-import { type ClientOptions, transportOf } from './client-options.js';
+import { jsonOf } from './errors.js';
 import { EventFeed, type EventOptions, type RunEvent } from './event-feed.js';
-import { pause } from './pause.js';
-import { jsonOf } from './refusal.js';
 import type {
   AsyncPlanRunRequest,
   AsyncRunRequest,
@@ -30,7 +29,31 @@ import type {
   ToolList,
   VersionedRecord,
 } from './requests.js';
-import type { Transport } from './transport.js';
+import { pause } from './retry.js';
+import { Transport } from './transport.js';
+
+export interface ClientOptions {
+  /** Default `http://127.0.0.1:8000`. */
+  readonly url?: string | undefined;
+  /** What the server asks callers for, when it does (D37). */
+  readonly key?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  readonly clock?: Clock | undefined;
+  /** Further attempts of a request that changes nothing, or has an idempotency key. Default 3. */
+  readonly retries?: number | undefined;
+}
+
+/** @throws WavetrainError `bad_usage` for an address or a key that cannot be one */
+export function transportOf(options: ClientOptions): Transport {
+  const { url = 'http://127.0.0.1:8000', key, clock = systemClock, retries = 3 } = options;
+  return new Transport({
+    base: baseOf(url),
+    headers: { accept: 'application/json', ...keyHeaders(key) },
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    clock,
+    retries,
+  });
+}
 
 /** Seconds that one request waits for a run to settle. */
 const WAIT = 30;

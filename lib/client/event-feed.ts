@@ -1,12 +1,9 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/event.js';
 import { pathOfRun } from './address.js';
-import { connectionError } from './connection-error.js';
-import { eventFrames } from './event-frames.js';
-import { pause } from './pause.js';
-import { jsonOf, strangeAnswer } from './refusal.js';
-import { RequestError } from './request-error.js';
-import { retryDelay } from './retry-delay.js';
-import { Silence } from './silence.js';
+import { connectionError, jsonOf, RequestError, strangeAnswer } from './errors.js';
+import { pause, retryDelay } from './retry.js';
 import type { Transport } from './transport.js';
 
 /** The events between number `after` and number `next` are kept no longer. */
@@ -119,5 +116,62 @@ export class EventFeed {
     if (delayMs === undefined) throw thrown;
     this.#failures += 1;
     await pause(delayMs, this.#transport.clock, this.#signal);
+  }
+}
+
+/** The server says something every 15 seconds; who has not heard it three times has lost it. */
+const LONGEST_SILENCE_MS = 45_000;
+
+/** Ends a connection on which nothing comes any more: not every one that broke says so. */
+export class Silence {
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  #timer: unknown;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.heard();
+  }
+
+  /** Given when it has been silent too long, or when {@link end} was called. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Something was heard. */
+  heard(): void {
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = this.#clock.setTimeout(() => this.#give('nothing was heard of it'), LONGEST_SILENCE_MS);
+  }
+
+  end(): void {
+    this.#clock.clearTimeout(this.#timer);
+    this.#give('nobody listens any more');
+  }
+
+  #give(reason: string): void {
+    this.#controller.abort(new Error(reason));
+  }
+}
+
+/** A frame of a stream of Server-Sent Events; `beat` is a comment, which says that both sides are still there. */
+export type EventFrame = 'beat' | EventSourceMessage;
+
+/** The frames of an answer, as they come. One that was cut off is not among them. */
+export async function* eventFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<EventFrame> {
+  const decoder = new TextDecoder();
+  let frames: EventFrame[] = [];
+  const parser = createParser({
+    onEvent: (message) => void frames.push(message),
+    onComment: () => void frames.push('beat'),
+  });
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    parser.feed(decoder.decode(value, { stream: true }));
+    const ready = frames;
+    frames = [];
+    yield* ready;
   }
 }

@@ -1,8 +1,8 @@
 /** A client for Wavetrain servers, to be imported as `wavetrain/client`. */
 export { WavetrainClient } from './client.js';
-export type { ClientOptions } from './client-options.js';
+export type { ClientOptions } from './client.js';
 export type { EventOptions, GapNotice, RunEvent } from './event-feed.js';
-export { type ErrorDetail, FailedRunError, RequestError } from './request-error.js';
+export { type ErrorDetail, FailedRunError, RequestError } from './errors.js';
 export type {
   AsyncPlanRunRequest,
   AsyncRunRequest,

@@ -1,8 +1,6 @@
 import type { Clock } from '../common/clock.js';
-import { connectionError } from './connection-error.js';
-import { pause } from './pause.js';
-import { type Answer, jsonOf, refusalOf } from './refusal.js';
-import { readRetryAfter, retryDelay } from './retry-delay.js';
+import { type Answer, connectionError, jsonOf, refusalOf } from './errors.js';
+import { pause, readRetryAfter, retryDelay } from './retry.js';
 
 /** One request. */
 export interface Call {

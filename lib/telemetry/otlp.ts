@@ -12,9 +12,9 @@ import { messageOf } from '../common/errors.js';
 import type { AttemptObserver } from '../execution/attempt-observer.js';
 import type { LiveEvent } from '../execution/event.js';
 import type { RunFacts } from '../runs/registry.js';
-import { RunTracer } from './run-tracer.js';
+import { RunTracer } from './run-spans.js';
 import { Spans } from './spans.js';
-import type { TraceSettings } from './trace-settings.js';
+import type { TraceSettings } from './tracing.js';
 
 /** Watches every run and sends a trace of each. */
 export interface Tracing {

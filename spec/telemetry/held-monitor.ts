@@ -1,4 +1,4 @@
-import type { LoopMonitor } from '../../lib/telemetry/loop-figures.js';
+import type { LoopMonitor } from '../../lib/telemetry/metrics.js';
 
 /** A monitor of the event loop that tells what it is told to; times in nanoseconds. */
 export class HeldMonitor implements LoopMonitor {

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { LoopFigures } from '../../lib/telemetry/loop-figures.js';
+import { LoopFigures } from '../../lib/telemetry/metrics.js';
 import { settle } from '../support/deferred.js';
 import { HeldMonitor } from './held-monitor.js';
 import { samplesOf, under } from './exposition.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readTraceSettings } from '../../lib/telemetry/trace-settings.js';
+import { readTraceSettings } from '../../lib/telemetry/tracing.js';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 

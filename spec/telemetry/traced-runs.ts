@@ -6,7 +6,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import type { RegistryOptions } from '../../lib/runs/registry.js';
-import { RunTracer } from '../../lib/telemetry/run-tracer.js';
+import { RunTracer } from '../../lib/telemetry/run-spans.js';
 import { Spans } from '../../lib/telemetry/spans.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { HeldRuns } from '../runs/held-runs.js';

@@ -1,4 +1,5 @@
-import { RequestError } from './request-error.js';
+import type { Clock } from '../common/clock.js';
+import { RequestError } from './errors.js';
 
 const FIRST_MS = 250;
 const LONGEST_MS = 8000;
@@ -32,4 +33,19 @@ export function readRetryAfter(header: string | null, nowMs: number): number | u
   const seconds = Number(header);
   const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - nowMs;
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** Waits. Rejects with the reason of the signal as soon as it is given. */
+export async function pause(delayMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const over = (): void => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = clock.setTimeout(over, delayMs);
+    signal?.addEventListener('abort', over);
+  });
+  signal?.throwIfAborted();
 }
