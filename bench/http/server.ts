@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { systemClock } from '../../lib/common/clock.js';
-import { openLog } from '../../lib/http/log.js';
+import { openLog } from '../../lib/http/logging/log.js';
 import { openServer } from '../../lib/http/server.js';
 import { readServerConfig } from '../../lib/common/config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';

@@ -1,11 +1,11 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../common/errors.js';
-import { bodyReader } from './body.js';
-import { Endpoint } from './endpoint.js';
-import { bugAnswer, errorAnswer, type ErrorAnswer } from './error-answer.js';
-import { HEADERS_OF_EVERY_ANSWER } from './headers.js';
-import type { Route } from './route.js';
+import { bodyReader } from './routing/body.js';
+import { Endpoint } from './routing/endpoint.js';
+import { bugAnswer, errorAnswer, type ErrorAnswer } from './errors/error-response.js';
+import { HEADERS_OF_EVERY_ANSWER } from './security/headers.js';
+import type { Route } from './routing/route.js';
 import type { HttpServices } from './services.js';
 
 /** The application: every request is logged, guarded, answered by its route, and refused in one shape (D32). */

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../common/clock.js';
 import { messageOf, WavetrainError } from '../common/errors.js';
-import { answerBrokenRequests } from './broken-request.js';
+import { answerBrokenRequests } from './errors/malformed-requests.js';
 
 /** A request that has not arrived whole by then is answered 408. */
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,14 +1,15 @@
-import { Metrics } from '../telemetry/metrics.js';
+import type { ServerConfig } from '../common/config.js';
+import { WavetrainError } from '../common/errors.js';
 import { KnownPipelines } from '../pipelines/known-pipelines.js';
 import { RunRegistry } from '../runs/registry.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { createApp } from './app.js';
-import { authenticatorOf } from './authenticator.js';
-import { checkExposure } from './exposure.js';
-import { guardFor } from './host-guard.js';
+import { authenticatorOf } from './auth/authenticate.js';
 import { listen } from './listener.js';
-import { tellFailure } from './log-failure.js';
-import { allRoutes } from './routes/all.js';
-import type { ServerSettings } from './settings.js';
+import { tellFailure } from './logging/failed-runs.js';
+import { allRoutes } from './routes/index.js';
+import { guardFor, isLoopback } from './security/host-guard.js';
+import type { ServerSettings } from './server-options.js';
 
 /** Events that all settled runs together keep: some hundred bytes each. */
 const EVENTS_OF_SETTLED_RUNS = 250_000;
@@ -89,4 +90,15 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
       await listener.close();
     },
   };
+}
+
+/** @throws WavetrainError `bad_usage` when the server would let anybody in from other machines (D37). */
+export function checkExposure({ host, allowAnonymous }: ServerConfig, hasKeys: boolean): void {
+  if (hasKeys || allowAnonymous || isLoopback(host.toLowerCase())) return;
+  throw new WavetrainError(
+    'bad_usage',
+    `listening on ${host} would let anybody on the network run pipelines: make a key with ` +
+      '`wavetrain keys new --file keys.yaml` and set SERVICE_API_KEYS_FILE=keys.yaml, ' +
+      'or listen on 127.0.0.1; SERVICE_ALLOW_ANONYMOUS=true lets everybody in',
+  );
 }

@@ -2,8 +2,8 @@ import type { Clock } from '../common/clock.js';
 import type { KnownPipelines } from '../pipelines/known-pipelines.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
-import type { Caller } from './caller.js';
-import type { Guard } from './guard.js';
+import type { Caller } from './auth/caller.js';
+import type { Guard } from './security/host-guard.js';
 
 /** What a server says about itself, for those who operate it. */
 export interface Log {

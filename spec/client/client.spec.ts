@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { type RunRecord, WavetrainClient, WavetrainError } from '../../lib/client/index.js';
-import type { Key } from '../../lib/http/keys.js';
+import type { Key } from '../../lib/http/auth/keys-file.js';
 import { Puppet } from '../support/puppet.js';
 import { rejectionOf } from '../support/rejection.js';
 import { type Serving, serving } from '../support/serving.js';

@@ -7,7 +7,7 @@ import { checkPlan } from '../../lib/plans/check.js';
 import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
 import { compileTemplate } from '../../lib/definition/template/template.js';
 import type { Scope } from '../../lib/definition/template/scope.js';
-import { STATUS_OF_CODE } from '../../lib/http/error-status.js';
+import { STATUS_OF_CODE } from '../../lib/http/errors/error-response.js';
 import type { JsonObject } from '../../lib/common/json.js';
 import { SERVER_VARIABLES } from '../../lib/common/config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { authenticatorOf } from '../../lib/http/authenticator.js';
-import { ANYONE } from '../../lib/http/caller.js';
-import type { Key } from '../../lib/http/keys.js';
+import { authenticatorOf } from '../../lib/http/auth/authenticate.js';
+import { ANYONE } from '../../lib/http/auth/caller.js';
+import type { Key } from '../../lib/http/auth/keys-file.js';
 import { type Serving, serving } from '../support/serving.js';
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DocsAssets } from '../../lib/http/docs-assets.js';
+import { DocsAssets } from '../../lib/http/openapi/swagger-ui.js';
 import { docsRoutes } from '../../lib/http/routes/docs.js';
 import { rejectionOf } from '../support/rejection.js';
 import { serving, type Serving } from '../support/serving.js';

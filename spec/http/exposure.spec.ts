@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../lib/common/errors.js';
-import { checkExposure } from '../../lib/http/exposure.js';
+import { checkExposure } from '../../lib/http/server.js';
 import { readServerConfig } from '../../lib/common/config.js';
 import { rejectionOf } from '../support/rejection.js';
 import { serving } from '../support/serving.js';

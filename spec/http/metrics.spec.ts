@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { Scope } from '../../lib/http/caller.js';
-import type { Key } from '../../lib/http/keys.js';
+import type { Scope } from '../../lib/http/auth/caller.js';
+import type { Key } from '../../lib/http/auth/keys-file.js';
 import { samplesOf, under } from '../telemetry/exposition.js';
 import { type Serving, serving } from '../support/serving.js';
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { HTTP_ERROR_CODES, MEANING_OF_CODE } from '../../lib/http/error-meaning.js';
-import { STATUS_OF_CODE } from '../../lib/http/error-status.js';
-import type { Route } from '../../lib/http/route.js';
-import { EXAMPLE_YAML } from '../../lib/http/routes/example.js';
+import { HTTP_ERROR_CODES, MEANING_OF_CODE, STATUS_OF_CODE } from '../../lib/http/errors/error-response.js';
+import { EXAMPLE_YAML } from '../../lib/http/routes/examples.js';
+import type { Route } from '../../lib/http/routing/route.js';
 import {
   expectValid,
   find,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import type { Key } from '../../lib/http/keys.js';
+import type { Key } from '../../lib/http/auth/keys-file.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../lib/runs/record.js';
 import { type Answered, serving, type Serving } from '../support/serving.js';

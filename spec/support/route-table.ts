@@ -1,6 +1,6 @@
 import { systemClock } from '../../lib/common/clock.js';
-import type { Route } from '../../lib/http/route.js';
-import { allRoutes } from '../../lib/http/routes/all.js';
+import type { Route } from '../../lib/http/routing/route.js';
+import { allRoutes } from '../../lib/http/routes/index.js';
 import type { HttpServices } from '../../lib/http/services.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../lib/common/clock.js';
 import { type Environment, readServerConfig } from '../../lib/common/config.js';
-import type { Key } from '../../lib/http/keys.js';
+import type { Key } from '../../lib/http/auth/keys-file.js';
 import { type OpenServer, openServer } from '../../lib/http/server.js';
-import type { RunWatcher } from '../../lib/http/settings.js';
+import type { RunWatcher } from '../../lib/http/server-options.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { fileAccess } from '../../lib/tools/files.js';
 import type { Tool } from '../../lib/tools/tool.js';

@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { errorCode, messageOf } from '../../common/errors.js';
-import type { Key } from '../../http/key.js';
+import type { Key } from '../../http/auth/caller.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { reasonOf } from '../input/read-file.js';

@@ -5,7 +5,7 @@ import { readConfig, readServerConfig, type ServerConfig, VARIABLES } from '../.
 import { nearest } from '../../definition/suggest.js';
 import type { OpenServer } from '../../http/server.js';
 import type { Log } from '../../http/services.js';
-import type { ServerSettings } from '../../http/settings.js';
+import type { ServerSettings } from '../../http/server-options.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { type CliContext, EndSignals } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';

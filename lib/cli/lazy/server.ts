@@ -1,6 +1,6 @@
 /** What it takes to serve the API, to be imported when a server starts: Koa and its company cost more than a run. */
-export { readKeys } from '../../http/keys.js';
-export { openLog } from '../../http/log.js';
+export { readKeys } from '../../http/auth/keys-file.js';
+export { openLog } from '../../http/logging/log.js';
 export { openServer } from '../../http/server.js';
 export { transformWith } from '../../tools/builtin/transform.js';
 export { ExpressionProcesses } from '../../tools/expressions/expression-processes.js';

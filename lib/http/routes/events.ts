@@ -3,12 +3,12 @@ import type { RunStatus } from '../../../machines/vocabulary.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { EventLog } from '../../runs/event-log.js';
 import type { RunRegistry } from '../../runs/registry.js';
-import { EventStreams } from '../event-streams.js';
-import { type Route, route } from '../route.js';
+import { EventStreams } from '../sse/streams.js';
+import { type Route, route } from '../routing/route.js';
 import { type EventList, EventListSchema } from '../schemas/event.js';
 import { RunIdParams } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
-import { visibleRun } from '../visible-run.js';
+import { visibleRun } from '../auth/caller.js';
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';

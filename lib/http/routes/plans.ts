@@ -2,10 +2,10 @@ import type { Static } from 'typebox';
 import type { PlanInputs } from '../../execution/plan-inputs.js';
 import { planReportOf } from '../../plans/report.js';
 import type { Catalog } from '../../tools/catalog.js';
-import { tenantFor } from '../caller.js';
-import { PIPELINES_GO_ELSEWHERE } from '../misplaced.js';
-import { checkPlanIn, planIn, type PlanRequest } from '../plan-definition.js';
-import { type Route, route } from '../route.js';
+import { tenantFor } from '../auth/caller.js';
+import { PIPELINES_GO_ELSEWHERE } from '../routing/misplaced-fields.js';
+import { checkPlanIn, planIn, type PlanRequest } from './definition-body.js';
+import { type Route, route } from '../routing/route.js';
 import { PlanResultSchema } from '../schemas/outcome.js';
 import { PlanReportSchema } from '../schemas/plan.js';
 import {
@@ -14,16 +14,8 @@ import {
   PlanRunRequestSchema,
 } from '../schemas/plan-request.js';
 import type { HttpServices } from '../services.js';
-import {
-  ACCEPTED,
-  acceptedOnce,
-  IDEMPOTENCY,
-  REFUSALS,
-  resultOf,
-  RUN_ID_HEADER,
-  WAITING,
-} from '../submitting.js';
-import { EXAMPLE_PLAN, EXAMPLE_PLAN_PIPELINES, EXAMPLE_PLAN_YAML } from './example-plan.js';
+import { ACCEPTED, acceptedOnce, IDEMPOTENCY, REFUSALS, resultOf, RUN_ID_HEADER, WAITING } from './submit.js';
+import { EXAMPLE_PLAN, EXAMPLE_PLAN_PIPELINES, EXAMPLE_PLAN_YAML } from './examples.js';
 
 const DEFINITION = { plan: EXAMPLE_PLAN, pipelines: EXAMPLE_PLAN_PIPELINES };
 const EXAMPLES = { letter: { ...DEFINITION, inputs: { name: 'Ada' } } };

@@ -1,13 +1,13 @@
 import Type from 'typebox';
-import { visibleRun } from '../visible-run.js';
-import { mayUse } from '../caller.js';
-import { etagOf, isKnown } from '../etag.js';
-import { type Route, route } from '../route.js';
-import { RunIdParams, TenantId } from '../schemas/request.js';
-import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
-import type { HttpServices } from '../services.js';
-import { awaitChange } from '../await-change.js';
+import { mayUse, visibleRun } from '../auth/caller.js';
+import { type Route, route } from '../routing/route.js';
+import { CancelRequestSchema, RerunRequestSchema, RunIdParams, TenantId } from '../schemas/request.js';
+import { AcceptedSchema, RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
 import { jsonObject } from '../schemas/wire.js';
+import type { HttpServices } from '../services.js';
+import { etagOf, isKnown } from './etag.js';
+import { awaitChange } from './long-poll.js';
+import { acceptedAnswer } from './submit.js';
 
 /** Looking at runs. */
 export function runRoutes(services: HttpServices): Route[] {
@@ -117,6 +117,78 @@ function snapshot({ registry }: HttpServices): Route {
     handle: ({ params, caller }) => {
       const runId = visibleRun(registry, caller, params.run_id);
       return { body: registry.snapshot(runId), runId };
+    },
+  });
+}
+
+/** What can be done with a run. */
+export function runActionRoutes(services: HttpServices): Route[] {
+  return [cancel(services), rerun(services), remove(services)];
+}
+
+function cancel({ registry }: HttpServices): Route {
+  return route({
+    method: 'POST',
+    path: '/pipelines/runs/{run_id}/cancel',
+    id: 'cancelRun',
+    tag: 'Runs',
+    summary: 'Cancel a queued or running run',
+    description:
+      'The wave at work finishes and no further one starts: until then `settled` is false. With `force` the tools in flight are told to stop; that is also possible while a cancelled run has not settled yet.',
+    access: 'run',
+    params: RunIdParams,
+    body: { schema: CancelRequestSchema, required: false, examples: { force: { force: true } } },
+    answers: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
+    errors: ['run_not_found', 'run_already_terminal'],
+    handle: async ({ params, body = {}, caller }) => {
+      const runId = visibleRun(registry, caller, params.run_id);
+      return { body: await registry.cancel(runId, body), runId };
+    },
+  });
+}
+
+function rerun({ registry }: HttpServices): Route {
+  return route({
+    method: 'POST',
+    path: '/pipelines/runs/{run_id}/rerun',
+    id: 'rerunRun',
+    tag: 'Runs',
+    summary: 'Run a settled run once more, from where it failed if you like',
+    description: 'A new run with what the first was given. Tasks that are reused are not called again.',
+    access: 'run',
+    params: RunIdParams,
+    body: { schema: RerunRequestSchema, required: false, examples: { failed: { from: 'failed' } } },
+    answers: {
+      202: {
+        description: 'The new run was accepted.',
+        schema: AcceptedSchema,
+        headers: { Location: 'Where the record of the new run is.' },
+      },
+    },
+    errors: ['run_not_found', 'run_not_settled', 'nothing_to_rerun', 'queue_full', 'shutting_down'],
+    handle: async ({ params, body = {}, caller }) => {
+      const earlier = visibleRun(registry, caller, params.run_id);
+      const runId = await registry.rerun(earlier, body.from);
+      return acceptedAnswer(registry.acceptance(runId));
+    },
+  });
+}
+
+function remove({ registry }: HttpServices): Route {
+  return route({
+    method: 'DELETE',
+    path: '/pipelines/runs/{run_id}',
+    id: 'deleteRun',
+    tag: 'Runs',
+    summary: 'Forget a settled run',
+    access: 'run',
+    params: RunIdParams,
+    answers: { 204: { description: 'It is forgotten.' } },
+    errors: ['run_not_found', 'run_not_settled'],
+    handle: ({ params, caller }) => {
+      const runId = visibleRun(registry, caller, params.run_id);
+      registry.remove(runId);
+      return { runId };
     },
   });
 }

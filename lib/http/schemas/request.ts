@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import type { ExecutionOptions } from '../../execution/run-inputs.js';
-import { TENANT_ID } from '../tenant-id.js';
+import { TENANT_ID } from '../auth/caller.js';
 import { jsonObject } from './wire.js';
 
 /**

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { expect } from 'chai';
-import { authenticatorOf } from '../../../lib/http/authenticator.js';
-import { keysIn } from '../../../lib/http/key-list.js';
-import { readKeys } from '../../../lib/http/keys.js';
+import { authenticatorOf } from '../../../lib/http/auth/authenticate.js';
+import { keysIn, readKeys } from '../../../lib/http/auth/keys-file.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke } from '../invoke.js';
 

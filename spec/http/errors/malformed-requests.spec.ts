@@ -1,0 +1,190 @@
+import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { answerBrokenRequests } from '../../../lib/http/errors/malformed-requests.js';
+import { HEADERS_OF_EVERY_ANSWER } from '../../../lib/http/security/headers.js';
+import { settle } from '../../support/deferred.js';
+import { Puppet } from '../../support/puppet.js';
+import { type RawAnswer, RawSocket, readAnswer } from '../../support/raw-socket.js';
+import { type Serving, serving } from '../../support/serving.js';
+
+const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n';
+
+function expectRefusal(answer: RawAnswer, status: number, code: string): void {
+  expect(answer.status, answer.text).to.equal(status);
+  const { detail } = JSON.parse(answer.body) as { detail: Record<string, unknown> };
+  expect(detail).to.have.all.keys('code', 'message').and.to.include({ code });
+  expect(answer.headers).to.include({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(answer.body)),
+    connection: 'close',
+  });
+  for (const [name, value] of Object.entries(HEADERS_OF_EVERY_ANSWER)) {
+    expect(answer.headers).to.have.property(name.toLowerCase(), value);
+  }
+}
+
+describe('a broken request (D32)', () => {
+  const puppet = new Puppet();
+  let server: Serving;
+  before(async () => {
+    server = await serving({ tools: [puppet.tool] });
+  });
+  after(() => server.close(0));
+
+  const answerTo = (text: string): Promise<RawAnswer> => new RawSocket(server.url).send(text).answer();
+
+  const BROKEN: [what: string, text: string, status: number, code: string][] = [
+    ['nonsense', 'nonsense\r\n\r\n', 400, 'invalid_request'],
+    ['the greeting of TLS', '\u0016\u0003\u0001\u0002\u0000\u0001', 400, 'invalid_request'],
+    ['the greeting of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid_request'],
+    ['a method that HTTP does not have', 'FLY /health HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+    [
+      'a version that HTTP does not have',
+      'GET /health HTTP/9.9\r\nHost: localhost\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
+    ['a header without a name', `${HEALTH}: x\r\n\r\n`, 400, 'invalid_request'],
+    ['a header with a line end alone', `${HEALTH}X: a\nY: b\rZ\r\n\r\n`, 400, 'invalid_request'],
+    ['two lengths', `${HEALTH}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, 'invalid_request'],
+    [
+      'a length and chunks',
+      `${HEALTH}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      400,
+      'invalid_request',
+    ],
+    ['a length that is none', `${HEALTH}Content-Length: -1\r\n\r\n`, 400, 'invalid_request'],
+    ['headers of 20 KB', `${HEALTH}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'header_too_large'],
+    ['headers of 2 MB', `${HEALTH}X: ${'x'.repeat(2_000_000)}\r\n\r\n`, 431, 'header_too_large'],
+    ['a path of 20 KB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431, 'header_too_large'],
+    [
+      'a thousand headers',
+      `${HEALTH}${'X: xxxxxxxxxxxxxxxxxx\r\n'.repeat(1000)}\r\n`,
+      431,
+      'header_too_large',
+    ],
+    ['no Host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n', 403, 'foreign_host'],
+    ['no Host, as HTTP/1.0', 'GET /health HTTP/1.0\r\n\r\n', 403, 'foreign_host'],
+    ['an expectation', `${HEALTH}Expect: tea\r\n\r\n`, 400, 'invalid_request'],
+    [
+      'a request to a proxy',
+      'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n',
+      405,
+      'method_not_allowed',
+    ],
+  ];
+  for (const [what, text, status, code] of BROKEN) {
+    it(`with ${what} is answered ${status}`, async () => expectRefusal(await answerTo(text), status, code));
+  }
+
+  it('asks for another protocol in vain, and is answered as it is', async () => {
+    const upgrade = `${HEALTH}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
+    expect(await answerTo(upgrade)).to.include({ status: 200, body: '{"status":"ok"}' });
+  });
+
+  it('with chunks that are none is answered, though its head was whole', async () => {
+    const chunks =
+      'POST /pipelines/validate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nno number\r\n';
+    expectRefusal(await answerTo(chunks), 400, 'invalid_request');
+  });
+
+  it('behind one that was answered is answered in its turn', async () => {
+    const { text } = await answerTo(`${HEALTH}\r\nnonsense\r\n\r\n`);
+    const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 )/);
+    expect(readAnswer(first).status).to.equal(200);
+    expectRefusal(readAnswer(second), 400, 'invalid_request');
+  });
+
+  for (const [what, broken, status] of [
+    ['is nonsense', 'nonsense\r\n\r\n', 400],
+    ['asks for a proxy', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+  ] as const) {
+    it(`that ${what} waits for the run that was asked for before it`, async () => {
+      const body = JSON.stringify({ pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] } });
+      const started = puppet.calls.length;
+      const asked = new RawSocket(server.url).send(
+        `POST /pipelines/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}${broken}`,
+      );
+      asked.send(broken);
+      while (puppet.calls.length === started) await server.ask('GET', '/health');
+      expect(asked.text).to.equal('');
+      await puppet.returns('done');
+      const { text } = await asked.answer();
+      const answers = text.split(/(?=HTTP\/1\.1 )/).map((answer) => readAnswer(answer));
+      expect(answers.map((answer) => answer.status)).to.deep.equal([200, status]);
+      expect(JSON.parse(answers[0]?.body ?? '').outputs).to.deep.equal({ a: 'done' });
+    });
+  }
+
+  it('from a client that leaves at once harms nobody', async () => {
+    for (const text of [
+      'nonsense\r\n\r\n',
+      'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+      `${HEALTH}X: ${'x'.repeat(20_000)}`,
+    ]) {
+      const asked = new RawSocket(server.url);
+      await asked.push(text);
+      asked.leave();
+    }
+    expect((await server.ask('GET', '/health')).status).to.equal(200);
+    expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+});
+
+describe('a request that does not arrive (D32)', () => {
+  const TIMES: ServerOptions = { headersTimeout: 30, requestTimeout: 60, connectionsCheckingInterval: 10 };
+  let server: Server;
+  let url: string;
+  let respond: (response: ServerResponse) => void;
+
+  before(async () => {
+    server = createServer(TIMES, (request, response) => {
+      request.on('error', () => {});
+      respond(response);
+    });
+    answerBrokenRequests(server);
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(() => {
+    respond = () => {};
+  });
+  after(() => server.close());
+
+  const SLOW = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nslow';
+
+  it('is answered 408 when its headers are late', async () => {
+    expectRefusal(await new RawSocket(url).send(HEALTH).answer(), 408, 'request_timeout');
+  });
+
+  it('is answered 408 when nothing comes at all', async () => {
+    expectRefusal(await new RawSocket(url).answer(), 408, 'request_timeout');
+  });
+
+  it('is answered 408 when its body is late', async () => {
+    expectRefusal(await new RawSocket(url).send(SLOW).answer(), 408, 'request_timeout');
+  });
+
+  it('is answered 408 when its chunks do not end', async () => {
+    const asked = new RawSocket(url).send(
+      'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
+    while (asked.isOpen) {
+      asked.send('1\r\nx\r\n');
+      await settle();
+    }
+    expectRefusal(await asked.answer(), 408, 'request_timeout');
+  });
+
+  it('is only cut off when its answer has begun, or is complete', async () => {
+    respond = (response) => response.write('begun');
+    const begun = await new RawSocket(url).send(SLOW).answer();
+    expect(begun.text).to.contain('begun').and.not.to.contain('408');
+    respond = (response) => response.end('complete');
+    const complete = await new RawSocket(url).send(SLOW).answer();
+    expect(complete.text).to.contain('complete').and.not.to.contain('408');
+  });
+});

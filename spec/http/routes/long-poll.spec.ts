@@ -1,0 +1,266 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { awaitChange, LOOK_ANYWAY_MS, LOOK_DELAY_MS } from '../../../lib/http/routes/long-poll.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { RunRegistry } from '../../../lib/runs/registry.js';
+import { settle } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { Puppet } from '../../support/puppet.js';
+import { type Answered, serving, type Serving } from '../../support/serving.js';
+
+interface Told {
+  readonly status: string;
+  readonly settled: boolean;
+}
+
+describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
+  let puppet: Puppet;
+  let server: Serving;
+  let clock: ManualClock;
+  let runId: string;
+  let idle: number;
+
+  const ask = (query = '', known?: string, signal?: AbortSignal): Promise<Answered<Told>> =>
+    signal === undefined
+      ? server.ask('GET', `/pipelines/runs/${runId}${query}`, undefined, {
+          ...(known !== undefined && { 'if-none-match': known }),
+        })
+      : fetch(`${server.url}/pipelines/runs/${runId}${query}`, { signal }).then(() => {
+          throw new Error('it was answered');
+        });
+
+  const etagNow = async (): Promise<string> => (await ask()).headers.get('etag') ?? '';
+
+  /** Asks, and goes on once the server waits. */
+  async function waiting(
+    query: string,
+    known?: string,
+    signal?: AbortSignal,
+  ): Promise<() => Promise<Answered<Told>>> {
+    const answer = ask(query, known, signal);
+    answer.catch(() => undefined);
+    while (clock.pending === idle) await settle();
+    return () => answer;
+  }
+
+  beforeEach(async () => {
+    puppet = new Puppet();
+    clock = new ManualClock();
+    server = await serving({ tools: [puppet.tool], clock });
+    const pipeline = {
+      id: 'p',
+      goal: 'g',
+      tasks: [
+        { id: 'a', tool: 'puppet' },
+        { id: 'b', tool: 'puppet' },
+      ],
+    };
+    ({ run_id: runId } = (
+      await server.ask<{ run_id: string }>('POST', '/pipelines/run_async', { pipeline })
+    ).body);
+    await settle();
+    idle = clock.pending;
+  });
+
+  afterEach(async () => {
+    let isClosed = false;
+    const closing = server.close(0).then(() => {
+      isClosed = true;
+    });
+    while (!isClosed) {
+      clock.advance(LOOK_DELAY_MS);
+      await settle();
+    }
+    await closing;
+  });
+
+  it('answers at once without ?wait=, and with one of 0', async () => {
+    expect((await ask()).body).to.include({ status: 'running', settled: false });
+    expect((await ask('?wait=0', await etagNow())).status).to.equal(304);
+    for (const bad of ['-1', '61', 'abc', '']) {
+      expect((await ask(`?wait=${bad}`)).status, bad).to.equal(400);
+    }
+  });
+
+  it('waits for the run to settle, whatever else changes', async () => {
+    const answer = await waiting('?wait=30');
+    const [first, second] = puppet.calls;
+    first?.resolve(1);
+    await settle();
+    clock.advance(10_000);
+    await settle();
+    expect(clock.pending).to.equal(idle + 1);
+    second?.resolve(1);
+    const { status, body } = await answer();
+    expect([status, body.status, body.settled]).to.deep.equal([200, 'succeeded', true]);
+    expect(clock.pending).to.equal(idle);
+  });
+
+  it('answers at once when the run has settled, and 304 to who knows that', async () => {
+    for (const call of puppet.calls) call.resolve(1);
+    await server.registry.settled(runId);
+    const { status, headers, body } = await ask('?wait=60');
+    expect([status, body.settled]).to.deep.equal([200, true]);
+    const known = await ask('?wait=60', headers.get('etag') ?? '');
+    expect([known.status, known.body, known.headers.get('etag')]).to.deep.equal([
+      304,
+      undefined,
+      headers.get('etag'),
+    ]);
+  });
+
+  it('answers at once to who knows another version', async () => {
+    const old = await etagNow();
+    await puppet.returns(1);
+    const { status, headers } = await ask('?wait=60', old);
+    expect(status).to.equal(200);
+    expect(headers.get('etag')).to.not.equal(old);
+  });
+
+  it('answers the next change to who knows this version', async () => {
+    const known = await etagNow();
+    const answer = await waiting('?wait=60', `"other", W/${known}`);
+    await puppet.returns(1);
+    clock.advance(LOOK_DELAY_MS);
+    const { status, headers, body } = await answer();
+    expect([status, body.status]).to.deep.equal([200, 'running']);
+    expect(headers.get('etag'))
+      .to.equal(await etagNow())
+      .and.not.equal(known);
+    expect(clock.pending).to.equal(idle);
+  });
+
+  it('takes no event for a change that is none', async () => {
+    const answer = await waiting('?wait=60', await etagNow());
+    puppet.last.context.log('nothing new');
+    clock.advance(LOOK_DELAY_MS);
+    await settle();
+    expect(clock.pending).to.equal(idle + 2);
+    for (const call of puppet.calls) call.resolve(1);
+    expect((await answer()).body.settled).to.equal(true);
+  });
+
+  it('takes * for every version', async () => {
+    const answer = await waiting('?wait=5', '*');
+    await puppet.returns(1);
+    clock.advance(LOOK_DELAY_MS);
+    await settle();
+    expect(clock.pending).to.be.above(idle);
+    clock.advance(5000);
+    expect((await answer()).status).to.equal(304);
+  });
+
+  it('answers what there is when the time is over', async () => {
+    const plain = await waiting('?wait=2.5');
+    clock.advance(2499);
+    await settle();
+    expect(clock.pending).to.equal(idle + 1);
+    clock.advance(1);
+    const { status, body, headers } = await plain();
+    expect([status, body.status]).to.deep.equal([200, 'running']);
+    const known = await waiting('?wait=2.5', headers.get('etag') ?? '');
+    clock.advance(2500);
+    expect((await known()).status).to.equal(304);
+    expect(clock.pending).to.equal(idle);
+  });
+
+  it('waits no longer than the caller', async () => {
+    const controller = new AbortController();
+    await waiting('?wait=60', undefined, controller.signal);
+    controller.abort();
+    while (clock.pending > idle) await settle();
+    while (!server.log.some(({ facts }) => facts['left'])) await settle();
+    expect(server.log.at(-1)?.facts).to.include({ path: `/pipelines/runs/${runId}`, left: true });
+    expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+});
+
+const PIPELINE = `{id: p, goal: g, tasks: [
+  {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},
+  {id: put, tool: store, inputs: {key: k, value: "{{a.output}}"}}, {id: z, tool: puppet, await: [put, each]}]}`;
+
+const ACT = fc.record({
+  kind: fc.constantFrom('return', 'return', 'return', 'throw', 'wait', 'cancel', 'force', 'log'),
+  at: fc.nat(20),
+});
+
+describe('awaitChange', () => {
+  it('hears of every change of a record, and of nothing else', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(ACT, { maxLength: 14 }), fc.boolean(), async (acts, collect_events) => {
+        const puppet = new Puppet();
+        const clock = new ManualClock();
+        const registry = new RunRegistry({ clock, eventBuffer: 100 });
+        const inputs = { list: [1, 2, 3] };
+        const pipeline = parsePipeline(PIPELINE, { tools: [puppet.tool], inputs });
+        const options = { fan_out_concurrency: 1 };
+        const runId = await registry.submit({ pipeline, inputs, collect_events, options });
+        await settle();
+        for (const { kind, at } of acts) {
+          const known = registry.version(runId);
+          let isOver = false;
+          const gone = new AbortController();
+          const isOld = (): boolean => registry.version(runId) !== known;
+          const waiting = awaitChange({ registry, clock }, runId, isOld, 60_000, gone.signal).then(() => {
+            isOver = true;
+          });
+          const call = puppet.calls[puppet.calls.length - 1 - (at % 3)];
+          if (kind === 'wait') clock.advance(10_000);
+          else if (kind === 'cancel' || kind === 'force') {
+            await registry.cancel(runId, { force: kind === 'force' }).catch(() => undefined);
+          } else if (kind === 'log') call?.context.log('still here');
+          else if (kind === 'return') call?.resolve(at);
+          else call?.reject(new Error('no luck'));
+          await settle();
+          clock.advance(LOOK_DELAY_MS);
+          await settle();
+          const { settled } = registry.record(runId);
+          expect(isOver).to.equal(registry.version(runId) !== known || settled);
+          gone.abort();
+          await waiting;
+          if (settled) expect(clock.pending).to.equal(0);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(20_000);
+
+  it('looks now and then for what changes without an event', async () => {
+    const puppet = new Puppet();
+    const clock = new ManualClock();
+    const registry = new RunRegistry({ clock, eventBuffer: 100 });
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
+      tools: [puppet.tool],
+    });
+    const runId = await registry.submit({ pipeline });
+    await settle();
+    let isOld = false;
+    const { signal } = new AbortController();
+    const waiting = awaitChange({ registry, clock }, runId, () => isOld, 60_000, signal);
+    clock.advance(LOOK_ANYWAY_MS);
+    isOld = true;
+    clock.advance(LOOK_ANYWAY_MS - 1);
+    expect(clock.pending).to.equal(2);
+    clock.advance(1);
+    await waiting;
+    expect(clock.pending).to.equal(0);
+  });
+
+  it('waits no longer than a run that is forgotten while it is at work', async () => {
+    const puppet = new Puppet();
+    const clock = new ManualClock();
+    const registry = new RunRegistry({ clock, eventBuffer: 100 });
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
+      tools: [puppet.tool],
+    });
+    const runId = await registry.submit({ pipeline });
+    await settle();
+    const known = registry.version(runId);
+    const { signal } = new AbortController();
+    const isOld = (): boolean => registry.version(runId) !== known;
+    const waiting = awaitChange({ registry, clock }, runId, isOld, 60_000, signal);
+    registry.forget(runId);
+    await waiting;
+    expect(clock.pending).to.equal(0);
+  });
+});

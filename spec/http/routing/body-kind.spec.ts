@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { RawSocket } from '../../support/raw-socket.js';
+import { BodyServer, headOf } from '../posting.js';
+
+const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
+
+describe('a body (D33)', () => {
+  const bodies = new BodyServer();
+  const { post } = bodies;
+
+  describe('of another type, encoding or charset is refused with 415', () => {
+    const REFUSED = [
+      '',
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/vnd.api+json',
+      'application/json, text/plain',
+      'json',
+      'application/json; charset=latin1',
+      'application/json; charset="utf-16"',
+      'application/json; charset=',
+      'application/json; charset=utf-8; charset=latin1',
+      'application/json; charset=utf-8; charset=utf-8',
+      'application/yaml; charset=utf-16',
+    ];
+    for (const type of REFUSED) {
+      it(type === '' ? 'none' : type, async () =>
+        expect(await post('{}', type)).to.include({ status: 415, code: 'unsupported_media_type' }),
+      );
+    }
+
+    for (const type of [
+      'application/json;',
+      'APPLICATION/JSON; charset=UTF-8',
+      'application/json; charset="utf-8"',
+    ]) {
+      it(`but not as ${type}`, async () => expect((await post('{}', type)).status).to.equal(400));
+    }
+
+    for (const field of [
+      'Content-Encoding: gzip',
+      'Content-Encoding: br',
+      'Content-Encoding: identity, gzip',
+      'Transfer-Encoding: gzip, chunked',
+    ]) {
+      it(field, async () => {
+        const [length, sent] = field.startsWith('T')
+          ? ['', '2\r\n{}\r\n0\r\n\r\n']
+          : ['Content-Length: 2\r\n', '{}'];
+        const asked = new RawSocket(bodies.serving.url).send(
+          `${headOf(`${length}${field}\r\nConnection: close`)}${sent}`,
+        );
+        const { status, body } = await asked.answer();
+        expect(status).to.equal(415);
+        expect(JSON.parse(body).detail.message).to.contain('compressed');
+      });
+    }
+
+    it('YAML where only JSON is taken', async () => {
+      const run = await bodies.serving.ask<{ run_id: string }>('POST', '/pipelines/run_async', {
+        pipeline: PIPELINE,
+      });
+      expect(
+        (await post('force: true', 'application/yaml', `/pipelines/runs/${run.body.run_id}/cancel`)).status,
+      ).to.equal(415);
+    });
+  });
+});

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { RawSocket } from '../../support/raw-socket.js';
+import { BodyServer, headOf } from '../posting.js';
+
+describe('the body of a request (D32, D33, D38)', () => {
+  const bodies = new BodyServer();
+  const { post } = bodies;
+
+  describe('that is not JSON is refused with its place, and not told again', () => {
+    const BROKEN: [body: string, place: string][] = [
+      ['{"secret": hush}', 'line 1, column 12'],
+      ['{"pipeline": {},\n  "secret" "hush"}', 'line 2, column 12'],
+      ['{"secret": "hush"', 'line 1, column 18'],
+      ['secret=hush', 'line 1, column 1'],
+      ['{"secret": "hush"} hush', 'line 1, column 20'],
+      ['\n\n', 'line 3, column 1'],
+      ["{'secret': 1}", 'line 1, column 2'],
+      ['NaN', 'line 1, column 1'],
+    ];
+    for (const [body, place] of BROKEN) {
+      it(JSON.stringify(body), async () => {
+        const { status, code, message } = await post(body);
+        expect({ status, code }).to.deep.equal({ status: 400, code: 'invalid_request' });
+        expect(message)
+          .to.contain(`the body is not JSON: ${place} `)
+          .and.not.to.match(/hush|secret/);
+      });
+    }
+
+    it('also when a string in it is long', async () => {
+      const { status, message } = await post(`{"a": "${'x'.repeat(1_900_000)}", }`);
+      expect(status).to.equal(400);
+      expect(message.length).to.be.below(200);
+    });
+  });
+
+  describe('that is JSON, but no object, is refused', () => {
+    for (const body of [
+      'null',
+      '1',
+      '"text"',
+      '[]',
+      'true',
+      '{}',
+      '{"pipeline": []}',
+      '{"pipeline": null}',
+    ]) {
+      it(body, async () => expect(await post(body)).to.include({ status: 400, code: 'invalid_request' }));
+    }
+  });
+
+  describe('that is not UTF-8 is refused', () => {
+    // Those of the same length as the replacement character, too.
+    for (const bytes of [[0xff], [0xc3], [0xf0, 0x9f, 0x98], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
+      it(Buffer.from(bytes).toString('hex'), async () => {
+        const text = (start: string, end: string): Buffer =>
+          Buffer.concat([Buffer.from(start), Buffer.from(bytes), Buffer.from(end)]);
+        const json = await post(text('{"pipeline": {"id": "', '"}}'));
+        expect(json).to.deep.equal({
+          status: 400,
+          code: 'invalid_request',
+          message: 'the body is not UTF-8',
+        });
+        expect(await post(text('pipeline: ', ''), 'application/yaml')).to.deep.equal(json);
+      });
+    }
+
+    it('and the replacement character itself is not', async () => {
+      const { status, message } = await post('{"yaml": "\ufffd\ufffd"}', undefined, '/pipelines/validate');
+      expect(status).to.equal(200);
+      expect(message).to.contain('"ok":false');
+    });
+
+    it('nor are characters that arrive in pieces', async () => {
+      const body = Buffer.from('{"yaml": "☂😀"}');
+      const asked = new RawSocket(bodies.serving.url);
+      asked.send(headOf(`Content-Length: ${body.length}\r\nConnection: close`, '/pipelines/validate'));
+      for (const byte of body) asked.send(Uint8Array.of(byte));
+      expect((await asked.answer()).status).to.equal(200);
+    });
+  });
+
+  it('that is missing is told so: none, empty, in no chunks', async () => {
+    for (const [fields, body] of [
+      ['Connection: close', ''],
+      ['Connection: close\r\nContent-Length: 0', ''],
+      ['Connection: close\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+    ]) {
+      const answer = await new RawSocket(bodies.serving.url).send(`${headOf(fields ?? '')}${body}`).answer();
+      expect(answer.status).to.equal(400);
+      expect(JSON.parse(answer.body).detail.message).to.equal('the body is missing');
+    }
+  });
+
+  it('where none is taken is not looked at', async () => {
+    const asked = `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 3\r\n\r\n{]}`;
+    expect((await new RawSocket(bodies.serving.url).send(asked).answer()).status).to.equal(200);
+  });
+});
