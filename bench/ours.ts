@@ -1,4 +1,4 @@
-import { LocalExecutor } from '../lib/execution/local.js';
+import { LocalExecutor } from '../lib/execution/local-executor.js';
 import type { ExecutionOptions } from '../lib/execution/run-inputs.js';
 import type { Pipeline } from '../lib/pipelines/pipeline.js';
 

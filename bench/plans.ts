@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { LocalExecutor } from '../lib/execution/local.js';
+import { LocalExecutor } from '../lib/execution/local-executor.js';
 import type { Pipeline } from '../lib/pipelines/pipeline.js';
 import { checkPlanDefinition } from '../lib/plans/check.js';
 import type { Plan } from '../lib/plans/plan.js';

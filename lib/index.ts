@@ -24,13 +24,13 @@ export type { KeyUse, PlanStatistics } from './plans/statistics.js';
 
 // The run
 export type { RunStatus } from '../machines/vocabulary.js';
-export { DistributedExecutor } from './execution/distributed.js';
-export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/event.js';
+export { DistributedExecutor } from './execution/executor.js';
+export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/events/event.js';
 export type { Executor } from './execution/executor.js';
-export { LocalExecutor, type LocalExecutorOptions } from './execution/local.js';
-export type { PlanInputs } from './execution/plan-inputs.js';
-export type { PlanOutcome, PlanResult } from './execution/plan-outcome.js';
-export type { RunOutcome, RunResult } from './execution/run-outcome.js';
+export { LocalExecutor, type LocalExecutorOptions } from './execution/local-executor.js';
+export type { PlanInputs } from './execution/run-inputs.js';
+export type { PlanOutcome, PlanResult } from './execution/results.js';
+export type { RunOutcome, RunResult } from './execution/results.js';
 export type { ExecutionOptions, RunInputs } from './execution/run-inputs.js';
 export type { RunRecord } from './runs/record.js';
 export { RunRegistry } from './runs/registry.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { LocalExecutor } from '../lib/execution/local.js';
+import { LocalExecutor } from '../lib/execution/local-executor.js';
 import { parsePipeline } from '../lib/pipelines/load.js';
 
 /**

@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from '../common/clock.js';
-import type { PlanResult } from '../execution/plan-outcome.js';
-import type { RunResult } from '../execution/run-outcome.js';
+import type { PlanResult, RunResult } from '../execution/results.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { PlanReport } from '../plans/report.js';

@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Clock } from '../common/clock.js';
-import type { LiveEvent } from '../execution/event.js';
+import type { LiveEvent } from '../execution/events/event.js';
 import { pathOfRun } from './address.js';
 import { connectionError, jsonOf, RequestError, strangeAnswer } from './errors.js';
 import { pause, retryDelay } from './retry.js';

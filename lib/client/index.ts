@@ -26,9 +26,9 @@ export type {
 
 // What it answers
 export type { RunStatus } from '../../machines/vocabulary.js';
-export type { LiveEvent, TaskEvent } from '../execution/event.js';
-export type { PlanOutcome, PlanResult } from '../execution/plan-outcome.js';
-export type { RunOutcome, RunResult } from '../execution/run-outcome.js';
+export type { LiveEvent, TaskEvent } from '../execution/events/event.js';
+export type { PlanOutcome, PlanResult } from '../execution/results.js';
+export type { RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/run-inputs.js';
 export type { Graph } from '../pipelines/graph.js';
 export type { ValidationReport } from '../pipelines/report.js';

@@ -1,6 +1,5 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
-import type { PlanInputs } from '../execution/plan-inputs.js';
-import type { ExecutionOptions, RunInputs } from '../execution/run-inputs.js';
+import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
 import type { ToolMetadata } from '../tools/metadata.js';
 

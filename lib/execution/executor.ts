@@ -1,4 +1,5 @@
-import type { RunResult } from './run-outcome.js';
+import { NotImplementedError } from '../common/errors.js';
+import type { RunResult } from './results.js';
 import type { RunInputs } from './run-inputs.js';
 
 /**
@@ -21,4 +22,19 @@ export interface Executor {
    * in flight (D21). Rejects with `run_already_terminal` or `run_not_found`.
    */
   cancel(runId: string, options?: { readonly force?: boolean }): Promise<void>;
+}
+
+/** The executor that will run over several machines: until it is configured, its operations say so (D52). */
+export class DistributedExecutor implements Executor {
+  async submit(): Promise<string> {
+    throw new NotImplementedError('submit on the distributed executor');
+  }
+
+  async getResult(): Promise<RunResult> {
+    throw new NotImplementedError('getResult on the distributed executor');
+  }
+
+  async cancel(): Promise<void> {
+    throw new NotImplementedError('cancel on the distributed executor');
+  }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../common/json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
+import type { Plan } from '../plans/plan.js';
 
 /** How a run behaves (ExecutionOptions). Times are seconds, as on the wire. */
 export interface ExecutionOptions {
@@ -29,4 +30,12 @@ export interface RunInputs {
   readonly collect_events?: boolean;
   /** Namespace on the blackboard. Default `default`. */
   readonly tenant_id?: string;
+}
+
+/** What a plan run starts from. `inputs` go over those of the plan, which hands them on to its sub-pipelines (D44). */
+export interface PlanInputs
+  extends Pick<RunInputs, 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> {
+  readonly plan: Plan;
+  /** How many independent sub-pipelines may run together; instead of the plan's own (D45). */
+  readonly plan_concurrency?: number;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../common/clock.js';
-import type { AttemptObserver } from '../execution/attempt-observer.js';
+import type { AttemptObserver } from '../execution/invocation/attempt.js';
 import type { RunFacts } from '../runs/registry.js';
-import type { LiveEvent } from '../execution/event.js';
+import type { LiveEvent } from '../execution/events/event.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { ServerConfig } from '../common/config.js';

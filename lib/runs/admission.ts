@@ -1,5 +1,5 @@
 import { WavetrainError } from '../common/errors.js';
-import { processPace } from '../execution/pace.js';
+import { processPace } from '../execution/event-loop-budget.js';
 import type { Entry } from './entry.js';
 import { FairQueue } from './fair-queue.js';
 import type { AdmissionLimits } from './limits.js';

@@ -1,4 +1,4 @@
-import type { AnyRun } from '../execution/any-run.js';
+import type { AnyRun } from '../execution/local-executor.js';
 import { EventLog } from './event-log.js';
 import type { RegistryOptions, Submission } from './registry-options.js';
 

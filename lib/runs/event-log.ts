@@ -1,5 +1,5 @@
-import type { LiveEvent } from '../execution/event.js';
-import { warnOfListener } from '../execution/journal.js';
+import type { LiveEvent } from '../execution/events/event.js';
+import { warnOfListener } from '../execution/events/journal.js';
 
 /** What a reader gets: events in order, and whether some before them are gone for good. */
 export interface Reading {

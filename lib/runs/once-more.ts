@@ -1,7 +1,6 @@
-import type { AnyRun } from '../execution/any-run.js';
-import type { LocalExecutor } from '../execution/local.js';
-import { rerunOf } from './rerun.js';
+import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
 import { planRerunOf } from './rerun-plan.js';
+import { rerunOf } from './rerun.js';
 
 /** Makes a run when it is known what it takes in memory; `weigh` may throw. */
 export type Accept = (weigh: (bytes: number) => void) => AnyRun;

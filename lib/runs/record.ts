@@ -1,10 +1,8 @@
 import type { RunStatus } from '../../machines/vocabulary.js';
 import type { TaskFailure } from '../common/errors.js';
-import type { TaskEvent } from '../execution/event.js';
-import type { ActorRun } from '../execution/actor-run.js';
-import type { RunProgress, SubPipelineStatuses } from '../execution/run-progress.js';
-import type { PlanOutcome } from '../execution/plan-outcome.js';
-import type { RunOutcome } from '../execution/run-outcome.js';
+import type { TaskEvent } from '../execution/events/event.js';
+import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../execution/results.js';
+import type { ActorRun } from '../execution/run/base-run.js';
 
 /** The public JSON of a run (Run record, D28). A projection of its actor, never changed by hand. */
 export interface RunRecord {

@@ -1,5 +1,5 @@
-import type { LiveEvent } from '../execution/event.js';
-import type { LocalExecutorOptions } from '../execution/local.js';
+import type { LiveEvent } from '../execution/events/event.js';
+import type { LocalExecutorOptions } from '../execution/local-executor.js';
 import type { IdempotencyKey } from './idempotency.js';
 import type { AdmissionLimits, RetentionLimits } from './limits.js';
 

@@ -1,6 +1,6 @@
-import type { Origin, PlanOrigin } from '../execution/origin.js';
-import type { PlanInputs } from '../execution/plan-inputs.js';
-import type { PlanRun } from '../execution/plan-run.js';
+import type { Origin, PlanOrigin } from '../execution/prepare/prepared-run.js';
+import type { PlanInputs } from '../execution/run-inputs.js';
+import type { PlanRun } from '../execution/plan/plan-run.js';
 import { mustBeSettled, reusable } from './rerun.js';
 import { whichAgain } from './which-again.js';
 

@@ -1,11 +1,10 @@
 import { WavetrainError } from '../common/errors.js';
-import type { ActorRun } from '../execution/actor-run.js';
-import type { LocalRun } from '../execution/local-run.js';
-import type { Origin } from '../execution/origin.js';
-import type { PreparedRun } from '../execution/prepared-run.js';
+import type { Origin, PreparedRun } from '../execution/prepare/prepared-run.js';
 import type { RunInputs } from '../execution/run-inputs.js';
-import type { RunWork } from '../execution/run-work.js';
-import type { Outcome } from '../execution/task-work.js';
+import type { ActorRun } from '../execution/run/base-run.js';
+import type { LocalRun } from '../execution/run/pipeline-run.js';
+import type { RunWork } from '../execution/run/run-work.js';
+import type { Outcome } from '../execution/run/task-work.js';
 import { whichAgain } from './which-again.js';
 
 /** What a rerun takes over of a settled run of a pipeline (D35). */

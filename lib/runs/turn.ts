@@ -1,4 +1,4 @@
-import { processPace } from '../execution/pace.js';
+import { processPace } from '../execution/event-loop-budget.js';
 import { Line } from './line.js';
 
 const waiting = new Line<() => void>();

@@ -1,5 +1,5 @@
 import { WavetrainError } from '../common/errors.js';
-import type { ActorRun } from '../execution/actor-run.js';
+import type { ActorRun } from '../execution/run/base-run.js';
 
 /** Reuses the outputs of all tasks that succeeded. */
 const FROM_FAILED = 'failed';

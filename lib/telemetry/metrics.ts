@@ -1,7 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { AttemptObserver } from '../execution/attempt-observer.js';
-import type { LiveEvent, TaskEvent } from '../execution/event.js';
+import type { AttemptObserver } from '../execution/invocation/attempt.js';
+import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { RunFacts, RunRegistry } from '../runs/registry.js';
 import { RunFigures, TaskFigures } from './run-metrics.js';
 

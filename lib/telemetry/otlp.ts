@@ -9,8 +9,8 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { Clock } from '../common/clock.js';
 import { messageOf } from '../common/errors.js';
-import type { AttemptObserver } from '../execution/attempt-observer.js';
-import type { LiveEvent } from '../execution/event.js';
+import type { AttemptObserver } from '../execution/invocation/attempt.js';
+import type { LiveEvent } from '../execution/events/event.js';
 import type { RunFacts } from '../runs/registry.js';
 import { RunTracer } from './run-spans.js';
 import { Spans } from './spans.js';

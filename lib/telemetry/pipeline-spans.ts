@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
-import type { AttemptFacts } from '../execution/attempt-observer.js';
-import type { ItemEvent, TaskEvent, WaveEvent } from '../execution/event.js';
+import type { AttemptFacts } from '../execution/invocation/attempt.js';
+import type { ItemEvent, TaskEvent, WaveEvent } from '../execution/events/event.js';
 import type { Spans } from './spans.js';
 
 /** What happens in the run of a pipeline, wherever that stands. */

@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { Clock } from '../common/clock.js';
-import type { AttemptFacts, AttemptObserver } from '../execution/attempt-observer.js';
-import type { LiveEvent, SubPipelineEvent } from '../execution/event.js';
+import type { AttemptFacts, AttemptObserver } from '../execution/invocation/attempt.js';
+import type { LiveEvent, SubPipelineEvent } from '../execution/events/event.js';
 import type { RunFacts } from '../runs/registry.js';
 import { type Ended, type PipelineEvent, PipelineSpans } from './pipeline-spans.js';
 import type { Spans } from './spans.js';

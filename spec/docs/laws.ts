@@ -157,7 +157,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
     only: {
       'lib/common/clock.ts': 'the default clock',
-      'lib/execution/pace.ts': 'the budget of the process, which no run sees',
+      'lib/execution/event-loop-budget.ts': 'the budget of the process, which no run sees',
     },
   },
   {
@@ -173,8 +173,8 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     pattern: /\bMath\.random\b|\brandom(?:UUID|Bytes|Int)\b/,
     only: {
       'lib/cli/context.ts': 'ids and secrets of commands, which specs replace',
-      'lib/execution/id.ts': 'ids of runs',
-      'lib/execution/local.ts': 'the default of the jitter',
+      'lib/execution/prepare/prepare.ts': 'ids of runs',
+      'lib/execution/local-executor.ts': 'the default of the jitter',
     },
   },
   {
@@ -186,8 +186,8 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/cli/main.ts': 'the end of the process',
       'lib/cli/render/terminal.ts': 'a default: the platform',
       'lib/cli/main.ts': 'the end of the process',
-      'lib/execution/journal.ts': 'warns the host of a listener that threw',
-      'lib/execution/local.ts': 'a default: the working directory',
+      'lib/execution/events/journal.ts': 'warns the host of a listener that threw',
+      'lib/execution/local-executor.ts': 'a default: the working directory',
       'lib/tools/expressions/expression-process.ts':
         'a program of its own, asked by the process that started it',
       'lib/tools/expressions/start-limited.ts': 'the path of Node.js, to start it once more',
@@ -197,12 +197,14 @@ export const SURROUNDINGS: readonly Surrounding[] = [
 
 /** Files that throw without a code: a bug, or caught nearby and given one. */
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
-  'lib/execution/keyed.ts': 'caught by LocalRun, RunWork and SubRuns: the blackboard cannot be read',
-  'lib/execution/output.ts': 'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',
-  'lib/execution/run-work.ts': 'a bug: a machine asks for a task that there is not',
-  'lib/execution/session.ts': 'caught by RunWork, and fails the task',
-  'lib/execution/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that there is not',
-  'lib/execution/task-work.ts': 'caught by RunWork.expand, and fails the task',
+  'lib/execution/session/session.ts':
+    'caught by LocalRun, RunWork and SubRuns: the blackboard cannot be read',
+  'lib/execution/json-output.ts':
+    'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',
+  'lib/execution/run/run-work.ts': 'a bug: a machine asks for a task that there is not',
+  'lib/execution/session/session.ts': 'caught by RunWork, and fails the task',
+  'lib/execution/plan/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that there is not',
+  'lib/execution/run/task-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/http/routing/endpoint.ts': 'a bug: an answer that its own documents refuse',
   'lib/pipelines/certain.ts': 'a bug: what the checks proved is missing',
   'lib/tools/documents/csv.ts': 'caught by readCsv, and told as a ToolError with the line',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ArtifactFolder } from '../../lib/execution/artifact-folder.js';
+import { ArtifactFolder } from '../../lib/execution/run-context.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { settle } from '../support/deferred.js';
 import { sub } from '../support/plan-of.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { NotImplementedError } from '../../lib/common/errors.js';
-import { DistributedExecutor } from '../../lib/execution/distributed.js';
+import { DistributedExecutor } from '../../lib/execution/executor.js';
 
 describe('the distributed executor, until it is configured (Errors, rule 5; D52)', () => {
   const executor = new DistributedExecutor();

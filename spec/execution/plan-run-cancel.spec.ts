@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LiveEvent } from '../../lib/execution/event.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
 import { settle } from '../support/deferred.js';
 import { HeldBlackboard } from '../support/held-blackboard.js';
 import { sub } from '../support/plan-of.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
-import { LocalExecutor } from '../../lib/execution/local.js';
-import type { PlanResult } from '../../lib/execution/plan-outcome.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import type { PlanResult } from '../../lib/execution/results.js';
 import type { JsonObject } from '../../lib/common/json.js';
 import { planOf, planText, sub } from '../support/plan-of.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LocalExecutor } from '../../lib/execution/local.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import { checkDefinition } from '../../lib/pipelines/check.js';
 import { Catalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';

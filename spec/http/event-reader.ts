@@ -1,6 +1,6 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { get, type IncomingMessage } from 'node:http';
-import type { LiveEvent } from '../../lib/execution/event.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
 
 export interface ReadingOptions {
   readonly headers?: Record<string, string>;

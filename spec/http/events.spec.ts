@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { request } from 'node:http';
-import type { LiveEvent } from '../../lib/execution/event.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
 import { createHash } from 'node:crypto';
 import { errorAnswer } from '../../lib/http/errors/error-response.js';
 import { HEARTBEAT_MS } from '../../lib/http/sse/stream.js';

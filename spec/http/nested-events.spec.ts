@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { TaskEvent } from '../../lib/execution/event.js';
-import type { PlanResult } from '../../lib/execution/plan-outcome.js';
-import type { RunResult } from '../../lib/execution/run-outcome.js';
+import type { TaskEvent } from '../../lib/execution/events/event.js';
+import type { PlanResult, RunResult } from '../../lib/execution/results.js';
 import type { EventList } from '../../lib/http/schemas/event.js';
 import { serving, type Serving } from '../support/serving.js';
 import { pipelineOf } from './support/plans.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { PlanResult } from '../../lib/execution/plan-outcome.js';
+import type { PlanResult } from '../../lib/execution/results.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../lib/plans/report.js';
 import { Puppet } from '../support/puppet.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { PlanResult } from '../../lib/execution/plan-outcome.js';
+import type { PlanResult } from '../../lib/execution/results.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import type { RunPage } from '../../lib/runs/listing.js';
 import type { RunRecord } from '../../lib/runs/record.js';

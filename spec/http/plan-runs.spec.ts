@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LiveEvent } from '../../lib/execution/event.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
 import type { EventList } from '../../lib/http/schemas/event.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import type { RunPage } from '../../lib/runs/listing.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RunResult } from '../../lib/execution/run-outcome.js';
+import type { RunResult } from '../../lib/execution/results.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
 import type { Answered } from '../support/serving.js';
 import { settle } from '../support/deferred.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
-import type { RunResult } from '../../lib/execution/run-outcome.js';
+import type { RunResult } from '../../lib/execution/results.js';
 import type { RunPage } from '../../lib/runs/listing.js';
 import { type Answered, serving, type Serving } from '../support/serving.js';
 

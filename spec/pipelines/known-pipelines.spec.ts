@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LocalExecutor } from '../../lib/execution/local.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import type { Check } from '../../lib/pipelines/check.js';
 import { KnownPipelines } from '../../lib/pipelines/known-pipelines.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { LiveEvent } from '../../lib/execution/event.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
 import { settle } from '../support/deferred.js';
 import { HeldRuns } from './held-runs.js';
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
-import { LocalExecutor } from '../../lib/execution/local.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import type { Json } from '../../lib/common/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { type RegistryOptions, RunRegistry } from '../../lib/runs/registry.js';

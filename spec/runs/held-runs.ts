@@ -1,4 +1,4 @@
-import { processPace } from '../../lib/execution/pace.js';
+import { processPace } from '../../lib/execution/event-loop-budget.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { type RegistryOptions, RunRegistry, type Submission } from '../../lib/runs/registry.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { LiveEvent } from '../../lib/execution/event.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
 import type { HeldCall } from '../support/puppet.js';
 import { sub } from '../support/plan-of.js';
 import { rejectionOf } from '../support/rejection.js';

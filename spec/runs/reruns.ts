@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../lib/execution/event.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
 import type { RunInputs } from '../../lib/execution/run-inputs.js';
 import type { Json } from '../../lib/common/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';

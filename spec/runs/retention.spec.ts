@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { LiveEvent } from '../../lib/execution/event.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
 import { EventLog } from '../../lib/runs/event-log.js';
 import type { RetentionLimits } from '../../lib/runs/limits.js';
 import { Retention } from '../../lib/runs/retention.js';

@@ -1,7 +1,7 @@
-import type { LiveEvent } from '../../lib/execution/event.js';
-import { LocalExecutor, type LocalExecutorOptions } from '../../lib/execution/local.js';
-import type { PlanInputs } from '../../lib/execution/plan-inputs.js';
-import type { PlanRun } from '../../lib/execution/plan-run.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
+import { LocalExecutor, type LocalExecutorOptions } from '../../lib/execution/local-executor.js';
+import type { PlanInputs } from '../../lib/execution/run-inputs.js';
+import type { PlanRun } from '../../lib/execution/plan/plan-run.js';
 import { type RunRecord, recordOf } from '../../lib/runs/record.js';
 import type { Tool } from '../../lib/tools/tool.js';
 import { settle } from './deferred.js';

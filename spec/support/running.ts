@@ -1,5 +1,5 @@
-import type { LiveEvent } from '../../lib/execution/event.js';
-import { LocalExecutor, type LocalExecutorOptions } from '../../lib/execution/local.js';
+import type { LiveEvent } from '../../lib/execution/events/event.js';
+import { LocalExecutor, type LocalExecutorOptions } from '../../lib/execution/local-executor.js';
 import type { RunInputs } from '../../lib/execution/run-inputs.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';

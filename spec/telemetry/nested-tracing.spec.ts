@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { AttemptFacts } from '../../lib/execution/attempt-observer.js';
-import type { EventPlace, LiveEvent } from '../../lib/execution/event.js';
-import type { Entry } from '../../lib/execution/journal.js';
+import type { AttemptFacts } from '../../lib/execution/invocation/attempt.js';
+import type { EventPlace, LiveEvent } from '../../lib/execution/events/event.js';
+import type { Entry } from '../../lib/execution/events/journal.js';
 import { TracedRuns } from './traced-runs.js';
 
 const RUN = { run_id: 'run-1', tenant_id: 'acme', pipeline_id: 'p' };

@@ -1,5 +1,5 @@
 import type { createLogUpdate } from 'log-update';
-import type { EventPlace, LiveEvent, TaskEvent } from '../../execution/event.js';
+import type { EventPlace, LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { CliContext } from '../context.js';
 import { type Style, styleFor, terminalOf } from '../render/terminal.js';
 import { duration, oneLine, plural } from '../render/text.js';

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../../machines/vocabulary.js';
-import type { LiveEvent, SubPipelineEvent } from '../../execution/event.js';
+import type { LiveEvent, SubPipelineEvent } from '../../execution/events/event.js';
 import { keep, Progress } from './progress.js';
 
 /** The waves of each sub-pipeline, by its id. */

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../execution/event.js';
+import type { LiveEvent } from '../../execution/events/event.js';
 import type { Style } from '../render/terminal.js';
 import { duration, grouped, oneLine, padTo, plural } from '../render/text.js';
 import {

@@ -1,4 +1,4 @@
-import type { LiveEvent, TaskEvent } from '../../execution/event.js';
+import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
 
 /** A task at work. */
 export interface RunningTask {

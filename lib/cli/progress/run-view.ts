@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../execution/event.js';
+import type { LiveEvent } from '../../execution/events/event.js';
 import type { Paint, Style } from '../render/terminal.js';
 import { clip, duration, grouped, oneLine, padTo, plural, widthOf } from '../render/text.js';
 import { Progress, type RunningTask, type SettledTask, type WaveProgress } from './progress.js';

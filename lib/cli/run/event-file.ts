@@ -1,7 +1,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { dirname, resolve } from 'node:path';
-import type { LiveEvent } from '../../execution/event.js';
+import type { LiveEvent } from '../../execution/events/event.js';
 import { BadUsage } from '../usage-errors.js';
 import type { CliContext } from '../context.js';
 import { errorCode } from '../../common/errors.js';

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { LiveEvent } from '../../execution/event.js';
+import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { Submission } from '../../runs/registry-options.js';
 import type { CliContext, RunDoor } from '../context.js';

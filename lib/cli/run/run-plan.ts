@@ -1,12 +1,11 @@
-import type { PlanInputs } from '../../execution/plan-inputs.js';
-import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import type { ExecutionOptions, PlanInputs } from '../../execution/run-inputs.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import type { PlanPreparation } from '../input/loaded-definition.js';
 import { PlanPicture } from '../progress/plan-view.js';
-import type { RunFlags } from './options.js';
-import { perform, type ShownRun } from './execute.js';
 import { planFailureLines } from '../render/run-summary.js';
+import { perform, type ShownRun } from './execute.js';
+import type { RunFlags } from './options.js';
 
 interface PlanOptions {
   readonly options: ExecutionOptions;

@@ -1,6 +1,6 @@
 import type { WavetrainClient } from '../../client/client.js';
 import type { Clock } from '../../common/clock.js';
-import type { LiveEvent } from '../../execution/event.js';
+import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
 import { type CliContext, EndSignals } from '../context.js';
 import { EXIT, type ExitStatus, statusOfRun } from '../exit-status.js';

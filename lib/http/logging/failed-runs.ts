@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../execution/event.js';
+import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RunFacts } from '../../runs/registry.js';
 import type { Log } from '../services.js';

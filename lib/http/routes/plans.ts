@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { PlanInputs } from '../../execution/plan-inputs.js';
+import type { PlanInputs } from '../../execution/run-inputs.js';
 import { planReportOf } from '../../plans/report.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { tenantFor } from '../auth/caller.js';

@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import type { LiveEvent, TaskEvent } from '../../execution/event.js';
+import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import { Count, RunId, Time, wire } from './wire.js';
 
 const stamp = {

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import type { PlanOutcome, PlanResult } from '../../execution/plan-outcome.js';
-import type { RunOutcome, RunResult } from '../../execution/run-outcome.js';
+import type { PlanOutcome, PlanResult, RunOutcome, RunResult } from '../../execution/results.js';
 import { TaskEventSchema } from './event.js';
 import { json, nullable, wire } from './wire.js';
 

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../../machines/vocabulary.js';
-import type { LiveEvent } from '../../execution/event.js';
+import type { LiveEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../../runs/event-log.js';
 
 /** A run whose events are read. */

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../lib/execution/event.js';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
 
 type Unstamped<E> = E extends unknown ? Omit<E, 'seq' | 'time' | 'run_id'> : never;
 

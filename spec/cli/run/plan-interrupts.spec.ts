@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import { type RunDoor, systemServices } from '../../../lib/cli/context.js';
-import type { PlanInputs } from '../../../lib/execution/plan-inputs.js';
+import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import type { Submission } from '../../../lib/runs/registry-options.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { PlanResult } from '../../../lib/execution/plan-outcome.js';
+import type { PlanResult } from '../../../lib/execution/results.js';
 import type { Json } from '../../../lib/common/json.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke, Screen } from '../invoke.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Clock } from '../../../lib/common/clock.js';
-import type { LiveEvent } from '../../../lib/execution/event.js';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { HEARTBEAT_MS } from '../../../lib/http/sse/stream.js';
 import { EventStreams, SERVING_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { EventLog } from '../../../lib/runs/event-log.js';

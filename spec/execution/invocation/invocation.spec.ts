@@ -1,0 +1,398 @@
+import { expect } from 'chai';
+import { ToolError } from '../../../lib/common/errors.js';
+import { defineTool } from '../../../lib/tools/tool.js';
+import { Puppet } from '../../support/puppet.js';
+import { running } from '../../support/running.js';
+
+describe('an invocation', () => {
+  it('publishes what its tool returns (rule 4)', async () => {
+    const puppet = new Puppet();
+    const run = await running('{id: a, tool: puppet, inputs: {x: 1}}', { tools: [puppet.tool] });
+    expect(puppet.last.inputs).to.deep.equal({ x: 1 });
+    await puppet.returns({ y: 2 });
+    expect(run.record().result).to.deep.equal({
+      outputs: { a: { y: 2 } },
+      waves_executed: 1,
+      tasks_executed: 1,
+    });
+  });
+
+  it('knows its run, task and attempt', async () => {
+    const puppet = new Puppet();
+    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
+    const { run_id, task_id, item_index, attempt } = puppet.last.context;
+    expect({ run_id, task_id, item_index, attempt }).to.deep.equal({
+      run_id: run.runId,
+      task_id: 'a',
+      item_index: null,
+      attempt: 1,
+    });
+  });
+
+  it('lets its tool take the context apart', async () => {
+    const tool = defineTool({
+      name: 'apart',
+      description: 'takes its context apart',
+      inputs: {},
+      run: async (_, { log, blackboard: { write, read_many }, signal }) => {
+        log('here');
+        write('k', 1);
+        return { aborted: signal.aborted, stored: { ...(await read_many(['k'])) } };
+      },
+    });
+    const run = await running('{id: a, tool: apart}', { tools: [tool] });
+    expect(run.record().result?.outputs).to.deep.equal({ a: { aborted: false, stored: {} } });
+    expect(run.events.some(({ kind }) => kind === 'log')).to.equal(true);
+  });
+
+  describe('retries (rule 13, D2, D18)', () => {
+    it('makes as many further attempts as the task asks for, each after its delay', async () => {
+      const puppet = new Puppet();
+      const run = await running('{id: a, tool: puppet, retry: 2}', { tools: [puppet.tool] });
+      await puppet.rejects(new Error('one'));
+      await run.advance(499);
+      expect(puppet.calls).to.have.length(1);
+      await run.advance(1);
+      expect(puppet.calls).to.have.length(2);
+      await puppet.rejects(new Error('two'));
+      await run.advance(999);
+      expect(puppet.calls).to.have.length(2);
+      await run.advance(1);
+      expect(puppet.last.context.attempt).to.equal(3);
+      await puppet.rejects(new Error('three'));
+      expect(run.record().failures).to.deep.equal([{ task_id: 'a', error: 'three', attempts: 3 }]);
+      expect(run.clock.pending).to.equal(0);
+    });
+
+    it('counts one invocation however many attempts it takes (D20)', async () => {
+      const puppet = new Puppet();
+      const run = await running('{id: a, tool: puppet, retry: 1}', { tools: [puppet.tool] });
+      await puppet.rejects(new Error('one'));
+      await run.advance(500);
+      await puppet.returns('ok');
+      expect(run.record().result).to.deep.include({ outputs: { a: 'ok' }, tasks_executed: 1 });
+    });
+
+    it('takes base, ceiling and jitter from the options', async () => {
+      const puppet = new Puppet();
+      const options = { retry_base_delay: 2, max_retry_delay: 3, backoff_jitter: 0.5 };
+      const executor = { random: () => 1 };
+      const run = await running('{id: a, tool: puppet, retry: 2}', {
+        tools: [puppet.tool],
+        options,
+        executor,
+      });
+      await puppet.rejects(new Error('one'));
+      await run.advance(2999);
+      expect(puppet.calls).to.have.length(1);
+      await run.advance(1);
+      expect(puppet.calls).to.have.length(2);
+    });
+
+    it('spends no attempt on an error that a tool calls final', async () => {
+      const puppet = new Puppet();
+      const run = await running('{id: a, tool: puppet, retry: 5}', { tools: [puppet.tool] });
+      await puppet.rejects(new ToolError('the file is gone', { retryable: false }));
+      expect(run.record().failures).to.deep.equal([{ task_id: 'a', error: 'the file is gone', attempts: 1 }]);
+    });
+
+    it('takes a final error from another copy of the package for what it is', async () => {
+      const puppet = new Puppet();
+      const run = await running('{id: a, tool: puppet, retry: 5}', { tools: [puppet.tool] });
+      await puppet.rejects(Object.assign(new Error('gone'), { name: 'ToolError', retryable: false }));
+      expect(run.record().status).to.equal('failed');
+    });
+  });
+
+  describe('timeouts (rule 13, D19)', () => {
+    it('ends an attempt that takes too long, and aborts its signal', async () => {
+      const puppet = new Puppet();
+      const run = await running('{id: a, tool: puppet}', {
+        tools: [puppet.tool],
+        options: { per_task_timeout: 2 },
+      });
+      const { signal } = puppet.last.context;
+      await run.advance(1999);
+      expect(signal.aborted).to.equal(false);
+      await run.advance(1);
+      expect(signal.aborted).to.equal(true);
+      expect(run.record()).to.deep.include({ status: 'failed', error: 'timed out after 2 s' });
+    });
+
+    it('is per attempt, and a timed-out attempt is retried', async () => {
+      const puppet = new Puppet();
+      const tasks = '{id: a, tool: puppet, retry: 1, timeout: 1}';
+      const run = await running(tasks, { tools: [puppet.tool], options: { per_task_timeout: 60 } });
+      await run.advance(1000);
+      await run.advance(500);
+      expect(puppet.calls).to.have.length(2);
+      await run.advance(999);
+      await puppet.returns('in time');
+      expect(run.record().result?.outputs).to.deep.equal({ a: 'in time' });
+      expect(run.clock.pending).to.equal(0);
+    });
+
+    it('does not hear an attempt that settles after its timeout', async () => {
+      const puppet = new Puppet();
+      const tasks = '{id: a, tool: puppet, retry: 1, timeout: 1}';
+      const run = await running(tasks, { tools: [puppet.tool] });
+      const late = puppet.last;
+      await run.advance(1000);
+      await puppet.returns('late', late);
+      expect(run.record().status).to.equal('running');
+      await run.advance(500);
+      await puppet.rejects(new Error('later still'), late);
+      await puppet.returns('second');
+      expect(run.record().result?.outputs).to.deep.equal({ a: 'second' });
+    });
+
+    it('tells a tool that listens to its signal', async () => {
+      const puppet = new Puppet();
+      const tasks = '{id: a, tool: puppet, timeout: 1}';
+      const run = await running(tasks, { tools: [puppet.tool] });
+      let heard = false;
+      puppet.last.context.signal.addEventListener('abort', () => {
+        heard = true;
+      });
+      await run.advance(1000);
+      expect(heard).to.equal(true);
+      expect(run.record().status).to.equal('failed');
+    });
+  });
+
+  it('tells a tool that its time is up before its place is given to another (D19)', async () => {
+    const order: string[] = [];
+    const polite = defineTool({
+      name: 'polite',
+      description: 'stops when it is told to',
+      inputs: { x: { type: 'integer', required: true, description: 'its number' } },
+      run: ({ x }, { signal }) => {
+        order.push(`start ${x}`);
+        signal.addEventListener('abort', () => order.push(`stop ${x}`));
+        return new Promise(() => {});
+      },
+    });
+    const run = await running(
+      '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}, {id: f, tool: polite, retry: 1, timeout: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}',
+      { tools: [polite], options: { fan_out_concurrency: 1, retry_base_delay: 60 } },
+    );
+    await run.advance(0);
+    await run.advance(1000);
+    expect(order).to.deep.equal(['start 1', 'stop 1', 'start 2']);
+  });
+
+  describe('tools that behave badly', () => {
+    const cases: [string, () => unknown, string][] = [
+      ['throws a string', () => thrown('as text'), 'as text'],
+      ['throws nothing at all', () => thrown(undefined), 'failed without saying why'],
+      ['throws an object', () => thrown({ code: 7 }), '{"code":7}'],
+      ['throws a cycle', () => thrown(cycle()), 'failed with something that cannot be read'],
+      [
+        'throws an error that cannot be read',
+        () => thrown(unreadable()),
+        'failed with something that cannot be read',
+      ],
+      [
+        'rejects with an error that cannot be read',
+        () => Promise.reject(unreadable()),
+        'failed with something that cannot be read',
+      ],
+      ['throws a revoked proxy', () => thrown(revoked()), 'failed with something that cannot be read'],
+      ['returns a revoked proxy', async () => [revoked()], 'the output could not be read: '],
+      [
+        'returns what throws something without a prototype',
+        () => ({
+          get x() {
+            return thrown(Object.create(null));
+          },
+        }),
+        'the output could not be read: {}',
+      ],
+      [
+        'throws an error whose message is no text',
+        () => thrown(Object.assign(new Error('x'), { message: { a: 1 } })),
+        '{"a":1}',
+      ],
+      [
+        'returns a promise that lies about its class',
+        () =>
+          Object.defineProperty(Promise.resolve(1), 'constructor', { get: () => thrown(new Error('liar')) }),
+        'liar',
+      ],
+      ['returns a Blob', () => new Blob(['x']), 'the output holds a Blob, which JSON cannot hold'],
+      ['returns a RegExp', () => /x/, 'the output holds a RegExp, which JSON cannot hold'],
+      [
+        'returns a boxed number',
+        () => Object(5) as unknown,
+        'the output holds a Number, which JSON cannot hold',
+      ],
+      [
+        'returns a generator',
+        () => (function* () {})(),
+        'the output holds a Generator, which JSON cannot hold',
+      ],
+      [
+        'returns an object that keeps everything to itself',
+        () => new Secret(),
+        'the output holds a Secret, which JSON cannot hold',
+      ],
+      ['throws an error without a message', () => thrown(new RangeError()), 'RangeError'],
+      ['rejects with undefined', () => Promise.reject(undefined), 'failed without saying why'],
+      ['returns a cycle', () => cycle(), 'the output has a cycle, or more than 500 levels'],
+      ['returns a BigInt', () => ({ n: 1n }), 'the output holds a bigint, which JSON cannot hold'],
+      ['returns a function', () => [() => 1], 'the output holds a function, which JSON cannot hold'],
+      ['returns NaN', () => Number.NaN, 'the output holds NaN, which JSON has no number for'],
+      ['returns a Map', () => new Map(), 'the output holds a Map, which JSON cannot hold'],
+      [
+        'returns an error',
+        () => new Error('x'),
+        'the output holds an Error: throw it instead of returning it',
+      ],
+      [
+        'returns too much',
+        () => 'x'.repeat(11 * 2 ** 20),
+        'the output is larger than the limit of 10 MiB: return less, or a file',
+      ],
+      [
+        'returns an object whose getter throws',
+        () => Object.defineProperty({}, 'x', { enumerable: true, get: () => thrown(new Error('no')) }),
+        'the output could not be read: no',
+      ],
+      ['returns a thenable that throws', () => ({ then: () => thrown(new Error('not then')) }), 'not then'],
+    ];
+    for (const [title, behave, error] of cases) {
+      it(`fails the task when it ${title} (D24)`, async () => {
+        const tool = defineTool({ name: 'bad', description: 'is bad', inputs: {}, run: behave });
+        const run = await running('{id: a, tool: bad}', { tools: [tool] });
+        expect(run.record().error).to.satisfy((told: string) => told.startsWith(error));
+        expect(run.record().status).to.equal('failed');
+      });
+    }
+
+    it('drops what an attempt writes after it is over, and logs it', async () => {
+      const puppet = new Puppet();
+      const run = await running(
+        '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}, {id: s, tool: puppet, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}, {id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}',
+        { tools: [puppet.tool] },
+      );
+      await run.advance(0);
+      const [first, second] = puppet.calls;
+      first?.context.blackboard.write('k', 'early', true);
+      await puppet.returns(1, first);
+      first?.context.blackboard.write('k', 'late', true);
+      await puppet.returns(2, second);
+      expect((run.record().result?.outputs?.['read'] as { inputs: unknown }).inputs).to.deep.equal({
+        k: ['early'],
+      });
+      expect(run.events.some((event) => event.kind === 'log' && event.message.includes('dropped'))).to.equal(
+        true,
+      );
+    });
+
+    it('cannot change what it was given, for itself or for others', async () => {
+      const greedy = defineTool({
+        name: 'greedy',
+        description: 'changes its inputs',
+        inputs: { list: { type: 'array', required: true, description: 'what to change' } },
+        run: ({ list }, { attempt }) => {
+          try {
+            list.push(attempt);
+          } catch (error) {
+            return (error as Error).name;
+          }
+          return list;
+        },
+      });
+      const tasks =
+        '{id: a, tool: greedy, inputs: {list: "{{pipeline.inputs.list}}"}}, {id: b, tool: greedy, inputs: {list: ["{{session.s}}"]}}, {id: c, tool: greedy, inputs: {list: [1]}}';
+      const given = { list: [1] };
+      const run = await running(tasks, { tools: [greedy], inputs: given, session: { s: 1 } });
+      expect(run.record().result?.outputs).to.deep.equal({ a: 'TypeError', b: 'TypeError', c: 'TypeError' });
+      expect(Object.isFrozen(given.list)).to.equal(false);
+    });
+
+    it('does not hear a tool that goes on after it has settled', async () => {
+      const puppet = new Puppet();
+      const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
+      const { context } = puppet.last;
+      await puppet.returns('done');
+      context.blackboard.write('late', 1);
+      context.log('still here');
+      expect(run.record().result?.outputs).to.deep.equal({ a: 'done' });
+    });
+  });
+
+  it('turns what JSON can stand in for into JSON (D24)', async () => {
+    const tool = defineTool({
+      name: 'odd',
+      description: 'returns odd things',
+      inputs: {},
+      run: () => ({
+        date: new Date(0),
+        gone: undefined,
+        list: [undefined],
+        own: JSON.parse('{"__proto__": 1}') as unknown,
+      }),
+    });
+    const run = await running('{id: a, tool: odd}, {id: b, tool: mock, inputs: {v: "{{a.output}}"}}', {
+      tools: [tool],
+    });
+    const output = run.record().result?.outputs?.['a'];
+    expect(JSON.stringify(output)).to.equal(
+      '{"date":"1970-01-01T00:00:00.000Z","list":[null],"own":{"__proto__":1}}',
+    );
+  });
+
+  it('makes undefined null', async () => {
+    const tool = defineTool({
+      name: 'nothing',
+      description: 'returns nothing',
+      inputs: {},
+      run: () => undefined,
+    });
+    const run = await running('{id: a, tool: nothing}', { tools: [tool] });
+    expect(run.record().result?.outputs).to.deep.equal({ a: null });
+  });
+
+  it('never calls the tool when its inputs cannot be resolved, and counts no invocation (D13, D20)', async () => {
+    const puppet = new Puppet();
+    const run = await running(
+      '{id: a, tool: mock}, {id: b, tool: puppet, retry: 3, inputs: {x: "{{a.output.nothing}}"}}',
+      { tools: [puppet.tool] },
+    );
+    const { failures, progress } = run.record();
+    expect(failures).to.have.length(1);
+    expect(failures[0]).to.deep.include({ task_id: 'b', attempts: 0 });
+    expect(failures[0]?.error).to.include('a.output.nothing');
+    expect(progress.invocations).to.equal(1);
+    expect(puppet.calls).to.deep.equal([]);
+  });
+});
+
+function thrown(value: unknown): never {
+  throw value;
+}
+
+function cycle(): unknown {
+  const object: Record<string, unknown> = {};
+  object['self'] = object;
+  return object;
+}
+
+function unreadable(): Error {
+  return Object.defineProperty(new Error('x'), 'message', { get: () => thrown(new Error('no')) });
+}
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+class Secret {
+  readonly #kept = 1;
+
+  tell(): number {
+    return this.#kept;
+  }
+}

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import type { JsonObject } from '../../lib/common/json.js';
+import { parsePipeline } from '../../lib/pipelines/load.js';
+import { executorSuite } from '../../lib/testing/executor-suite.js';
+import { rejectionOf } from '../support/rejection.js';
+
+describe('the local executor', () => {
+  for (const { title, run } of executorSuite({ create: () => new LocalExecutor() })) it(title, run);
+
+  const STORES = '{id: p, goal: g, tasks: [{id: a, tool: store, inputs: {key: k, value: 1, append: true}}]}';
+  const READS = '{id: p, goal: g, tasks: [{id: a, tool: mock, inputs: {k: "{{session.k ?? null}}"}}]}';
+
+  it('gives each run a fresh blackboard', async () => {
+    const executor = new LocalExecutor();
+    await executor.getResult(await executor.submit({ pipeline: parsePipeline(STORES) }));
+    const { outputs } = await executor.getResult(await executor.submit({ pipeline: parsePipeline(READS) }));
+    expect(outputs['a']).to.deep.include({ inputs: { k: null } });
+  });
+
+  it('shares a blackboard that it was given between runs of one tenant, and keeps tenants apart', async () => {
+    const executor = new LocalExecutor({ blackboard: new MemoryBlackboard() });
+    const read = async (tenant_id: string): Promise<unknown> => {
+      const runId = await executor.submit({ pipeline: parsePipeline(READS), tenant_id });
+      return ((await executor.getResult(runId)).outputs['a'] as { inputs: { k: unknown } }).inputs.k;
+    };
+    for (const tenant_id of ['__proto__', 'one']) {
+      await executor.getResult(await executor.submit({ pipeline: parsePipeline(STORES), tenant_id }));
+    }
+    expect(await read('one')).to.deep.equal([1]);
+    expect(await read('__proto__')).to.deep.equal([1]);
+    expect(await read('two')).to.equal(null);
+  });
+
+  it('counts calls of mock from 1 in every run (D22)', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline(
+      '{id: p, goal: g, tasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]}',
+    );
+    for (let time = 0; time < 2; time++) {
+      const { outputs } = await executor.getResult(await executor.submit({ pipeline }));
+      expect(
+        [outputs['a'], outputs['b']].map((output) => (output as { call_count: number }).call_count),
+      ).to.deep.equal([1, 2]);
+    }
+  });
+
+  it('rejects the result of a run that is forgotten while it is waited for', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline(
+      '{id: p, goal: g, tasks: [{id: a, tool: sleep, inputs: {seconds: 3600}}]}',
+    );
+    const runId = await executor.submit({ pipeline });
+    const result = rejectionOf(executor.getResult(runId));
+    executor.forget(runId);
+    expect(await result).to.include({ code: 'run_not_found' });
+  });
+
+  it('refuses inputs and session values that JSON cannot hold, before there is a run', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
+    const odd = { f: (() => 1) as unknown as null };
+    expect(await rejectionOf(executor.submit({ pipeline, inputs: odd }))).to.include({
+      code: 'invalid_inputs',
+    });
+    expect(await rejectionOf(executor.submit({ pipeline, session: odd }))).to.include({
+      code: 'invalid_inputs',
+    });
+  });
+
+  it('refuses params that the goal cannot be told with, before there is a run', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline(
+      '{id: p, goal: "for {{params.o.name}}", params: {o: {type: object}}, tasks: [{id: a, tool: mock}]}',
+    );
+    expect(await rejectionOf(executor.submit({ pipeline, params: { o: {} } }))).to.include({
+      code: 'invalid_params',
+    });
+  });
+
+  it('takes an undefined input for one that is not given', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline(
+      '{id: p, goal: g, inputs: {y: 1}, tasks: [{id: a, tool: mock, inputs: {y: "{{pipeline.inputs.y}}"}}]}',
+    );
+    const inputs = { y: undefined } as unknown as JsonObject;
+    const { outputs } = await executor.getResult(await executor.submit({ pipeline, inputs }));
+    expect(outputs['a']).to.deep.include({ inputs: { y: 1 } });
+  });
+
+  it('forgets a run that is over, and stops one that is not', async () => {
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline(
+      '{id: p, goal: g, tasks: [{id: a, tool: sleep, inputs: {seconds: 3600}}]}',
+    );
+    const runId = await executor.submit({ pipeline });
+    executor.forget(runId);
+    expect(() => executor.run(runId)).to.throw('there is no run');
+  });
+});

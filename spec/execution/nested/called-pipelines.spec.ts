@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { type TaskFailure, ToolError } from '../../../lib/common/errors.js';
+import { LocalExecutor } from '../../../lib/execution/local-executor.js';
+import { checkPlan } from '../../../lib/plans/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { fileAccess } from '../../../lib/tools/files.js';
+import type { PipelineCall } from '../../../lib/tools/pipeline-call.js';
+import { defineTool } from '../../../lib/tools/tool.js';
+import { running } from '../../support/running.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+
+const VALID = '{id: x, goal: g, tasks: [{id: t, tool: mock}]}';
+
+/** How a task with three retries fails that makes such a call. */
+async function failureOf(call: unknown, folder = process.cwd()): Promise<TaskFailure | undefined> {
+  const calling = defineTool({
+    name: 'calling',
+    description: 'calls as it was told',
+    inputs: {},
+    run: (_, { run_pipeline }) => run_pipeline(call as PipelineCall),
+  });
+  const run = await running('{id: c, tool: calling, retry: 3}', {
+    tools: [calling],
+    executor: { files: fileAccess([folder]) },
+  });
+  await run.executor.run(run.runId).settled;
+  return run.record().failures?.[0];
+}
+
+describe('a call of run_pipeline (D49)', () => {
+  const folder = new TemporaryFolder();
+  after(() => folder.remove());
+
+  for (const [what, call, error] of [
+    ['nothing', undefined, 'run_pipeline takes an object with "file" or "pipeline", and not undefined'],
+    ['a list', [], 'run_pipeline takes an object with "file" or "pipeline", and not a list'],
+    ['a number as file', { file: 5 }, '"file" names the pipeline to run, and is not a number'],
+    ['an empty file name', { file: '' }, '"file" names the pipeline to run, and is not an empty text'],
+    [
+      'neither',
+      { params: {} },
+      'exactly one of "file" and "pipeline" names the pipeline to run, and neither is given',
+    ],
+    [
+      'both',
+      { file: 'x.yaml', pipeline: VALID },
+      'exactly one of "file" and "pipeline" names the pipeline to run, and both are given',
+    ],
+    [
+      'null as inputs',
+      { pipeline: VALID, inputs: null },
+      '"inputs" is an object of names and values, and not null',
+    ],
+    [
+      'text as inputs',
+      { pipeline: VALID, inputs: 'str' },
+      '"inputs" is an object of names and values, and not a string',
+    ],
+    [
+      'a list as session',
+      { pipeline: VALID, session: [1] },
+      '"session" is an object of names and values, and not a list',
+    ],
+    [
+      'a Map as params',
+      { pipeline: VALID, params: new Map() },
+      '"params" is an object of names and values, and not a Map',
+    ],
+  ] as const) {
+    it(`with ${what} fails in words, once`, async () => {
+      expect(await failureOf(call)).to.deep.equal({ task_id: 'c', attempts: 1, error });
+    });
+  }
+
+  it('refuses what JSON cannot hold in the session, too', async () => {
+    const failure = await failureOf({ pipeline: VALID, session: { k: () => 1 } });
+    expect(failure).to.include({
+      attempts: 1,
+      error: 'pipeline "x": session holds a function, which JSON cannot hold',
+    });
+  });
+
+  it('takes no definition that is longer than YAML may be over HTTP: it would hold everybody up', async () => {
+    const fill = (length: number): string => `${VALID} #`.padEnd(length, 'x');
+    folder.write('long.yaml', fill(2 ** 18 + 1));
+    folder.write('fits.yaml', fill(2 ** 18));
+    const long = {
+      attempts: 1,
+      error: '"long.yaml" has 257 KiB, and a pipeline that a task runs may have 256 KiB',
+    };
+    expect(await failureOf({ file: 'long.yaml' }, folder.path)).to.include(long);
+    expect(await failureOf({ file: 'fits.yaml' }, folder.path)).to.equal(undefined);
+    const text = {
+      attempts: 1,
+      error: 'the pipeline has 257 KiB, and a pipeline that a task runs may have 256 KiB',
+    };
+    expect(await failureOf({ pipeline: fill(2 ** 18 + 1) })).to.include(text);
+    expect(await failureOf({ pipeline: fill(2 ** 18) })).to.equal(undefined);
+  });
+});
+
+describe('an error inside that no attempt would mend (D2)', () => {
+  it('is none that the tasks around it would mend', async () => {
+    let calls = 0;
+    const picky = defineTool({
+      name: 'picky',
+      description: 'fails once and for all',
+      inputs: {},
+      run: () => {
+        calls++;
+        throw new ToolError('never', { retryable: false });
+      },
+    });
+    const inner = '{id: x, goal: g, tasks: [{id: t, tool: picky, retry: 2}]}';
+    const outer = `{id: w, goal: g, tasks: [{id: u, tool: run_pipeline, retry: 2, inputs: {pipeline: ${inner}}}]}`;
+    const run = await running(`{id: c, tool: run_pipeline, retry: 2, inputs: {pipeline: ${outer}}}`, {
+      tools: [picky],
+    });
+    await run.executor.run(run.runId).settled;
+    expect(run.record().error).to.equal('pipeline "w": task "u": pipeline "x": task "t": never');
+    expect(calls).to.equal(1);
+  });
+
+  it('is a key that the plan does not let it store (D46)', async () => {
+    const store =
+      '{id: x, goal: k, tasks: [{id: t, tool: store, inputs: {key: "{{pipeline.goal}}", value: 1}}]}';
+    const check = checkPlan(
+      `plan: {id: p, sub_pipelines: [{id: one, stores: [other], pipeline: {id: o, goal: g, tasks: [
+        {id: call, tool: run_pipeline, retry: 3, inputs: {pipeline: ${store}}}]}}]}`,
+      { catalog: builtinCatalog() },
+    );
+    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+    const executor = new LocalExecutor();
+    const runId = await executor.submitPlan({ plan: check.plan });
+    await executor.run(runId).settled;
+    expect(executor.run(runId).failures).to.have.length(1);
+    expect(executor.run(runId).failures[0]).to.include({ attempts: 1 });
+  });
+});

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { readOptions } from '../../../lib/execution/prepare/options.js';
+
+describe('execution options (ExecutionOptions, Limits)', () => {
+  it('have the defaults of the specification', () => {
+    expect(readOptions()).to.deep.equal({
+      timeoutMs: undefined,
+      backoff: { baseMs: 500, maxMs: 4000, jitter: 0 },
+      fanOutConcurrency: Number.POSITIVE_INFINITY,
+    });
+  });
+
+  it('are seconds outside and milliseconds inside', () => {
+    const options = {
+      per_task_timeout: 1.5,
+      retry_base_delay: 0,
+      max_retry_delay: 60,
+      backoff_jitter: 1,
+      fan_out_concurrency: 8,
+    };
+    expect(readOptions(options)).to.deep.equal({
+      timeoutMs: 1500,
+      backoff: { baseMs: 0, maxMs: 60_000, jitter: 1 },
+      fanOutConcurrency: 8,
+    });
+  });
+
+  it('take null where the specification does', () => {
+    expect(readOptions({ per_task_timeout: null, fan_out_concurrency: null }).timeoutMs).to.equal(undefined);
+  });
+
+  const refused: [string, unknown][] = [
+    ['per_task_timeout', 0],
+    ['per_task_timeout', -1],
+    ['per_task_timeout', '5'],
+    ['per_task_timeout', Number.POSITIVE_INFINITY],
+    ['retry_base_delay', -0.1],
+    ['retry_base_delay', null],
+    ['max_retry_delay', Number.NaN],
+    ['backoff_jitter', 1.01],
+    ['backoff_jitter', -0.01],
+    ['fan_out_concurrency', 0],
+    ['fan_out_concurrency', 1.5],
+    ['cancel_event', null],
+    ['toString', 1],
+  ];
+  for (const [name, value] of refused) {
+    it(`refuse ${name} ${String(value)}`, () => {
+      const call = (): unknown => readOptions({ [name]: value });
+      expect(call).to.throw().with.property('code', 'invalid_options');
+      expect(call).to.throw(name);
+    });
+  }
+
+  it('report all that is wrong at once', () => {
+    expect(() => readOptions({ backoff_jitter: 2, fan_out_concurrency: 0 })).to.throw(
+      /backoff_jitter .*; fan_out_concurrency/,
+    );
+  });
+});
