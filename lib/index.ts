@@ -23,7 +23,7 @@ export { planReportOf, type PlanReport } from './plans/report.js';
 export type { KeyUse, PlanStatistics } from './plans/statistics.js';
 
 // The run
-export type { RunStatus } from '../machines/vocabulary.js';
+export type { RunStatus } from '../machines/types.js';
 export { DistributedExecutor } from './execution/executor.js';
 export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/events/event.js';
 export type { Executor } from './execution/executor.js';

@@ -1,8 +1,8 @@
 import type { Snapshot } from 'xstate';
-import { workOf } from './environment.js';
+import { workOf } from './work-binding.js';
 import { Items } from './items.js';
 import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP } from './logic.js';
-import type { Settlement } from './vocabulary.js';
+import type { Settlement } from './types.js';
 
 /**
  * The items of one task (rule 7). At most `concurrency` of them are in flight; the next one starts when a place

@@ -1,7 +1,6 @@
-import { type ActorRefFrom, type AnyActorRef, createActor } from 'xstate';
-import { chunkLogic } from './chunk.js';
-import { itemLogic } from './item.js';
-import type { Settlement } from './vocabulary.js';
+import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
+import { type Logic, STOP } from './logic.js';
+import type { Settlement } from './types.js';
 
 /** Up to this many items, each is an actor; above, {@link CHUNK} neighbours share one. */
 export const ITEM_ACTORS = 256;
@@ -93,3 +92,77 @@ class Chunks implements ItemActors {
 function chunkId(item: number): string {
   return `chunk-${Math.floor(item / CHUNK)}`;
 }
+
+/**
+ * A run of neighbouring items of a large fan-out, as one actor: a hundred thousand actors would cost more than the
+ * work they show. Its counters are kept by the fan-out above it.
+ */
+export type ChunkSnapshot = Snapshot<undefined> & {
+  value: 'invoking' | 'settled' | 'stopped';
+  /** First item, and the one after the last. */
+  from: number;
+  to: number;
+  settled: number;
+  failed: number;
+};
+
+export type ChunkEvent = { readonly type: 'chunk.settled' } | { readonly type: typeof STOP };
+
+export const chunkLogic: Logic<ChunkSnapshot, ChunkEvent, { readonly from: number; readonly to: number }> = {
+  getInitialSnapshot: (_, { from, to }) => ({
+    status: 'active',
+    output: undefined,
+    error: undefined,
+    value: 'invoking',
+    from,
+    to,
+    settled: 0,
+    failed: 0,
+  }),
+
+  transition(snapshot, event) {
+    switch (event.type) {
+      case 'chunk.settled':
+        return { ...snapshot, status: 'done', output: undefined, error: undefined, value: 'settled' };
+      case STOP:
+        return { ...snapshot, status: 'stopped', output: undefined, error: undefined, value: 'stopped' };
+    }
+  },
+
+  getPersistedSnapshot: (snapshot) => snapshot,
+};
+
+/**
+ * One item of a small fan-out, as an actor, so that it can be watched. It only shows what happens: the fan-out
+ * above it starts the invocation and is told first how it settled. Its id is the item's index.
+ */
+export type ItemSnapshot = Snapshot<Settlement> & {
+  value: 'invoking' | 'waiting' | 'succeeded' | 'failed' | 'stopped';
+};
+
+export type ItemEvent =
+  | { readonly type: 'item.waits' }
+  | { readonly type: 'item.resumes' }
+  | { readonly type: 'item.settled'; readonly settlement: Settlement }
+  | { readonly type: typeof STOP };
+
+export const itemLogic: Logic<ItemSnapshot, ItemEvent, undefined> = {
+  getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined, value: 'invoking' }),
+
+  transition(snapshot, event) {
+    switch (event.type) {
+      case 'item.waits':
+        return { ...snapshot, value: 'waiting' };
+      case 'item.resumes':
+        return { ...snapshot, value: 'invoking' };
+      case 'item.settled': {
+        const value = event.settlement.ok ? 'succeeded' : 'failed';
+        return { status: 'done', output: event.settlement, error: undefined, value };
+      }
+      case STOP:
+        return { status: 'stopped', output: undefined, error: undefined, value: 'stopped' };
+    }
+  },
+
+  getPersistedSnapshot: (snapshot) => snapshot,
+};

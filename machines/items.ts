@@ -1,7 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import { type ItemActors, itemActors } from './item-actors.js';
-import { Queue } from './queue.js';
-import type { Abort, Place, Settlement, Work } from './vocabulary.js';
+import type { Abort, Place, Settlement, Work } from './types.js';
 
 const STARTS_BETWEEN_LOOKS_AT_THE_TIME = 64;
 
@@ -179,4 +178,23 @@ class ItemPlace implements Place {
 interface Retry {
   readonly place: ItemPlace;
   readonly attempt: () => void;
+}
+
+/** First come, first served. A plain array's `shift` moves all that is behind the first. */
+export class Queue<T> {
+  #waiting: T[] = [];
+  #head = 0;
+
+  push(value: T): void {
+    this.#waiting.push(value);
+  }
+
+  shift(): T | undefined {
+    const first = this.#waiting[this.#head++];
+    if (this.#head >= this.#waiting.length) {
+      this.#waiting = [];
+      this.#head = 0;
+    }
+    return first;
+  }
 }

@@ -1,5 +1,5 @@
 import type { ActorLogic, ActorScope, AnyActorRef, EventObject, NonReducibleUnknown, Snapshot } from 'xstate';
-import type { Settlement } from './vocabulary.js';
+import type { Settlement } from './types.js';
 
 /**
  * What the hand-written actors share. XState's own machines copy their children at every spawn and stop, which is

@@ -1,6 +1,6 @@
 import type { SnapshotFrom } from 'xstate';
 import type { runMachine } from './run.js';
-import type { RunStatus } from './vocabulary.js';
+import type { RunStatus } from './types.js';
 
 /** From a snapshot of a run's machine to the words of a record; the only place that makes a status (law L3). */
 

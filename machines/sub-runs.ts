@@ -1,10 +1,10 @@
 import { type AnyActorRef, createActor, type Snapshot } from 'xstate';
 import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP, type Scope } from './logic.js';
-import { planWorkOf, type RunActor } from './plan-work.js';
+import { planWorkOf, type RunActor } from './work-binding.js';
 import { type Needing, Readiness } from './readiness.js';
 import { runMachine } from './run.js';
 import { statusOf } from './status.js';
-import type { RunStatus, Settlement } from './vocabulary.js';
+import type { RunStatus, Settlement } from './types.js';
 
 /**
  * The runs of a plan's sub-pipelines. Each begins when those that it needs have succeeded and there is a place for

@@ -1,8 +1,8 @@
 import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
-import { workOf } from './environment.js';
+import { workOf } from './work-binding.js';
 import { fanOutLogic } from './fan-out.js';
 import { type ChildEnd, isChildEnd, type Logic, STOP, settlementOf } from './logic.js';
-import type { Abort, Expansion, Place, Settlement, Work } from './vocabulary.js';
+import type { Abort, Expansion, Place, Settlement, Work } from './types.js';
 
 /**
  * One task of the present wave. Its id is the task's id. It ends with a settlement and never in error, so a

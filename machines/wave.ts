@@ -1,5 +1,5 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
-import { workOf } from './environment.js';
+import { workOf } from './work-binding.js';
 import {
   type ChildEnd,
   isChildEnd,
@@ -10,7 +10,7 @@ import {
   settlementOf,
 } from './logic.js';
 import { taskLogic } from './task.js';
-import type { Settlement } from './vocabulary.js';
+import type { Settlement } from './types.js';
 
 /**
  * The wave at hand. The run machine hands it one wave after another: it starts all tasks of the wave, and says so

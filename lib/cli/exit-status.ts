@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../machines/vocabulary.js';
+import type { RunStatus } from '../../machines/types.js';
 import { type ErrorCode, errorCode } from '../common/errors.js';
 
 /** The exit statuses of the command line (D40). */

@@ -25,7 +25,7 @@ export type {
 } from './requests.js';
 
 // What it answers
-export type { RunStatus } from '../../machines/vocabulary.js';
+export type { RunStatus } from '../../machines/types.js';
 export type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 export type { PlanOutcome, PlanResult } from '../execution/results.js';
 export type { RunOutcome, RunResult } from '../execution/results.js';

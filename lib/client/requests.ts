@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../machines/vocabulary.js';
+import type { RunStatus } from '../../machines/types.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
 import type { ToolMetadata } from '../tools/metadata.js';

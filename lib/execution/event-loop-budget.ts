@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Pace } from '../../machines/vocabulary.js';
+import type { Pace } from '../../machines/types.js';
 
 /** How long runs may hold the event loop in one turn, all of them together. */
 const TURN_MS = 8;

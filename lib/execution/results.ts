@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../machines/vocabulary.js';
+import type { RunStatus } from '../../machines/types.js';
 import type { Json } from '../common/json.js';
 import type { TaskEvent } from './events/event.js';
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunActor } from '../../machines/plan-work.js';
+import type { RunActor } from '../../machines/work-binding.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';

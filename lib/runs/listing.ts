@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../machines/vocabulary.js';
+import type { RunStatus } from '../../machines/types.js';
 import { WavetrainError } from '../common/errors.js';
 import type { Entry } from './entry.js';
 import { type RunSummary, summaryOf } from './record.js';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../machines/vocabulary.js';
+import type { RunStatus } from '../../machines/types.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { TaskEvent } from '../execution/events/event.js';
 import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../execution/results.js';

@@ -1,5 +1,5 @@
 import { STATUS_AT_SUBMISSION } from '../../machines/status.js';
-import type { RunStatus } from '../../machines/vocabulary.js';
+import type { RunStatus } from '../../machines/types.js';
 import { type Clock, systemClock } from '../common/clock.js';
 import { LocalExecutor, noRun } from '../execution/local-executor.js';
 import { tenantOf } from '../execution/prepare/prepare.js';

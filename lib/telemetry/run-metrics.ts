@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { RunStatus } from '../../machines/vocabulary.js';
+import type { RunStatus } from '../../machines/types.js';
 import type { RunRegistry } from '../runs/registry.js';
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];

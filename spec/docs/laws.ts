@@ -212,7 +212,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/foreign-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/load.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
-  'machines/environment.ts': 'a bug: a run without work',
-  'machines/plan-work.ts': 'a bug: a plan without work',
+  'machines/work-binding.ts': 'a bug: a run without work',
+  'machines/work-binding.ts': 'a bug: a plan without work',
   'machines/readiness.ts': 'a bug: a need that is not in the plan',
 };

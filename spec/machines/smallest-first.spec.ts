@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SmallestFirst } from '../../machines/smallest-first.js';
+import { SmallestFirst } from '../../machines/readiness.js';
 
 describe('SmallestFirst', () => {
   it('gives the smallest of what it holds, however numbers come and go', () => {

@@ -1,4 +1,4 @@
-import type { Abort, Expansion, Pace, Place, Settlement, Work } from '../../machines/vocabulary.js';
+import type { Abort, Expansion, Pace, Place, Settlement, Work } from '../../machines/types.js';
 
 /** One invocation that a spec settles, lets wait and resumes by hand. */
 export interface HeldInvocation {

@@ -1,9 +1,8 @@
 import { type Actor, createActor, type InspectionEvent } from 'xstate';
-import { bindWork } from '../../machines/environment.js';
 import { planMachine } from '../../machines/plan.js';
-import { bindPlanWork, type PlanWork, type RunActor } from '../../machines/plan-work.js';
 import type { Needing } from '../../machines/readiness.js';
-import type { Pace, Settlement } from '../../machines/vocabulary.js';
+import type { Pace, Settlement } from '../../machines/types.js';
+import { bindPlanWork, bindWork, type PlanWork, type RunActor } from '../../machines/work-binding.js';
 import { FakeWork } from './fake-work.js';
 
 /** The outside of a plan machine, held by the hand: every sub-pipeline has one wave of one task, `t`. */

@@ -1,5 +1,5 @@
 import { type Actor, createActor, type InspectionEvent } from 'xstate';
-import { bindWork } from '../../machines/environment.js';
+import { bindWork } from '../../machines/work-binding.js';
 import { runMachine } from '../../machines/run.js';
 import { FakeWork } from './fake-work.js';
 

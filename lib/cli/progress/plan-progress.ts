@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 import type { LiveEvent, SubPipelineEvent } from '../../execution/events/event.js';
 import { keep, Progress } from './progress.js';
 

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 import type { TaskFailure } from '../../common/errors.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { RunRecord } from '../../runs/record.js';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 
 /** The kinds kept in a run's `events` list (Events, D29). */
 export type TaskEventKind = 'start' | 'finish' | 'fail';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import { messageOf } from '../../common/errors.js';
 import type { EventPlace, LiveEvent, TaskEvent } from './event.js';

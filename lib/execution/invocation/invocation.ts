@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { Place } from '../../../machines/vocabulary.js';
+import type { Place } from '../../../machines/types.js';
 import { isFinal, messageOf, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import type { Task } from '../../pipelines/pipeline.js';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 import { type TaskFailure, ToolError, whoFailed } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
 import { MOST_NESTED_PIPELINES } from '../../common/limits.js';

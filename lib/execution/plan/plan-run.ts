@@ -1,5 +1,5 @@
 import { type Actor, createActor } from 'xstate';
-import { bindPlanWork } from '../../../machines/plan-work.js';
+import { bindPlanWork } from '../../../machines/work-binding.js';
 import { planMachine } from '../../../machines/plan.js';
 import { messageOf, type TaskFailure, whoFailed } from '../../common/errors.js';
 import type { TaskEvent } from '../events/event.js';

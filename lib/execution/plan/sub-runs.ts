@@ -1,5 +1,5 @@
-import type { PlanWork, RunActor } from '../../../machines/plan-work.js';
-import type { Settlement } from '../../../machines/vocabulary.js';
+import type { PlanWork, RunActor } from '../../../machines/work-binding.js';
+import type { Settlement } from '../../../machines/types.js';
 import { messageOf, type TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
 import { processPace } from '../event-loop-budget.js';

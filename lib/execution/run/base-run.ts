@@ -1,5 +1,5 @@
 import { isSettled, type RunSnapshot, statusOf } from '../../../machines/status.js';
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import type { TaskFailure } from '../../common/errors.js';
 import type { Journal, RunNotes } from '../events/journal.js';

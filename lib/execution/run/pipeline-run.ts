@@ -1,8 +1,7 @@
 import { createActor } from 'xstate';
-import { bindWork } from '../../../machines/environment.js';
-import type { RunActor } from '../../../machines/plan-work.js';
 import { runMachine } from '../../../machines/run.js';
 import { type RunSnapshot, wavesExecutedIn } from '../../../machines/status.js';
+import { bindWork, type RunActor } from '../../../machines/work-binding.js';
 import { messageOf, type TaskFailure } from '../../common/errors.js';
 import { type Journal, RunNotes } from '../events/journal.js';
 import type { PreparedRun, RunSurroundings } from '../prepare/prepared-run.js';

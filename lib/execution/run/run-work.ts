@@ -1,4 +1,4 @@
-import type { Abort, Expansion, Place, Settlement, Work } from '../../../machines/vocabulary.js';
+import type { Abort, Expansion, Place, Settlement, Work } from '../../../machines/types.js';
 import type { Scope } from '../../definition/template/scope.js';
 import { messageOf, type TaskFailure } from '../../common/errors.js';
 import { type Json, setOwn } from '../../common/json.js';

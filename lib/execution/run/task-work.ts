@@ -1,4 +1,4 @@
-import type { Abort, Expansion, Place } from '../../../machines/vocabulary.js';
+import type { Abort, Expansion, Place } from '../../../machines/types.js';
 import type { Scope } from '../../definition/template/scope.js';
 import { messageOf, type TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, kindOf } from '../../common/json.js';

@@ -1,4 +1,4 @@
-import type { Pace } from '../../../machines/vocabulary.js';
+import type { Pace } from '../../../machines/types.js';
 import type { Blackboard } from '../../blackboard/blackboard.js';
 import { messageOf } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, kindOf, setOwn } from '../../common/json.js';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 
 // Shown, and given to no run (law L3).
 const QUEUED: RunStatus = 'queued';

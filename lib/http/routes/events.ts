@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { EventLog } from '../../runs/event-log.js';
 import type { RunRegistry } from '../../runs/registry.js';

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/vocabulary.js';
+import type { RunStatus } from '../../../machines/types.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../../runs/event-log.js';
 
