@@ -7,19 +7,19 @@
 export type { Problem, ProblemCode } from './definition/problem.js';
 export type { ParamDefinition, PipelineDefinition, TaskDefinition } from './definition/schema/schema.js';
 export { type Check, type CheckOptions, checkDefinition, checkPipeline } from './pipelines/check.js';
-export { InvalidDefinitionError } from './pipelines/invalid-definition.js';
+export { InvalidDefinitionError } from './pipelines/load.js';
 export { type LoadOptions, loadPipeline, parsePipeline } from './pipelines/load.js';
 export type { Pipeline, Task } from './pipelines/pipeline.js';
 export { reportOf, type ValidationReport } from './pipelines/report.js';
-export type { Statistics } from './waves/statistics.js';
+export type { Statistics } from './pipelines/waves.js';
 
 // The plan
 export type { PlanDefinition, SubPipelineDefinition } from './definition/schema/plan-schema.js';
 export { checkPlan, checkPlanDefinition, type PlanCheck, type PlanCheckOptions } from './plans/check.js';
-export type { GivenPipeline } from './plans/given-pipeline.js';
+export type { GivenPipeline } from './plans/plan.js';
 export { loadPlan } from './plans/load.js';
 export type { Plan, SubPipeline } from './plans/plan.js';
-export { planReportOf, type PlanReport } from './plans/report.js';
+export { planReportOf, type PlanReport } from './plans/load.js';
 export type { KeyUse, PlanStatistics } from './plans/statistics.js';
 
 // The run

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../common/clock.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
-import type { PlanReport } from '../plans/report.js';
+import type { PlanReport } from '../plans/load.js';
 import type { RunPage } from '../runs/listing.js';
 import type { Acceptance, RunRecord, RunSummary } from '../runs/record.js';
 import { baseOf, keyHeaders, pathOfRun, queryOf } from './address.js';

@@ -32,7 +32,7 @@ export type { RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/run-inputs.js';
 export type { Graph } from '../pipelines/graph.js';
 export type { ValidationReport } from '../pipelines/report.js';
-export type { PlanReport } from '../plans/report.js';
+export type { PlanReport } from '../plans/load.js';
 export type { PlanStatistics } from '../plans/statistics.js';
 export type { RunPage } from '../runs/listing.js';
 export type { Acceptance, RunRecord, RunSummary } from '../runs/record.js';

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
-import { KnownPipelines } from '../pipelines/known-pipelines.js';
+import { KnownPipelines } from '../pipelines/validation-cache.js';
 import { RunRegistry } from '../runs/registry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { createApp } from './app.js';

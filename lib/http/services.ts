@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { KnownPipelines } from '../pipelines/known-pipelines.js';
+import type { KnownPipelines } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { Caller } from './auth/caller.js';

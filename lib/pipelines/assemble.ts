@@ -1,14 +1,13 @@
+import { weightOf } from '../common/json.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 import type { Catalog } from '../tools/catalog.js';
-import { weightOf } from '../common/json.js';
-import { statisticsOf } from '../waves/statistics.js';
 import { contractOf } from './contract.js';
 import type { Draft, DraftTask } from './draft.js';
-import { certain, entryOf } from './certain.js';
-import { upstreamOf } from './order.js';
 import type { CheckAnother, Pipeline, Task } from './pipeline.js';
-import { storesOf } from './stores.js';
+import { storesOf } from './rules/stores.js';
+import { certain, entryOf } from './suggestions.js';
+import { statisticsOf, type Upstream } from './waves.js';
 
 /** A pipeline holds its definition, the compiled templates, and what stands around them. */
 const COMPILED = 3;
@@ -65,4 +64,20 @@ function taskOf(
     retries: declared.retry ?? 0,
     timeoutMs: declared.timeout === undefined ? undefined : declared.timeout * 1000,
   };
+}
+
+/** Who runs before whom: by the outputs that a task's templates read, and by `await` (rules 5 and 6). */
+export function upstreamOf(draft: Draft): Upstream {
+  return new Map(draft.tasks.map((task) => [task.id, upstreamOfTask(task, draft.taskIds)]));
+}
+
+function upstreamOfTask(task: DraftTask, taskIds: ReadonlySet<string>): Set<string> {
+  const upstream = new Set<string>();
+  const follow = (id: string): void => {
+    if (id !== task.id && taskIds.has(id)) upstream.add(id);
+  };
+  for (const { reference } of task.references) if (reference.kind === 'task') follow(reference.taskId);
+  for (const { reference } of task.overReferences) if (reference.kind === 'task') follow(reference.taskId);
+  for (const id of task.awaits) follow(id);
+  return upstream;
 }

@@ -1,25 +1,23 @@
-import { PIPELINE_SHAPE } from '../definition/schema/pipeline-shape.js';
 import { byPosition, firstProblems, notToldAlready, placed } from '../definition/placing.js';
+import { PIPELINE_SHAPE } from '../definition/schema/pipeline-shape.js';
 import { rootOf } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
-import { readSource, type Source, sourceOfValue } from '../definition/text/source.js';
 import { type Finding, structureFindings } from '../definition/schema/structure.js';
+import { readSource, type Source, sourceOfValue } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
-import { type Layering, layer } from '../waves/layering.js';
-import { assemble } from './assemble.js';
-import { callFindings } from './calls.js';
+import { assemble, upstreamOf } from './assemble.js';
+import { type Known, knownOf } from './check-context.js';
 import { type Draft, draftOf, inputsReadBy } from './draft.js';
-import { type Known, knownOf } from './known.js';
 import { nestedChecks, nestedPipelines } from './nested-pipelines.js';
-import { upstreamOf } from './order.js';
-import { paramFindings } from './param-findings.js';
 import type { Check, CheckAnother, KnownOfRun } from './pipeline.js';
-import { referenceFindings } from './reference-findings.js';
-import { sessionFindings } from './session-findings.js';
-import { shortenedList } from './shortened-list.js';
-import { Suggestions } from './suggestions.js';
-import { superfluousInputs } from './superfluous-inputs.js';
-import { taskFindings } from './task-findings.js';
+import { paramFindings } from './rules/params.js';
+import { callFindings } from './rules/pipeline-calls.js';
+import { referenceFindings } from './rules/references.js';
+import { sessionFindings } from './rules/sessions.js';
+import { taskFindings } from './rules/tasks.js';
+import { superfluousInputs } from './rules/unused-inputs.js';
+import { shortenedList, Suggestions } from './suggestions.js';
+import { layer, type Layering } from './waves.js';
 
 export type { Check } from './pipeline.js';
 

@@ -1,9 +1,9 @@
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { isObject } from '../common/json.js';
 import { BUILTIN_TOOLS } from '../tools/builtin/all.js';
-import { runsPipeline } from './calls.js';
+import { runsPipeline } from './rules/pipeline-calls.js';
 import { type Draft, type DraftTask, inputsReadBy } from './draft.js';
-import { storeOf, storesUnknownKey } from './stores.js';
+import { storeOf, storesUnknownKey } from './rules/stores.js';
 
 /**
  * What a pipeline asks of whoever runs it, and what it leaves behind: what a plan says of it is held against this

@@ -1,6 +1,6 @@
 import type { Template } from '../definition/template/template.js';
 import { beforeLines, dotChart, dotText, inColumns, mermaidChart, mermaidText } from './chart.js';
-import { entryOf } from './certain.js';
+import { entryOf } from './suggestions.js';
 import type { Pipeline, Task } from './pipeline.js';
 
 /** A pipeline as waves and arrows: what the renderers draw, and what `graph --json` prints. */

@@ -4,9 +4,9 @@ import { readSource, type Source, sourceWithin } from '../definition/text/source
 import { unquotedByEntry } from '../definition/text/unquoted.js';
 import { isObject } from '../common/json.js';
 import { LONGEST_CALLED_DEFINITION, MOST_NESTED_PIPELINES } from '../common/limits.js';
-import { runsPipeline, standsInPlace } from './calls.js';
+import { runsPipeline, standsInPlace } from './rules/pipeline-calls.js';
 import type { Draft, DraftTask } from './draft.js';
-import type { Known } from './known.js';
+import type { Known } from './check-context.js';
 import type { Check, Pipeline } from './pipeline.js';
 
 /** What the check of a definition within a task found. */

@@ -3,7 +3,7 @@ import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { Template } from '../definition/template/template.js';
 import type { JsonObject } from '../common/json.js';
 import type { Tool } from '../tools/tool.js';
-import type { Statistics } from '../waves/statistics.js';
+import type { Statistics } from './waves.js';
 import type { Contract } from './contract.js';
 
 /**

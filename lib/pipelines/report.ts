@@ -1,5 +1,5 @@
 import { type Problem, sentence } from '../definition/problem.js';
-import type { Statistics } from '../waves/statistics.js';
+import type { Statistics } from './waves.js';
 import type { Check } from './check.js';
 
 /** The body of a validation endpoint, and what `validate --json` prints (D33, D41). */

@@ -1,9 +1,9 @@
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Problem } from '../definition/problem.js';
 import { weightOf } from '../common/json.js';
-import { entryOf } from '../pipelines/certain.js';
+import { entryOf } from '../pipelines/suggestions.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
-import type { Upstream } from '../waves/layering.js';
+import type { Upstream } from '../pipelines/waves.js';
 import type { Plan, SubPipeline } from './plan.js';
 import type { PlanStatistics } from './statistics.js';
 

@@ -1,26 +1,24 @@
-import { PLAN_SHAPE } from '../definition/schema/plan-shape.js';
-import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { byPosition, firstProblems, notToldAlready, placed } from '../definition/placing.js';
 import type { Problem } from '../definition/problem.js';
+import type { PlanDefinition } from '../definition/schema/plan-schema.js';
+import { PLAN_SHAPE } from '../definition/schema/plan-shape.js';
 import { rootOf } from '../definition/schema/root.js';
-import { readSource, type Source, sourceOfValue } from '../definition/text/source.js';
 import { type Finding, structureFindings } from '../definition/schema/structure.js';
+import { readSource, type Source, sourceOfValue } from '../definition/text/source.js';
 import type { CheckOptions } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
+import { superfluousInputs } from '../pipelines/rules/unused-inputs.js';
 import { Suggestions } from '../pipelines/suggestions.js';
-import { superfluousInputs } from '../pipelines/superfluous-inputs.js';
-import { layer, type Upstream } from '../waves/layering.js';
+import { layer, type Upstream } from '../pipelines/waves.js';
 import { assemblePlan } from './assemble.js';
-import { contractFindings } from './contract-findings.js';
 import { type DraftSubPipeline, type PlanDraft, planDraftOf } from './draft.js';
-import type { GivenPipeline } from './given-pipeline.js';
-import { keyFindings } from './key-findings.js';
-import { cycleFinding, needsOf, orderOf } from './order.js';
+import { cycleFinding, needsOf, orderOf, Writers } from './order.js';
 import { checkPipelines, type KnownOfPipelines, type PipelineCheck } from './pipeline-checks.js';
-import type { Plan } from './plan.js';
+import type { GivenPipeline, Plan } from './plan.js';
+import { contractFindings } from './rules/contract.js';
+import { keyFindings } from './rules/keys.js';
+import { superfluousPipelines } from './rules/unused-pipelines.js';
 import { type PlanStatistics, planStatisticsOf } from './statistics.js';
-import { superfluousPipelines } from './superfluous-pipelines.js';
-import { Writers } from './writers.js';
 
 export interface PlanCheckOptions extends CheckOptions {
   /** Pipelines that do not stand in the plan itself, by sub-pipeline id. */

@@ -1,8 +1,8 @@
 import { rootOf } from '../definition/schema/root.js';
 import type { Source } from '../definition/text/source.js';
 import { type DraftSubPipeline, firstOfEach, planDraftOf } from './draft.js';
-import { PlanFolder, type Reading } from './folder.js';
-import type { GivenPipeline } from './given-pipeline.js';
+import { PlanFolder, type Reading } from './plan-folder.js';
+import type { GivenPipeline } from './plan.js';
 
 /**
  * Reads the pipelines that do not stand in a plan itself, by sub-pipeline id: from the files that it names, or from

@@ -1,6 +1,5 @@
 import { beforeLines, dotChart, dotText, inColumns, mermaidChart, mermaidText } from '../pipelines/chart.js';
-import { entryOf } from '../pipelines/certain.js';
-import { shortenedList } from '../pipelines/shortened-list.js';
+import { entryOf, shortenedList } from '../pipelines/suggestions.js';
 import type { Plan } from './plan.js';
 
 /** A plan as waves of sub-pipelines and arrows: what the renderers draw, and what `graph --json` prints. */

@@ -9,8 +9,8 @@ import { checkSource } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { DraftSubPipeline, PlanDraft } from './draft.js';
-import type { GivenPipeline } from './given-pipeline.js';
-import type { KnownKeys } from './key-findings.js';
+import type { GivenPipeline } from './plan.js';
+import type { KnownKeys } from './rules/keys.js';
 
 /** Where inline pipelines stand: in what was read for the plan, below its root. */
 interface Surroundings {

@@ -1,5 +1,5 @@
-import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Problem } from '../definition/problem.js';
+import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { PlanStatistics } from './statistics.js';
 
@@ -29,3 +29,13 @@ export interface SubPipeline {
   /** Sub-pipelines that run before it: they store what it reads (Plan, rule 1). */
   readonly needs: readonly string[];
 }
+
+/** The pipeline of a sub-pipeline, from outside the plan; or why it could not be had. */
+export type GivenPipeline =
+  | {
+      readonly text: string;
+      /** As people name it, relative to the plan; undefined when it is no file. */
+      readonly file?: string;
+    }
+  | { readonly value: unknown }
+  | { readonly missing: { readonly message: string; readonly hint?: string } };

@@ -1,5 +1,5 @@
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
-import { entryOf } from '../pipelines/certain.js';
+import { entryOf } from '../pipelines/suggestions.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 
 /** What `validate` prints about a sound plan. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { stripVTControlCharacters } from 'node:util';
-import type { PlanReport } from '../../lib/plans/report.js';
+import type { PlanReport } from '../../lib/plans/load.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { invoke, Screen } from './invoke.js';
 

@@ -206,7 +206,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/plan/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that there is not',
   'lib/execution/run/task-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/http/routing/endpoint.ts': 'a bug: an answer that its own documents refuse',
-  'lib/pipelines/certain.ts': 'a bug: what the checks proved is missing',
+  'lib/pipelines/suggestions.ts': 'a bug: what the checks proved is missing',
   'lib/tools/documents/csv.ts': 'caught by readCsv, and told as a ToolError with the line',
   'lib/tools/exported-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/foreign-tool.ts': 'caught by loadTools: bad_tool_file',

@@ -4,7 +4,7 @@ import { kindOfDefinition } from '../../lib/definition/schema/root.js';
 import type { Problem } from '../../lib/definition/problem.js';
 import { checkPipeline } from '../../lib/pipelines/check.js';
 import { checkPlan } from '../../lib/plans/check.js';
-import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
+import type { GivenPipeline } from '../../lib/plans/plan.js';
 import { compileTemplate } from '../../lib/definition/template/template.js';
 import type { Scope } from '../../lib/definition/template/scope.js';
 import { STATUS_OF_CODE } from '../../lib/http/errors/error-response.js';

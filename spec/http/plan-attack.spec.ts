@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { PlanResult } from '../../lib/execution/results.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
-import type { PlanReport } from '../../lib/plans/report.js';
+import type { PlanReport } from '../../lib/plans/load.js';
 import { Puppet } from '../support/puppet.js';
 import { type Answered, serving, type Serving } from '../support/serving.js';
 import { LETTER, LETTER_PIPELINES, pipelineOf, storing } from './support/plans.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { planJsonSchema } from '../../lib/definition/schema/json-schema.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
-import type { PlanReport } from '../../lib/plans/report.js';
+import type { PlanReport } from '../../lib/plans/load.js';
 import { serving, type Serving } from '../support/serving.js';
 import { LETTER, LETTER_PIPELINES, LETTER_YAML, pipelineOf, storing } from './support/plans.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
-import { readDefinition } from '../../lib/pipelines/definition-file.js';
+import { readDefinition } from '../../lib/pipelines/load.js';
 import { rejectionOf } from '../support/rejection.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { readSource } from '../../lib/definition/text/source.js';
 import { readPipelines } from '../../lib/plans/files.js';
-import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
+import type { GivenPipeline } from '../../lib/plans/plan.js';
 import { planOf } from '../support/checking-plans.js';
 import { asNobody } from '../support/as-nobody.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { InvalidDefinitionError } from '../../lib/pipelines/invalid-definition.js';
-import { loadPipeline } from '../../lib/pipelines/load.js';
+import { InvalidDefinitionError, loadPipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { pipelineWith, planOf } from '../support/checking-plans.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { planReportOf } from '../../lib/plans/report.js';
+import { planReportOf } from '../../lib/plans/load.js';
 import { checkingPlan, fileOf, keeping, planOf } from '../support/checking-plans.js';
 
 describe('the report of a checked plan (D33, D41)', () => {

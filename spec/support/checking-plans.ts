@@ -1,7 +1,6 @@
 import type { Problem } from '../../lib/definition/problem.js';
 import { checkPlan, type PlanCheck, type PlanCheckOptions } from '../../lib/plans/check.js';
-import type { GivenPipeline } from '../../lib/plans/given-pipeline.js';
-import type { Plan } from '../../lib/plans/plan.js';
+import type { GivenPipeline, Plan } from '../../lib/plans/plan.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 
 export function checkingPlan(text: string, options: Partial<PlanCheckOptions> = {}): PlanCheck {

@@ -1,5 +1,5 @@
 import { Command, Option } from 'clipanion';
-import type { Statistics } from '../../waves/statistics.js';
+import type { Statistics } from '../../pipelines/waves.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { prepare } from '../input/load-definition.js';

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Source } from '../../definition/text/source.js';
 import type { CheckOptions } from '../../pipelines/check.js';
-import type { GivenPipeline } from '../../plans/given-pipeline.js';
+import type { GivenPipeline } from '../../plans/plan.js';
 import type { CliContext } from '../context.js';
 import type { Given, NamedText, PlanPreparation } from './loaded-definition.js';
 import { STANDARD_INPUT } from './read-file.js';

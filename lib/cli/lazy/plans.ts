@@ -2,4 +2,4 @@
 export { checkPlanSource } from '../../plans/check.js';
 export { readPipelines } from '../../plans/files.js';
 export { planDot, type PlanGraph, planGraphOf, planMermaid, planText } from '../../plans/graph.js';
-export { planReportOf } from '../../plans/report.js';
+export { planReportOf } from '../../plans/load.js';

@@ -1,6 +1,6 @@
 import { type ErrorCode, messageOf, TaskFailedError, WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
-import { InvalidDefinitionError } from '../../pipelines/invalid-definition.js';
+import { InvalidDefinitionError } from '../../pipelines/load.js';
 import { errorsOf } from '../../pipelines/report.js';
 import type { ErrorBody } from '../schemas/error.js';
 

@@ -3,12 +3,11 @@ import type { JsonObject } from '../../common/json.js';
 import type { Problem } from '../../definition/problem.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { Check } from '../../pipelines/check.js';
-import { InvalidDefinitionError } from '../../pipelines/invalid-definition.js';
-import type { KnownPipelines } from '../../pipelines/known-pipelines.js';
+import { InvalidDefinitionError } from '../../pipelines/load.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
+import type { KnownPipelines } from '../../pipelines/validation-cache.js';
 import { checkPlan, checkPlanDefinition, type PlanCheck, type PlanCheckOptions } from '../../plans/check.js';
-import type { GivenPipeline } from '../../plans/given-pipeline.js';
-import type { Plan } from '../../plans/plan.js';
+import type { GivenPipeline, Plan } from '../../plans/plan.js';
 import type { Catalog } from '../../tools/catalog.js';
 
 /** A definition as it came. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { RunInputs } from '../../execution/run-inputs.js';
 import { dot, graphOf, mermaid } from '../../pipelines/graph.js';
-import type { KnownPipelines } from '../../pipelines/known-pipelines.js';
+import type { KnownPipelines } from '../../pipelines/validation-cache.js';
 import { reportOf } from '../../pipelines/report.js';
 import { tenantFor } from '../auth/caller.js';
 import { PLANS_GO_ELSEWHERE } from '../routing/misplaced-fields.js';

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { PlanInputs } from '../../execution/run-inputs.js';
-import { planReportOf } from '../../plans/report.js';
+import { planReportOf } from '../../plans/load.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { tenantFor } from '../auth/caller.js';
 import { PIPELINES_GO_ELSEWHERE } from '../routing/misplaced-fields.js';

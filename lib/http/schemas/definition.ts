@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { Problem, ProblemCode } from '../../definition/problem.js';
 import type { Graph } from '../../pipelines/graph.js';
 import type { ValidationReport } from '../../pipelines/report.js';
-import type { Statistics } from '../../waves/statistics.js';
+import type { Statistics } from '../../pipelines/waves.js';
 import { Count, nullable, wire } from './wire.js';
 
 const strings = Type.Array(Type.String());

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { PlanReport } from '../../plans/report.js';
+import type { PlanReport } from '../../plans/load.js';
 import type { PlanStatistics } from '../../plans/statistics.js';
 import { reportFields } from './definition.js';
 import { Count, nullable, wire } from './wire.js';

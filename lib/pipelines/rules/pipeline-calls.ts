@@ -1,8 +1,8 @@
-import type { Finding } from '../definition/schema/structure.js';
-import { isObject } from '../common/json.js';
-import { MOST_NESTED_PIPELINES } from '../common/limits.js';
-import { runPipeline } from '../tools/builtin/run-pipeline.js';
-import type { Draft, DraftTask } from './draft.js';
+import type { Finding } from '../../definition/schema/structure.js';
+import { isObject } from '../../common/json.js';
+import { MOST_NESTED_PIPELINES } from '../../common/limits.js';
+import { runPipeline } from '../../tools/builtin/run-pipeline.js';
+import type { Draft, DraftTask } from '../draft.js';
 
 /** A task that runs a pipeline may store whatever that one stores (D49). */
 export function runsPipeline({ tool }: DraftTask): boolean {

@@ -1,8 +1,8 @@
-import { messageOf } from '../common/errors.js';
-import { isObject, type Json } from '../common/json.js';
-import { isParamType, keywordCheck, keywordsOf, resolveParam } from '../definition/params.js';
-import type { ParamDefinition } from '../definition/schema/schema.js';
-import type { Finding } from '../definition/schema/structure.js';
+import { messageOf } from '../../common/errors.js';
+import { isObject, type Json } from '../../common/json.js';
+import { isParamType, keywordCheck, keywordsOf, resolveParam } from '../../definition/params.js';
+import type { ParamDefinition } from '../../definition/schema/schema.js';
+import type { Finding } from '../../definition/schema/structure.js';
 
 /** Are the declared parameters usable: keywords that are JSON Schema, defaults that fit (D4)? */
 export function paramFindings(definition: unknown): Finding[] {

@@ -1,10 +1,10 @@
-import type { Path } from '../definition/problem.js';
-import { RESERVED_TASK_IDS } from '../definition/schema/fields.js';
-import type { Finding } from '../definition/schema/structure.js';
-import type { Catalog } from '../tools/catalog.js';
-import { literalInputProblems } from '../tools/input-check.js';
-import type { Draft, DraftTask } from './draft.js';
-import type { Suggestions } from './suggestions.js';
+import type { Path } from '../../definition/problem.js';
+import { RESERVED_TASK_IDS } from '../../definition/schema/fields.js';
+import type { Finding } from '../../definition/schema/structure.js';
+import type { Catalog } from '../../tools/catalog.js';
+import { literalInputProblems } from '../../tools/input-check.js';
+import type { Draft, DraftTask } from '../draft.js';
+import type { Suggestions } from '../suggestions.js';
 
 /** Task ids that stand twice or would hide a namespace (D1); tools that do not exist; inputs that they do not take. */
 export function taskFindings(draft: Draft, catalog: Catalog, suggestions: Suggestions): Finding[] {

@@ -1,8 +1,8 @@
-import type { Finding } from '../definition/schema/structure.js';
-import type { Keys } from '../pipelines/known.js';
-import type { Suggestions } from '../pipelines/suggestions.js';
-import type { DraftSubPipeline, PlacedKey, PlanDraft } from './draft.js';
-import type { Writers } from './writers.js';
+import type { Finding } from '../../definition/schema/structure.js';
+import type { Keys } from '../../pipelines/check-context.js';
+import type { Suggestions } from '../../pipelines/suggestions.js';
+import type { DraftSubPipeline, PlacedKey, PlanDraft } from '../draft.js';
+import type { Writers } from '../order.js';
 
 /** What the lists of keys are held against. */
 export interface KnownKeys {

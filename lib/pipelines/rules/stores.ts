@@ -1,7 +1,7 @@
-import type { Path } from '../definition/problem.js';
-import { store } from '../tools/builtin/store.js';
-import type { Draft, DraftTask } from './draft.js';
-import { entryOf } from './certain.js';
+import type { Path } from '../../definition/problem.js';
+import { store } from '../../tools/builtin/store.js';
+import type { Draft, DraftTask } from '../draft.js';
+import { entryOf } from '../suggestions.js';
 
 /** What a task stores by its literal name. */
 interface Store {

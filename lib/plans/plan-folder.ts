@@ -1,9 +1,8 @@
-import { realpath } from 'node:fs/promises';
-import { isAbsolute, resolve } from 'node:path';
-import { definitionTextAt, whyUnreadable } from '../pipelines/definition-file.js';
+import { opendir, realpath } from 'node:fs/promises';
+import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { errorCode } from '../common/errors.js';
-import { isInside } from './inside.js';
-import { Neighbours } from './neighbours.js';
+import { nearest } from '../definition/suggest.js';
+import { definitionTextAt, whyUnreadable } from '../pipelines/load.js';
 
 /** What stands at a path of the folder: a text, nothing, the plan itself, or what is not read, with the reason. */
 export type Reading =
@@ -79,4 +78,67 @@ function unreachable(name: string, error: unknown): Reading {
 
 function refused(name: string, why: string): Reading {
   return { kind: 'refused', message: `cannot read "${name}": ${why}` };
+}
+
+/** For how many files that are not there a name is looked for. */
+const MOST_SUGGESTIONS = 50;
+
+/** How much of a folder is read for a name. */
+const MOST_ENTRIES = 1000;
+
+const ENDINGS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
+
+/** The files that stand in a plan's folder, for a hint when one is named that does not. */
+export class Neighbours {
+  readonly #folder: string;
+  readonly #planFile: string | undefined;
+  #left = MOST_SUGGESTIONS;
+
+  /** Both with every link followed. */
+  constructor(folder: string, planFile: string | undefined) {
+    this.#folder = folder;
+    this.#planFile = planFile;
+  }
+
+  /** The file that was probably meant: beside the one that is named, and called nearly like it. */
+  async nearest(name: string): Promise<string | undefined> {
+    if (this.#left-- <= 0) return undefined;
+    const files = new Map((await this.#filesBeside(name)).map((file) => [stem(file), file]));
+    const near = files.get(nearest(stem(name), files.keys()) ?? '');
+    return near === undefined ? undefined : join(dirname(name), near);
+  }
+
+  async #filesBeside(name: string): Promise<string[]> {
+    try {
+      const folder = await realpath(resolve(this.#folder, dirname(name)));
+      return isInside(folder, this.#folder) ? await this.#filesIn(folder) : [];
+    } catch {
+      // That the file is missing is told already; without its folder there is no name to suggest.
+      return [];
+    }
+  }
+
+  async #filesIn(folder: string): Promise<string[]> {
+    const files: string[] = [];
+    let left = MOST_ENTRIES;
+    for await (const entry of await opendir(folder)) {
+      if (left-- <= 0) break;
+      const isFile = entry.isFile() || entry.isSymbolicLink();
+      if (!isFile || !ENDINGS.has(extname(entry.name)) || join(folder, entry.name) === this.#planFile)
+        continue;
+      files.push(entry.name);
+    }
+    return files.sort();
+  }
+}
+
+/** Without its ending: that two files are YAML makes no names alike. */
+function stem(name: string): string {
+  return basename(name, extname(name));
+}
+
+/** Does a path lead into a folder, or to the folder itself? Both are absolute. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

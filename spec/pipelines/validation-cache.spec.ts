@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import type { Check } from '../../lib/pipelines/check.js';
-import { KnownPipelines } from '../../lib/pipelines/known-pipelines.js';
+import { KnownPipelines } from '../../lib/pipelines/validation-cache.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { layer, type Upstream } from '../../lib/waves/layering.js';
+import { layer, type Upstream } from '../../lib/pipelines/waves.js';
 
 function graph(edges: Record<string, readonly string[]>): Upstream {
   return new Map(Object.entries(edges).map(([id, needs]) => [id, new Set(needs)]));

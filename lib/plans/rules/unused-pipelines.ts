@@ -1,7 +1,7 @@
-import { type Problem, pointerOf } from '../definition/problem.js';
-import { Suggestions } from '../pipelines/suggestions.js';
-import { firstOfEach, type PlanDraft } from './draft.js';
-import type { GivenPipeline } from './given-pipeline.js';
+import { type Problem, pointerOf } from '../../definition/problem.js';
+import { Suggestions } from '../../pipelines/suggestions.js';
+import { firstOfEach, type PlanDraft } from '../draft.js';
+import type { GivenPipeline } from '../plan.js';
 
 /** Pipelines given beside the plan that none of its sub-pipelines takes. */
 export function superfluousPipelines(draft: PlanDraft, given: ReadonlyMap<string, GivenPipeline>): Problem[] {

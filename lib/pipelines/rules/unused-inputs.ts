@@ -1,5 +1,5 @@
-import type { Problem } from '../definition/problem.js';
-import { Suggestions } from './suggestions.js';
+import type { Problem } from '../../definition/problem.js';
+import { Suggestions } from '../suggestions.js';
 
 /** What a run may be given, and the words for what it may not. */
 interface Taken {

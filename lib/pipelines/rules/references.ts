@@ -1,7 +1,7 @@
-import type { Finding } from '../definition/schema/structure.js';
-import { parseTemplate } from '../definition/template/parser.js';
-import type { Draft, DraftTask, PlacedReference } from './draft.js';
-import type { Suggestions } from './suggestions.js';
+import type { Finding } from '../../definition/schema/structure.js';
+import { parseTemplate } from '../../definition/template/parser.js';
+import type { Draft, DraftTask, PlacedReference } from '../draft.js';
+import type { Suggestions } from '../suggestions.js';
 
 /** What references are held against. */
 export interface Known {
