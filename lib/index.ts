@@ -41,7 +41,7 @@ export { MemoryBlackboard } from './blackboard/memory.js';
 
 // The tools
 export { builtinCatalog, Catalog } from './tools/catalog.js';
-export { fileAccess } from './tools/files.js';
+export { fileAccess } from './tools/files/files.js';
 export type { PipelineCall, PipelineOutcome } from './tools/pipeline-call.js';
 export {
   defineTool,

@@ -5,7 +5,7 @@ import { openLog } from '../../lib/http/logging/log.js';
 import { openServer } from '../../lib/http/server.js';
 import { readServerConfig } from '../../lib/common/config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { fileAccess } from '../../lib/tools/files.js';
+import { fileAccess } from '../../lib/tools/files/files.js';
 import { heapInUse } from '../measure.js';
 import { answerParent } from './questions.js';
 

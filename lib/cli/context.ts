@@ -79,7 +79,7 @@ export const systemServices: Services = {
   async catalog(specifiers, cwd) {
     const { builtinCatalog } = await import('./lazy/validation.js');
     if (specifiers.length === 0) return builtinCatalog();
-    const { loadTools } = await import('../tools/load.js');
+    const { loadTools } = await import('../tools/loading/load.js');
     const entry = packageEntry();
     const loaded = await Promise.all(
       specifiers.map((specifier) => loadTools(specifier, cwd, { entry, importModule })),

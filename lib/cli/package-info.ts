@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ImportModule } from '../tools/load.js';
+import type { ImportModule } from '../tools/loading/load.js';
 
 /** The name by which people call this program. */
 export const PROGRAM = 'wavetrain';

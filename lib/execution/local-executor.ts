@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Blackboard } from '../blackboard/blackboard.js';
 import { type Clock, systemClock } from '../common/clock.js';
 import { TaskFailedError, WavetrainError } from '../common/errors.js';
-import { fileAccess } from '../tools/files.js';
+import { fileAccess } from '../tools/files/files.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
 import type { Executor } from './executor.js';

@@ -1,6 +1,6 @@
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { isObject } from '../common/json.js';
-import { BUILTIN_TOOLS } from '../tools/builtin/all.js';
+import { BUILTIN_TOOLS } from '../tools/builtin/index.js';
 import { runsPipeline } from './rules/pipeline-calls.js';
 import { type Draft, type DraftTask, inputsReadBy } from './draft.js';
 import { storeOf, storesUnknownKey } from './rules/stores.js';

@@ -4,7 +4,7 @@ import { type Reference, referenceOf } from '../definition/template/reference.js
 import { compileTemplate, type PlacedProblem, type Template } from '../definition/template/template.js';
 import { isObject, type Json, type JsonObject } from '../common/json.js';
 import type { Catalog } from '../tools/catalog.js';
-import { verbatimInputs } from '../tools/verbatim.js';
+import { verbatimInputs } from '../tools/inputs/verbatim.js';
 
 /** A reference of a template, and where it stands in the definition. */
 export interface PlacedReference {

@@ -1,4 +1,4 @@
-import { Line } from './line.js';
+import { Line } from './linked-set.js';
 
 /**
  * What waits, by tenant: each tenant's in the order in which it came, and the tenants in turn, so that nobody's

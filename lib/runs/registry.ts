@@ -16,7 +16,7 @@ import type { RegistryOptions, Submission } from './registry-options.js';
 import { mustBeSettled } from './rerun.js';
 import { Retention } from './retention.js';
 import { settleWithin } from './settle-within.js';
-import { freeTurn } from './turn.js';
+import { freeTurn } from './fair-turn.js';
 
 export type { RegistryOptions, RunFacts, Submission } from './registry-options.js';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { EventLog } from './event-log.js';
 import type { RetentionLimits } from './limits.js';
-import { Line } from './line.js';
+import { Line } from './linked-set.js';
 
 interface Kept {
   readonly log: EventLog;

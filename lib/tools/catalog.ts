@@ -1,5 +1,5 @@
 import { WavetrainError } from '../common/errors.js';
-import { BUILTIN_TOOLS } from './builtin/all.js';
+import { BUILTIN_TOOLS } from './builtin/index.js';
 import { metadataOf, type ToolMetadata } from './metadata.js';
 import type { Tool } from './tool.js';
 

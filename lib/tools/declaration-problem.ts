@@ -1,7 +1,7 @@
 import { nearest } from '../definition/suggest.js';
 import { schemaError } from '../common/json-schema/ajv.js';
-import { isFlat } from './flat-check.js';
-import { inputSchemaOf, SAME_WORDS } from './input-schema.js';
+import { isFlat } from './inputs/flat-check.js';
+import { inputSchemaOf, SAME_WORDS } from './inputs/input-schema.js';
 import type { InputDeclaration } from './tool.js';
 
 /** Declarations that no compiler has seen. */

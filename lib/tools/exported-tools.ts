@@ -1,5 +1,5 @@
 import { isObject, kindOf } from '../common/json.js';
-import { asTool } from './foreign-tool.js';
+import { asTool } from './loading/foreign-tool.js';
 import type { Tool } from './tool.js';
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { checkDefinition } from '../../lib/pipelines/check.js';
 import { builtinCatalog, Catalog } from '../../lib/tools/catalog.js';
-import { literalInputProblems } from '../../lib/tools/input-check.js';
+import { literalInputProblems } from '../../lib/tools/inputs/input-check.js';
 import { defineTool, type Tool } from '../../lib/tools/tool.js';
 import { checking, codes, only, pipelineOf } from '../support/checking.js';
 

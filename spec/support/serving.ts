@@ -4,7 +4,7 @@ import type { Key } from '../../lib/http/auth/keys-file.js';
 import { type OpenServer, openServer } from '../../lib/http/server.js';
 import type { RunWatcher } from '../../lib/http/server-options.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { fileAccess } from '../../lib/tools/files.js';
+import { fileAccess } from '../../lib/tools/files/files.js';
 import type { Tool } from '../../lib/tools/tool.js';
 
 export interface ServingOptions {

@@ -1,3 +1,3 @@
 /** What it takes to run a pipeline, to be imported when one runs: XState costs more than a short command. */
 export { RunRegistry } from '../../runs/registry.js';
-export { fileAccess } from '../../tools/files.js';
+export { fileAccess } from '../../tools/files/files.js';

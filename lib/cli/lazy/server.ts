@@ -5,4 +5,4 @@ export { openServer } from '../../http/server.js';
 export { transformWith } from '../../tools/builtin/transform.js';
 export { ExpressionProcesses } from '../../tools/expressions/expression-processes.js';
 export { openTracing } from '../../telemetry/tracing.js';
-export { fileAccess } from '../../tools/files.js';
+export { fileAccess } from '../../tools/files/files.js';

@@ -3,7 +3,7 @@ import type { Scope } from '../../definition/template/scope.js';
 import { messageOf, type TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, kindOf } from '../../common/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
-import { checkInputs } from '../../tools/input-check.js';
+import { checkInputs } from '../../tools/inputs/input-check.js';
 import { Invocation, type InvocationEnd } from '../invocation/invocation.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/given-values.js';

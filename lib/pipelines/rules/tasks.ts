@@ -2,7 +2,7 @@ import type { Path } from '../../definition/problem.js';
 import { RESERVED_TASK_IDS } from '../../definition/schema/fields.js';
 import type { Finding } from '../../definition/schema/structure.js';
 import type { Catalog } from '../../tools/catalog.js';
-import { literalInputProblems } from '../../tools/input-check.js';
+import { literalInputProblems } from '../../tools/inputs/input-check.js';
 import type { Draft, DraftTask } from '../draft.js';
 import type { Suggestions } from '../suggestions.js';
 

@@ -3,7 +3,7 @@ import { type TaskFailure, ToolError } from '../../../lib/common/errors.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { fileAccess } from '../../../lib/tools/files.js';
+import { fileAccess } from '../../../lib/tools/files/files.js';
 import type { PipelineCall } from '../../../lib/tools/pipeline-call.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { running } from '../../support/running.js';

@@ -4,7 +4,7 @@ import { OutputBudget } from '../../../lib/execution/memory-budget.js';
 import { CalledPipelines } from '../../../lib/execution/nested/called-pipelines.js';
 import { NestedBudget, NestedCrowd } from '../../../lib/execution/nested/nested-budget.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
-import { fileAccess } from '../../../lib/tools/files.js';
+import { fileAccess } from '../../../lib/tools/files/files.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
 import { Puppet } from '../../support/puppet.js';

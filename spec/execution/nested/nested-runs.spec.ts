@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json.js';
 import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
-import { fileAccess } from '../../../lib/tools/files.js';
+import { fileAccess } from '../../../lib/tools/files/files.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import type { Plan } from '../../../lib/plans/plan.js';

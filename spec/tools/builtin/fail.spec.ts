@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import { fail } from '../../../lib/tools/builtin/fail.js';
-import { checkInputs } from '../../../lib/tools/input-check.js';
+import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { toolContext } from '../../support/tool-context.js';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { messageOf, ToolError } from '../../../lib/common/errors.js';
 import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
-import { fileAccess } from '../../../lib/tools/files.js';
-import { checkInputs } from '../../../lib/tools/input-check.js';
+import { fileAccess } from '../../../lib/tools/files/files.js';
+import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
 import { rejectionOf } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { toolContext } from '../../support/tool-context.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runPipeline } from '../../../lib/tools/builtin/run-pipeline.js';
-import { checkInputs } from '../../../lib/tools/input-check.js';
+import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
 import type { PipelineCall } from '../../../lib/tools/pipeline-call.js';
 import { toolContext } from '../../support/tool-context.js';
 

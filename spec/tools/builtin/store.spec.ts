@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { store } from '../../../lib/tools/builtin/store.js';
-import { checkInputs } from '../../../lib/tools/input-check.js';
+import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
 import { toolContext } from '../../support/tool-context.js';
 
 describe('store', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { transform } from '../../../lib/tools/builtin/transform.js';
 import type { JsonObject } from '../../../lib/common/json.js';
-import { checkInputs } from '../../../lib/tools/input-check.js';
+import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
 import { toolContext } from '../../support/tool-context.js';
 
 function run(inputs: JsonObject): unknown {

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
-import { freeTurn } from '../../lib/runs/turn.js';
+import { freeTurn } from '../../lib/runs/fair-turn.js';
 
 describe('A turn of the event loop', () => {
   it('is served to one of those who ask for work at once, and what waits beside them is served in between', async () => {

@@ -1,10 +1,10 @@
-import type { Path, ProblemCode } from '../definition/problem.js';
-import { nearest } from '../definition/suggest.js';
-import type { JsonObject } from '../common/json.js';
-import type { Violation } from '../common/json-schema/violation.js';
+import type { Path, ProblemCode } from '../../definition/problem.js';
+import { nearest } from '../../definition/suggest.js';
+import type { JsonObject } from '../../common/json.js';
+import type { Violation } from '../../common/json-schema/violation.js';
 import { inspectInputs } from './inspect-inputs.js';
-import { TemplatePlaces } from './template-places.js';
-import type { Tool } from './tool.js';
+import { TemplatePlaces } from '../template-places.js';
+import type { Tool } from '../tool.js';
 import { verbatimInputs } from './verbatim.js';
 import { describeViolation } from './inspection.js';
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../common/json.js';
+import type { JsonObject } from '../../common/json.js';
 import { inspectInputs } from './inspect-inputs.js';
-import type { Tool } from './tool.js';
+import type { Tool } from '../tool.js';
 import { describeViolation } from './inspection.js';
 
 export { type LiteralProblem, literalInputProblems } from './literal-inputs.js';

@@ -1,13 +1,13 @@
-import { messageOf } from '../common/errors.js';
-import { isObject, kindOf } from '../common/json.js';
-import { declarationProblem, type ForeignDeclarations } from './declaration-problem.js';
+import { messageOf } from '../../common/errors.js';
+import { isObject, kindOf } from '../../common/json.js';
+import { declarationProblem, type ForeignDeclarations } from '../declaration-problem.js';
 import {
   defineTool,
   type InputDeclaration,
   type InputDeclarations,
   type OutputDeclaration,
   type Tool,
-} from './tool.js';
+} from '../tool.js';
 
 const known = new WeakMap<object, Tool>();
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asTool } from '../../lib/tools/foreign-tool.js';
+import { asTool } from '../../../lib/tools/loading/foreign-tool.js';
 
 const run = (): null => null;
 

@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
-import type { Violation } from '../common/json-schema/violation.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
+import type { Violation } from '../../common/json-schema/violation.js';
 import { allowedValues } from './input-schema.js';
-import type { InputDeclaration, Tool } from './tool.js';
+import type { InputDeclaration, Tool } from '../tool.js';
 import type { InputCheck } from './inspection.js';
 
 const FLAT_WORDS = new Set([

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { messageOf, WavetrainError } from '../../lib/common/errors.js';
-import { loadTools } from '../../lib/tools/load.js';
-import type { Tool } from '../../lib/tools/tool.js';
-import { rejectionOf } from '../support/rejection.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
-import { toolContext } from '../support/tool-context.js';
+import { messageOf, WavetrainError } from '../../../lib/common/errors.js';
+import { loadTools } from '../../../lib/tools/loading/load.js';
+import type { Tool } from '../../../lib/tools/tool.js';
+import { rejectionOf } from '../../support/rejection.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { toolContext } from '../../support/tool-context.js';
 
 /** What `import … from 'wavetrain'` finds in these specs: the modules under test, at their own paths. */
 const ENTRY = `
@@ -74,7 +74,7 @@ describe('loadTools (D48)', () => {
     }
 
     it('and shares its errors with it, so that a retry is spared when the tool says so', async () => {
-      const { ToolError } = await import('../../lib/common/errors.js');
+      const { ToolError } = await import('../../../lib/common/errors.js');
       folder.write('tools.ts', source);
       const [tool] = await load('./tools.ts');
       expect(() => tool?.run({ who: 'nobody' }, toolContext()))

@@ -1,4 +1,4 @@
-import type { Tool } from './tool.js';
+import type { Tool } from '../tool.js';
 
 const NONE: ReadonlySet<string> = new Set();
 

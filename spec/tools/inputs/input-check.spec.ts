@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { WavetrainError } from '../../lib/common/errors.js';
-import type { JsonObject } from '../../lib/common/json.js';
-import { checkInputs } from '../../lib/tools/input-check.js';
-import { defineTool, type InputDeclarations, type Tool } from '../../lib/tools/tool.js';
+import { WavetrainError } from '../../../lib/common/errors.js';
+import type { JsonObject } from '../../../lib/common/json.js';
+import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
+import { defineTool, type InputDeclarations, type Tool } from '../../../lib/tools/tool.js';
 
 function toolWith(inputs: InputDeclarations, openInputs = false): Tool {
   return defineTool({

@@ -1,9 +1,9 @@
-import { pointerOf } from '../definition/problem.js';
-import type { JsonObject } from '../common/json.js';
-import type { Violation } from '../common/json-schema/violation.js';
+import { pointerOf } from '../../definition/problem.js';
+import type { JsonObject } from '../../common/json.js';
+import type { Violation } from '../../common/json-schema/violation.js';
 import { flatCheck, isFlat } from './flat-check.js';
 import { schemaCheck } from './schema-check.js';
-import type { Tool } from './tool.js';
+import type { Tool } from '../tool.js';
 import type { InputCheck, InspectedInputs } from './inspection.js';
 
 const checks = new WeakMap<Tool, InputCheck>();

@@ -1,7 +1,7 @@
 import type { Tool } from '../tool.js';
 import { fail } from './fail.js';
 import { ingestDocument } from './ingest-document.js';
-import { mock } from './mock.js';
+import { mock } from './basic.js';
 import { runPipeline } from './run-pipeline.js';
 import { sleep } from './sleep.js';
 import { store } from './store.js';

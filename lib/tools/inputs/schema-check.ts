@@ -1,10 +1,10 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { messageOf, WavetrainError } from '../common/errors.js';
-import { type JsonObject, setOwn } from '../common/json.js';
-import { compileSchema } from '../common/json-schema/ajv.js';
-import { violationsOf } from '../common/json-schema/violation.js';
+import { messageOf, WavetrainError } from '../../common/errors.js';
+import { type JsonObject, setOwn } from '../../common/json.js';
+import { compileSchema } from '../../common/json-schema/ajv.js';
+import { violationsOf } from '../../common/json-schema/violation.js';
 import { inputSchemaOf } from './input-schema.js';
-import type { InputDeclaration, Tool } from './tool.js';
+import type { InputDeclaration, Tool } from '../tool.js';
 import type { InputCheck } from './inspection.js';
 
 /**

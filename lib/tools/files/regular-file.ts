@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
-import { errorCode, messageOf, ToolError } from '../common/errors.js';
+import { errorCode, messageOf, ToolError } from '../../common/errors.js';
 
 /**
  * Reads an ordinary file, at most `limitBytes` of it. Never waits for anybody, as a named pipe would make it, and

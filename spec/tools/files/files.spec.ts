@@ -3,10 +3,10 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import { messageOf, ToolError } from '../../lib/common/errors.js';
-import { fileAccess } from '../../lib/tools/files.js';
-import { rejectionOf } from '../support/rejection.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
+import { messageOf, ToolError } from '../../../lib/common/errors.js';
+import { fileAccess } from '../../../lib/tools/files/files.js';
+import { rejectionOf } from '../../support/rejection.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('fileAccess (D51)', () => {
   let folder: TemporaryFolder;

@@ -1,5 +1,5 @@
 import { processPace } from '../execution/event-loop-budget.js';
-import { Line } from './line.js';
+import { Line } from './linked-set.js';
 
 const waiting = new Line<() => void>();
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../lib/common/json.js';
-import { mock } from '../../lib/tools/builtin/mock.js';
-import { store } from '../../lib/tools/builtin/store.js';
-import { literalInputProblems } from '../../lib/tools/input-check.js';
-import { defineTool, type Tool } from '../../lib/tools/tool.js';
+import type { JsonObject } from '../../../lib/common/json.js';
+import { mock } from '../../../lib/tools/builtin/basic.js';
+import { store } from '../../../lib/tools/builtin/store.js';
+import { literalInputProblems } from '../../../lib/tools/inputs/input-check.js';
+import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 
 const select = defineTool({
   name: 'select',

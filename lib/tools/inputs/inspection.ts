@@ -1,5 +1,5 @@
-import { describeViolation as describe, type Violation } from '../common/json-schema/violation.js';
-import type { JsonObject } from '../common/json.js';
+import { describeViolation as describe, type Violation } from '../../common/json-schema/violation.js';
+import type { JsonObject } from '../../common/json.js';
 
 /** Inputs with their defaults, and what is wrong with them. */
 export interface InspectedInputs {

@@ -1,9 +1,9 @@
 import { symlinkSync } from 'node:fs';
 import { expect } from 'chai';
-import { messageOf, ToolError } from '../../lib/common/errors.js';
-import { readRegularFile } from '../../lib/tools/regular-file.js';
-import { rejectionOf } from '../support/rejection.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
+import { messageOf, ToolError } from '../../../lib/common/errors.js';
+import { readRegularFile } from '../../../lib/tools/files/regular-file.js';
+import { rejectionOf } from '../../support/rejection.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('readRegularFile', () => {
   let folder: TemporaryFolder;

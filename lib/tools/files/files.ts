@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { errorCode, messageOf, ToolError } from '../common/errors.js';
-import { FILE_LIMIT_BYTES } from '../common/limits.js';
+import { errorCode, messageOf, ToolError } from '../../common/errors.js';
+import { FILE_LIMIT_BYTES } from '../../common/limits.js';
 import { cannotRead, readRegularFile } from './regular-file.js';
-import type { FileAccess } from './tool.js';
+import type { FileAccess } from '../tool.js';
 
 /**
  * Lets tools read files inside `roots` and nowhere else (D51): whatever a path spells and whatever links lie on

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../common/json.js';
-import type { InputDeclaration } from './tool.js';
+import type { Json, JsonObject } from '../../common/json.js';
+import type { InputDeclaration } from '../tool.js';
 
 /** The words of a declaration that JSON Schema knows as well, and that are taken over as they are. */
 export const SAME_WORDS = [

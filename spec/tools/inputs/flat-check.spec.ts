@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Json, JsonObject } from '../../lib/common/json.js';
-import { flatCheck, isFlat } from '../../lib/tools/flat-check.js';
-import { schemaCheck } from '../../lib/tools/schema-check.js';
-import type { InputDeclaration, Tool } from '../../lib/tools/tool.js';
-import { describeViolation, type InspectedInputs } from '../../lib/tools/inspection.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
+import { flatCheck, isFlat } from '../../../lib/tools/inputs/flat-check.js';
+import { schemaCheck } from '../../../lib/tools/inputs/schema-check.js';
+import type { InputDeclaration, Tool } from '../../../lib/tools/tool.js';
+import { describeViolation, type InspectedInputs } from '../../../lib/tools/inputs/inspection.js';
 
 const scalar: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom(null, true, false, 0, -0, 1, 2.5, -3, 1e21, '', 'a', 'ab', '😀', '\ud83d', '5'),

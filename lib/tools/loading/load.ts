@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { errorCode, messageOf, WavetrainError } from '../common/errors.js';
-import { toolsOf } from './exported-tools.js';
-import type { Tool } from './tool.js';
+import { errorCode, messageOf, WavetrainError } from '../../common/errors.js';
+import { toolsOf } from '../exported-tools.js';
+import type { Tool } from '../tool.js';
 
 /** What a tool file may import as `wavetrain`, though no such package is installed where it lies. */
 const OWN_NAME = 'wavetrain';
