@@ -9,20 +9,20 @@ import type { Settlement } from './types.js';
  * becomes free. A retry that waits holds no place, and comes back before any new item (D18). After a failure the
  * items in flight finish and no new one starts (D17).
  */
-export type FanOutSnapshot = Snapshot<Settlement> & {
+type FanOutSnapshot = Snapshot<Settlement> & {
   value: 'invoking' | 'succeeded' | 'failed' | 'stopped';
   items: Items | undefined;
   toJSON(): unknown;
 };
 
-export type FanOutEvent =
+type FanOutEvent =
   | { readonly type: 'fan-out.continue' }
   | { readonly type: 'fan-out.settled'; readonly settlement: Settlement }
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
   | ChildEnd;
 
-export interface FanOutInput {
+interface FanOutInput {
   readonly taskId: string;
   readonly items: number;
   readonly concurrency: number;

@@ -3,7 +3,7 @@ import { type Logic, STOP } from './logic.js';
 import type { Settlement } from './types.js';
 
 /** Up to this many items, each is an actor; above, {@link CHUNK} neighbours share one. */
-export const ITEM_ACTORS = 256;
+const ITEM_ACTORS = 256;
 const CHUNK = 256;
 
 /** How a fan-out shows its items to whoever watches the actors. */
@@ -97,7 +97,7 @@ function chunkId(item: number): string {
  * A run of neighbouring items of a large fan-out, as one actor: a hundred thousand actors would cost more than the
  * work they show. Its counters are kept by the fan-out above it.
  */
-export type ChunkSnapshot = Snapshot<undefined> & {
+type ChunkSnapshot = Snapshot<undefined> & {
   value: 'invoking' | 'settled' | 'stopped';
   /** First item, and the one after the last. */
   from: number;
@@ -106,9 +106,9 @@ export type ChunkSnapshot = Snapshot<undefined> & {
   failed: number;
 };
 
-export type ChunkEvent = { readonly type: 'chunk.settled' } | { readonly type: typeof STOP };
+type ChunkEvent = { readonly type: 'chunk.settled' } | { readonly type: typeof STOP };
 
-export const chunkLogic: Logic<ChunkSnapshot, ChunkEvent, { readonly from: number; readonly to: number }> = {
+const chunkLogic: Logic<ChunkSnapshot, ChunkEvent, { readonly from: number; readonly to: number }> = {
   getInitialSnapshot: (_, { from, to }) => ({
     status: 'active',
     output: undefined,
@@ -136,7 +136,7 @@ export const chunkLogic: Logic<ChunkSnapshot, ChunkEvent, { readonly from: numbe
  * One item of a small fan-out, as an actor, so that it can be watched. It only shows what happens: the fan-out
  * above it starts the invocation and is told first how it settled. Its id is the item's index.
  */
-export type ItemSnapshot = Snapshot<Settlement> & {
+type ItemSnapshot = Snapshot<Settlement> & {
   value: 'invoking' | 'waiting' | 'succeeded' | 'failed' | 'stopped';
 };
 
@@ -146,7 +146,7 @@ export type ItemEvent =
   | { readonly type: 'item.settled'; readonly settlement: Settlement }
   | { readonly type: typeof STOP };
 
-export const itemLogic: Logic<ItemSnapshot, ItemEvent, undefined> = {
+const itemLogic: Logic<ItemSnapshot, ItemEvent, undefined> = {
   getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined, value: 'invoking' }),
 
   transition(snapshot, event) {

@@ -181,7 +181,7 @@ interface Retry {
 }
 
 /** First come, first served. A plain array's `shift` moves all that is behind the first. */
-export class Queue<T> {
+class Queue<T> {
   #waiting: T[] = [];
   #head = 0;
 

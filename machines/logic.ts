@@ -30,7 +30,7 @@ export function settlementOf(end: ChildEnd): Settlement {
 }
 
 /** Snapshots of children, by id, in the shape that XState gives its own. */
-export type PersistedChildren = Record<string, { readonly snapshot: unknown; readonly src: string }>;
+type PersistedChildren = Record<string, { readonly snapshot: unknown; readonly src: string }>;
 
 export function persistChildren(children: ReadonlyMap<string, AnyActorRef>): PersistedChildren {
   return Object.fromEntries([...children].map(([id, child]) => [id, persistChild(child)]));

@@ -1,4 +1,4 @@
-import { createActor, assign, sendTo, setup, type SnapshotFrom } from 'xstate';
+import { type ActorRefFrom, assign, createActor, sendTo, setup, type SnapshotFrom } from 'xstate';
 import { type WaveSettled, waveLogic } from './wave.js';
 
 /**
@@ -14,7 +14,7 @@ export type RunEvent =
   | { readonly type: 'force' }
   | WaveSettled;
 
-export interface RunContext {
+interface RunContext {
   /** Task ids, wave by wave. */
   readonly waves: readonly (readonly string[])[];
   /** Waves that had settled when the run ended (D20); until then the wave actor counts. */
@@ -115,3 +115,5 @@ export const runMachine: RunMachine = Object.assign(machine, {
     return { ...FIRST, context: { waves, ...NOTHING_YET }, children: { wave } };
   }) as RunMachine['getInitialSnapshot'],
 });
+
+export type RunActor = ActorRefFrom<typeof runMachine>;

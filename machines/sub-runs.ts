@@ -1,17 +1,16 @@
 import { type AnyActorRef, createActor, type Snapshot } from 'xstate';
 import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP, type Scope } from './logic.js';
-import { planWorkOf, type RunActor } from './work-binding.js';
 import { type Needing, Readiness } from './readiness.js';
-import { runMachine } from './run.js';
+import { type RunActor, runMachine } from './run.js';
 import { statusOf } from './status.js';
-import type { RunStatus, Settlement } from './types.js';
+import type { Pace, RunStatus, Settlement } from './types.js';
 
 /**
  * The runs of a plan's sub-pipelines. Each begins when those that it needs have succeeded and there is a place for
  * it, the first declared first (D45). After a failure, or when the plan was cancelled, none begins any more, and those
  * at work come to their end. It decides nothing about the plan: it says when nothing is at work any more.
  */
-export type SubRunsSnapshot = Snapshot<undefined> & {
+type SubRunsSnapshot = Snapshot<undefined> & {
   value: 'idle' | 'running' | 'concluding' | 'settled' | 'stopped';
   /** No further run begins. */
   closed: boolean;
@@ -28,7 +27,7 @@ export type SubRunsSnapshot = Snapshot<undefined> & {
   toJSON(): unknown;
 };
 
-export type SubRunsEvent =
+type SubRunsEvent =
   | { readonly type: 'sub-runs.begin' }
   | { readonly type: 'sub-runs.continue' }
   | { readonly type: 'sub-runs.concluded'; readonly settlement: Settlement }
@@ -37,7 +36,7 @@ export type SubRunsEvent =
   | { readonly type: typeof STOP }
   | ChildEnd;
 
-export interface SubRunsInput {
+interface SubRunsInput {
   readonly plan: AnyActorRef;
   readonly subPipelines: readonly Needing[];
   readonly concurrency: number;
@@ -170,4 +169,32 @@ function endedRun(value: RunStatus): { readonly snapshot: unknown; readonly src:
 function summary(this: SubRunsSnapshot): unknown {
   const { status, value, live, ended } = this;
   return { status, value, live: [...live.keys()], ended: Object.fromEntries(ended) };
+}
+
+/** What the plan machine asks of the outside. No member throws. */
+export interface PlanWork {
+  readonly pace: Pace;
+  /** Task ids of a sub-pipeline, wave by wave. */
+  waves(subPipelineId: string): readonly (readonly string[])[];
+  /** Gives the run of a sub-pipeline its work and starts it; it begins when its session has been read. */
+  begin(subPipelineId: string, run: RunActor): void;
+  /** The run of a sub-pipeline is over: told before another begins. */
+  ended(subPipelineId: string): void;
+  /** Every sub-pipeline has succeeded: gathers what the plan leaves. */
+  conclude(concluded: (settlement: Settlement) => void): void;
+}
+
+// Kept out of inputs and context for the same reason as the work of a run (work-binding.ts).
+const planBindings = new WeakMap<object, PlanWork>();
+
+/** Gives a plan its work. To be done between creating its actor and starting it. */
+export function bindPlanWork(plan: object, work: PlanWork): void {
+  planBindings.set(plan, work);
+}
+
+/** The work of a plan, by its actor. */
+function planWorkOf(plan: object): PlanWork {
+  const work = planBindings.get(plan);
+  if (work === undefined) throw new Error('no work is bound to this plan');
+  return work;
 }

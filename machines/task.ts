@@ -8,7 +8,7 @@ import type { Abort, Expansion, Place, Settlement, Work } from './types.js';
  * One task of the present wave. Its id is the task's id. It ends with a settlement and never in error, so a
  * failing task lets its wave settle (D16).
  */
-export type TaskSnapshot = Snapshot<Settlement> & {
+type TaskSnapshot = Snapshot<Settlement> & {
   /** `waiting`: between two attempts. */
   value: 'invoking' | 'waiting' | 'fanning out' | 'succeeded' | 'failed' | 'stopped';
   abort: Abort | undefined;

@@ -19,7 +19,7 @@ import type { Settlement } from './types.js';
  * Tasks are started in slices of one turn of the event loop, and a wave that settles in an overdue turn reports in
  * the next one, so that neither a wide wave nor a long chain of instant tasks holds the process.
  */
-export type WaveSnapshot = Snapshot<undefined> & {
+type WaveSnapshot = Snapshot<undefined> & {
   value: 'idle' | 'starting' | 'settling' | 'stopped';
   /** Waves that have settled (D20). */
   wavesExecuted: number;

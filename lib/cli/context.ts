@@ -55,7 +55,7 @@ export type RunDoor = Pick<RunRegistry, 'submit' | 'submitPlan' | 'settled' | 'c
  * The rest of Wavetrain as the commands see it. Everything behind it is imported when it is first asked for, so
  * that a command pays only for what it uses.
  */
-export interface Services {
+interface Services {
   /** The built-in tools and those of the files and packages named. */
   catalog(specifiers: readonly string[], cwd: string): Promise<Catalog>;
   /** Reads a text, once for all that is asked of it, and says what it defines (D42). */

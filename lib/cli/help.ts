@@ -33,7 +33,7 @@ const STATUSES = '0 done; 1 the definition is invalid; 2 bad usage; 3 the run fa
 const MORE = `${PROGRAM} <command> --help says more about a command, ${PROGRAM} --version which version this is.`;
 
 /** The help of the whole program. */
-export function overview(pages: readonly HelpPage[], style: Style, columns: number): string {
+function overview(pages: readonly HelpPage[], style: Style, columns: number): string {
   const width = Math.min(columns, WIDEST);
   const commands = pages.map((page) => [shortSynopsis(page), page.description ?? ''] as const);
   return text([
@@ -56,14 +56,14 @@ export function overview(pages: readonly HelpPage[], style: Style, columns: numb
 }
 
 /** The help of commands that begin with the same word. */
-export function groupHelp(pages: readonly HelpPage[], style: Style, columns: number): string {
+function groupHelp(pages: readonly HelpPage[], style: Style, columns: number): string {
   const width = Math.min(columns, WIDEST);
   const commands = pages.map((page) => [shortSynopsis(page), page.description ?? ''] as const);
   return text([style.bold('Commands'), ...table(commands, width, style.cyan), '', ...wrap(MORE, width)]);
 }
 
 /** The help of one command. */
-export function commandHelp(page: HelpPage, style: Style, columns: number): string {
+function commandHelp(page: HelpPage, style: Style, columns: number): string {
   const width = Math.min(columns, WIDEST);
   const options = page.options.map(optionRow);
   return text([
@@ -113,12 +113,6 @@ function capitalised(sentence: string): string {
 
 function text(lines: readonly string[]): string {
   return `${lines.join('\n')}\n`;
-}
-
-/** One option of a command: its names, whether a value follows, and what it is for. */
-export interface OptionHelp {
-  readonly definition: string;
-  readonly description: string;
 }
 
 /**

@@ -70,7 +70,7 @@ const TOLD = new Set<unknown>([1, 7]);
  *
  * @returns to be called when the command has come to its own end
  */
-export function watchTheEnd(): () => void {
+function watchTheEnd(): () => void {
   const onBeforeExit = (): void => {
     tell('a tool or a tool file waits for what nothing is left to bring, so this can never end');
     process.exitCode = EXIT.failed;

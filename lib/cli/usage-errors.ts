@@ -19,7 +19,7 @@ export class BadUsage extends WavetrainError {
 }
 
 /** Says in plain words why clipanion did not understand `argv`. `reason` are clipanion's own words. */
-export function explainMisuse(argv: readonly string[], pages: readonly HelpPage[], reason: string): BadUsage {
+function explainMisuse(argv: readonly string[], pages: readonly HelpPage[], reason: string): BadUsage {
   const [first = ''] = argv;
   if (first.startsWith('-')) return misplacedOption(first, pages);
   const candidates = pages.filter(({ path }) => path[0] === first);

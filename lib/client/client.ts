@@ -43,7 +43,7 @@ export interface ClientOptions {
 }
 
 /** @throws WavetrainError `bad_usage` for an address or a key that cannot be one */
-export function transportOf(options: ClientOptions): Transport {
+function transportOf(options: ClientOptions): Transport {
   const { url = 'http://127.0.0.1:8000', key, clock = systemClock, retries = 3 } = options;
   return new Transport({
     base: baseOf(url),

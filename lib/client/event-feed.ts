@@ -123,7 +123,7 @@ export class EventFeed {
 const LONGEST_SILENCE_MS = 45_000;
 
 /** Ends a connection on which nothing comes any more: not every one that broke says so. */
-export class Silence {
+class Silence {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
   #timer: unknown;
@@ -155,10 +155,10 @@ export class Silence {
 }
 
 /** A frame of a stream of Server-Sent Events; `beat` is a comment, which says that both sides are still there. */
-export type EventFrame = 'beat' | EventSourceMessage;
+type EventFrame = 'beat' | EventSourceMessage;
 
 /** The frames of an answer, as they come. One that was cut off is not among them. */
-export async function* eventFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<EventFrame> {
+async function* eventFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<EventFrame> {
   const decoder = new TextDecoder();
   let frames: EventFrame[] = [];
   const parser = createParser({

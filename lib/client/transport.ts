@@ -16,7 +16,7 @@ export interface Call {
   readonly isRepeatable?: boolean;
 }
 
-export interface TransportSettings {
+interface TransportSettings {
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;

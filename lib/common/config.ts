@@ -106,7 +106,7 @@ export function readConfig(env: Environment): Config {
 }
 
 /** Which server commands ask; undefined is the client's own default. */
-export interface ClientConfig {
+interface ClientConfig {
   readonly url: string | undefined;
   readonly key: string | undefined;
 }

@@ -107,7 +107,7 @@ function shown(value: Json): string {
 }
 
 /** The types a parameter can have (D4). */
-export type ParamType = (typeof PARAM_TYPES)[number];
+type ParamType = (typeof PARAM_TYPES)[number];
 
 const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list', 'object'] as const;
 
@@ -116,7 +116,7 @@ export function isParamType(type: unknown): type is ParamType {
   return PARAM_TYPES.some((known) => known === type);
 }
 
-export type Coerced =
+type Coerced =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly expected: string };
 

@@ -33,7 +33,7 @@ export function toOutput(returned: unknown, options: CopyOptions): Output {
  *
  * @throws Error that says what JSON cannot hold, as the end of a sentence
  */
-export function frozenJson(value: unknown): Json {
+function frozenJson(value: unknown): Json {
   return weighedJson(value).json;
 }
 
@@ -68,12 +68,12 @@ function complaintOf(error: unknown): string {
 }
 
 /** Bytes that a tool returned, to be written to a file; their reference stands in the output. */
-export interface Artifact {
+interface Artifact {
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
-export interface CopyOptions {
+interface CopyOptions {
   /** Largest size of the output as JSON, in bytes (roughly: characters). */
   readonly limitBytes: number;
   /** Where the next artifact goes. */
@@ -90,7 +90,7 @@ const known = new WeakMap<
 >();
 
 /** Says what JSON cannot hold, as the end of a sentence. */
-export class NotJson extends Error {}
+class NotJson extends Error {}
 
 const NO_ARTIFACTS: Artifact[] = [];
 
@@ -98,7 +98,7 @@ const NO_ARTIFACTS: Artifact[] = [];
 const OBJECT_BYTES = 56;
 
 /** One copy of a value as frozen JSON, and what it weighs. */
-export class JsonCopy {
+class JsonCopy {
   artifacts: Artifact[] = NO_ARTIFACTS;
   /** Of the size, and of all lists and objects: many small ones take far more than their text. */
   weight = 0;

@@ -7,7 +7,7 @@ import { fileAccess } from '../tools/files/files.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
 import type { Executor } from './executor.js';
-import { type AttemptObserver, guarded } from './invocation/attempt.js';
+import { type AttemptObserver, guarded } from './invocation/attempt-observer.js';
 import { PlanRun } from './plan/plan-run.js';
 import { preparePlan } from './prepare/prepare-plan.js';
 import { prepare } from './prepare/prepare.js';

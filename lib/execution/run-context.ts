@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunActor } from '../../machines/work-binding.js';
+import type { RunActor } from '../../machines/run.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { Journal } from './events/journal.js';
-import type { AttemptObserver } from './invocation/attempt.js';
+import type { AttemptObserver } from './invocation/attempt-observer.js';
 import type { OutputBudget } from './memory-budget.js';
 import type { Options } from './prepare/options.js';
 import type { Write } from './session/given-values.js';
@@ -72,7 +72,7 @@ export interface RunSetting {
   readonly onFinal: (() => void) | undefined;
 }
 
-export interface DeclaredStores {
+interface DeclaredStores {
   readonly subPipeline: string;
   readonly keys: ReadonlySet<string>;
 }

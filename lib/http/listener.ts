@@ -11,10 +11,10 @@ const TIMEOUT_CHECK_MS = 1000;
 const HEADER_LIMIT_BYTES = 16 * 1024;
 
 /** How long answers may take to leave once nothing is at work any more. */
-export const LAST_ANSWERS_MS = 1000;
+const LAST_ANSWERS_MS = 1000;
 
 /** A port that is listened on. */
-export interface Listener {
+interface Listener {
   /** As in `http://127.0.0.1:8000`. */
   readonly url: string;
   /** Takes no more connections, lets the last answers leave, then closes what is still open. */

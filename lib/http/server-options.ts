@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { AttemptObserver } from '../execution/invocation/attempt.js';
+import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { RunFacts } from '../runs/registry.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { Catalog } from '../tools/catalog.js';

@@ -11,14 +11,14 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-export interface GraphTask {
+interface GraphTask {
   readonly id: string;
   readonly tool: string;
   readonly fan_out: boolean;
 }
 
 /** `from` runs before `to`: a template reads its output, or `await` alone says so (rules 5 and 6). */
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly kind: 'template' | 'await';

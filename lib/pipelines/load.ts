@@ -4,7 +4,7 @@ import type { JsonObject } from '../common/json.js';
 import type { Problem } from '../definition/problem.js';
 import { LONGEST_TEXT_BYTES } from '../definition/text/guards.js';
 import { builtinCatalog } from '../tools/catalog.js';
-import { decodeText } from '../tools/documents/text.js';
+import { decodeText } from '../tools/documents/format.js';
 import { readRegularFile } from '../tools/files/regular-file.js';
 import type { Tool } from '../tools/tool.js';
 import { type Check, checkPipeline } from './check.js';

@@ -10,14 +10,14 @@ export interface PlanGraph {
   readonly edges: readonly PlanGraphEdge[];
 }
 
-export interface PlanGraphPart {
+interface PlanGraphPart {
   readonly id: string;
   /** Number of tasks. */
   readonly tasks: number;
 }
 
 /** `to` reads what `from` stores under these keys, and so runs after it (Plan, rule 1). */
-export interface PlanGraphEdge {
+interface PlanGraphEdge {
   readonly from: string;
   readonly to: string;
   readonly keys: readonly string[];

@@ -89,7 +89,7 @@ const MOST_ENTRIES = 1000;
 const ENDINGS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
 /** The files that stand in a plan's folder, for a hint when one is named that does not. */
-export class Neighbours {
+class Neighbours {
   readonly #folder: string;
   readonly #planFile: string | undefined;
   #left = MOST_SUGGESTIONS;

@@ -1,7 +1,6 @@
 import type { LiveEvent } from '../execution/events/event.js';
 import type { LocalExecutorOptions } from '../execution/local-executor.js';
 import type { IdempotencyKey } from './idempotency.js';
-import type { AdmissionLimits, RetentionLimits } from './limits.js';
 
 /** Whose run an event belongs to. */
 export interface RunFacts {
@@ -26,3 +25,32 @@ export interface Submission {
   readonly onEvent?: ((event: LiveEvent) => void) | undefined;
   readonly idempotency?: IdempotencyKey | undefined;
 }
+
+/** How many runs may be there, and for how long (D25, D26). */
+export interface AdmissionLimits {
+  /** Runs at work at once. */
+  readonly maxRunning: number;
+  /** Runs that wait for their turn. */
+  readonly maxQueued: number;
+  /** What they may take in memory, all together, in bytes. Default: any amount. */
+  readonly bytes?: number;
+}
+
+export interface RetentionLimits {
+  /** How many settled runs are kept. */
+  readonly keep: number;
+  /** How long a settled run is kept, in milliseconds. */
+  readonly ttlMs: number;
+  /** What all settled runs together may take in memory, in bytes. Default: any amount. */
+  readonly bytes?: number;
+  /** How many events all settled runs together keep. */
+  readonly events: number;
+}
+
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/** Whoever comes begins at once. */
+export const ANY_NUMBER: AdmissionLimits = { maxRunning: UNLIMITED, maxQueued: 0 };
+
+/** Every settled run is kept until it is forgotten. */
+export const KEEP_ALL: RetentionLimits = { keep: UNLIMITED, ttlMs: UNLIMITED, events: UNLIMITED };

@@ -7,16 +7,13 @@ import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import { Admission } from './admission.js';
 import { Entry } from './entry.js';
 import type { EventLog } from './event-log.js';
-import { type IdempotencyKey, Submissions } from './idempotency.js';
-import { ANY_NUMBER, KEEP_ALL } from './limits.js';
-import { pageOf, type RunPage, type RunQuery, statusesOf } from './listing.js';
-import { type Accept, onceMore } from './once-more.js';
-import { type Acceptance, recordOf, type RunRecord } from './record.js';
-import type { RegistryOptions, Submission } from './registry-options.js';
-import { mustBeSettled } from './rerun.js';
-import { Retention } from './retention.js';
-import { settleWithin } from './settle-within.js';
 import { freeTurn } from './fair-turn.js';
+import { type IdempotencyKey, Submissions } from './idempotency.js';
+import { pageOf, type RunPage, type RunQuery, statusesOf } from './listing.js';
+import { type Acceptance, recordOf, type RunRecord } from './record.js';
+import { ANY_NUMBER, KEEP_ALL, type RegistryOptions, type Submission } from './registry-options.js';
+import { type Accept, mustBeSettled, onceMore } from './rerun.js';
+import { Retention } from './retention.js';
 
 export type { RegistryOptions, RunFacts, Submission } from './registry-options.js';
 
@@ -195,4 +192,18 @@ export class RunRegistry {
     if (entry === undefined) throw noRun(runId);
     return entry;
   }
+}
+
+/** Cancels the runs that wait, and gives those at work `graceMs` to settle; then their tools are told to stop. */
+async function settleWithin(
+  graceMs: number,
+  { waiting, running }: { readonly waiting: readonly Entry[]; readonly running: readonly Entry[] },
+  clock: Clock,
+): Promise<void> {
+  for (const { run } of waiting) run.cancel(false);
+  const timer = clock.setTimeout(() => {
+    for (const { run } of running) run.cancel(true);
+  }, graceMs);
+  await Promise.all(running.map(({ run }) => run.settled));
+  clock.clearTimeout(timer);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import type { EventLog } from './event-log.js';
-import type { RetentionLimits } from './limits.js';
+import type { RetentionLimits } from './registry-options.js';
 import { Line } from './linked-set.js';
 
 interface Kept {

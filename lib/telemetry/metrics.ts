@@ -1,6 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { AttemptObserver } from '../execution/invocation/attempt.js';
+import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { RunFacts, RunRegistry } from '../runs/registry.js';
 import { RunFigures, TaskFigures } from './run-metrics.js';
@@ -111,7 +111,7 @@ let figures: Registry | undefined;
  * (`process_*`, `nodejs_*`). There is one process and what watches it cannot be stopped again, so it is begun once,
  * whoever asks.
  */
-export function processFigures(): Registry {
+function processFigures(): Registry {
   if (figures === undefined) {
     figures = new Registry();
     collectDefaultMetrics({ register: figures });
@@ -126,7 +126,7 @@ const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** What callers asked for, and how long they waited. */
-export class RequestFigures {
+class RequestFigures {
   readonly #requests: Counter<'route' | 'method' | 'status'>;
   readonly #durations: Histogram<'route' | 'method'>;
 

@@ -9,12 +9,20 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { Clock } from '../common/clock.js';
 import { messageOf } from '../common/errors.js';
-import type { AttemptObserver } from '../execution/invocation/attempt.js';
+import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { RunFacts } from '../runs/registry.js';
 import { RunTracer } from './run-spans.js';
 import { Spans } from './spans.js';
-import type { TraceSettings } from './tracing.js';
+
+/** Where traces go, and what they say of this service. */
+export interface TraceSettings {
+  readonly url: string;
+  /** Attributes of the resource, `service.name` among them. */
+  readonly resource: Readonly<Record<string, string>>;
+  /** What was asked for and cannot be done. */
+  readonly warnings: readonly string[];
+}
 
 /** Watches every run and sends a trace of each. */
 export interface Tracing {

@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { Clock } from '../common/clock.js';
-import type { AttemptFacts, AttemptObserver } from '../execution/invocation/attempt.js';
+import type { AttemptFacts, AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, SubPipelineEvent } from '../execution/events/event.js';
 import type { RunFacts } from '../runs/registry.js';
 import { type Ended, type PipelineEvent, PipelineSpans } from './pipeline-spans.js';
@@ -17,7 +17,7 @@ interface Part {
 }
 
 /** The spans of one run: run > wave > task > attempt; of a plan: run > sub-pipeline > wave > task > attempt. */
-export class RunSpans {
+class RunSpans {
   readonly #spans: Spans;
   readonly #whole: Part;
   /** Sub-pipelines of a plan that are not over, by id. */

@@ -1,15 +1,6 @@
 import type { Environment } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
-import type { TraceOutlet, Tracing, TracingOptions } from './otlp.js';
-
-/** Where traces go, and what they say of this service. */
-export interface TraceSettings {
-  readonly url: string;
-  /** Attributes of the resource, `service.name` among them. */
-  readonly resource: Readonly<Record<string, string>>;
-  /** What was asked for and cannot be done. */
-  readonly warnings: readonly string[];
-}
+import type { TraceOutlet, TraceSettings, Tracing, TracingOptions } from './otlp.js';
 
 /**
  * Reads the standard variables of OpenTelemetry: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, `OTEL_EXPORTER_OTLP_ENDPOINT`,

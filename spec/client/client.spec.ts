@@ -4,7 +4,7 @@ import { type RunRecord, WavetrainClient, WavetrainError } from '../../lib/clien
 import type { Key } from '../../lib/http/auth/keys-file.js';
 import { Puppet } from '../support/puppet.js';
 import { rejectionOf } from '../support/rejection.js';
-import { type Serving, serving } from '../support/serving.js';
+import { type Serving, serving } from '../support/http/serving.js';
 
 const HELLO = {
   id: 'hello',

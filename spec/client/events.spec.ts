@@ -5,7 +5,7 @@ import { type RunEvent, WavetrainClient } from '../../lib/client/index.js';
 import { deferred } from '../support/deferred.js';
 import { Puppet } from '../support/puppet.js';
 import { rejectionOf } from '../support/rejection.js';
-import { serving } from '../support/serving.js';
+import { serving } from '../support/http/serving.js';
 import { type Asked, answerJson, FakeServer } from './fake-server.js';
 import { HastyClock } from './hasty-clock.js';
 

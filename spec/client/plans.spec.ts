@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type PlanResult, WavetrainClient } from '../../lib/client/index.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../http/support/plans.js';
 import { rejectionOf } from '../support/rejection.js';
-import { type Serving, serving } from '../support/serving.js';
+import { type Serving, serving } from '../support/http/serving.js';
 
 const WHOLE = { plan: LETTER, pipelines: LETTER_PIPELINES };
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { ArtifactFolder } from '../../lib/execution/run-context.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { settle } from '../support/deferred.js';
-import { sub } from '../support/plan-of.js';
-import { runningPlan } from '../support/running-plan.js';
+import { sub } from '../support/definitions/plan-of.js';
+import { runningPlan } from '../support/runs/running-plan.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 
 describe('the folder of what tools return as bytes (D24)', () => {

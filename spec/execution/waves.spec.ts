@@ -5,7 +5,7 @@ import { checkDefinition } from '../../lib/pipelines/check.js';
 import { Catalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { Puppet } from '../support/puppet.js';
-import { running } from '../support/running.js';
+import { running } from '../support/runs/running.js';
 
 describe('a run', () => {
   it('runs independent tasks at once and dependent ones after them (rules 1 to 5)', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RunResult } from '../../lib/execution/results.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
-import type { Answered } from '../support/serving.js';
+import type { Answered } from '../support/http/serving.js';
 import { settle } from '../support/deferred.js';
 import { HeldServer } from './support/held-server.js';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { statusOf } from '../../machines/status.js';
-import { FakeWork } from '../support/fake-work.js';
-import { type StartedRun, startedRun } from '../support/started-run.js';
+import { FakeWork } from '../support/runs/fake-work.js';
+import { type StartedRun, startedRun } from '../support/runs/started-run.js';
 
 function fanOut(items: number, concurrency: number): StartedRun {
   const work = new FakeWork();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { InspectionEvent } from 'xstate';
 import { planMachine } from '../../machines/plan.js';
 import { isSettled, statusOf } from '../../machines/status.js';
-import { FakePlanWork, type StartedPlan, startedPlan } from '../support/started-plan.js';
+import { FakePlanWork, type StartedPlan, startedPlan } from '../support/runs/started-plan.js';
 import { plans } from './random-plans.js';
 
 const FREE = ['a', 'b', 'c'].map((id) => ({ id, needs: [] }));

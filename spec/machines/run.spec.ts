@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { toDirectedGraph } from 'xstate/graph';
 import { runMachine } from '../../machines/run.js';
 import { isSettled, statusOf, wavesExecutedIn } from '../../machines/status.js';
-import { startedRun } from '../support/started-run.js';
+import { startedRun } from '../support/runs/started-run.js';
 
 describe('the run machine', () => {
   it('is queued until it begins, and starts nothing', () => {

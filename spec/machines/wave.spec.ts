@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { InspectionEvent } from 'xstate';
 import { statusOf, wavesExecutedIn } from '../../machines/status.js';
-import { FakeWork } from '../support/fake-work.js';
-import { startedRun } from '../support/started-run.js';
+import { FakeWork } from '../support/runs/fake-work.js';
+import { startedRun } from '../support/runs/started-run.js';
 
 describe('the wave actor', () => {
   it('shows every task as an actor to the inspect API', () => {

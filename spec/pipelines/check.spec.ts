@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { checkDefinition } from '../../lib/pipelines/check.js';
 import { reportOf } from '../../lib/pipelines/report.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { checking, codes, only, pipelineOf } from '../support/checking.js';
+import { checking, codes, only, pipelineOf } from '../support/definitions/checking.js';
 
 const TASKS = `
 - {id: a, tool: mock}

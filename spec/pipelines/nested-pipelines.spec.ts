@@ -3,7 +3,7 @@ import { checkDefinition } from '../../lib/pipelines/check.js';
 import { builtinCatalog, Catalog } from '../../lib/tools/catalog.js';
 import { literalInputProblems } from '../../lib/tools/inputs/input-check.js';
 import { defineTool, type Tool } from '../../lib/tools/tool.js';
-import { checking, codes, only, pipelineOf } from '../support/checking.js';
+import { checking, codes, only, pipelineOf } from '../support/definitions/checking.js';
 
 const around = (nested: string, more = ''): string =>
   pipelineOf(

@@ -12,7 +12,7 @@ import {
   planCodes,
   planOf,
   soundPlan,
-} from '../support/checking-plans.js';
+} from '../support/definitions/checking-plans.js';
 
 const catalog = builtinCatalog();
 const IDLE = { id: 'p', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] };

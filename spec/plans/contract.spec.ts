@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import type { Problem } from '../../lib/definition/problem.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
-import { checkingPlan, fileOf, keeping, onlyProblem, planCodes, planOf } from '../support/checking-plans.js';
+import {
+  checkingPlan,
+  fileOf,
+  keeping,
+  onlyProblem,
+  planCodes,
+  planOf,
+} from '../support/definitions/checking-plans.js';
 
 /** The one problem of a sub-pipeline `b` that says this of itself, with this pipeline, beside these others. */
 function problemOf(says: string, pipeline: string, others = ''): Problem {

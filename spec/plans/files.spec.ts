@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { readSource } from '../../lib/definition/text/source.js';
 import { readPipelines } from '../../lib/plans/files.js';
 import type { GivenPipeline } from '../../lib/plans/plan.js';
-import { planOf } from '../support/checking-plans.js';
+import { planOf } from '../support/definitions/checking-plans.js';
 import { asNobody } from '../support/as-nobody.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 

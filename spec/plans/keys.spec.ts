@@ -6,7 +6,7 @@ import {
   pipelineWith,
   planCodes,
   planOf,
-} from '../support/checking-plans.js';
+} from '../support/definitions/checking-plans.js';
 
 describe('the keys of a plan (Plan, rule 3)', () => {
   it('wants every read stored by another sub-pipeline, wherever it stands', () => {

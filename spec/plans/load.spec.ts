@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { InvalidDefinitionError, loadPipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
-import { pipelineWith, planOf } from '../support/checking-plans.js';
+import { pipelineWith, planOf } from '../support/definitions/checking-plans.js';
 import { rejectionOf } from '../support/rejection.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 

@@ -4,7 +4,7 @@ import { checkPlanDefinition } from '../../lib/plans/check.js';
 import { orderOf } from '../../lib/plans/order.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import type { Upstream } from '../../lib/pipelines/waves.js';
-import { checkingPlan, keeping, onlyProblem, planOf } from '../support/checking-plans.js';
+import { checkingPlan, keeping, onlyProblem, planOf } from '../support/definitions/checking-plans.js';
 
 /** A plan in which `b: a` says that b reads what a stores. Each stores the key of its own name. */
 function waiting(needs: Record<string, string[]>): string {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { planReportOf } from '../../lib/plans/load.js';
-import { checkingPlan, fileOf, keeping, planOf } from '../support/checking-plans.js';
+import { checkingPlan, fileOf, keeping, planOf } from '../support/definitions/checking-plans.js';
 
 describe('the report of a checked plan (D33, D41)', () => {
   it('has the statistics of a sound one, and its warnings', () => {

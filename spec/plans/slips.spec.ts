@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Problem } from '../../lib/definition/problem.js';
-import { checkingPlan, fileOf, onlyProblem, planOf } from '../support/checking-plans.js';
+import { checkingPlan, fileOf, onlyProblem, planOf } from '../support/definitions/checking-plans.js';
 
 const STORING = '{id: p, goal: g, tasks: [{id: s, tool: store, inputs: {key: lines, value: 1}}]}';
 

@@ -2,9 +2,9 @@ import type { PlanInputs } from '../../lib/execution/run-inputs.js';
 import type { Plan } from '../../lib/plans/plan.js';
 import type { RunRecord } from '../../lib/runs/record.js';
 import type { RegistryOptions, Submission } from '../../lib/runs/registry.js';
-import { planOf, planText, type PlanKnown } from '../support/plan-of.js';
+import { planOf, planText, type PlanKnown } from '../support/definitions/plan-of.js';
 import type { HeldCall } from '../support/puppet.js';
-import { nameOf } from '../support/running-plan.js';
+import { nameOf } from '../support/runs/running-plan.js';
 import { HeldRuns } from './held-runs.js';
 
 /** A registry of plans whose tool `puppet` waits until a spec lets it end. Its tasks say in `of` whose they are. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AttemptObserver } from '../../lib/execution/invocation/attempt.js';
+import type { AttemptObserver } from '../../lib/execution/invocation/attempt-observer.js';
 import { HeldRuns } from './held-runs.js';
 
 const FAILING = `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [

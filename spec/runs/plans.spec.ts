@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LiveEvent } from '../../lib/execution/events/event.js';
 import type { HeldCall } from '../support/puppet.js';
-import { sub } from '../support/plan-of.js';
+import { sub } from '../support/definitions/plan-of.js';
 import { rejectionOf } from '../support/rejection.js';
-import { held, stores } from '../support/running-plan.js';
+import { held, stores } from '../support/runs/running-plan.js';
 import { HeldPlans } from './held-plans.js';
 
 const TWO = [sub('a', `${held('a')}, ${stores('k', '1')}`, 'stores: [k]'), sub('b', held('b'), 'reads: [k]')];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AttemptFacts } from '../../lib/execution/invocation/attempt.js';
+import type { AttemptFacts } from '../../lib/execution/invocation/attempt-observer.js';
 import type { EventPlace, LiveEvent } from '../../lib/execution/events/event.js';
 import type { Entry } from '../../lib/execution/events/journal.js';
 import { TracedRuns } from './traced-runs.js';

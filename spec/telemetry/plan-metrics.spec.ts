@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { HeldPlans } from '../runs/held-plans.js';
-import { sub } from '../support/plan-of.js';
-import { held } from '../support/running-plan.js';
+import { sub } from '../support/definitions/plan-of.js';
+import { held } from '../support/runs/running-plan.js';
 import { readSamples, under } from './exposition.js';
 
 const TWO = ['a', 'b'].map((id) => sub(id, held(id)));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { sub } from '../support/plan-of.js';
-import { held } from '../support/running-plan.js';
+import { sub } from '../support/definitions/plan-of.js';
+import { held } from '../support/runs/running-plan.js';
 import { TracedPlans } from './traced-runs.js';
 
 const TWO = ['a', 'b'].map((id) => sub(id, held(id)));

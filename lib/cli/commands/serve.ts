@@ -51,7 +51,7 @@ export class ServeCommand extends Command<CliContext> {
   }
 }
 
-export interface ServeFlags {
+interface ServeFlags {
   readonly host: string | undefined;
   readonly port: string | undefined;
   readonly tools?: string[] | undefined;

@@ -89,7 +89,7 @@ function unknownTool(name: string, catalog: Catalog): BadUsage {
 }
 
 /** A tool for people: what it does, its inputs, its output, and a task to paste. */
-export function toolLines(tool: ToolMetadata, columns: number, style: Style): string[] {
+function toolLines(tool: ToolMetadata, columns: number, style: Style): string[] {
   const inputs = Object.values(tool.inputs);
   const { name, type, description } = tool.output;
   return [

@@ -6,7 +6,7 @@ import { oneLine, plural } from '../render/text.js';
 import type { NamedText, Preparation } from './loaded-definition.js';
 
 /** Where problems are shown and what they are about. */
-export interface ProblemView extends NamedText {
+interface ProblemView extends NamedText {
   /** Others that problems may stand in, by the name that problems give them. */
   readonly files: ReadonlyMap<string, NamedText>;
   readonly style: Style;
@@ -26,7 +26,7 @@ const MOST_SHOWN = 30;
  *   hint: did you mean "mock"?
  * ```
  */
-export function problemLines(problems: readonly Problem[], view: ProblemView): string[] {
+function problemLines(problems: readonly Problem[], view: ProblemView): string[] {
   const shown = view.terminal.interactive ? problems.slice(0, MOST_SHOWN) : problems;
   const source = sourceFinder(view);
   const more = problems.length - shown.length;

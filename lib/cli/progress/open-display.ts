@@ -16,7 +16,7 @@ export interface Display {
   close(): void;
 }
 
-export interface DisplayFlags {
+interface DisplayFlags {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;

@@ -95,7 +95,7 @@ function rowsOf(one: PresentSubPipeline, view: RowView, room: number): Span[][] 
 }
 
 /** `✓ ingest   3 waves  1.2 s`, `✗ report   connection refused`, `! report   cancelled after 1 wave  1.2 s` */
-export function pastSubPipelineRow(past: PastSubPipeline, { style, idColumns }: RowView): Span[] {
+function pastSubPipelineRow(past: PastSubPipeline, { style, idColumns }: RowView): Span[] {
   const waves = plural(past.waves, 'wave');
   const head: Span[] = [markOf(past, style), ['plain', `${padTo(past.id, idColumns)}  `]];
   switch (past.status) {
@@ -122,7 +122,7 @@ function markOf({ status }: PastSubPipeline, { marks }: Style): Span {
 /**
  * `⠙ extract   0.8 s`; where there is no room below it, its wave too: `⠙ extract   wave 2 of 3  1 of 5 tasks  0.8 s`.
  */
-export function presentSubPipelineRow(one: PresentSubPipeline, view: RowView, isAlone: boolean): Span[] {
+function presentSubPipelineRow(one: PresentSubPipeline, view: RowView, isAlone: boolean): Span[] {
   const { waves, present } = one.progress;
   const wave =
     isAlone && present !== undefined

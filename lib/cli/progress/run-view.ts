@@ -142,7 +142,7 @@ export interface RowView {
 }
 
 /** `✓ wave 1 of 3   2 tasks   1.2 s` */
-export function pastWaveRow(wave: WaveProgress, { style, waves }: RowView): Span[] {
+function pastWaveRow(wave: WaveProgress, { style, waves }: RowView): Span[] {
   const failed = wave.failed > 0;
   const reused = wave.reused > 0 ? `, ${grouped(wave.reused)} taken over` : '';
   const count = `${plural(wave.tasks, 'task')}${reused}${failed ? `, ${grouped(wave.failed)} failed` : ''}`;
@@ -159,7 +159,7 @@ export function waveName({ index }: WaveProgress, waves: number | undefined): st
 }
 
 /** `⠙ wave 2 of 3   3 of 5 tasks   0.8 s` */
-export function presentWaveRow(wave: WaveProgress, view: RowView): Span[] {
+function presentWaveRow(wave: WaveProgress, view: RowView): Span[] {
   const count = `${grouped(wave.settled)} of ${plural(wave.tasks, 'task')}`;
   return [
     ['cyan', `${spinner(view)} `],
@@ -170,7 +170,7 @@ export function presentWaveRow(wave: WaveProgress, view: RowView): Span[] {
 }
 
 /** `  ✓ fetch   320 ms`, `  ✗ load   connection refused` */
-export function settledRow(task: SettledTask, { style, idColumns }: RowView): Span[] {
+function settledRow(task: SettledTask, { style, idColumns }: RowView): Span[] {
   const id = `${padTo(task.id, idColumns)}  `;
   const items = task.items === undefined ? '' : `${plural(task.items, 'item')}  `;
   if (task.error !== undefined) {
@@ -190,7 +190,7 @@ export function settledRow(task: SettledTask, { style, idColumns }: RowView): Sp
  * `  ⠙ extract   [#####-----] 512/1,000   0.8 s`, `  ⠙ load   attempt 2 in 0.5 s: connection refused`,
  * `  ⠙ report   0.8 s   running write`
  */
-export function runningRow(task: RunningTask, view: RowView): Span[] {
+function runningRow(task: RunningTask, view: RowView): Span[] {
   const head: Span[] = [
     ['cyan', `  ${spinner(view)} `],
     ['plain', `${padTo(task.id, view.idColumns)}  `],
@@ -237,7 +237,7 @@ export function spinner({ style, frame }: RowView): string {
 export type Span = readonly [paint: keyof Omit<Style, 'marks'>, text: string];
 
 /** Paints the spans that fit into `columns`; the last one is clipped. Paint takes no room. */
-export function paintLine(spans: readonly Span[], columns: number, style: Style): string {
+function paintLine(spans: readonly Span[], columns: number, style: Style): string {
   let line = '';
   let room = columns;
   for (const [paint, text] of spans) {

@@ -31,7 +31,7 @@ export function failureLines(
  *
  * @param whole where the others are to be had
  */
-export function shownFailures(
+function shownFailures(
   failures: readonly TaskFailure[],
   style: Style,
   { interactive }: Terminal,
@@ -64,7 +64,7 @@ function succeeded(pipeline: Pipeline, waves: number, failures: readonly TaskFai
 }
 
 /** `title: a, b, c and 7 more`, in as many lines as it takes; nothing without names. */
-export function namesLine(title: string, names: readonly string[], { columns }: Terminal): string[] {
+function namesLine(title: string, names: readonly string[], { columns }: Terminal): string[] {
   if (names.length === 0) return [];
   const more = names.length - MOST_NAMES;
   const listed = `${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}`;
@@ -73,7 +73,7 @@ export function namesLine(title: string, names: readonly string[], { columns }: 
 }
 
 /** What to do about a run that failed. */
-export function hintLines({ status, failures }: RunRecord, style: Style, terminal: Terminal): string[] {
+function hintLines({ status, failures }: RunRecord, style: Style, terminal: Terminal): string[] {
   if (status !== 'failed') return [];
   return screenLines(`  ${style.cyan('hint:')} ${hintFor(failures)}`, terminal);
 }

@@ -63,14 +63,14 @@ function worse(run: ExitStatus, events: ExitStatus): ExitStatus {
 }
 
 /** A run before it has begun. */
-export interface Conducted {
+interface Conducted {
   readonly submit: Submit;
   /** Waves of several sub-pipelines may be at work at once (D45). */
   readonly hasSeveralWaves: boolean;
 }
 
 /** Those who hear of a run's events; without any, none are made. */
-export interface Audience {
+interface Audience {
   readonly display: Display;
   readonly eventFile: EventFile | undefined;
 }
@@ -79,7 +79,7 @@ export interface Audience {
 export type Submit = (registry: RunDoor, submission: Submission) => Promise<string>;
 
 /** Submits a run, waits until it has settled or was stopped, and lets go of it: submit, await settled, forget (law L2). */
-export async function conduct(
+async function conduct(
   registry: RunDoor,
   { submit, hasSeveralWaves }: Conducted,
   audience: Audience,

@@ -4,7 +4,7 @@ import { PROGRAM } from '../package-info.js';
 import { wavesAtWork } from '../render/run-summary.js';
 import { ask, findRun, type ServerFlags } from './server.js';
 
-export interface CancelFlags extends ServerFlags {
+interface CancelFlags extends ServerFlags {
   readonly runId: string;
   readonly force: boolean;
 }
@@ -22,7 +22,7 @@ export async function cancelRun(flags: CancelFlags, context: CliContext): Promis
   return EXIT.done;
 }
 
-export interface DeleteFlags extends ServerFlags {
+interface DeleteFlags extends ServerFlags {
   readonly runId: string;
 }
 

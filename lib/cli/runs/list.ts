@@ -10,7 +10,7 @@ import { clip, duration, oneLine, padTo, widthOf } from '../render/text.js';
 import { BadUsage } from '../usage-errors.js';
 import { ask, newestRuns, type ServerFlags } from './server.js';
 
-export interface ListFlags extends ServerFlags {
+interface ListFlags extends ServerFlags {
   readonly status: string | undefined;
   readonly pipeline: string | undefined;
   readonly tenant: string | undefined;
@@ -47,7 +47,7 @@ function statusIn({ status }: ListFlags): RunStatus | undefined {
   throw new BadUsage(`--status takes ${STATUSES.join(', ')}, not "${status}"`);
 }
 
-export interface ListView {
+interface ListView {
   readonly terminal: Terminal;
   readonly style: Style;
   /** Milliseconds since 1970. */

@@ -4,7 +4,7 @@ import { printJson } from '../render/stdout.js';
 import { ask, findRun, type ServerFlags } from './server.js';
 import { type FollowFlags, followRun, tellSettled } from './watch.js';
 
-export interface RerunFlags extends ServerFlags, FollowFlags {
+interface RerunFlags extends ServerFlags, FollowFlags {
   readonly runId: string;
   readonly from: string | undefined;
   readonly watch: boolean;

@@ -101,10 +101,10 @@ function ambiguous(name: string, found: readonly string[]): BadUsage {
 }
 
 /** Runs that a server tells at once. */
-export const LARGEST_PAGE = 500;
+const LARGEST_PAGE = 500;
 
 /** The newest runs, at most so many; `hasMore` when the server has others. */
-export interface Newest {
+interface Newest {
   readonly runs: readonly RunSummary[];
   readonly hasMore: boolean;
 }

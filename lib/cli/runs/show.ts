@@ -15,7 +15,7 @@ import { type Style, styleOf, type Terminal, terminalOf } from '../render/termin
 import { duration, grouped, oneLine, padTo, plural, wrap } from '../render/text.js';
 import { ask, findRun, type ServerFlags } from './server.js';
 
-export interface ShowFlags extends ServerFlags {
+interface ShowFlags extends ServerFlags {
   readonly runId: string;
   readonly json: boolean;
 }
@@ -39,7 +39,7 @@ export async function showRun(flags: ShowFlags, context: CliContext): Promise<Ex
 const MOST_FAILURES = 50;
 
 /** A record as people read it, but for its outputs. */
-export function recordLines(record: RunRecord, style: Style, terminal: Terminal): string[] {
+function recordLines(record: RunRecord, style: Style, terminal: Terminal): string[] {
   const facts = factsOf(record, style);
   const columns = Math.max(...facts.map(([name]) => name.length)) + 2;
   return [

@@ -14,7 +14,7 @@ import { styleOf, terminalOf } from '../render/terminal.js';
 import { screenLines } from '../render/text.js';
 import { ask, findRun, type ServerFlags } from './server.js';
 
-export interface WatchFlags extends ServerFlags, FollowFlags {
+interface WatchFlags extends ServerFlags, FollowFlags {
   readonly runId: string;
 }
 
@@ -118,7 +118,7 @@ async function pictureOf({ progress }: RunRecord): Promise<Picture> {
 }
 
 /** Time as the events of a server tell it: those that are told late took no longer for it. */
-export class ServerClock implements Clock {
+class ServerClock implements Clock {
   readonly #clock: Clock;
   #aheadMs = 0;
 

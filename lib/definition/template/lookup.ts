@@ -79,7 +79,7 @@ const read = new Map<string, ReturnType<typeof jsonIn>>();
  * What `jsonIn` finds, frozen. It is remembered until what runs now has come to its end: a task may read many fields
  * of one large text, and each would take a reading of all of it.
  */
-export function heldJson(text: string): ReturnType<typeof jsonIn> {
+function heldJson(text: string): ReturnType<typeof jsonIn> {
   if (text.length < REMEMBERED_FROM) return frozen(jsonIn(text));
   if (read.has(text)) return read.get(text);
   if (read.size === 0) queueMicrotask(() => read.clear());

@@ -11,7 +11,7 @@ import {
 
 export type { Expression, Segment, TemplatePart, TemplateProblem } from './expression.js';
 
-export type ParsedTemplate =
+type ParsedTemplate =
   /** `whole`: the text is exactly one template, so its value keeps its type (D10). */
   | { readonly ok: true; readonly parts: readonly TemplatePart[]; readonly whole: boolean }
   | { readonly ok: false; readonly problems: readonly TemplateProblem[] };
@@ -102,7 +102,7 @@ class TemplateReader {
 const UNCLOSED_HINT = 'close it with "}}", or write "\\{{" for two plain braces';
 
 /** Reads `{{ path }}` or `{{ path ?? literal }}`, braces included. Throws a SyntaxFault. */
-export function readExpression(cursor: Cursor): Expression {
+function readExpression(cursor: Cursor): Expression {
   cursor.take('{{');
   const { root, path } = readPath(cursor);
   const fallback = readFallback(cursor);
@@ -129,7 +129,7 @@ const LITERALS: ReadonlySet<string> = new Set(['true', 'false', 'null']);
 const NEVER_READ: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Reads a name and the path that follows it (D11). */
-export function readPath(cursor: Cursor): { readonly root: string; readonly path: readonly Segment[] } {
+function readPath(cursor: Cursor): { readonly root: string; readonly path: readonly Segment[] } {
   cursor.skipSpace();
   const start = cursor.at;
   const root = readRoot(cursor);

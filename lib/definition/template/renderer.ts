@@ -152,7 +152,7 @@ export function fixed(operand: Operand, scope: Scope): Operand {
 }
 
 /** The same for an operand of a text: what is kept is its text. */
-export function fixedText(operand: Operand, scope: Scope): Operand {
+function fixedText(operand: Operand, scope: Scope): Operand {
   if (operand.readsItem) return operand;
   return { ...operand, evaluate: once(() => textOf(operand.evaluate(scope, undefined), operand.path)) };
 }

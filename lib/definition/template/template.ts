@@ -20,7 +20,7 @@ export type { Scope } from './scope.js';
 export { TemplateError } from './template-error.js';
 
 /** An expression, and where in the compiled value it stands. */
-export interface PlacedExpression {
+interface PlacedExpression {
   readonly expression: Expression;
   readonly path: Path;
 }
@@ -88,7 +88,7 @@ type Place = (string | number)[];
 const DEPTH_LIMIT = 500;
 
 /** Turns one value into renderers, and collects its expressions and problems on the way. */
-export class TemplateCompiler {
+class TemplateCompiler {
   readonly expressions: { readonly expression: Expression; readonly path: Place }[] = [];
   readonly problems: (TemplateProblem & { readonly path: Place })[] = [];
   readonly #place: Place = [];

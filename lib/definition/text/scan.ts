@@ -20,7 +20,7 @@ const PLAIN_TAGS: ReadonlySet<string> = new Set(
 );
 
 /** What only the text knows: keys that stand twice, templates without quotes, values that JSON cannot hold (D7). */
-export interface Scan {
+interface Scan {
   readonly problems: Problem[];
   readonly unquoted: Path[];
 }

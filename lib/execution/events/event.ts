@@ -36,7 +36,7 @@ export interface TaskEvent extends Nested {
 }
 
 /** The run has come to a status. */
-export interface RunStatusEvent extends Stamp {
+interface RunStatusEvent extends Stamp {
   readonly kind: 'run';
   readonly status: RunStatus;
   readonly error?: string;
@@ -66,7 +66,7 @@ export interface ItemEvent extends Nested {
   readonly error?: string;
 }
 
-export interface RetryEvent extends Nested {
+interface RetryEvent extends Nested {
   readonly kind: 'retry';
   readonly task_id: string;
   readonly item?: number;
@@ -77,7 +77,7 @@ export interface RetryEvent extends Nested {
   readonly error: string;
 }
 
-export interface LogEvent extends Nested {
+interface LogEvent extends Nested {
   readonly kind: 'log';
   readonly task_id: string;
   readonly item?: number;

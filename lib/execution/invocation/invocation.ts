@@ -7,7 +7,8 @@ import { toOutput } from '../json-output.js';
 import { retryDelayMs } from '../prepare/options.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/given-values.js';
-import { Attempt, type AttemptFacts } from './attempt.js';
+import { Attempt } from './attempt.js';
+import { type AttemptFacts } from './attempt-observer.js';
 
 const STOPPED = 'stopped by force';
 

@@ -3,7 +3,7 @@ import { ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
 import { LONGEST_CALLED_DEFINITION } from '../../common/limits.js';
 import type { Check, CheckAnother, GivenDefinition, Pipeline } from '../../pipelines/pipeline.js';
-import { decodeText } from '../../tools/documents/text.js';
+import { decodeText } from '../../tools/documents/format.js';
 import type { PipelineCall } from '../../tools/pipeline-call.js';
 import type { FileAccess } from '../../tools/tool.js';
 import { inTurn } from '../event-loop-budget.js';

@@ -14,7 +14,7 @@ import { NestedBudget } from './nested-budget.js';
 import { prepareNested } from './prepare-nested.js';
 
 /** A run inside a task, as far as the run around it has to do with it. */
-export interface NestedRun {
+interface NestedRun {
   readonly status: RunStatus;
   readonly failures: readonly TaskFailure[];
   readonly error: string | null;

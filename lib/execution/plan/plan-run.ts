@@ -1,5 +1,5 @@
 import { type Actor, createActor } from 'xstate';
-import { bindPlanWork } from '../../../machines/work-binding.js';
+import { bindPlanWork } from '../../../machines/sub-runs.js';
 import { planMachine } from '../../../machines/plan.js';
 import { messageOf, type TaskFailure, whoFailed } from '../../common/errors.js';
 import type { TaskEvent } from '../events/event.js';
@@ -111,7 +111,7 @@ export class PlanRun extends ActorRun {
 }
 
 /** What a plan that succeeded has produced (D47). */
-export function gatherOutcome(
+function gatherOutcome(
   { plan, subRuns: prepared }: PreparedPlan,
   { begun, blackboard }: SubRuns,
   { waves_executed, invocations }: RunProgress,

@@ -1,4 +1,5 @@
-import type { PlanWork, RunActor } from '../../../machines/work-binding.js';
+import type { RunActor } from '../../../machines/run.js';
+import type { PlanWork } from '../../../machines/sub-runs.js';
 import type { Settlement } from '../../../machines/types.js';
 import { messageOf, type TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';

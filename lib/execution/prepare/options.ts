@@ -61,7 +61,7 @@ function problemOf(name: string, value: unknown): string[] {
 }
 
 /** When a failed attempt is repeated (D18). */
-export interface Backoff {
+interface Backoff {
   readonly baseMs: number;
   readonly maxMs: number;
   /** Fraction by which a delay varies, 0 to 1. */

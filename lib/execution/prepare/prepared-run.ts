@@ -3,7 +3,7 @@ import type { Clock } from '../../common/clock.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { FileAccess } from '../../tools/tool.js';
-import type { AttemptObserver } from '../invocation/attempt.js';
+import type { AttemptObserver } from '../invocation/attempt-observer.js';
 import type { ExecutionOptions } from '../run-inputs.js';
 import type { Outcome } from '../run/task-work.js';
 import type { Options } from './options.js';

@@ -1,7 +1,8 @@
 import { createActor } from 'xstate';
 import { runMachine } from '../../../machines/run.js';
 import { type RunSnapshot, wavesExecutedIn } from '../../../machines/status.js';
-import { bindWork, type RunActor } from '../../../machines/work-binding.js';
+import type { RunActor } from '../../../machines/run.js';
+import { bindWork } from '../../../machines/work-binding.js';
 import { messageOf, type TaskFailure } from '../../common/errors.js';
 import { type Journal, RunNotes } from '../events/journal.js';
 import type { PreparedRun, RunSurroundings } from '../prepare/prepared-run.js';

@@ -3,7 +3,7 @@ import type { Clock } from '../../common/clock.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/pipeline-call.js';
 import type { FileAccess } from '../../tools/tool.js';
 import { Journal } from '../events/journal.js';
-import type { AttemptObserver } from '../invocation/attempt.js';
+import type { AttemptObserver } from '../invocation/attempt-observer.js';
 import { OutputBudget } from '../memory-budget.js';
 import { type MakeNested, NestedRuns } from '../nested/nested-runs.js';
 import type { Options } from '../prepare/options.js';

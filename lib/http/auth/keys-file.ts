@@ -180,7 +180,7 @@ export const KEY_FAULTS = {
   scopes: scopesFault,
 } satisfies Record<string, Fault>;
 
-export const KEY_FIELDS = ['name', 'sha256', 'tenants', 'scopes'] as const;
+const KEY_FIELDS = ['name', 'sha256', 'tenants', 'scopes'] as const;
 
 function listFault(name: string, value: unknown): string | undefined {
   if (!Array.isArray(value)) return `${name} must be a list, not ${described(value)}`;

@@ -8,7 +8,7 @@ export const KEY_BYTES = 32;
 const PREFIX = 'wt_';
 
 /** A key, and what of it may be kept. */
-export interface NewKey {
+interface NewKey {
   readonly key: string;
   /** In hexadecimal. */
   readonly sha256: string;

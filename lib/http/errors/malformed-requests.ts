@@ -71,13 +71,13 @@ function invalid(message: string): WavetrainError {
 }
 
 /** Answers without Koa, for the last time on this connection. */
-export function respondWith(error: WavetrainError, response: ServerResponse): void {
+function respondWith(error: WavetrainError, response: ServerResponse): void {
   const { status, fields, text } = answerOf(error);
   response.writeHead(status, fields).end(text);
 }
 
 /** The same where there is no response to write to. Closes the connection, whatever its other end does. */
-export function endWith(error: WavetrainError, socket: Duplex): void {
+function endWith(error: WavetrainError, socket: Duplex): void {
   // Nobody else listens any more, and whoever sends what is broken may leave at any time.
   socket.on('error', () => socket.destroy());
   if (!socket.writable) return void socket.destroy();

@@ -56,7 +56,7 @@ type Facts = Readonly<Record<string, unknown>>;
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** A log for people who watch a server on their terminal: a line for each thing, coloured by how it went. */
-export class LogLines implements Log {
+class LogLines implements Log {
   readonly #stream: Writable;
   readonly #clock: Clock;
   readonly #least: number;
@@ -152,7 +152,7 @@ const REDACTED = '[redacted]';
 const DEEPEST = 6;
 
 /** An error as the log tells it: what it says and where it was, and nothing else that may hang on it. */
-export interface ToldError {
+interface ToldError {
   readonly type: string;
   readonly message: string;
   readonly code?: string;
@@ -161,7 +161,7 @@ export interface ToldError {
 }
 
 /** The facts of a line without the secrets among them, at whatever depth, and with errors put into words. */
-export function withoutSecrets(facts: object): Record<string, unknown> {
+function withoutSecrets(facts: object): Record<string, unknown> {
   return told(facts, 0) as Record<string, unknown>;
 }
 

@@ -80,7 +80,7 @@ const TYPE_OF: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A file as it is sent. */
-export interface DocsAsset {
+interface DocsAsset {
   readonly bytes: Buffer;
   readonly type: string;
 }

@@ -54,7 +54,7 @@ export function refuseLong(texts: readonly string[]): void {
 }
 
 /** The validator knows what it was given, and not where over HTTP that belongs. */
-export function withAddress(problems: readonly Problem[], wanted: DefinitionKind): readonly Problem[] {
+function withAddress(problems: readonly Problem[], wanted: DefinitionKind): readonly Problem[] {
   const isRoot = ({ path }: Problem): boolean => path === '' || path === `/${wanted}`;
   return problems.map((problem) =>
     problem.code === 'invalid_value' && isRoot(problem)

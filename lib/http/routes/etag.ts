@@ -16,6 +16,6 @@ export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean 
 }
 
 /** Does an If-None-Match name it? That is a list of ETags, some of them weak, or `*` for any. */
-export function isAmong(etag: string, known: string): boolean {
+function isAmong(etag: string, known: string): boolean {
   return known.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 }

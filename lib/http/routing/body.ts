@@ -97,14 +97,14 @@ class BytesOf {
   }
 }
 
-export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
 
 /**
  * What the headers say of the body; undefined when there is none.
  *
  * @throws WavetrainError `unsupported_media_type`
  */
-export function bodyKind(ctx: Context, takesYaml: boolean): 'json' | 'yaml' | undefined {
+function bodyKind(ctx: Context, takesYaml: boolean): 'json' | 'yaml' | undefined {
   const { headers } = ctx.req;
   const { 'transfer-encoding': coding, 'content-length': length, 'content-type': type } = headers;
   if (coding === undefined && Number(length ?? 0) === 0) return undefined;
@@ -142,7 +142,7 @@ function unsupported(message: string): WavetrainError {
 }
 
 /** Nothing that is sent is meant to be nested deeper; everything that walks a body can walk this far. */
-export const DEEPEST_BODY = 1000;
+const DEEPEST_BODY = 1000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -182,7 +182,7 @@ export function refusalOf(error: ParserError, limitBytes: number): WavetrainErro
   return invalidBody(typeof error.body === 'string' ? faultIn(error.body) : messageOf(error));
 }
 
-export function bodyTooLarge(limitBytes: number): WavetrainError {
+function bodyTooLarge(limitBytes: number): WavetrainError {
   const size =
     limitBytes < 2 ** 20
       ? `${limitBytes} bytes`
@@ -190,7 +190,7 @@ export function bodyTooLarge(limitBytes: number): WavetrainError {
   return new WavetrainError('body_too_large', `the body is larger than ${size}`);
 }
 
-export function invalidBody(message: string): WavetrainError {
+function invalidBody(message: string): WavetrainError {
   return new WavetrainError('invalid_request', message);
 }
 

@@ -48,7 +48,7 @@ export interface AnswerDocument {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface BodyDocument<B extends TSchema> {
+interface BodyDocument<B extends TSchema> {
   readonly schema: B;
   /** An example of the definition alone, where that may be sent as YAML. */
   readonly yaml?: string;

@@ -28,7 +28,7 @@ export const ProblemSchema = wire<Problem>()(
   ),
 );
 
-export const StatisticsSchema = wire<Statistics>()(
+const StatisticsSchema = wire<Statistics>()(
   Type.Object(
     {
       id: Type.String(),

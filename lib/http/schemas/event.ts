@@ -52,7 +52,7 @@ function liveEvent<K extends string, P extends TProperties>(kind: K, properties:
   return Type.Object({ kind: Type.Literal(kind), ...stamp, ...properties });
 }
 
-export const LiveEventSchema = wire<LiveEvent>()(
+const LiveEventSchema = wire<LiveEvent>()(
   Type.Union(
     [
       TaskEventSchema,

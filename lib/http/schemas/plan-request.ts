@@ -4,7 +4,7 @@ import { givenToRuns, PipelineSchema, TenantId } from './request.js';
 import { jsonObject } from './wire.js';
 
 /** A plan as it came: judged by the one validator, as pipelines are. */
-export const PlanSchema = Type.Unsafe<Record<string, unknown>>({ type: 'object', title: 'Plan' });
+const PlanSchema = Type.Unsafe<Record<string, unknown>>({ type: 'object', title: 'Plan' });
 
 /** What the documents show for Plan: a pipeline in it is what a pipeline is everywhere. */
 export const PlanDocument = Type.Object(

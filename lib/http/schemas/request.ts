@@ -10,7 +10,7 @@ import { jsonObject } from './wire.js';
 export const PipelineSchema = Type.Unsafe<Record<string, unknown>>({ type: 'object', title: 'Pipeline' });
 
 /** Judged by the run itself, for the same reason. */
-export const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({
+const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({
   type: 'object',
   title: 'ExecutionOptions',
 });

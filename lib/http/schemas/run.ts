@@ -62,7 +62,7 @@ const summary = {
   rerun_of: nullable(RunId),
 };
 
-export const RunSummarySchema = wire<RunSummary>()(
+const RunSummarySchema = wire<RunSummary>()(
   Type.Object(summary, { title: 'RunSummary', description: 'A run without what may be large.' }),
 );
 

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { ToolMetadata } from '../../tools/catalog.js';
 import { json, wire } from './wire.js';
 
-export const ToolMetadataSchema = wire<ToolMetadata>()(
+const ToolMetadataSchema = wire<ToolMetadata>()(
   Type.Object(
     {
       name: Type.String(),

@@ -90,7 +90,7 @@ export interface GuardedRequest {
 }
 
 /** A host as a URL or a Host header names it. */
-export interface Authority {
+interface Authority {
   /** In lower case, without a dot at its end; an address in its shortest form, without brackets. */
   readonly name: string;
   /** Empty when it is the usual one of the scheme. */
@@ -101,17 +101,17 @@ export interface Authority {
 const SHAPE = /^(?:\[[\da-f:.]+\]|[^\s/\\?#@:%[\]]+)(?::\d{1,5})?$/i;
 
 /** Reads `name`, `name:port`, `1.2.3.4` or `[::1]:port`; undefined when it is none of these. */
-export function readAuthority(text: string, scheme = 'http:'): Authority | undefined {
+function readAuthority(text: string, scheme = 'http:'): Authority | undefined {
   if (!SHAPE.test(text) || !URL.canParse(`${scheme}//${text}/`)) return undefined;
   return authorityOf(new URL(`${scheme}//${text}/`));
 }
 
-export function authorityOf({ hostname, port }: URL): Authority {
+function authorityOf({ hostname, port }: URL): Authority {
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   return { name: unmapped(name), port };
 }
 
-export function isAddress({ name }: Authority): boolean {
+function isAddress({ name }: Authority): boolean {
   return isIP(name) !== 0;
 }
 

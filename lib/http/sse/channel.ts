@@ -77,7 +77,7 @@ const MOST_EVENTS = 256;
 const MOST_CHARACTERS = 64 * 1024;
 
 /** What is sent to a reader in one go. */
-export interface EventPiece {
+interface EventPiece {
   /** Number of the event that its reader knew before. */
   readonly after: number;
   /** Number of the last event that its reader knows now. */
@@ -86,7 +86,7 @@ export interface EventPiece {
 }
 
 /** The events that follow number `after`, and a gap before them where there is one; undefined when there are none. */
-export function eventPiece(log: EventLog, after: number): EventPiece | undefined {
+function eventPiece(log: EventLog, after: number): EventPiece | undefined {
   const { events, gap } = log.after(after, MOST_EVENTS);
   if (events.length === 0 && !gap) return undefined;
   let text = gap ? gapFrame(after, events[0]?.seq ?? log.last + 1) : '';
@@ -114,7 +114,7 @@ export const HEARTBEAT = ': \n\n';
 const frames = new WeakMap<LiveEvent, string>();
 
 /** An event, with its number as `id`: clients give it back as Last-Event-ID. */
-export function eventFrame(event: LiveEvent): string {
+function eventFrame(event: LiveEvent): string {
   const known = frames.get(event);
   if (known !== undefined) return known;
   const frame = `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
@@ -123,11 +123,11 @@ export function eventFrame(event: LiveEvent): string {
 }
 
 /** The events between number `after` and number `next` are kept no longer. */
-export function gapFrame(after: number, next: number): string {
+function gapFrame(after: number, next: number): string {
   return `event: gap\ndata: ${JSON.stringify({ after, next })}\n\n`;
 }
 
 /** The run has settled, and nothing more will come. */
-export function endFrame(runId: string, status: RunStatus): string {
+function endFrame(runId: string, status: RunStatus): string {
   return `event: end\ndata: ${JSON.stringify({ run_id: runId, status })}\n\n`;
 }

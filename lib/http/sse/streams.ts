@@ -12,7 +12,7 @@ export const SERVING_DELAY_MS = 20;
 const TURN_MS = 1;
 
 /** Open streams of one server. */
-export const MOST_STREAMS = 5000;
+const MOST_STREAMS = 5000;
 
 /** All streams of events that a server has open, served together: one timer, and one budget of time. */
 export class EventStreams {

@@ -60,8 +60,6 @@ function sessionReads(task: DraftTask): { key: string; placed: PlacedReference }
   );
 }
 
-const NO_STORES = new KeyStores([]);
-
 function readFindings(
   { task, wave, key, path }: Reader,
   stores: KeyStores,
@@ -148,7 +146,7 @@ const MOST_CANDIDATES = 20;
 const MOST_VISITS = 2_000_000;
 
 /** The tasks that store one session key, in the order of their waves. */
-export class KeyStores {
+class KeyStores {
   readonly all: readonly StoringTask[];
 
   constructor(stores: readonly StoringTask[]) {
@@ -180,7 +178,7 @@ export class KeyStores {
 }
 
 /** Which tasks run before a task, by templates and `await`, however many lie between. */
-export class Ancestors {
+class Ancestors {
   readonly #upstream: Upstream;
   readonly #known = new Map<string, ReadonlySet<string>>();
   #left = MOST_VISITS;
@@ -209,3 +207,5 @@ export class Ancestors {
     return ancestors;
   }
 }
+
+const NO_STORES = new KeyStores([]);

@@ -1,5 +1,5 @@
 import type { Path } from '../../definition/problem.js';
-import { store } from '../../tools/builtin/store.js';
+import { store } from '../../tools/builtin/basic.js';
 import type { Draft, DraftTask } from '../draft.js';
 import { entryOf } from '../suggestions.js';
 

@@ -80,7 +80,7 @@ function requiredParam(name: string, { id, path }: DraftSubPipeline): Finding {
  * Session keys that a pipeline reads and the plan does not know of: another sub-pipeline that stores one of them may
  * run before or after (D46). And those that the plan hands on while the pipeline's own `reads` keeps them out (D3).
  */
-export function readingFindings(compared: Compared, known: KnownKeys): Finding[] {
+function readingFindings(compared: Compared, known: KnownKeys): Finding[] {
   const { subPipeline, pipeline } = compared;
   const { contract, definition } = pipeline;
   const declared = new Map(subPipeline.reads.map(({ key, path }) => [key, path]));
@@ -137,7 +137,7 @@ function hiddenRead(key: string, reader: string, path: Path, { id }: DraftSubPip
 }
 
 /** A sub-pipeline and the pipeline that it names. */
-export interface Compared {
+interface Compared {
   readonly subPipeline: DraftSubPipeline;
   readonly pipeline: Pipeline;
   /** The file that it stands in; undefined when it stands elsewhere. */
@@ -145,11 +145,11 @@ export interface Compared {
 }
 
 /** A task with the file that it stands in, as messages name it. */
-export function taskName(task: string, { file }: Compared): string {
+function taskName(task: string, { file }: Compared): string {
   return file === undefined ? `task "${task}"` : `task "${task}" of ${file}`;
 }
 
 /** The list of a sub-pipeline that is at fault; all of it when it has no such list. */
-export function listPath({ path }: DraftSubPipeline, field: string, entries: readonly unknown[]): Path {
+function listPath({ path }: DraftSubPipeline, field: string, entries: readonly unknown[]): Path {
   return entries.length === 0 ? path : [...path, field];
 }

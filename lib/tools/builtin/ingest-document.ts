@@ -1,10 +1,8 @@
 import { basename } from 'node:path';
 import { readCsv } from '../documents/csv.js';
 import { DOCUMENT_FORMATS, type DocumentContent, type DocumentFormat } from '../documents/document.js';
-import { formatOf } from '../documents/format.js';
-import { readJson } from '../documents/json.js';
+import { decodeText, formatOf, readJson } from '../documents/format.js';
 import { readMarkdown } from '../documents/markdown.js';
-import { decodeText } from '../documents/text.js';
 import { defineTool } from '../tool.js';
 
 /** Reads a document from the allowed folders (D49, D51). */

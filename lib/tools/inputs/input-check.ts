@@ -5,7 +5,7 @@ import { describeViolation } from './inspection.js';
 
 export { type LiteralProblem, literalInputProblems } from './literal-inputs.js';
 
-export type CheckedInputs =
+type CheckedInputs =
   | { readonly ok: true; readonly inputs: JsonObject }
   | { readonly ok: false; readonly errors: string[] };
 

@@ -1,12 +1,11 @@
-import type { Path, ProblemCode } from '../../definition/problem.js';
-import { nearest } from '../../definition/suggest.js';
-import type { JsonObject } from '../../common/json.js';
 import type { Violation } from '../../common/json-schema/violation.js';
-import { inspectInputs } from './inspect-inputs.js';
-import { TemplatePlaces } from '../template-places.js';
+import { isObject, type JsonObject } from '../../common/json.js';
+import { type Path, pointerOf, type ProblemCode } from '../../definition/problem.js';
+import { nearest } from '../../definition/suggest.js';
 import type { Tool } from '../tool.js';
-import { verbatimInputs } from './verbatim.js';
+import { inspectInputs } from './inspect-inputs.js';
 import { describeViolation } from './inspection.js';
+import { verbatimInputs } from './verbatim.js';
 
 /** What is wrong with the inputs of a task, as far as it can be told before the run. */
 export interface LiteralProblem {
@@ -75,4 +74,60 @@ function hintForUnknown(name: string, tool: Tool): string {
   const meant = nearest(name, known);
   if (meant !== undefined) return `did you mean "${meant}"?`;
   return known.length === 0 ? 'it takes no inputs' : `it takes ${known.join(', ')}`;
+}
+
+/** Rules about the shape of a list or an object, which no template inside it can change: keys are never templates (D15). */
+const SHAPE_RULES = new Set([
+  'type',
+  'required',
+  'additionalProperties',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+]);
+
+/** The places of some inputs that hold a template, and those that have one further down. */
+class TemplatePlaces {
+  readonly #at = new Set<string>();
+  readonly #above = new Set<string>();
+
+  /** @param verbatim inputs whose lists and objects hold no templates */
+  constructor(inputs: JsonObject, verbatim: ReadonlySet<string>) {
+    const resolved = Object.entries(inputs).filter(
+      ([name, value]) => typeof value === 'string' || !verbatim.has(name),
+    );
+    this.#visit(Object.fromEntries(resolved), []);
+  }
+
+  /** False when a template may still make the violation go away. */
+  leaveCertain({ path, keyword, branch }: Violation): boolean {
+    const pointer = pointerOf(path);
+    if (this.#at.has(pointer)) return false;
+    if (branch === true && this.#touches(path[0])) return false;
+    return !this.#above.has(pointer) || SHAPE_RULES.has(keyword);
+  }
+
+  #touches(input: string | number | undefined): boolean {
+    const pointer = input === undefined ? '' : pointerOf([input]);
+    return this.#at.has(pointer) || this.#above.has(pointer);
+  }
+
+  /** True when a template stands at the place or below it. */
+  #visit(value: unknown, path: Path): boolean {
+    if (typeof value === 'string') {
+      const found = value.includes('{{');
+      if (found) this.#at.add(pointerOf(path));
+      return found;
+    }
+    let found = false;
+    for (const [key, member] of membersOf(value)) found = this.#visit(member, [...path, key]) || found;
+    if (found) this.#above.add(pointerOf(path));
+    return found;
+  }
+}
+
+function membersOf(value: unknown): Iterable<[string | number, unknown]> {
+  if (Array.isArray(value)) return value.entries();
+  return isObject(value) ? Object.entries(value) : [];
 }

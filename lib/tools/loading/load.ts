@@ -2,8 +2,9 @@ import { existsSync, statSync } from 'node:fs';
 import { extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { errorCode, messageOf, WavetrainError } from '../../common/errors.js';
-import { toolsOf } from '../exported-tools.js';
+import { isObject, kindOf } from '../../common/json.js';
 import type { Tool } from '../tool.js';
+import { asTool } from './foreign-tool.js';
 
 /** What a tool file may import as `wavetrain`, though no such package is installed where it lies. */
 const OWN_NAME = 'wavetrain';
@@ -96,4 +97,32 @@ async function importTranslated(file: string, { entry, importModule }: LoadOptio
   // Translations are not kept: the usual place is a folder that others can write to.
   const jiti = createJiti(file, { fsCache: false, interopDefault: false, virtualModules });
   return await jiti.import<object>(file);
+}
+
+/**
+ * The tools that a module exports: by default, or without a default export by name.
+ *
+ * @throws Error that names the export and what is wrong with it
+ */
+function toolsOf(exported: object): Tool[] {
+  const all = Object.entries(exported).filter(([name]) => name !== '__esModule' && name !== 'module.exports');
+  const byDefault = all.filter(([name]) => name === 'default');
+  const found = new Set(
+    (byDefault.length > 0 ? byDefault : all).flatMap(([name, value]) => toolsIn(value, name)),
+  );
+  if (found.size === 0) throw new Error('it exports no tool. Write: export default defineTool({...})');
+  return [...found];
+}
+
+function toolsIn(value: unknown, name: string): Tool[] {
+  const label = name === 'default' ? 'its default export' : `its export "${name}"`;
+  const list = isObject(value) && Array.isArray(value['tools']) && !('run' in value) ? value['tools'] : value;
+  if (Array.isArray(list))
+    return list.map((entry: unknown, i) => asTool(entry, `${label}, number ${i + 1},`));
+  if (!isObject(value)) throw new Error(`${label} is ${nameOf(value)}, and no tool`);
+  return [asTool(value, label)];
+}
+
+function nameOf(value: unknown): string {
+  return value === undefined || value === null ? String(value) : `a ${kindOf(value)}`;
 }

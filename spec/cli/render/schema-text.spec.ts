@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { kindOfDefinition } from '../../../lib/definition/schema/root.js';
 import { invoke } from '../invoke.js';
 
-const EXAMPLES = join(import.meta.dirname, '../../examples');
+const EXAMPLES = join(import.meta.dirname, '../../../examples');
 
 describe('schema pipeline', () => {
   let schema: Schema;

@@ -1,4 +1,4 @@
-import { type Serving, serving, type ServingOptions } from '../../support/serving.js';
+import { type Serving, serving, type ServingOptions } from '../../support/http/serving.js';
 import { invoke, type Invocation, type Surroundings } from '../invoke.js';
 
 export const HELLO = { id: 'hello', goal: 'greet', tasks: [{ id: 'greet', tool: 'mock', inputs: { n: 1 } }] };

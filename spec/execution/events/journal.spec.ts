@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { Puppet } from '../../support/puppet.js';
-import { running } from '../../support/running.js';
+import { running } from '../../support/runs/running.js';
 
 const LIST = '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { Puppet } from '../../support/puppet.js';
-import { running } from '../../support/running.js';
+import { running } from '../../support/runs/running.js';
 
 describe('an invocation', () => {
   it('publishes what its tool returns (rule 4)', async () => {

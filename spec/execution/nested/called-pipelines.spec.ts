@@ -6,7 +6,7 @@ import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { fileAccess } from '../../../lib/tools/files/files.js';
 import type { PipelineCall } from '../../../lib/tools/pipeline-call.js';
 import { defineTool } from '../../../lib/tools/tool.js';
-import { running } from '../../support/running.js';
+import { running } from '../../support/runs/running.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 const VALID = '{id: x, goal: g, tasks: [{id: t, tool: mock}]}';

@@ -8,7 +8,7 @@ import { fileAccess } from '../../../lib/tools/files/files.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
 import { Puppet } from '../../support/puppet.js';
-import { type Running, running, type RunningOptions } from '../../support/running.js';
+import { type Running, running, type RunningOptions } from '../../support/runs/running.js';
 
 const MOCK = '{id: leaf, goal: g, tasks: [{id: t, tool: mock}]}';
 

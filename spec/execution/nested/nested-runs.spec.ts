@@ -10,7 +10,7 @@ import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { Puppet } from '../../support/puppet.js';
 import { rejectionOf } from '../../support/rejection.js';
-import { type Running, running, type RunningOptions } from '../../support/running.js';
+import { type Running, running, type RunningOptions } from '../../support/runs/running.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 function calling(pipeline: string, more = ''): string {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
 import { TaskFailedError } from '../../../lib/common/errors.js';
-import { sub } from '../../support/plan-of.js';
+import { sub } from '../../support/definitions/plan-of.js';
 import { rejectionOf } from '../../support/rejection.js';
-import { held, RunningPlan, runningPlan, stores } from '../../support/running-plan.js';
+import { held, RunningPlan, runningPlan, stores } from '../../support/runs/running-plan.js';
 
 /** b reads what a stores, c what b stores. */
 const CHAIN = [

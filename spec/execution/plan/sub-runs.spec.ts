@@ -3,9 +3,9 @@ import type { Blackboard } from '../../../lib/blackboard/blackboard.js';
 import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { HeldBlackboard } from '../../support/held-blackboard.js';
-import { sub } from '../../support/plan-of.js';
+import { sub } from '../../support/definitions/plan-of.js';
 import { Puppet } from '../../support/puppet.js';
-import { held, type RunningPlan, runningPlan, stores } from '../../support/running-plan.js';
+import { held, type RunningPlan, runningPlan, stores } from '../../support/runs/running-plan.js';
 
 /** Tells what it reads of the session. */
 function reads(...keys: string[]): string {

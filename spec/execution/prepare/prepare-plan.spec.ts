@@ -3,7 +3,7 @@ import { WavetrainError } from '../../../lib/common/errors.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
 import type { PreparedPlan } from '../../../lib/execution/prepare/prepare-plan.js';
-import { type PlanKnown, planOf, planText, sub } from '../../support/plan-of.js';
+import { type PlanKnown, planOf, planText, sub } from '../../support/definitions/plan-of.js';
 
 const A = sub('a', '{id: t, tool: mock}');
 

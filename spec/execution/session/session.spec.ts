@@ -7,7 +7,7 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { Json } from '../../../lib/common/json.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { Puppet } from '../../support/puppet.js';
-import { running } from '../../support/running.js';
+import { running } from '../../support/runs/running.js';
 
 const READ_K = '{id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}';
 

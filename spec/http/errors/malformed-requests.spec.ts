@@ -5,8 +5,8 @@ import { answerBrokenRequests } from '../../../lib/http/errors/malformed-request
 import { HEADERS_OF_EVERY_ANSWER } from '../../../lib/http/security/headers.js';
 import { settle } from '../../support/deferred.js';
 import { Puppet } from '../../support/puppet.js';
-import { type RawAnswer, RawSocket, readAnswer } from '../../support/raw-socket.js';
-import { type Serving, serving } from '../../support/serving.js';
+import { type RawAnswer, RawSocket, readAnswer } from '../../support/http/raw-socket.js';
+import { type Serving, serving } from '../../support/http/serving.js';
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n';
 

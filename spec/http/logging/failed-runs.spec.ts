@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Serving, serving } from '../../support/serving.js';
+import { type Serving, serving } from '../../support/http/serving.js';
 
 const boom = (id: string): object => ({ id, tool: 'fail', inputs: { message: `boom ${id}` } });
 const part = (id: string, tasks: object[], reads: string[] = []): object => ({

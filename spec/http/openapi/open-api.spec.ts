@@ -8,9 +8,9 @@ import {
   type Operation,
   operationsOf,
   referencesIn,
-} from '../../support/open-api-document.js';
-import { routeTable } from '../../support/route-table.js';
-import { serving, type Serving } from '../../support/serving.js';
+} from '../../support/http/open-api-document.js';
+import { routeTable } from '../../support/http/route-table.js';
+import { serving, type Serving } from '../../support/http/serving.js';
 
 describe('The OpenAPI document', () => {
   let server: Serving;

@@ -6,7 +6,7 @@ import { RunRegistry } from '../../../lib/runs/registry.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { Puppet } from '../../support/puppet.js';
-import { type Answered, serving, type Serving } from '../../support/serving.js';
+import { type Answered, serving, type Serving } from '../../support/http/serving.js';
 
 interface Told {
   readonly status: string;

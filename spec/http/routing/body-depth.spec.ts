@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { isDeeperThan } from '../../../lib/http/routing/body.js';
-import { BodyServer } from '../posting.js';
+import { BodyServer } from '../support/posting.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 

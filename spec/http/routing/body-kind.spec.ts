@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { RawSocket } from '../../support/raw-socket.js';
-import { BodyServer, headOf } from '../posting.js';
+import { RawSocket } from '../../support/http/raw-socket.js';
+import { BodyServer, headOf } from '../support/posting.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { RawSocket } from '../../support/raw-socket.js';
-import { BodyServer, headOf } from '../posting.js';
+import { RawSocket } from '../../support/http/raw-socket.js';
+import { BodyServer, headOf } from '../support/posting.js';
 
 describe('the body of a request (D32, D33, D38)', () => {
   const bodies = new BodyServer();

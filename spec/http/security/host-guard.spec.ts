@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readServerConfig } from '../../../lib/common/config.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { type GuardedRequest, guardFor } from '../../../lib/http/security/host-guard.js';
-import { type Serving, serving } from '../../support/serving.js';
+import { type Serving, serving } from '../../support/http/serving.js';
 
 interface Listening {
   readonly host?: string;

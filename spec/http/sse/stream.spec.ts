@@ -7,7 +7,7 @@ import { HEARTBEAT_MS } from '../../../lib/http/sse/stream.js';
 import { EventStreams, SERVING_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { EventLog } from '../../../lib/runs/event-log.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { EventReader } from '../event-reader.js';
+import { EventReader } from '../support/event-reader.js';
 
 const RUN_ID = '019b7600-0000-7000-8000-000000000000';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import { compileSchema } from '../../../lib/common/json-schema/ajv.js';
-import type { OpenApiDocument, Operation } from '../../support/open-api-document.js';
+import type { OpenApiDocument, Operation } from '../../support/http/open-api-document.js';
 
 /** What came back, as it came. */
 export interface Received {

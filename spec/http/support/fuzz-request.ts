@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isObject } from '../../../lib/common/json.js';
-import type { Operation } from '../../support/open-api-document.js';
+import type { Operation } from '../../support/http/open-api-document.js';
 import { GARBAGE, nearly } from './mutation.js';
 import type { SchemaArbitrary } from './schema-arbitrary.js';
 

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../lib/runs/record.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { type HeldCall, Puppet } from '../../support/puppet.js';
-import { type Answered, serving, type Serving, type ServingOptions } from '../../support/serving.js';
+import { type Answered, serving, type Serving, type ServingOptions } from '../../support/http/serving.js';
 
 /** Two waves, each of one task that a spec holds by the hand. */
 export const TWO_WAVES = {

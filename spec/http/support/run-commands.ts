@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import type { Answered } from '../../support/serving.js';
+import type { Answered } from '../../support/http/serving.js';
 import { type HeldServer, TWO_WAVES } from './held-server.js';
 import { ModelRun, type ModelServer } from './run-model.js';
 

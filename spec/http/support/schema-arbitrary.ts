@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isObject } from '../../../lib/common/json.js';
-import { find } from '../../support/open-api-document.js';
+import { find } from '../../support/http/open-api-document.js';
 
 type Schema = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checking, codes, only, pipelineOf } from '../../support/checking.js';
+import { checking, codes, only, pipelineOf } from '../../support/definitions/checking.js';
 
 const STORE = '- {id: s, tool: store, inputs: {key: k, value: 1}}';
 const READ = '- {id: r, tool: mock, inputs: {x: "{{session.k}}"}}';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { checkDefinition } from '../../../lib/pipelines/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { checking, codes, only, pipelineOf } from '../../support/checking.js';
-import { checkingPlan, onlyProblem, planCodes, planOf } from '../../support/checking-plans.js';
+import { checking, codes, only, pipelineOf } from '../../support/definitions/checking.js';
+import { checkingPlan, onlyProblem, planCodes, planOf } from '../../support/definitions/checking-plans.js';
 
 const READS_LEAST = pipelineOf('- {id: t, tool: mock, inputs: {x: "{{pipeline.inputs.least ?? 1}}"}}');
 

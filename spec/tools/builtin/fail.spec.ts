@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
-import { fail } from '../../../lib/tools/builtin/fail.js';
+import { fail } from '../../../lib/tools/builtin/basic.js';
 import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { toolContext } from '../../support/tool-context.js';

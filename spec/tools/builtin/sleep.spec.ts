@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
-import { sleep } from '../../../lib/tools/builtin/sleep.js';
+import { sleep } from '../../../lib/tools/builtin/basic.js';
 import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
 import { rejectionOf } from '../../support/rejection.js';
 import { type TestContext, toolContext } from '../../support/tool-context.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { store } from '../../../lib/tools/builtin/store.js';
+import { store } from '../../../lib/tools/builtin/basic.js';
 import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
 import { toolContext } from '../../support/tool-context.js';
 

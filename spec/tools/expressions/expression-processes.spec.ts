@@ -11,7 +11,7 @@ import { transformWith } from '../../../lib/tools/builtin/transform.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { evaluate } from '../../../lib/tools/expressions/evaluate.js';
 import { ExpressionProcesses } from '../../../lib/tools/expressions/expression-processes.js';
-import { requireBuild, ROOT } from '../../docs/project.js';
+import { requireBuild, ROOT } from '../../project/files.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { rejectionOf } from '../../support/rejection.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { LinearRegExp } from '../../../lib/tools/expressions/linear-regexp.js';
+import { LinearRegExp } from '../../../lib/tools/expressions/sandbox.js';
 
 function matchesOf(
   regex: { lastIndex: number; exec(text: string): RegExpExecArray | (string | undefined)[] | null },

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../../lib/common/json.js';
-import { mock } from '../../../lib/tools/builtin/basic.js';
-import { store } from '../../../lib/tools/builtin/store.js';
+import { mock, store } from '../../../lib/tools/builtin/basic.js';
 import { literalInputProblems } from '../../../lib/tools/inputs/input-check.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 

@@ -9,8 +9,8 @@ import { toolContext } from '../../support/tool-context.js';
 
 /** What `import … from 'wavetrain'` finds in these specs: the modules under test, at their own paths. */
 const ENTRY = `
-export { defineTool } from ${JSON.stringify(join(import.meta.dirname, '../../lib/tools/tool.ts'))};
-export { ToolError } from ${JSON.stringify(join(import.meta.dirname, '../../lib/common/errors.ts'))};
+export { defineTool } from ${JSON.stringify(join(import.meta.dirname, '../../../lib/tools/tool.ts'))};
+export { ToolError } from ${JSON.stringify(join(import.meta.dirname, '../../../lib/common/errors.ts'))};
 `;
 
 const TOOL = `{ name: 'greet', description: 'Greets', inputs: { who: { type: 'string', required: true, description: 'whom' } },

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { invoke } from '../invoke.js';
+
+const INPUT = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
+
+const PLAN = `plan:
+  id: p
+  sub_pipelines:
+    - {id: a, stores: [k], pipeline: {id: a, goal: g, tasks: [{id: t, tool: store, inputs: {key: k, value: 1}}]}}
+    - {id: b, reads: [k], pipeline: {id: b, goal: g, tasks: [{id: t, tool: mock, inputs: {x: "{{session.k}}"}}]}}
+`;
+
+describe('graph', () => {
+  it('draws text, and Mermaid and dot when asked', async () => {
+    expect((await invoke(['graph', '-'], { input: INPUT })).stdout).to.match(/^wave 1 +wave 2\n/);
+    expect((await invoke(['graph', '-', '--format', 'mermaid'], { input: INPUT })).stdout).to.contain(
+      'flowchart LR',
+    );
+    expect((await invoke(['graph', '-', '--format', 'dot'], { input: INPUT })).stdout).to.match(
+      /^digraph "p"/,
+    );
+  });
+
+  it('prints waves and edges as one JSON document with --json (D41)', async () => {
+    const { stdout, stderr } = await invoke(['graph', '-', '--json'], { input: INPUT });
+    expect(JSON.parse(stdout)).to.have.all.keys('id', 'goal', 'waves', 'edges');
+    expect(stderr).to.equal('');
+  });
+
+  it('draws the sub-pipelines of a plan, and what they hand on (D43)', async () => {
+    const { status, stdout } = await invoke(['graph', '-'], { input: PLAN });
+    expect(status).to.equal(0);
+    expect(stdout)
+      .to.match(/^wave 1 +wave 2\n/)
+      .and.to.contain('<- a: k');
+    const chart = await invoke(['graph', '-', '--format', 'mermaid'], { input: PLAN });
+    expect(chart.stdout).to.contain('p0 -->|"k"| p1');
+    const digraph = await invoke(['graph', '-', '--format', 'dot'], { input: PLAN });
+    expect(digraph.stdout).to.contain('"a" -> "b" [label="k"]');
+    const json: object = JSON.parse((await invoke(['graph', '-', '--json'], { input: PLAN })).stdout);
+    expect(json).to.have.all.keys('id', 'goal', 'waves', 'edges');
+  });
+
+  it('takes what a run would be given: a key that is read must come from somewhere (Plan, rule 3)', async () => {
+    const input = PLAN.replace('id: a, stores', 'id: a, reads: [since], stores').replace(
+      'value: 1',
+      'value: "{{session.since}}"',
+    );
+    expect((await invoke(['graph', '-'], { input })).status).to.equal(1);
+    expect((await invoke(['graph', '-', '--session', '{"since": 1}'], { input })).status).to.equal(0);
+  });
+
+  it('answers 1 to an invalid plan, with its problems', async () => {
+    const { status, stdout, stderr } = await invoke(['graph', '-'], { input: PLAN.replace('mock', 'mok') });
+    expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+    expect(stderr).to.contain('did you mean "mock"?');
+  });
+
+  it('answers 2 to an unknown format', async () => {
+    for (const format of ['png', 'toString']) {
+      const { status, stderr } = await invoke(['graph', '-', '--format', format], { input: INPUT });
+      expect(status).to.equal(2);
+      expect(stderr).to.contain('the formats are text, mermaid, dot');
+    }
+  });
+
+  it('answers 1 to an invalid pipeline, with its problems', async () => {
+    const { status, stdout, stderr } = await invoke(['graph', '-'], { input: INPUT.replace('[a]', '[c]') });
+    expect(status).to.equal(1);
+    expect(stdout).to.equal('');
+    expect(stderr).to.contain('error: ');
+  });
+});

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { EventEmitter, once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { requireBuild, ROOT } from '../../project/files.js';
+import { type Invocation, invoke, Recorder, Screen } from '../invoke.js';
+
+/** A command that serves, until the spec sends it a signal. */
+class Serve {
+  readonly signals = new EventEmitter();
+  readonly stdout: Recorder;
+  readonly ended: Promise<Invocation>;
+
+  constructor(flags: readonly string[], env: Record<string, string> = {}, stdout: Recorder = new Recorder()) {
+    this.stdout = stdout;
+    this.ended = invoke(['serve', '--port', '0', ...flags], { env, stdout, processEvents: this.signals });
+  }
+
+  /** Where it listens, once it does. */
+  async url(): Promise<string> {
+    for (;;) {
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(this.stdout.text)?.[0];
+      if (found !== undefined) return found;
+      await Promise.race([setImmediate(), this.ended]);
+    }
+  }
+
+  get lines(): Record<string, unknown>[] {
+    return this.stdout.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+}
+
+const NAP = {
+  pipeline: { id: 'nap', goal: 'g', tasks: [{ id: 'a', tool: 'sleep', inputs: { seconds: 60 } }] },
+};
+
+function post(url: string, path: string, body: unknown): Promise<Response> {
+  const headers = { 'Content-Type': 'application/json' };
+  return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+describe('wavetrain serve (D43)', () => {
+  before(() => requireBuild());
+
+  it('tells where it listens in a line of JSON, answers, and ends with 0 on a signal', async () => {
+    const serve = new Serve([]);
+    const url = await serve.url();
+    expect(serve.lines[0]).to.include({ level: 'info', msg: 'listening', url, docs: `${url}/docs` });
+    expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: 'ok' });
+    serve.signals.emit('SIGTERM');
+    expect(await serve.ended).to.include({ status: 0, stderr: '' });
+    expect(serve.lines.map(({ msg }) => msg)).to.deep.equal(['listening', 'request', 'shutting down']);
+    expect(await fetch(`${url}/health`).catch(() => 'gone')).to.equal('gone');
+  });
+
+  it('greets on a terminal, where the documentation is and how it ends', async () => {
+    const serve = new Serve([], {}, new Screen());
+    const url = await serve.url();
+    serve.signals.emit('SIGINT');
+    expect((await serve.ended).stdout)
+      .to.contain(`${url}/docs`)
+      .and.contain('Ctrl-C shuts down');
+  });
+
+  it('gives runs at work SERVICE_SHUTDOWN_SECONDS, then stops their tools', async () => {
+    const serve = new Serve([], { SERVICE_SHUTDOWN_SECONDS: '0' });
+    const url = await serve.url();
+    const waiting = post(url, '/pipelines/run', NAP);
+    while (((await (await fetch(`${url}/ready`)).json()) as { running: number }).running === 0)
+      await setImmediate();
+    serve.signals.emit('SIGTERM');
+    const answer = await waiting;
+    expect(answer.status).to.equal(503);
+    expect(await answer.json()).to.have.nested.property('detail.code', 'shutting_down');
+    expect(await serve.ended).to.include({ status: 0 });
+  });
+
+  it('ends at once on a second signal', async () => {
+    const serve = new Serve([]);
+    const url = await serve.url();
+    await post(url, '/pipelines/run_async', NAP);
+    serve.signals.emit('SIGINT');
+    serve.signals.emit('SIGINT');
+    expect(await serve.ended).to.include({ status: 130 });
+  });
+
+  it('evaluates the expressions of callers beside the event loop', async () => {
+    const serve = new Serve([]);
+    const url = await serve.url();
+    const endless = '($f := function($n) { $f($n + 1) }; $f(0))';
+    const tasks = [{ id: 'a', tool: 'transform', inputs: { input: null, expression: endless } }];
+    const answer = post(url, '/pipelines/run', { pipeline: { id: 'endless', goal: 'g', tasks } });
+    let answered = 0;
+    const whileItLasts = (async () => {
+      for (;;) {
+        await fetch(`${url}/health`);
+        if (await Promise.race([answer.then(() => true), setImmediate(false)])) return;
+        answered++;
+      }
+    })();
+    expect((await answer).status).to.equal(500);
+    await whileItLasts;
+    expect(answered).to.be.above(20);
+    serve.signals.emit('SIGTERM');
+    await serve.ended;
+  });
+
+  it('survives an expression that takes more memory than there is, and evaluates the next', async () => {
+    const serve = new Serve([]);
+    const url = await serve.url();
+    const evaluation = (expression: string): Promise<Response> => {
+      const tasks = [{ id: 't', tool: 'transform', inputs: { input: {}, expression } }];
+      return post(url, '/pipelines/run', { pipeline: { id: 'a', goal: 'g', tasks } });
+    };
+    const greedy = await evaluation('$pad("", 1000000, "  - {id: t, tool: mock}")');
+    expect(greedy.status).to.equal(500);
+    expect(await greedy.text()).to.match(/more than 256 MiB of memory|more than 1 s/);
+    expect(await (await evaluation('1 + 1')).json()).to.deep.include({ outputs: { t: 2 } });
+    serve.signals.emit('SIGTERM');
+    expect(await serve.ended).to.include({ status: 0, stderr: '' });
+  });
+
+  describe('refuses before it listens', () => {
+    const refusals: [title: string, flags: string[], env: Record<string, string>, told: RegExp][] = [
+      ['a port that is none', ['--port', '70000'], {}, /--port takes a whole number from 0 to 65535/],
+      ['a variable that is no number', [], { SERVICE_MAX_RUNNING: 'many' }, /SERVICE_MAX_RUNNING must be/],
+      ['other machines without keys (D37)', ['--host', '0.0.0.0'], {}, /SERVICE_API_KEYS_FILE/],
+      ['a file of keys that is not there', [], { SERVICE_API_KEYS_FILE: 'no-such.yaml' }, /no-such\.yaml/],
+      [
+        'an address that is not ours',
+        ['--host', '127.0.0.1.example'],
+        { SERVICE_ALLOW_ANONYMOUS: 'true' },
+        /cannot listen/,
+      ],
+    ];
+    for (const [title, flags, env, told] of refusals) {
+      it(title, async () => {
+        const { status, stdout, stderr } = await new Serve(flags, env).ended;
+        expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+        expect(stderr).to.match(told);
+      });
+    }
+
+    it('a port that is taken, with what to do', async () => {
+      const first = new Serve([]);
+      const port = new URL(await first.url()).port;
+      const { status, stderr } = await invoke(['serve', '--port', port]);
+      expect(status).to.equal(2);
+      expect(stderr).to.contain('another program listens there').and.contain('--port');
+      first.signals.emit('SIGTERM');
+      await first.ended;
+    });
+  });
+
+  it('ends as a process too, when it is told to', async function () {
+    this.timeout(10_000);
+    const child = spawn(process.execPath, [join(ROOT, 'bin/wavetrain.js'), 'serve', '--port', '0'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { url } = JSON.parse(line.toString('utf8')) as { url: string };
+    const tasks = [{ id: 't', tool: 'transform', inputs: { input: 20, expression: '$ + 1' } }];
+    const answer = await post(url, '/pipelines/run', { pipeline: { id: 'a', goal: 'g', tasks } });
+    expect(await answer.json()).to.deep.include({ outputs: { t: 21 } });
+    child.kill('SIGTERM');
+    const [status] = (await once(child, 'exit')) as [number];
+    expect(status).to.equal(0);
+  });
+});

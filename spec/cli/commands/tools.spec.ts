@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { builtinCatalog, type ToolMetadata } from '../../../lib/tools/catalog.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { invoke } from '../invoke.js';
+
+describe('tools', () => {
+  it('lists every tool with its description', async () => {
+    const { status, stdout, stderr } = await invoke(['tools']);
+    expect(status).to.equal(0);
+    expect(stderr).to.equal('');
+    for (const { name, description } of builtinCatalog().metadata()) {
+      expect(stdout).to.contain(`  ${name} `);
+      expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(description);
+    }
+  });
+
+  it('prints what the tools endpoint answers with --json (D41)', async () => {
+    const { stdout, stderr } = await invoke(['tools', '--json']);
+    const catalog = builtinCatalog();
+    expect(JSON.parse(stdout)).to.deep.equal({ tools: catalog.names(), metadata: catalog.metadata() });
+    expect(stderr).to.equal('');
+  });
+
+  it('shows the inputs of one tool, with type, need, default and description', async () => {
+    const { stdout } = await invoke(['tools', 'store']);
+    expect(stdout).to.match(/key \(string, required\) +\S/);
+    expect(stdout).to.match(/append \(boolean, optional\)[^]*Default false\./);
+    expect(stdout).to.contain('Output\n');
+  });
+
+  it('prints the metadata of one tool with --json', async () => {
+    const tool: ToolMetadata = JSON.parse((await invoke(['tools', 'store', '--json'])).stdout);
+    expect(tool).to.have.all.keys('name', 'description', 'inputs', 'output');
+    expect(tool.inputs['key']).to.include({ required: true });
+  });
+
+  for (const name of builtinCatalog().names()) {
+    it(`gives a task for ${name} that can be pasted`, async () => {
+      const { stdout } = await invoke(['tools', name]);
+      const snippet = stdout.slice(stdout.indexOf('To paste\n') + 'To paste\n'.length);
+      const pasted = snippet.replaceAll('another_task', 'before').replaceAll('"text"', '"$"');
+      const definition = `id: p\ngoal: g\ntasks:\n  - {id: before, tool: mock}\n${pasted}`;
+      expect(parse(definition).tasks).to.have.length(2);
+      expect(() => parsePipeline(definition)).not.to.throw();
+    });
+  }
+
+  it('suggests the nearest name for an unknown one, and answers 2', async () => {
+    const { status, stdout, stderr } = await invoke(['tools', 'sotre', '--json']);
+    expect(status).to.equal(2);
+    expect(stdout).to.equal('');
+    expect(stderr).to.contain('there is no tool "sotre"').and.to.contain('did you mean store?');
+    expect((await invoke(['tools', 'nothing_near_it'])).stderr).to.contain('the tools are');
+  });
+
+  it('shows tools of a TypeScript file that imports wavetrain, from --tools and SERVICE_TOOLS (D48)', async () => {
+    const folder = new TemporaryFolder();
+    const tool = (name: string): string => `import { defineTool } from 'wavetrain';
+      export default defineTool({ name: '${name}', description: 'of the file', inputs: {}, run: () => 1 });`;
+    folder.write('one.ts', tool('one'));
+    folder.write('two.ts', tool('two'));
+    const env = { SERVICE_TOOLS: './two.ts' };
+    const { stdout } = await invoke(['tools', '--tools', 'one.ts', '--json'], { cwd: folder.path, env });
+    const { tools }: { tools: string[] } = JSON.parse(stdout);
+    expect(tools).to.include.members(['one', 'two', 'store']);
+    folder.remove();
+  });
+
+  it('answers 2 to a tool file that holds no tool, and says which', async () => {
+    const folder = new TemporaryFolder();
+    folder.write('none.mjs', 'export default 1;');
+    const { status, stderr } = await invoke(['tools', '--tools', 'none.mjs'], { cwd: folder.path });
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('none.mjs');
+    folder.remove();
+  });
+});

@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
+import { settle } from '../../support/deferred.js';
+import { HeldBlackboard } from '../../support/held-blackboard.js';
+import { sub } from '../../support/definitions/plan-of.js';
+import { rejectionOf } from '../../support/rejection.js';
+import { held, RunningPlan, type RunningPlanOptions, runningPlan } from '../../support/runs/running-plan.js';
+
+/** Two tasks in two waves each. */
+const TWO_WAVES = ['a', 'b', 'c'].map((id) => sub(id, `${held(id)}, ${held(id, 'u', 'await: [t],')}`));
+const ONE = [sub('a', held('a'))];
+const TWO = [sub('a', held('a')), sub('b', held('b'))];
+
+describe('the cancel of a plan (rule 12, D21)', () => {
+  it('ends a plan that waits at once, and begins nothing', async () => {
+    const plan = new RunningPlan(ONE);
+    plan.run.announce();
+    await plan.cancel();
+    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true, started_at: null });
+    await plan.begin();
+    expect(plan.order).to.deep.equal([]);
+    expect(plan.statuses).to.deep.equal(['queued', 'cancelled']);
+    const error = await rejectionOf(plan.executor.getPlanResult(plan.run.id));
+    expect(error).to.include({ code: 'run_cancelled' });
+  });
+
+  it('lets the wave of each sub-pipeline at work finish, and starts no further wave or sub-pipeline', async () => {
+    const plan = await runningPlan(TWO_WAVES, { plan_concurrency: 2 });
+    await plan.cancel();
+    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false, finished_at: null });
+    expect(plan.puppet.calls.map(({ context }) => context.signal.aborted)).to.deep.equal([false, false]);
+    await plan.returns('a/t');
+    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false });
+    await plan.returns('b/t');
+    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true, error: null, result: null });
+    expect(plan.order).to.deep.equal(['a/t', 'b/t']);
+    expect(plan.statuses.slice(-3)).to.deep.equal(['cancelled', 'a cancelled', 'b cancelled']);
+  });
+
+  it('stays cancelled when a task fails while it drains', async () => {
+    const plan = await runningPlan(TWO);
+    await plan.cancel();
+    await plan.rejects('a/t', 'boom');
+    const { status, error, failures } = plan.record();
+    expect({ status, error }).to.deep.equal({ status: 'cancelled', error: null });
+    expect(failures).to.have.length(1);
+  });
+
+  it('stops the tools in flight when forced, also while it drains already', async () => {
+    for (const forces of [[true], [false, true]]) {
+      const plan = await runningPlan(TWO_WAVES, { plan_concurrency: 2 });
+      const signals = plan.puppet.calls.map(({ context }) => context.signal);
+      for (const force of forces) await plan.cancel(force);
+      expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, true]);
+      expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
+      expect(plan.record().failures.map(({ error }) => error)).to.deep.equal([
+        'stopped by force',
+        'stopped by force',
+      ]);
+    }
+  });
+
+  it('is refused a second time without force, and when the plan is over', async () => {
+    const plan = await runningPlan(TWO);
+    await plan.cancel();
+    expect(await rejectionOf(plan.cancel())).to.include({ code: 'run_already_terminal' });
+    await plan.returns('a/t');
+    expect(await rejectionOf(plan.cancel(true))).to.include({ code: 'run_already_terminal' });
+  });
+
+  it('of a plan whose sub-pipeline failed lets it read cancelled, and never failed', async () => {
+    const plan = await runningPlan(TWO, { plan_concurrency: 2 });
+    await plan.rejects('a/t', 'boom');
+    expect(plan.record().status).to.equal('running');
+    await plan.cancel();
+    await plan.returns('b/t');
+    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true, error: null });
+    expect(plan.statuses).to.include('a failed').and.not.include('failed');
+  });
+
+  it('ends a sub-pipeline whose session is still read', async () => {
+    const blackboard = new HeldBlackboard('get_all');
+    const plan = await runningPlan(ONE, { executor: { blackboard } });
+    expect(plan.record().status).to.equal('running');
+    await plan.cancel();
+    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
+    await blackboard.answer();
+    expect(plan.order).to.deep.equal([]);
+    expect(plan.statuses).to.include('a cancelled');
+  });
+
+  for (const force of [false, true]) {
+    it(`ends a plan that only gathers what it leaves${force ? ', by force as well' : ''}`, async () => {
+      const blackboard = new HeldBlackboard();
+      const plan = await runningPlan(ONE, { executor: { blackboard } });
+      blackboard.holds.add('get_all');
+      await plan.returns('a/t');
+      expect(plan.record()).to.deep.include({ status: 'running', settled: false });
+      await plan.cancel(force);
+      expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
+      await blackboard.answer();
+      expect(plan.record()).to.deep.include({ status: 'cancelled', error: null, result: null });
+    });
+  }
+
+  it('gives up a publication that hangs, when forced', async () => {
+    const blackboard = new HeldBlackboard('write');
+    const store = sub('a', '{id: s, tool: store, inputs: {key: k, value: 1}}', 'stores: [k]');
+    const plan = await runningPlan([store, ...TWO.slice(1)], { executor: { blackboard } });
+    await plan.cancel();
+    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false });
+    await plan.cancel(true);
+    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
+    await blackboard.answer();
+    expect(plan.order).to.deep.equal([]);
+  });
+
+  describe('that somebody asks for while he is told of an event', () => {
+    /** The plan, cancelled from within the first event that is looked for. */
+    async function cancelledAt(
+      wanted: (event: LiveEvent) => boolean,
+      force: boolean,
+      options: RunningPlanOptions = {},
+    ): Promise<RunningPlan> {
+      const found = { done: false };
+      const plan = new RunningPlan(TWO, options);
+      plan.run.journal.listen((event) => {
+        if (found.done || !wanted(event)) return;
+        found.done = true;
+        plan.run.cancel(force);
+      });
+      await plan.begin();
+      while (!plan.run.isSettled) {
+        const before = plan.puppet.calls.length;
+        for (const call of plan.puppet.calls) call.resolve(null);
+        await settle();
+        if (plan.puppet.calls.length === before && !plan.run.isSettled) await settle(5);
+      }
+      expect(found.done).to.equal(true);
+      return plan;
+    }
+
+    const MOMENTS: Record<string, (event: LiveEvent) => boolean> = {
+      'the plan runs': (event) => event.kind === 'run' && event.status === 'running',
+      'a sub-pipeline is queued': (event) => event.kind === 'sub_pipeline' && event.status === 'queued',
+      'a sub-pipeline runs': (event) => event.kind === 'sub_pipeline' && event.status === 'running',
+      'a wave begins': (event) => event.kind === 'wave' && event.phase === 'start',
+      'a task begins': (event) => event.kind === 'start',
+      'a task ends': (event) => event.kind === 'finish',
+      'the first of two sub-pipelines has succeeded': (event) =>
+        event.kind === 'sub_pipeline' && event.status === 'succeeded',
+      'the last sub-pipeline has succeeded': (event) =>
+        event.kind === 'sub_pipeline' && event.sub_pipeline === 'b' && event.status === 'succeeded',
+    };
+
+    for (const [moment, wanted] of Object.entries(MOMENTS)) {
+      for (const force of [false, true]) {
+        for (const concurrency of [1, 2]) {
+          const how = `${force ? 'by force, ' : ''}${concurrency} together`;
+          it(`gives one terminal state: ${moment} (${how})`, async () => {
+            const plan = await cancelledAt(wanted, force, { plan_concurrency: concurrency });
+            expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
+            const ends = plan.statuses.filter((status) => /^(succeeded|failed|cancelled)$/.test(status));
+            expect(ends).to.deep.equal(['cancelled']);
+            for (const id of ['a', 'b']) {
+              const its = plan.statuses.filter((status) =>
+                status.match(`^${id} (succeeded|failed|cancelled)$`),
+              );
+              const hasBegun = plan.statuses.includes(`${id} queued`);
+              expect(its, plan.statuses.join(', ')).to.have.length(hasBegun ? 1 : 0);
+            }
+          });
+        }
+      }
+    }
+
+    it('comes too late when it has succeeded', async () => {
+      const plan = await cancelledAt((event) => event.kind === 'run' && event.status === 'succeeded', true);
+      expect(plan.record().status).to.equal('succeeded');
+      expect(plan.statuses.at(-1)).to.equal('succeeded');
+    });
+  });
+});

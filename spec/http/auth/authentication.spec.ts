@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { expect } from 'chai';
+import { authenticatorOf } from '../../../lib/http/auth/authenticate.js';
+import { ANYONE } from '../../../lib/http/auth/caller.js';
+import type { Key } from '../../../lib/http/auth/keys-file.js';
+import { type Serving, serving } from '../../support/http/serving.js';
+
+const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+const READER = 'wt_reader-key';
+const ADMIN = 'wt_admin-key';
+const UMLAUT = 'schlüssel';
+
+const KEYS: Key[] = [
+  { name: 'reader', sha256: sha256(READER), tenants: ['acme'], scopes: ['read'] },
+  { name: 'Ädmin ☂', sha256: sha256(ADMIN), tenants: ['*'], scopes: ['read', 'run', 'metrics'] },
+  { name: 'umlaut', sha256: sha256(UMLAUT), tenants: ['acme'], scopes: ['read'] },
+];
+
+describe('authentication (D37)', () => {
+  describe('finds the caller of a key', () => {
+    const authenticate = authenticatorOf(KEYS);
+    const nameOf = (headers: Parameters<typeof authenticate>[0]): string | null | undefined =>
+      authenticate(headers)?.name;
+
+    it('in either header, with its tenants and scopes', () => {
+      expect(authenticate({ authorization: `Bearer ${READER}` })).to.deep.equal({
+        name: 'reader',
+        tenants: ['acme'],
+        scopes: ['read'],
+      });
+      expect(authenticate({ 'x-api-key': ADMIN })).to.include({ name: 'Ädmin ☂', tenants: null });
+    });
+
+    const SENT: [what: string, headers: Parameters<typeof authenticate>[0], name: string | undefined][] = [
+      ['nothing', {}, undefined],
+      ['an unknown key', { 'x-api-key': 'wt_other' }, undefined],
+      ['an empty key', { 'x-api-key': '' }, undefined],
+      ['a key and a bit', { 'x-api-key': `${READER}x` }, undefined],
+      ['the hash in place of the key', { 'x-api-key': sha256(READER) }, undefined],
+      ['a key of 15,000 characters', { 'x-api-key': 'x'.repeat(15_000) }, undefined],
+      ['the scheme in other letters', { authorization: `bEARER   ${READER} ` }, 'reader'],
+      ['the scheme alone', { authorization: 'Bearer' }, undefined],
+      ['no scheme', { authorization: READER }, undefined],
+      ['another scheme', { authorization: `Basic ${READER}` }, undefined],
+      ['another scheme beside a key', { authorization: 'Basic eDp5', 'x-api-key': READER }, 'reader'],
+      ['the same key both ways', { authorization: `Bearer ${READER}`, 'x-api-key': READER }, 'reader'],
+      ['two keys that are known', { authorization: `Bearer ${READER}`, 'x-api-key': ADMIN }, undefined],
+      ['a known key and another', { authorization: `Bearer ${READER}`, 'x-api-key': 'x' }, undefined],
+      ['a known key and none', { authorization: 'Bearer', 'x-api-key': READER }, undefined],
+      ['two bearers', { authorization: [`Bearer ${READER}`, `Bearer ${ADMIN}`] }, undefined],
+      ['two keys in one header', { 'x-api-key': `${READER}, ${ADMIN}` }, undefined],
+      ['the same header twice', { 'x-api-key': [READER, READER] }, 'reader'],
+      ['bytes of UTF-8', { 'x-api-key': Buffer.from(UMLAUT).toString('latin1') }, 'umlaut'],
+    ];
+    for (const [what, headers, name] of SENT) {
+      it(`${name === undefined ? 'or nobody' : name}: ${what}`, () => expect(nameOf(headers)).to.equal(name));
+    }
+
+    it('and everybody where no keys are in use', () => {
+      expect(authenticatorOf(undefined)({ 'x-api-key': 'x' })).to.equal(ANYONE);
+      expect(authenticatorOf([])({ 'x-api-key': 'x' })).to.equal(undefined);
+    });
+  });
+
+  describe('over HTTP', () => {
+    let server: Serving;
+    before(async () => {
+      server = await serving({ keys: KEYS });
+    });
+    after(() => server.close(0));
+
+    it('answers 401 with WWW-Authenticate to who has no key, in the shape of every error (D32)', async () => {
+      const { status, headers, body } = await server.ask('GET', '/pipelines/runs');
+      expect(status).to.equal(401);
+      expect(headers.get('www-authenticate')).to.equal('Bearer');
+      expect(body).to.have.nested.property('detail.code', 'unauthorized');
+    });
+
+    it('lets a key do what its scopes say, and answers 403 to the rest', async () => {
+      const asked = { authorization: `Bearer ${READER}` };
+      expect((await server.ask('GET', '/pipelines/runs', undefined, asked)).status).to.equal(200);
+      const run = await server.ask('POST', '/pipelines/run', { pipeline: {} }, asked);
+      expect(run.status).to.equal(403);
+      expect(run.headers.get('www-authenticate')).to.equal(null);
+      expect(run.body).to.have.nested.property('detail.code', 'forbidden');
+    });
+
+    it('tells whether the server is alive to everybody', async () => {
+      expect((await server.ask('GET', '/health')).status).to.equal(200);
+    });
+
+    it('takes no key from the query', async () => {
+      for (const name of ['key', 'api_key', 'x-api-key', 'access_token']) {
+        expect((await server.ask('GET', `/pipelines/runs?${name}=${ADMIN}`)).status).to.equal(401);
+      }
+    });
+
+    it('refuses an Authorization that is sent twice, though either key is good', async () => {
+      const status = await new Promise<number | undefined>((resolve, reject) => {
+        const asked = request(`${server.url}/pipelines/runs`, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        asked.setHeader('Authorization', [`Bearer ${READER}`, `Bearer ${ADMIN}`]);
+        asked.on('error', reject).end();
+      });
+      expect(status).to.equal(401);
+    });
+
+    it('logs the name of a key and never a key, wherever it was sent', async () => {
+      const headers = { authorization: `Bearer ${ADMIN}` };
+      await server.ask('GET', `/pipelines/runs?key=${ADMIN}`, undefined, headers);
+      await server.ask('GET', `/nowhere?key=${ADMIN}`, undefined, { 'x-api-key': ADMIN });
+      await server.ask('POST', '/pipelines/validate', `{"key": "${ADMIN}`, {
+        ...headers,
+        'content-type': 'application/json',
+      });
+      const log = JSON.stringify(server.log);
+      expect(log).to.contain('Ädmin ☂').and.to.contain('/nowhere');
+      for (const key of [READER, ADMIN, sha256(ADMIN)]) expect(log).not.to.contain(key);
+    });
+  });
+});

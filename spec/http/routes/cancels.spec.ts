@@ -1,0 +1,58 @@
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { HeldServer } from '../support/held-server.js';
+
+describe('Cancels over HTTP (States and transitions)', () => {
+  const held = new HeldServer();
+  before(() => held.open());
+  afterEach(() => held.clear());
+  after(() => held.close());
+
+  it('keeps exactly one terminal state when a cancel races completion', async () => {
+    const seen = new Set<string>();
+    for (let turns = 0; turns < 60; turns++) {
+      const runId = await held.submit({ id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] });
+      const asked = held.ask('POST', `/pipelines/runs/${runId}/cancel`);
+      for (let turn = 0; turn < turns; turn++) await new Promise((next) => void setImmediate(next));
+      held.callOf(runId).resolve('done');
+      const { status } = await asked;
+      await held.quiet();
+      const record = await held.poll(runId);
+      expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
+      const told = held.server.registry.events(runId).after(0, 100).events;
+      const terminal = told.flatMap((event) =>
+        event.kind === 'run' && !['queued', 'running'].includes(event.status) ? [event.status] : [],
+      );
+      expect(terminal).to.deep.equal([record.status]);
+      seen.add(record.status);
+      if (seen.size === 2 && turns > 20) break;
+    }
+    expect([...seen].toSorted()).to.deep.equal(['cancelled', 'succeeded']);
+  });
+
+  it('accepts one of ten thousand cancels', async () => {
+    const runId = await held.submit();
+    const statuses = await statusesOf(held.server.url, `/pipelines/runs/${runId}/cancel`, 10_000);
+    expect(statuses.filter((status) => status === '200')).to.have.length(1);
+    expect(statuses.filter((status) => status === '400')).to.have.length(9999);
+    expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: false });
+    await held.complete(runId);
+    expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: true });
+  }).timeout(30_000);
+});
+
+/** Sends `count` requests one behind the other over one connection, without waiting for answers. */
+async function statusesOf(url: string, path: string, count: number): Promise<string[]> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const request = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n\r\n`;
+  const last = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+  socket.write(request.repeat(count - 1) + last);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return [
+    ...Buffer.concat(chunks)
+      .toString()
+      .matchAll(/HTTP\/1\.1 (\d{3})/g),
+  ].map(([, status]) => status ?? '');
+}

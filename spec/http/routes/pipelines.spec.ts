@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import { pipelineJsonSchema } from '../../../lib/definition/schema/json-schema.js';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import type { ValidationReport } from '../../../lib/pipelines/report.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { serving, type Serving } from '../../support/http/serving.js';
+
+const PIPELINE = {
+  id: 'p',
+  goal: 'g',
+  inputs: { all: [] },
+  tasks: [
+    { id: 'a', tool: 'mock', retry: 2 },
+    { id: 'b', tool: 'store', inputs: { key: 'k', value: '{{a.output}}' } },
+    {
+      id: 'c',
+      tool: 'mock',
+      parallel_over: '{{pipeline.inputs.all}}',
+      inputs: { x: '{{item}}' },
+      await: ['a'],
+    },
+  ],
+};
+
+describe('What can be asked about a definition', () => {
+  let server: Serving;
+  before(async () => {
+    server = await serving();
+  });
+  after(() => server.close(0));
+
+  const validate = (body: unknown, headers?: Record<string, string>) =>
+    server.ask<ValidationReport & ErrorBody>('POST', '/pipelines/validate', body, headers);
+
+  it('validates: ok, no errors, and the statistics of the command line (D33)', async () => {
+    const { status, body } = await validate({ pipeline: PIPELINE });
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({
+      ok: true,
+      errors: null,
+      warnings: [],
+      problems: [],
+      message: 'Pipeline is valid',
+      stats: {
+        id: 'p',
+        goal: 'g',
+        tasks: 3,
+        tools: ['mock', 'store'],
+        inputs_count: 1,
+        store_keys: ['k'],
+        waves: 2,
+        wave_sizes: [1, 2],
+        fan_out_tasks: 1,
+        total_retries: 2,
+      },
+    });
+  });
+
+  it('reports errors in the body, not by the status (Errors, rule 1)', async () => {
+    const { status, body } = await validate({ pipeline: { ...PIPELINE, tasks: [{ id: 'a', tool: 'mok' }] } });
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({
+      ok: false,
+      errors: ['/tasks/0/tool: there is no tool "mok" (did you mean "mock"?)'],
+      warnings: [],
+      problems: [
+        {
+          code: 'unknown_tool',
+          message: 'there is no tool "mok"',
+          path: '/tasks/0/tool',
+          severity: 'error',
+          hint: 'did you mean "mock"?',
+        },
+      ],
+      message: 'Validation failed',
+      stats: null,
+    });
+  });
+
+  it('takes YAML in a field or alone, and then tells lines (D7, D33)', async () => {
+    const yaml = 'pipeline:\n  id: p\n  goal: g\n  tasks:\n    - id: a\n      tool: mok\n';
+    const place = { line: 6, column: 13 };
+    expect((await validate({ yaml })).body.problems[0]).to.include(place);
+    expect((await validate(yaml, { 'content-type': 'application/yaml' })).body.problems[0]).to.include(place);
+    expect((await validate({ yaml: yaml.replace('mok', 'mock') })).body.ok).to.equal(true);
+  });
+
+  it('takes a definition with its root, and knows what the run will be given', async () => {
+    expect((await validate({ pipeline: { pipeline: PIPELINE } })).body.ok).to.equal(true);
+    const task = { id: 'a', tool: 'mock', inputs: { x: '{{pipeline.inputs.i}} {{session.s}}' } };
+    const pipeline = { id: 'p', goal: 'g', tasks: [task] };
+    expect((await validate({ pipeline })).body).to.deep.include({ ok: false });
+    const { body } = await validate({ pipeline, inputs: { i: 1 }, session: { s: 1 } });
+    expect(body).to.deep.include({ ok: true, warnings: [] });
+  });
+
+  it('tells of a param whose type does not exist, though it has a default', async () => {
+    for (const type of ['int', 'constructor', 7, [], {}]) {
+      const pipeline = { ...PIPELINE, params: { n: { type, default: 5 } } };
+      const { status, body } = await validate({ pipeline });
+      expect(status, JSON.stringify(type)).to.equal(200);
+      expect(body.problems.map(({ path }) => path)).to.include('/params/n/type');
+      expect(body.problems.map(({ path }) => path)).to.not.include('/params/n/default');
+    }
+  });
+
+  it('refuses a body with no definition, or with two', async () => {
+    for (const [body, message] of [
+      [{}, 'field "pipeline" is missing: the definition goes there, or as text into "yaml"'],
+      [{ pipeline: PIPELINE, yaml: 'id: p' }, 'give the definition once: as pipeline or as yaml'],
+    ] as const) {
+      const answer = await validate(body);
+      expect(answer.status).to.equal(400);
+      expect(answer.body.detail).to.deep.equal({ code: 'invalid_request', message });
+    }
+  });
+
+  it('lists tools with their metadata (Tools)', async () => {
+    const { status, body } = await server.ask('GET', '/pipelines/tools');
+    expect(status).to.equal(200);
+    const catalog = builtinCatalog();
+    expect(body).to.deep.equal(
+      JSON.parse(JSON.stringify({ tools: catalog.names(), metadata: catalog.metadata() })),
+    );
+    expect(body['tools']).to.include.members(['mock', 'store', 'sleep', 'fail']);
+  });
+
+  it('draws a definition as data, for Mermaid and for Graphviz (D35)', async () => {
+    const draw = (format: string) =>
+      server.ask<string>('POST', `/pipelines/graph${format}`, { pipeline: PIPELINE });
+    const graph = await draw('');
+    expect(graph.body).to.deep.equal({
+      id: 'p',
+      goal: 'g',
+      waves: [
+        [{ id: 'a', tool: 'mock', fan_out: false }],
+        [
+          { id: 'b', tool: 'store', fan_out: false },
+          { id: 'c', tool: 'mock', fan_out: true },
+        ],
+      ],
+      edges: [
+        { from: 'a', to: 'b', kind: 'template' },
+        { from: 'a', to: 'c', kind: 'await' },
+      ],
+    });
+    expect((await draw('?format=json')).body).to.deep.equal(graph.body);
+    const mermaid = await draw('?format=mermaid');
+    expect(mermaid.headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expect(mermaid.body).to.match(/^---\ntitle: "p"\n---\nflowchart LR\n/);
+    const dot = await draw('?format=dot');
+    expect(dot.headers.get('content-type')).to.match(/^text\/vnd\.graphviz/);
+    expect(dot.body).to.match(/^digraph "p" \{\n/);
+    expect((await draw('?format=svg')).status).to.equal(400);
+  });
+
+  it('draws nothing of an invalid definition', async () => {
+    const { status, body } = await server.ask<ErrorBody>('POST', '/pipelines/graph', {
+      pipeline: { id: 'p' },
+    });
+    expect(`${status} ${body.detail.code}`).to.equal('400 invalid_definition');
+    expect(body.detail.errors).to.have.length.greaterThan(0);
+  });
+
+  it('gives the JSON Schema of pipeline files to editors', async () => {
+    const { status, body, headers } = await server.ask('GET', '/schemas/pipeline.json');
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal(JSON.parse(JSON.stringify(pipelineJsonSchema())));
+    const known = { 'if-none-match': headers.get('etag') ?? '' };
+    expect((await server.ask('GET', '/schemas/pipeline.json', undefined, known)).status).to.equal(304);
+  });
+});

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import type { PlanResult } from '../../../lib/execution/results.js';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import type { RunPage } from '../../../lib/runs/listing.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import { type Answered, serving, type Serving } from '../../support/http/serving.js';
+import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../support/plans.js';
+
+describe('POST /plans/run', () => {
+  let server: Serving;
+  before(async () => {
+    server = await serving();
+  });
+  after(() => server.close(0));
+
+  const run = <T = PlanResult>(body: unknown, headers?: Record<string, string>): Promise<Answered<T>> =>
+    server.ask<T>('POST', '/plans/run', body, headers);
+
+  const runs = async (): Promise<RunPage['runs']> =>
+    (await server.ask<RunPage>('GET', '/pipelines/runs')).body.runs;
+
+  /** Expects a refusal, and that no run came of it. */
+  async function refusal(body: unknown, code: string): Promise<ErrorBody['detail']> {
+    const before = (await runs()).length;
+    const answer = await run<ErrorBody>(body);
+    expect(`${answer.status} ${answer.body.detail.code}`).to.equal(`400 ${code}`);
+    expect(await runs()).to.have.length(before);
+    return answer.body.detail;
+  }
+
+  it('answers what each sub-pipeline produced, the blackboard and the sums (Plan, rule 4; D47)', async () => {
+    const { status, body, headers } = await run({
+      plan: LETTER,
+      pipelines: LETTER_PIPELINES,
+      inputs: { name: 'Ada' },
+    });
+    expect(status).to.equal(200);
+    const ofOne = { waves_executed: 1, tasks_executed: 1, events: null };
+    expect(body).to.deep.equal({
+      plan_id: 'letter',
+      sub_results: {
+        sign: { outputs: { keep: 'Dear Ada, yours' }, ...ofOne },
+        greet: { outputs: { keep: 'Dear Ada' }, ...ofOne },
+      },
+      blackboard: { greeting: 'Dear Ada', letter: 'Dear Ada, yours' },
+      total_tasks_executed: 2,
+      total_waves: 2,
+      events: null,
+    });
+    expect(headers.get('wavetrain-run-id')).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it('takes pipelines as text, and the plan as YAML in a field or alone (D33, D44)', async () => {
+    const sign =
+      "id: sign\ngoal: g\ntasks:\n  - {id: keep, tool: store, inputs: {key: letter, value: '{{session.greeting}}!'}}\n";
+    const mixed = await run({ plan: LETTER, pipelines: { ...LETTER_PIPELINES, sign } });
+    expect(mixed.body.blackboard).to.deep.equal({ greeting: 'Dear world', letter: 'Dear world!' });
+    expect((await run({ yaml: LETTER_YAML, inputs: { name: 'Bo' } })).body.blackboard).to.deep.equal({
+      greeting: 'Dear Bo',
+    });
+    const alone = await run(LETTER_YAML, { 'content-type': 'application/yaml' });
+    expect(alone.body.blackboard).to.deep.equal({ greeting: 'Dear world' });
+  });
+
+  it('collects the events of tasks with their sub-pipeline when asked (Events)', async () => {
+    const { body } = await run({ plan: LETTER, pipelines: LETTER_PIPELINES, collect_events: true });
+    const told = (events: PlanResult['events']) =>
+      events?.map(({ kind, sub_pipeline, task_id }) => `${kind} ${sub_pipeline} ${task_id}`);
+    expect(told(body.events)).to.deep.equal([
+      'start greet keep',
+      'finish greet keep',
+      'start sign keep',
+      'finish sign keep',
+    ]);
+    expect(told(body.sub_results['sign']?.events ?? null)).to.deep.equal([
+      'start sign keep',
+      'finish sign keep',
+    ]);
+  });
+
+  it('answers 500 that names sub-pipeline and task when a task fails (D16, D47)', async () => {
+    const { status, body, headers } = await run<ErrorBody>({ plan: DOOMED });
+    expect(status).to.equal(500);
+    expect(body).to.deep.equal({
+      detail: {
+        code: 'task_failed',
+        message: 'sub-pipeline "b", task "t" failed: boom 1',
+        sub_pipeline: 'b',
+        task_id: 't',
+        error: 'boom 1',
+        failures: [{ sub_pipeline: 'b', task_id: 't', error: 'boom 1', attempts: 1 }],
+        run_id: headers.get('wavetrain-run-id'),
+      },
+    });
+  });
+
+  it('forgets a run whose result was delivered, and keeps one that failed, to be rerun (D26, D35)', async () => {
+    const before = (await runs()).length;
+    await run({ plan: LETTER, pipelines: LETTER_PIPELINES });
+    const { body } = await run<ErrorBody>({ plan: DOOMED });
+    const runId = body.detail.run_id;
+    const kept = await runs();
+    expect(kept).to.have.length(before + 1);
+    expect(kept[0]).to.include({ run_id: runId, status: 'failed', kind: 'plan' });
+    const again = await server.ask<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, {
+      from: 'failed',
+    });
+    expect(again.status).to.equal(202);
+    const { body: record } = await server.ask<RunRecord>(
+      'GET',
+      `/pipelines/runs/${again.body.run_id}?wait=10`,
+    );
+    expect(record).to.deep.include({ rerun_of: runId, status: 'failed' });
+    expect(record.progress).to.include({ invocations: 1, tasks_settled: 2 });
+  });
+
+  it('refuses a plan whose pipelines it was not sent, and reads no file for it', async () => {
+    const file = 'examples/01-hello/pipeline.yaml';
+    for (const subPipeline of [{ id: 'a', file }, { id: 'a' }, { id: 'a', file: '/etc/passwd' }]) {
+      const plan = { id: 'p', sub_pipelines: [subPipeline] };
+      const { problems } = await refusal({ plan }, 'invalid_definition');
+      expect(problems?.map(({ code, hint }) => `${code}: ${hint}`)).to.deep.equal([
+        'missing_pipeline: send it in "pipelines" under that id, or write it in the plan: the server reads none of the files that a plan names',
+      ]);
+    }
+    const sent = { a: { id: 'a', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] } };
+    expect(
+      (await run({ plan: { id: 'p', sub_pipelines: [{ id: 'a', file }] }, pipelines: sent })).status,
+    ).to.equal(200);
+  });
+
+  it('refuses options, concurrency and fields that are not as documented (D32, D34, D45)', async () => {
+    const plan = { plan: LETTER, pipelines: LETTER_PIPELINES };
+    expect((await refusal({ ...plan, options: { cancel_event: 1 } }, 'invalid_options')).message).to.include(
+      'cancel_event',
+    );
+    for (const concurrency of [0, 1.5, '2', null]) {
+      const { message } = await refusal({ ...plan, plan_concurrency: concurrency }, 'invalid_request');
+      expect(message).to.include('plan_concurrency');
+    }
+    expect((await refusal({ ...plan, tenant_id: 'acme' }, 'invalid_request')).message).to.equal(
+      'there is no field "tenant_id"',
+    );
+    expect((await refusal({ ...plan, params: { a: 1 } }, 'invalid_request')).message).to.include('no params');
+    expect((await run({ ...plan, plan_concurrency: 2 })).status).to.equal(200);
+  });
+
+  it('answers 100 plans at once, each with its own blackboard', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        run({ plan: LETTER, pipelines: LETTER_PIPELINES, inputs: { name: `${n}` } }),
+      ),
+    );
+    for (const [n, { status, body }] of answers.entries()) {
+      expect(status).to.equal(200);
+      expect(body.blackboard['letter']).to.equal(`Dear ${n}, yours`);
+    }
+    expect(server.registry.load).to.deep.equal({ queued: 0, running: 0 });
+  });
+});

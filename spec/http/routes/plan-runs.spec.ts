@@ -1,0 +1,251 @@
+import { expect } from 'chai';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
+import type { EventList } from '../../../lib/http/schemas/event.js';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import type { RunPage } from '../../../lib/runs/listing.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import { HeldServer } from '../support/held-server.js';
+import { HELD_PLAN } from '../support/plans.js';
+
+describe('Runs of plans are runs (D35)', () => {
+  const held = new HeldServer();
+  before(() => held.open({ env: { SERVICE_MAX_RUNNING: '2' } }));
+  afterEach(() => held.clear());
+  after(() => held.close());
+
+  const isHeldIn = (runId: string, subPipeline: string): void => {
+    const { events } = held.server.registry.events(runId).after(0, 1000);
+    const starts = events.filter(({ kind }) => kind === 'start');
+    expect(starts.at(-1)).to.include({ sub_pipeline: subPipeline, task_id: 'hold' });
+  };
+
+  const act = <T = RunRecord>(method: string, runId: string, action = '', body?: object) =>
+    held.ask<T>(method, `/pipelines/runs/${runId}${action}`, body);
+
+  async function rerun(runId: string, body?: object): Promise<string> {
+    const answer = await act<{ run_id: string }>('POST', runId, '/rerun', body);
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(202);
+    expect(answer.headers.get('location')).to.equal(`/pipelines/runs/${answer.body.run_id}`);
+    await held.quiet();
+    return answer.body.run_id;
+  }
+
+  it('are told as they go: waiting for a place, each sub-pipeline in its turn, settled', async () => {
+    const runIds = [];
+    for (let count = 0; count < 3; count++) runIds.push(await held.submitPlan(HELD_PLAN));
+    const [runId = '', , last = ''] = runIds;
+    expect(await held.poll(last)).to.include({ status: 'queued', kind: 'plan' });
+    expect((await held.poll(runId)).progress).to.deep.include({ sub_pipelines: 2, sub_pipelines_settled: 0 });
+    isHeldIn(runId, 'first');
+    await held.complete(runId);
+    expect((await held.poll(runId)).progress).to.deep.include({ tasks: 3, sub_pipelines_settled: 1 });
+    isHeldIn(runId, 'second');
+    await held.complete(runId);
+    expect(await held.poll(runId)).to.include({ status: 'succeeded', settled: true });
+    expect(await held.poll(last)).to.include({ status: 'running' });
+  });
+
+  it('stand in the list, among those of pipelines, under the id of the plan', async () => {
+    const planned = await held.submitPlan(HELD_PLAN);
+    const piped = await held.submit();
+    const ids = async (query: string): Promise<string[]> =>
+      (await held.ask<RunPage>('GET', `/pipelines/runs${query}`)).body.runs.map(({ run_id }) => run_id);
+    expect(await ids('')).to.deep.equal([piped, planned]);
+    expect(await ids('?pipeline_id=held-plan')).to.deep.equal([planned]);
+    expect(await ids('?pipeline_id=first')).to.deep.equal([]);
+    const { runs } = (await held.ask<RunPage>('GET', '/pipelines/runs?pipeline_id=held-plan')).body;
+    expect(runs[0]).to.include({ kind: 'plan', goal: 'be held', pipeline_id: 'held-plan' });
+  });
+
+  it('tell their events as a list: who ran where, and the statuses of sub-pipelines (D29, D30)', async () => {
+    const runId = await held.submitPlan(HELD_PLAN);
+    await held.complete(runId);
+    await held.raise(runId);
+    const { body } = await held.server.ask<EventList>('GET', `/pipelines/runs/${runId}/events`, undefined, {
+      accept: 'application/json',
+    });
+    expect(body).to.include({ closed: true, gap: false, last_seq: body.events.length });
+    expect(body.events.map(wordsOf)).to.deep.equal([
+      'run queued',
+      'run running',
+      'first: sub_pipeline queued',
+      'first: sub_pipeline running',
+      'first: wave 0 start',
+      'first: start hold',
+      'first: finish hold',
+      'first: wave 0 finish',
+      'first: wave 1 start',
+      'first: start keep',
+      'first: finish keep',
+      'first: wave 1 finish',
+      'first: sub_pipeline succeeded',
+      'second: sub_pipeline queued',
+      'second: sub_pipeline running',
+      'second: wave 0 start',
+      'second: start hold',
+      'second: fail hold',
+      'second: wave 0 finish',
+      'second: sub_pipeline failed',
+      'run failed',
+    ]);
+    expect(body.events.every((event) => event.run_id === runId)).to.equal(true);
+  });
+
+  it('tell their events as a stream that ends with them, from any of them on (D30)', async () => {
+    const runId = await held.submitPlan(HELD_PLAN);
+    await held.complete(runId);
+    await held.complete(runId);
+    const response = await fetch(`${held.server.url}/pipelines/runs/${runId}/events`, {
+      headers: { 'last-event-id': '2' },
+    });
+    expect(response.headers.get('content-type')).to.match(/^text\/event-stream/);
+    const frames = (await response.text()).split('\n\n').filter((frame) => frame.includes('data: '));
+    expect(frames[0]).to.match(/^id: 3\ndata: \{.*"kind":"sub_pipeline".*"sub_pipeline":"first"/);
+    expect(frames.at(-1)).to.equal(`event: end\ndata: {"run_id":"${runId}","status":"succeeded"}`);
+  });
+
+  it('are cancelled cooperatively: what is at work finishes, no further sub-pipeline begins (rule 12)', async () => {
+    const runId = await held.submitPlan(HELD_PLAN);
+    const { status, body } = await act('POST', runId, '/cancel');
+    expect(status).to.equal(200);
+    expect(body).to.include({ status: 'cancelled', settled: false });
+    await held.complete(runId);
+    expect(await held.poll(runId)).to.deep.include({ status: 'cancelled', settled: true, result: null });
+    expect(held.puppet.calls).to.have.length(1);
+    const again = await act<ErrorBody>('POST', runId, '/cancel');
+    expect(`${again.status} ${again.body.detail.code}`).to.equal('400 run_already_terminal');
+  });
+
+  it('are cancelled by force: tools in flight are told to stop, also after a cancel (D21)', async () => {
+    const runId = await held.submitPlan(HELD_PLAN);
+    await act('POST', runId, '/cancel');
+    expect(held.callOf(runId).context.signal.aborted).to.equal(false);
+    const { status, body } = await act('POST', runId, '/cancel', { force: true });
+    await held.quiet();
+    expect(status).to.equal(200);
+    expect(body.status).to.equal('cancelled');
+    expect(held.callOf(runId).context.signal.aborted).to.equal(true);
+    expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: true });
+  });
+
+  it('are under /pipelines/runs, and who looks elsewhere is told so', async () => {
+    const { status, body } = await held.ask<ErrorBody>('POST', '/plans/runs/1/cancel');
+    expect(status).to.equal(404);
+    expect(JSON.stringify(body)).to.contain('runs of plans are under /pipelines/runs');
+  });
+
+  it('are rerun: all of it, from the failure, or from a sub-pipeline and what reads from it', async () => {
+    const earlier = await held.submitPlan(HELD_PLAN, { tenant_id: 'acme', collect_events: true });
+    held.callOf(earlier).resolve('kept');
+    await held.quiet();
+    await held.raise(earlier);
+
+    const all = await rerun(earlier);
+    isHeldIn(all, 'first');
+    expect(await held.poll(all)).to.deep.include({ rerun_of: earlier, tenant_id: 'acme', kind: 'plan' });
+    await held.complete(all);
+    await held.complete(all);
+
+    for (const from of ['failed', 'second']) {
+      const again = await rerun(earlier, { from });
+      isHeldIn(again, 'second');
+      await held.complete(again);
+      const { result, events } = await held.poll(again);
+      expect(result?.blackboard).to.deep.equal({ k: 'kept' });
+      expect(result?.sub_results?.['first']?.outputs).to.deep.equal({ hold: 'kept', keep: 'kept' });
+      expect(events?.filter(({ reused }) => reused).map(({ task_id }) => task_id)).to.include('hold');
+    }
+
+    const first = await rerun(all, { from: 'first' });
+    isHeldIn(first, 'first');
+    const unknown = await act<ErrorBody>('POST', all, '/rerun', { from: 'frist' });
+    expect(`${unknown.status} ${unknown.body.detail.message}`).to.equal(
+      '400 the plan has no sub-pipeline "frist"; its sub-pipelines are first, second',
+    );
+    const nothing = await act<ErrorBody>('POST', all, '/rerun', { from: 'failed' });
+    expect(nothing.body.detail.code).to.equal('nothing_to_rerun');
+  });
+
+  it('are deleted when they have settled, and not before', async () => {
+    const runId = await held.submitPlan(HELD_PLAN);
+    expect((await act<ErrorBody>('DELETE', runId)).body.detail.code).to.equal('run_not_settled');
+    expect((await act<ErrorBody>('POST', runId, '/rerun')).body.detail.code).to.equal('run_not_settled');
+    await held.complete(runId);
+    await held.complete(runId);
+    expect((await act('DELETE', runId)).status).to.equal(204);
+    expect((await act('GET', runId)).status).to.equal(404);
+  });
+
+  it('show the tree of their actors: the run of each sub-pipeline within', async () => {
+    const runId = await held.submitPlan(HELD_PLAN);
+    const { status, body } = await act<Record<string, unknown>>('GET', runId, '/snapshot');
+    expect(status).to.equal(200);
+    expect(JSON.stringify(body['children'])).to.include('first').and.to.include('hold');
+  });
+
+  it('have an ETag that changes with whatever happens in a sub-pipeline', async () => {
+    const runId = await held.submitPlan(HELD_PLAN);
+    const etags: string[] = [];
+    for (const act of [() => held.quiet(), () => held.complete(runId), () => held.complete(runId)]) {
+      await act();
+      const { headers } = await held.ask('GET', `/pipelines/runs/${runId}`);
+      etags.push(headers.get('etag') ?? '');
+    }
+    expect(new Set(etags).size).to.equal(3);
+    const known = { 'if-none-match': etags[2] ?? '' };
+    expect((await held.server.ask('GET', `/pipelines/runs/${runId}`, undefined, known)).status).to.equal(304);
+  });
+
+  it('answer who waits for them when they settle', async () => {
+    const runId = await held.submitPlan(HELD_PLAN);
+    const waiting = act('GET', runId, '?wait=60');
+    await held.complete(runId);
+    await held.complete(runId);
+    expect((await waiting).body).to.include({ status: 'succeeded', settled: true });
+  });
+
+  it('are answered 409 to who waited on their own connection, when they are cancelled', async () => {
+    const answer = held.ask<ErrorBody>('POST', '/plans/run', { plan: HELD_PLAN });
+    while (held.puppet.calls.length === 0) await held.quiet();
+    const runId = held.puppet.last.context.run_id;
+    await act('POST', runId, '/cancel', { force: true });
+    const { status, body, headers } = await answer;
+    expect(`${status} ${body.detail.code}`).to.equal('409 run_cancelled');
+    expect(headers.get('wavetrain-run-id')).to.equal(runId);
+    expect(await held.poll(runId)).to.include({ status: 'cancelled' });
+  });
+
+  it('keep exactly one terminal state when a cancel races the end of a sub-pipeline', async () => {
+    const seen = new Set<string>();
+    for (let turns = 0; turns < 60; turns++) {
+      const runId = await held.submitPlan(HELD_PLAN);
+      await held.complete(runId);
+      const asked = act('POST', runId, '/cancel');
+      for (let turn = 0; turn < turns; turn++) await new Promise((next) => void setImmediate(next));
+      held.callOf(runId).resolve('done');
+      const { status } = await asked;
+      await held.quiet();
+      const record = await held.poll(runId);
+      expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
+      const told = held.server.registry.events(runId).after(0, 100).events;
+      const ends = told.filter((event) => event.kind === 'run' && event.status === record.status);
+      expect(ends).to.have.length(1);
+      seen.add(record.status);
+      if (seen.size === 2 && turns > 20) break;
+    }
+    expect([...seen].toSorted()).to.deep.equal(['cancelled', 'succeeded']);
+  });
+});
+
+function wordsOf(event: LiveEvent): string {
+  const where = 'sub_pipeline' in event ? `${event.sub_pipeline}: ` : '';
+  switch (event.kind) {
+    case 'run':
+    case 'sub_pipeline':
+      return `${where}${event.kind} ${event.status}`;
+    case 'wave':
+      return `${where}wave ${event.wave} ${event.phase}`;
+    default:
+      return `${where}${event.kind} ${event.task_id}`;
+  }
+}

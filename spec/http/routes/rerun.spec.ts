@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import { HeldServer, TWO_WAVES } from '../support/held-server.js';
+
+describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
+  const held = new HeldServer();
+  before(() => held.open());
+  afterEach(() => held.clear());
+  after(() => held.close());
+
+  /** Fails in the second wave. */
+  async function failedRun(): Promise<string> {
+    const runId = await held.submit(TWO_WAVES, { tenant_id: 'acme', collect_events: true });
+    held.callOf(runId).resolve('first');
+    await held.quiet();
+    await held.raise(runId);
+    return runId;
+  }
+
+  async function rerun(runId: string, body?: object): Promise<string> {
+    const answer = await held.ask<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, body);
+    expect(answer.status).to.equal(202);
+    expect(answer.headers.get('location')).to.equal(`/pipelines/runs/${answer.body.run_id}`);
+    await held.quiet();
+    return answer.body.run_id;
+  }
+
+  it('runs all of it again with what the first was given', async () => {
+    const earlier = await failedRun();
+    const again = await rerun(earlier);
+    expect(held.callOf(again).context.task_id).to.equal('a');
+    expect(await held.poll(again)).to.deep.include({
+      rerun_of: earlier,
+      tenant_id: 'acme',
+      status: 'running',
+    });
+  });
+
+  it('reuses what succeeded, from the failed task or from a named one', async () => {
+    for (const from of ['failed', 'b']) {
+      const again = await rerun(await failedRun(), { from });
+      expect(held.callOf(again)).to.deep.include({ inputs: { given: 'first' } });
+      await held.complete(again);
+      const { result, events } = await held.poll(again);
+      expect(result).to.deep.equal({
+        outputs: { a: 'first', b: 'done' },
+        waves_executed: 2,
+        tasks_executed: 1,
+      });
+      expect(events?.filter(({ reused }) => reused).map(({ task_id }) => task_id)).to.include('a');
+    }
+  });
+
+  it('refuses a task that is not there, and a body that is not as documented', async () => {
+    const earlier = await failedRun();
+    for (const body of [{ from: 'c' }, { from: '' }, { from: 1 }, { to: 'a' }, []]) {
+      const answer = await held.ask<ErrorBody>('POST', `/pipelines/runs/${earlier}/rerun`, body);
+      expect(`${answer.status} ${answer.body.detail.code}`).to.equal('400 invalid_request');
+    }
+  });
+});

@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import type { RunPage } from '../../../lib/runs/listing.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import { HeldServer, TWO_WAVES } from '../support/held-server.js';
+
+const ONE_TASK = { id: 'one', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] };
+
+describe('GET /pipelines/runs (D35)', () => {
+  const held = new HeldServer();
+  const runIds: string[] = [];
+
+  before(async () => {
+    await held.open();
+    for (const [pipeline, tenant_id] of [
+      [ONE_TASK, 'x'],
+      [TWO_WAVES, 'x'],
+      [ONE_TASK, 'y'],
+      [TWO_WAVES, 'y'],
+    ] as const) {
+      runIds.push(await held.submit(pipeline, { tenant_id }));
+    }
+    const [first = '', , third = ''] = runIds;
+    await held.complete(first);
+    await held.ask('POST', `/pipelines/runs/${third}/cancel`);
+  });
+  after(() => held.close());
+
+  const list = (query = '') => held.ask<RunPage & ErrorBody>('GET', `/pipelines/runs${query}`);
+
+  /** By their place in the order of submission. */
+  async function found(query: string): Promise<number[]> {
+    const { status, body } = await list(query);
+    expect(status, query).to.equal(200);
+    return body.runs.map(({ run_id }) => runIds.indexOf(run_id));
+  }
+
+  it('lists the newest first, without what may be large', async () => {
+    const { body } = await list();
+    expect(body.next_cursor).to.equal(null);
+    expect(body.runs.map(({ run_id }) => run_id)).to.deep.equal(runIds.toReversed());
+    const record = await held.poll(runIds[0] ?? '');
+    const { result: _, failures: __, events: ___, sub_pipelines: ____, ...summary } = record;
+    expect(body.runs.at(-1)).to.deep.equal(summary);
+  });
+
+  it('filters by status, tenant and pipeline', async () => {
+    expect(await found('?tenant_id=x')).to.deep.equal([1, 0]);
+    expect(await found('?pipeline_id=held')).to.deep.equal([3, 1]);
+    expect(await found('?pipeline_id=one&tenant_id=y')).to.deep.equal([2]);
+    expect(await found('?status=succeeded')).to.deep.equal([0]);
+    expect(await found('?status=cancelled&tenant_id=y')).to.deep.equal([2]);
+    expect(await found('?status=failed')).to.deep.equal([]);
+    expect(await found('?tenant_id=nobody')).to.deep.equal([]);
+    expect((await found('?status=queued')).concat(await found('?status=running'))).to.have.members([1, 3]);
+  });
+
+  it('goes on where a page ended, whatever came meanwhile', async () => {
+    const first = (await list('?limit=2')).body;
+    expect(first.runs).to.have.length(2);
+    const late = await held.submit();
+    const second = (await list(`?limit=2&cursor=${first.next_cursor}`)).body;
+    expect([...first.runs, ...second.runs].map(({ run_id }) => run_id)).to.deep.equal(runIds.toReversed());
+    expect(second.next_cursor).to.equal(null);
+    held.server.registry.forget(late);
+  });
+
+  it('refuses filters that mean nothing', async () => {
+    for (const query of [
+      '?status=done',
+      '?limit=0',
+      '?limit=501',
+      '?limit=1.5',
+      '?limit=Infinity',
+      '?limit=',
+      '?limit=1&limit=2',
+      '?cursor=7',
+      '?cursor=',
+      '?tenant_id=%20',
+      '?page=1',
+    ]) {
+      const { status, body } = await list(query);
+      expect(`${status} ${body.detail?.code}`, query).to.equal('400 invalid_request');
+    }
+  });
+});
+
+describe('GET /pipelines/runs/{run_id}', () => {
+  const held = new HeldServer();
+  before(() => held.open());
+  afterEach(() => held.clear());
+  after(() => held.close());
+
+  const record = (runId: string, query = '', headers: Record<string, string> = {}) =>
+    held.server.ask<RunRecord>('GET', `/pipelines/runs/${runId}${query}`, undefined, headers);
+
+  it('answers 304 as long as the record is the one that is known', async () => {
+    const runId = await held.submit();
+    const etag = (await record(runId)).headers.get('etag') ?? '';
+    const unchanged = await record(runId, '', { 'if-none-match': etag });
+    expect(unchanged.status).to.equal(304);
+    expect(unchanged.body).to.equal(undefined);
+    expect(unchanged.headers.get('etag')).to.equal(etag);
+    await held.complete(runId);
+    const changed = await record(runId, '', { 'if-none-match': etag });
+    expect(changed.status).to.equal(200);
+    expect(changed.headers.get('etag')).to.not.equal(etag);
+  });
+
+  it('waits until the run has settled, and not for waves between', async () => {
+    const runId = await held.submit();
+    const waiting = record(runId, '?wait=60');
+    await held.complete(runId);
+    await held.complete(runId);
+    expect((await waiting).body.status).to.equal('succeeded');
+    expect(held.clock.pending).to.equal(0);
+  });
+
+  it('waits for any change of what is known', async () => {
+    const runId = await held.submit();
+    const etag = (await record(runId)).headers.get('etag') ?? '';
+    const waiting = record(runId, '?wait=60', { 'if-none-match': etag });
+    await held.complete(runId);
+    expect((await waiting).body.progress.waves_executed).to.equal(1);
+  });
+
+  it('answers as it is when the time is over', async () => {
+    const runId = await held.submit();
+    const waiting = record(runId, '?wait=2.5');
+    while (held.clock.pending === 0) await held.quiet();
+    held.clock.advance(2500);
+    expect((await waiting).body.status).to.equal('running');
+  });
+
+  it('refuses to wait for longer than a minute, or for what is no time', async () => {
+    const runId = await held.submit();
+    for (const wait of ['61', '-1', 'NaN', 'Infinity', '-Infinity', '', 'soon', '1e9']) {
+      expect((await record(runId, `?wait=${wait}`)).status, wait).to.equal(400);
+    }
+  });
+
+  it('shows the tree of actors in every state (D35)', async () => {
+    const values: unknown[] = [];
+    const runId = await held.submit();
+    const look = async (): Promise<void> => {
+      const { status, body } = await held.ask('GET', `/pipelines/runs/${runId}/snapshot`);
+      expect(status).to.equal(200);
+      values.push(body['value']);
+    };
+    await look();
+    await held.ask('POST', `/pipelines/runs/${runId}/cancel`);
+    await look();
+    await held.complete(runId);
+    await look();
+    expect(values).to.deep.equal(['running', 'draining', 'cancelled']);
+  });
+});

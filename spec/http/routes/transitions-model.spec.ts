@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { HeldServer } from '../support/held-server.js';
+import { RUN_COMMANDS } from '../support/run-commands.js';
+import { ModelServer, type ModelState } from '../support/run-model.js';
+
+/** Many more are run by hand. */
+const RUNS = 12;
+
+const STATES: readonly ModelState[] = ['queued', 'running', 'draining', 'succeeded', 'failed', 'cancelled'];
+
+describe('runs as a model says (States and transitions)', () => {
+  const held = new HeldServer();
+  before(() => held.open());
+  after(() => held.close());
+
+  it('answer every command as the state of the run demands, whatever came before', async () => {
+    const seen = new Set<ModelState>();
+    const property = fc.asyncProperty(
+      fc.commands(RUN_COMMANDS, { maxCommands: 40, size: 'max' }),
+      async (commands) => {
+        await held.clear();
+        const model = new ModelServer(seen);
+        await fc.asyncModelRun(() => ({ model, real: held }), commands);
+      },
+    );
+    // Chance may pass a state by in one round, and hardly in ten.
+    for (let round = 0; round < 10 && (round === 0 || seen.size < STATES.length); round++) {
+      await fc.assert(property, { numRuns: RUNS });
+    }
+    expect([...seen]).to.have.members([...STATES]);
+    expect(held.server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  }).timeout(30_000);
+});

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import { defineTool } from '../../../lib/tools/tool.js';
+import { RawSocket } from '../../support/http/raw-socket.js';
+import { type Serving, serving } from '../../support/http/serving.js';
+
+/** What one caller could do to all others, found by trying. */
+describe('a server under attack', () => {
+  let server: Serving;
+
+  before(async () => {
+    server = await serving({ tools: [LARGE], env: { SERVICE_MEMORY: '4096' } });
+  });
+
+  after(() => server.close(0));
+
+  it('answers what no text can hold as a bug, in the shape of every error, and keeps the run (D32)', async function () {
+    this.timeout(20_000);
+    const { status, headers, body } = await server.ask<{ detail: { code: string; id: string } }>(
+      'POST',
+      '/pipelines/run',
+      { pipeline: tooLargeTogether() },
+    );
+    expect(status).to.equal(500);
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(headers.get('cache-control')).to.equal('no-store');
+    expect(body.detail.code).to.equal('internal');
+    expect(server.log.find(({ facts }) => facts['id'] === body.detail.id)?.level).to.equal('error');
+    const { runs } = server.registry.list({ limit: 10 });
+    expect(runs.map((run) => run.status)).to.deep.equal(['succeeded']);
+  });
+
+  it('refuses YAML that would hold the event loop for seconds, and says what to do', async () => {
+    const yaml = `${'# a comment\n'.repeat(30_000)}pipeline: {id: p, goal: g, tasks: [{id: a, tool: mock}]}`;
+    for (const [body, type] of [
+      [yaml, 'application/yaml'],
+      [JSON.stringify({ yaml }), 'application/json'],
+    ] as const) {
+      const { status, body: answer } = await server.ask<ErrorBody>('POST', '/pipelines/validate', body, {
+        'content-type': type,
+      });
+      expect(status).to.equal(413);
+      expect(answer.detail.message).to.equal('YAML may have 256 KiB here: send a longer definition as JSON');
+    }
+  });
+
+  it('has one spelling of each path, so that a proxy can shut it', async () => {
+    for (const path of ['/METRICS', '/Health', '/pipelines/RUNS']) {
+      const { status } = await server.ask('GET', path);
+      expect(status, path).to.equal(404);
+    }
+  });
+
+  it('refuses a second Host header, which a proxy may take for the first', async () => {
+    const socket = new RawSocket(server.url);
+    const { host } = new URL(server.url);
+    socket.send(`GET /health HTTP/1.1\r\nHost: ${host}\r\nHost: other\r\nConnection: close\r\n\r\n`);
+    await socket.closed;
+    expect(socket.text).to.match(/^HTTP\/1\.1 400 .*"invalid_request"/s);
+  });
+
+  it('survives a path of a hundred thousand names (D12)', async () => {
+    const path = `params.p${'.first'.repeat(100_000)}`;
+    const { body } = await server.ask('POST', '/pipelines/run', {
+      pipeline: {
+        id: 'p',
+        goal: 'g',
+        params: { p: { default: 'x' } },
+        tasks: [{ id: 'a', tool: 'store', inputs: { key: 'k', value: `{{${path}}}` } }],
+      },
+    });
+    expect(body).to.deep.include({ outputs: { a: 'x' } });
+  });
+});
+
+/** Its output is one text for all tasks, so that only the answer is large. */
+const LARGE = defineTool({
+  name: 'large',
+  description: 'returns nine million characters',
+  inputs: {},
+  run: () => TEXT,
+});
+
+const TEXT = 'x'.repeat(9_000_000);
+
+/** A text has at most 2 ** 29 characters. */
+function tooLargeTogether(): object {
+  const tasks = Array.from({ length: 60 }, (_, i) => ({ id: `t${i}`, tool: 'large' }));
+  return { id: 'large', goal: 'be too large', tasks };
+}

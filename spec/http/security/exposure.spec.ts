@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { WavetrainError } from '../../../lib/common/errors.js';
+import { checkExposure } from '../../../lib/http/server.js';
+import { readServerConfig } from '../../../lib/common/config.js';
+import { rejectionOf } from '../../support/rejection.js';
+import { serving } from '../../support/http/serving.js';
+
+const LOOPBACK = [
+  '127.0.0.1',
+  '127.8.9.10',
+  '::1',
+  '0:0:0:0:0:0:0:1',
+  'localhost',
+  'LocalHost',
+  '::ffff:127.0.0.1',
+];
+const EXPOSED = [
+  '0.0.0.0',
+  '::',
+  '10.0.0.1',
+  '192.168.1.5',
+  '128.0.0.1',
+  '::2',
+  'example.com',
+  'localhost.example.com',
+  '127.0.0.1.example.com',
+  '0',
+];
+
+function check(host: string, hasKeys: boolean, env: Record<string, string> = {}): void {
+  checkExposure(readServerConfig({ SERVICE_API_HOST: host, ...env }), hasKeys);
+}
+
+describe('a server that anybody could reach (D37)', () => {
+  for (const host of LOOPBACK) {
+    it(`is not one on ${host}`, () => expect(() => check(host, false)).not.to.throw());
+  }
+
+  for (const host of EXPOSED) {
+    it(`is refused on ${host}, unless it has keys or is allowed to`, () => {
+      expect(() => check(host, false)).to.throw(WavetrainError, `listening on ${host}`);
+      expect(() => check(host, true)).not.to.throw();
+      expect(() => check(host, false, { SERVICE_ALLOW_ANONYMOUS: 'true' })).not.to.throw();
+    });
+  }
+
+  it('is told every way out, and never listens', async () => {
+    const error = await rejectionOf(serving({ env: { SERVICE_API_HOST: '0.0.0.0' } }));
+    expect(error).to.have.property('code', 'bad_usage');
+    for (const words of [
+      'SERVICE_API_KEYS_FILE',
+      'wavetrain keys new',
+      'SERVICE_ALLOW_ANONYMOUS=true',
+      '127.0.0.1',
+    ]) {
+      expect(error).to.have.property('message').that.contains(words);
+    }
+  });
+});

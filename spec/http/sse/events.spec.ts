@@ -1,0 +1,404 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { request } from 'node:http';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
+import { createHash } from 'node:crypto';
+import { errorAnswer } from '../../../lib/http/errors/error-response.js';
+import { HEARTBEAT_MS } from '../../../lib/http/sse/stream.js';
+import { SERVING_DELAY_MS } from '../../../lib/http/sse/streams.js';
+import { eventRoutes } from '../../../lib/http/routes/events.js';
+import { settle } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { Puppet } from '../../support/puppet.js';
+import { serving, type Serving, type ServingOptions } from '../../support/http/serving.js';
+import { EventReader, type ReadingOptions } from '../support/event-reader.js';
+
+const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] };
+
+interface EventList {
+  readonly run_id: string;
+  readonly events: readonly LiveEvent[];
+  readonly last_seq: number;
+  readonly gap: boolean;
+  readonly closed: boolean;
+}
+
+describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
+  let puppet: Puppet;
+  let server: Serving;
+  let clock: ManualClock;
+
+  async function open(options: ServingOptions = {}): Promise<Serving> {
+    puppet = new Puppet();
+    server = await serving({ tools: [puppet.tool], ...options });
+    return server;
+  }
+
+  /** Starts a run whose only task is held by the hand. */
+  async function start(headers: Record<string, string> = {}): Promise<string> {
+    const body = { pipeline: PIPELINE };
+    const answer = await server.ask<{ run_id: string }>('POST', '/pipelines/run_async', body, headers);
+    expect(answer.status).to.equal(202);
+    await settle();
+    return answer.body.run_id;
+  }
+
+  function say(count: number): void {
+    for (let one = 0; one < count; one++) puppet.last.context.log(`${one}`);
+  }
+
+  async function finish(runId: string): Promise<void> {
+    puppet.last.resolve(1);
+    await server.registry.settled(runId);
+  }
+
+  function read(runId: string, options: ReadingOptions & { query?: string } = {}): EventReader {
+    return new EventReader(`${server.url}/pipelines/runs/${runId}/events${options.query ?? ''}`, options);
+  }
+
+  const list = (runId: string, query = '', headers: Record<string, string> = {}) =>
+    server.ask<EventList>('GET', `/pipelines/runs/${runId}/events${query}`, undefined, {
+      accept: 'application/json',
+      ...headers,
+    });
+
+  async function close(): Promise<void> {
+    let isClosed = false;
+    const closing = server.close(0).then(() => {
+      isClosed = true;
+    });
+    while (!isClosed) {
+      clock.advance(SERVING_DELAY_MS);
+      await settle();
+    }
+    await closing;
+  }
+
+  beforeEach(() => {
+    clock = new ManualClock();
+  });
+
+  afterEach(close);
+
+  it('is a stream that begins at the beginning and ends with the run', async () => {
+    await open();
+    const runId = await start();
+    const reader = read(runId);
+    const { statusCode, headers } = await reader.head;
+    expect(statusCode).to.equal(200);
+    expect(headers['content-type']).to.equal('text/event-stream; charset=utf-8');
+    expect(headers['cache-control']).to.equal('no-cache, no-transform');
+    expect(headers['x-accel-buffering']).to.equal('no');
+    await reader.until(() => reader.events.length === 4);
+    say(2);
+    await reader.until(() => reader.events.length === 6);
+    await finish(runId);
+    expect(await reader.over).to.equal(true);
+    expect(reader.retryMs).to.equal(1000);
+    expect(reader.events.map(({ kind }) => kind)).to.deep.equal(
+      'run run wave start log log finish wave run'.split(' '),
+    );
+    expect(reader.ids).to.deep.equal(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    expect(reader.seqs.map(String)).to.deep.equal(reader.ids);
+    const end = { event: 'end', data: { run_id: runId, status: 'succeeded' }, id: undefined };
+    expect(reader.named).to.deep.equal([end]);
+    const line = server.log.find(({ facts }) => String(facts['path']).endsWith('/events'));
+    expect(line?.facts)
+      .to.include({ method: 'GET', status: 200, run_id: runId })
+      .and.not.have.property('left');
+  });
+
+  it('tells every way in which a run ends', async () => {
+    await open();
+    const failed = await start();
+    puppet.last.reject(new Error('no luck'));
+    const cancelled = await start();
+    await server.ask('POST', `/pipelines/runs/${cancelled}/cancel`, { force: true });
+    const ends: unknown[] = [];
+    for (const runId of [failed, cancelled]) {
+      const reader = read(runId);
+      await reader.over;
+      ends.push(...reader.named.map(({ data }) => data));
+    }
+    expect(ends).to.deep.equal([
+      { run_id: failed, status: 'failed' },
+      { run_id: cancelled, status: 'cancelled' },
+    ]);
+  });
+
+  it('goes on behind ?after=, and behind Last-Event-ID, which is the stronger', async () => {
+    await open();
+    const runId = await start();
+    await finish(runId);
+    const seqsOf = async (options: Parameters<typeof read>[1]): Promise<number[]> => {
+      const reader = read(runId, options);
+      await reader.over;
+      return reader.seqs;
+    };
+    expect(await seqsOf({ query: '?after=4' })).to.deep.equal([5, 6, 7]);
+    expect(await seqsOf({ headers: { 'last-event-id': '5' } })).to.deep.equal([6, 7]);
+    expect(await seqsOf({ query: '?after=2', headers: { 'last-event-id': '6' } })).to.deep.equal([7]);
+    expect(await seqsOf({ query: '?after=7', headers: { 'last-event-id': '0' } })).to.have.length(7);
+  });
+
+  it('answers 204 when the run has settled and the caller knows everything', async () => {
+    await open();
+    const runId = await start();
+    const path = `/pipelines/runs/${runId}/events`;
+    await finish(runId);
+    for (const [query, headers] of [
+      ['', { 'last-event-id': '7' }],
+      ['?after=7', {}],
+      ['?after=8', {}],
+    ] as const) {
+      const answer = await server.ask('GET', path + query, undefined, headers);
+      expect([answer.status, answer.body, answer.headers.get('content-type')]).to.deep.equal([
+        204,
+        undefined,
+        null,
+      ]);
+    }
+  });
+
+  it('refuses numbers that are none, unknown parameters, and limits of a stream', async () => {
+    await open();
+    const path = `/pipelines/runs/${await start()}/events`;
+    for (const [query, headers] of [
+      ['', { 'last-event-id': 'abc' }],
+      ['', { 'last-event-id': '-1' }],
+      ['', { 'last-event-id': '1.5' }],
+      ['?after=abc', {}],
+      ['?after=-1', {}],
+      ['?after=1&after=2', {}],
+      ['?since=1', {}],
+      ['?limit=5', {}],
+      ['?limit=0', { accept: 'application/json' }],
+      ['?limit=10001', { accept: 'application/json' }],
+    ] as const) {
+      const answer = await server.ask<{ detail: { code: string } }>('GET', path + query, undefined, headers);
+      expect([answer.status, answer.body.detail.code], `${query} ${JSON.stringify(headers)}`).to.deep.equal([
+        400,
+        'invalid_request',
+      ]);
+    }
+    const html = await server.ask('GET', path, undefined, { accept: 'text/html' });
+    expect(html.status).to.equal(406);
+  });
+
+  it('is a list for those who accept JSON', async () => {
+    await open({ env: { SERVICE_EVENT_BUFFER: '100' } });
+    const runId = await start();
+    const first = await list(runId);
+    expect(first.headers.get('content-type')).to.match(/^application\/json/);
+    const { events, ...about } = first.body;
+    expect(about).to.deep.equal({ run_id: runId, last_seq: 4, gap: false, closed: false });
+    expect(events.map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
+    expect((await list(runId, '?after=1&limit=2')).body.events).to.deep.equal(events.slice(1, 3));
+    expect((await list(runId, '', { 'last-event-id': '3' })).body.events).to.deep.equal(events.slice(3));
+    say(297);
+    await finish(runId);
+    const { gap, closed, last_seq, events: late } = (await list(runId, '?after=4')).body;
+    expect({ gap, closed, last_seq }).to.deep.equal({ gap: true, closed: true, last_seq: 304 });
+    expect(late[0]?.seq).to.be.above(5);
+    expect(late.at(-1)?.seq).to.equal(304);
+    const known = (await list(runId, '?after=304')).body;
+    expect(known).to.deep.equal({ run_id: runId, events: [], last_seq: 304, gap: false, closed: true });
+  });
+
+  it('lists 1000 events unless asked for more', async () => {
+    await open();
+    const runId = await start();
+    say(2000);
+    expect((await list(runId)).body.events).to.have.length(1000);
+    expect((await list(runId, '?limit=10000')).body.events).to.have.length(2004);
+  });
+
+  it('tells a stream of the events that are kept no longer', async () => {
+    await open({ env: { SERVICE_EVENT_BUFFER: '100' } });
+    const runId = await start();
+    say(297);
+    await finish(runId);
+    const reader = read(runId, { headers: { 'last-event-id': '4' } });
+    await reader.over;
+    const next = reader.seqs[0];
+    expect(next).to.be.above(5);
+    expect(reader.named.map(({ event, data }) => ({ event, data }))).to.deep.equal([
+      { event: 'gap', data: { after: 4, next } },
+      { event: 'end', data: { run_id: runId, status: 'succeeded' } },
+    ]);
+    expect(reader.seqs).to.deep.equal(reader.seqs.map((_, index) => (next ?? 0) + index));
+    expect(reader.seqs.at(-1)).to.equal(304);
+  });
+
+  it('says that it is still there while nothing happens', async () => {
+    await open({ clock });
+    const reader = read(await start());
+    await reader.until(() => reader.events.length === 4);
+    clock.advance(HEARTBEAT_MS);
+    await reader.until(() => reader.comments === 1);
+    reader.leave();
+  });
+
+  it('shows a run to those who may see it, and to nobody else (D37)', async () => {
+    const key = (name: string, scopes: readonly ('read' | 'run')[]) => ({
+      name,
+      sha256: createHash('sha256').update(name).digest('hex'),
+      tenants: [name],
+      scopes,
+    });
+    await open({ keys: [key('ours', ['read', 'run']), key('theirs', ['read']), key('blind', ['run'])] });
+    const runId = await start({ 'x-api-key': 'ours' });
+    const path = `/pipelines/runs/${runId}/events`;
+    const statusFor = async (name: string, at = path): Promise<number> =>
+      (await server.ask('GET', at, undefined, { 'x-api-key': name, accept: 'application/json' })).status;
+    expect(await statusFor('ours')).to.equal(200);
+    expect(await statusFor('theirs')).to.equal(404);
+    expect(await statusFor('blind')).to.equal(403);
+    expect(await statusFor('nobody')).to.equal(401);
+    expect(await statusFor('ours', path.replace(/.{12}(?=\/events)/, '000000000000'))).to.equal(404);
+    const stream = read(runId, { headers: { 'x-api-key': 'theirs' } });
+    expect((await stream.head).statusCode).to.equal(404);
+  });
+
+  it('answers HEAD with the head alone', async () => {
+    await open({ clock });
+    const runId = await start();
+    const before = clock.pending;
+    const head = await fetch(`${server.url}/pipelines/runs/${runId}/events`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-type')]).to.deep.equal([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+    expect(await head.text()).to.equal('');
+    expect(clock.pending).to.equal(before);
+  });
+
+  it('refuses more streams than a server can have', async () => {
+    await open();
+    const runId = await start();
+    const services = { registry: server.registry, clock: new ManualClock() };
+    const [route] = eventRoutes(services as unknown as Parameters<typeof eventRoutes>[0], 0);
+    const ask = (accepts: string): unknown =>
+      route?.handle({
+        params: { run_id: runId },
+        query: {},
+        headers: {},
+        body: undefined,
+        yaml: undefined,
+        caller: { name: null, tenants: null, scopes: ['read'] },
+        accepts,
+        gone: () => new AbortController().signal,
+      });
+    let refusal: unknown;
+    try {
+      ask('text/event-stream');
+    } catch (thrown) {
+      refusal = thrown;
+    }
+    const { status, headers, body } = errorAnswer(refusal) ?? {};
+    expect([status, body?.detail.code, headers?.['Retry-After']]).to.deep.equal([
+      429,
+      'too_many_streams',
+      '5',
+    ]);
+    expect(ask('application/json')).to.have.property('body');
+  });
+
+  it('lets go of a reader that leaves', async () => {
+    await open({ clock });
+    const runId = await start();
+    const before = clock.pending;
+    const reader = read(runId);
+    await reader.until(() => reader.events.length === 4);
+    expect(clock.pending).to.equal(before + 1);
+    say(1);
+    expect(clock.pending).to.equal(before + 2);
+    reader.leave();
+    while (!server.log.some(({ facts }) => facts['left'])) await settle();
+    expect(clock.pending).to.equal(before);
+    say(1);
+    expect(clock.pending).to.equal(before);
+    expect(server.log.at(-1)?.facts).to.include({ status: 200, run_id: runId, left: true });
+    expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
+  it('ends when the server shuts down, and leaves nothing behind', async () => {
+    await open({ clock });
+    const readers = [read(await start()), read(await start())];
+    for (const reader of readers) await reader.until(() => reader.events.length === 4);
+    await close();
+    expect(await Promise.all(readers.map(({ over }) => over))).to.deep.equal([true, true]);
+    for (const { named } of readers) {
+      expect(named.map(({ data }) => data)).to.have.nested.property('[0].status', 'cancelled');
+    }
+    expect(clock.pending).to.equal(0);
+    expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
+  it('loses, doubles and swaps no event over 500 broken connections', async () => {
+    await open();
+    const runId = await start();
+    const cuts = fc.sample(fc.integer({ min: 0, max: 4000 }), { numRuns: 500 });
+    let broken = 0;
+    /** One of ten readers whose connections break off 50 times, anywhere. What one hears makes more to tell. */
+    const readOn = async (cutsOfReader: readonly number[]): Promise<number[]> => {
+      const seqs: number[] = [];
+      const readFrom = async (options: ReadingOptions): Promise<boolean> => {
+        const stream = read(runId, { ...options, headers: { 'last-event-id': String(seqs.at(-1) ?? 0) } });
+        if (options.bytes === 0) stream.leave();
+        const isWhole = await stream.over;
+        seqs.push(...stream.seqs);
+        expect(stream.named.filter(({ event }) => event === 'gap')).to.deep.equal([]);
+        return isWhole;
+      };
+      for (const bytes of cutsOfReader) {
+        say(5);
+        expect(await readFrom({ bytes, heard: () => say(1) })).to.equal(false);
+        broken++;
+      }
+      if (broken === 500) await finish(runId);
+      expect(await readFrom({})).to.equal(true);
+      return seqs;
+    };
+    const all = await Promise.all(
+      Array.from({ length: 10 }, (_, reader) => readOn(cuts.slice(50 * reader, 50 * reader + 50))),
+    );
+    const { last } = server.registry.events(runId);
+    expect(broken).to.equal(500);
+    expect(last).to.be.above(2500);
+    const expected = Array.from({ length: last }, (_, index) => index + 1);
+    for (const seqs of all) expect(seqs).to.deep.equal(expected);
+  }).timeout(30_000);
+
+  it('serves 1000 readers to the end', async () => {
+    await open();
+    const runId = await start();
+    const readers = Array.from({ length: 1000 }, () => read(runId));
+    await Promise.all(readers.map((reader) => reader.until(() => reader.events.length === 4)));
+    for (let turn = 1; turn <= 4; turn++) {
+      say(20);
+      const [reader] = readers;
+      await reader?.until(() => reader.events.length === 4 + 20 * turn);
+    }
+    await finish(runId);
+    expect(await Promise.all(readers.map(({ over }) => over))).to.deep.equal(readers.map(() => true));
+    const expected = Array.from({ length: 87 }, (_, index) => index + 1);
+    for (const reader of readers) {
+      expect(reader.seqs).to.deep.equal(expected);
+      expect(reader.named).to.have.length(1);
+    }
+  }).timeout(30_000);
+
+  it('keeps the connection for the next request', async () => {
+    await open();
+    const runId = await start();
+    await finish(runId);
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const asked = request(`${server.url}/pipelines/runs/${runId}/events`, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      });
+      asked.once('error', reject).end();
+    });
+    expect(status).to.equal(200);
+  });
+});

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { type Serving, serving } from '../../support/http/serving.js';
+
+/** What was answered to a body. */
+export interface Told {
+  readonly status: number;
+  /** Of an error. */
+  readonly code: string | undefined;
+  /** Of an error; else the whole text. */
+  readonly message: string;
+}
+
+/** Sends a body as it is, and makes sure that no stack comes back. */
+export async function postTo(
+  url: string,
+  body: string | Uint8Array,
+  type = 'application/json',
+  path = '/pipelines/run',
+): Promise<Told> {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    body: typeof body === 'string' ? Buffer.from(body) : body,
+    headers: type === '' ? {} : { 'content-type': type },
+  });
+  const text = await response.text();
+  expect(text)
+    .not.to.contain('node_modules')
+    .and.not.to.match(/\n\s+at /);
+  const { detail } = JSON.parse(text) as { detail?: { code: string; message: string } };
+  return { status: response.status, code: detail?.code, message: detail?.message ?? text };
+}
+
+/** A server that stands for the specs around it; whatever a body holds, it logs nothing but requests. */
+export class BodyServer {
+  #server: Serving | undefined;
+
+  /** To be made inside of `describe`. */
+  constructor() {
+    before(async () => {
+      this.#server = await serving({ env: { SERVICE_BODY_LIMIT: '2000000' } });
+    });
+    after(() => this.serving.close(0));
+    afterEach(() => expect(this.serving.log.filter(({ level }) => level !== 'info')).to.deep.equal([]));
+  }
+
+  get serving(): Serving {
+    if (this.#server === undefined) throw new Error('the server is not open yet');
+    return this.#server;
+  }
+
+  readonly post = (body: string | Uint8Array, type?: string, path?: string): Promise<Told> =>
+    postTo(this.serving.url, body, type, path);
+}
+
+/** The head of a request with JSON, for a raw socket. */
+export function headOf(fields: string, path = '/pipelines/validate'): string {
+  return `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${fields}\r\n\r\n`;
+}

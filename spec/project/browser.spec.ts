@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { filesBelow, requireBuild, ROOT } from './files.js';
+
+interface Report {
+  readonly stats: { readonly passes: number; readonly pending: number };
+  readonly failures: readonly { readonly fullTitle: string; readonly err: { readonly stack?: string } }[];
+}
+
+/**
+ * Specs that drive a browser, each in a process of its own: Playwright turns on Node's hooks of asynchronous calls,
+ * and under these a sandbox that is stopped by force ends its process.
+ */
+describe('In a browser', function () {
+  this.timeout(120_000);
+
+  before(() => requireBuild());
+
+  for (const file of filesBelow('spec/project/browser', '.ts')) {
+    it(`${file} passes`, async function () {
+      const report = await run(file);
+      const told = report.failures.map(({ fullTitle, err }) => `${fullTitle}\n${err.stack ?? ''}`);
+      expect(told.join('\n\n')).to.equal('');
+      if (report.stats.passes === 0) this.skip();
+    });
+  }
+});
+
+async function run(file: string): Promise<Report> {
+  const mocha = [
+    'node_modules/mocha/bin/mocha.js',
+    '--no-config',
+    '--import=tsx',
+    '--reporter',
+    'json',
+    file,
+  ];
+  const child = spawn(process.execPath, mocha, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  for await (const chunk of child.stdout) output += String(chunk);
+  const start = output.indexOf('{\n  "stats"');
+  expect(start, `no report: ${output}`).to.be.at.least(0);
+  return JSON.parse(output.slice(start)) as Report;
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, type Witness, witness } from '../../support/browser.js';
+import { serving, type Serving } from '../../support/http/serving.js';
+
+describe('The documentation page in a browser that knows no other host (D39)', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let server: Serving;
+  let page: Page;
+  let seen: Witness;
+
+  before(async function () {
+    browser = await openBrowser(this);
+    server = await serving();
+    page = await browser.newPage();
+    seen = witness(page);
+    await page.goto(`${server.url}/`);
+    await page.locator('.swagger-ui .info .title').waitFor();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await server?.close(0);
+  });
+
+  it('is where the server leads to', () => {
+    expect(new URL(page.url()).pathname).to.equal('/docs');
+  });
+
+  it('shows the title and what the API is about', async () => {
+    expect(await page.locator('.info .title').innerText()).to.include('Wavetrain');
+    const description = page.locator('.info .description');
+    expect(await description.locator('h2').allInnerTexts()).to.include.members(['States of a run', 'Errors']);
+    expect(await description.locator('td code').allInnerTexts()).to.include('idempotency_conflict');
+  });
+
+  it('lists every operation of the document', async () => {
+    const { body } = await server.ask<{ paths: Record<string, object> }>('GET', '/openapi.json');
+    const operations = Object.values(body.paths).flatMap((path) => Object.keys(path));
+    expect(await page.locator('.opblock').count()).to.equal(operations.length);
+  });
+
+  it('runs a pipeline by "Try it out", and shows its outputs', async () => {
+    const operation = page.locator('#operations-Runs-runPipeline');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table');
+    await answer.waitFor();
+    expect(await answer.locator('.response-col_status').last().innerText()).to.match(/^200/);
+    const { outputs } = JSON.parse(
+      await answer.locator('.response-col_description code').first().innerText(),
+    );
+    expect(outputs.greet.inputs).to.deep.equal({ text: 'Hello, Ada!' });
+  });
+
+  it('shows how the other operations are answered, errors included', async () => {
+    const operation = page.locator('#operations-Runs-getRun');
+    await operation.locator('.opblock-summary-control').click();
+    const answers = operation.locator('.responses-table:not(.live-responses-table) .response');
+    await answers.first().waitFor();
+    expect(await answers.locator('.response-col_status').allInnerTexts()).to.include.members([
+      '200',
+      '304',
+      '404',
+    ]);
+    expect(await operation.innerText()).to.include('run_not_found');
+  });
+
+  it('asks no other host for anything, and complains of nothing', () => {
+    expect(seen.requests.length).to.be.above(5);
+    expect(
+      seen.requests.filter((url) => new URL(url).origin !== server.url && !url.startsWith('data:')),
+    ).to.deep.equal([]);
+    expect(seen.complaints).to.deep.equal([]);
+  });
+});

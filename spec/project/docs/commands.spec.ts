@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { documents, requireBuild } from '../files.js';
+import { type Fence, fencesOf } from './markdown.js';
+import { eachOf, type Finished, Shell } from './shell.js';
+
+/** Shown, but not run: they install, or run these very specs. */
+const NOT_RUN = new Set(['npm ci', 'npm cit', 'npm install']);
+
+/** Commands, and the output shown below them. */
+interface Shown {
+  readonly fence: Fence;
+  readonly script: string;
+  readonly output: string | undefined;
+}
+
+/** Every command that a document shows is run as it stands, in a folder of its own, in the order of the document. */
+describe('The commands in the documents', () => {
+  const shown = documents().map((file) => ({ file, commands: commandsOf(file) }));
+  const outcomes = new Map<Fence, Finished>();
+
+  before(async function () {
+    this.timeout(120_000);
+    requireBuild();
+    await eachOf(shown, async ({ file, commands }) => {
+      if (commands.length === 0) return;
+      const shell = new Shell();
+      for (const fence of fencesOf(file)) {
+        if (fence.info['file'] !== undefined) shell.folder.write(fence.info['file'], fence.text);
+      }
+      for (const { fence, script } of commands) {
+        const isServer = fence.info['server'] !== undefined;
+        outcomes.set(fence, await (isServer ? shell.serve(script) : shell.run(`exec 2>&1\n${script}`)));
+      }
+      shell.remove();
+    });
+  });
+
+  it('are found', () => {
+    expect(shown.filter(({ commands }) => commands.length > 0).map(({ file }) => file)).to.include.members([
+      'README.md',
+      'docs/pipelines.md',
+      'docs/tools.md',
+      'docs/library.md',
+    ]);
+  });
+
+  for (const { file, commands } of shown) {
+    for (const { fence, script, output } of commands) {
+      it(`${file}:${fence.line} ${script.split('\n')[0]}`, () => {
+        const finished = outcomes.get(fence);
+        const said = finished?.output ?? '';
+        expect(finished?.status, said).to.equal(Number(fence.info['exit'] ?? 0));
+        if (output !== undefined) expectShown(said, output);
+      });
+    }
+  }
+});
+
+function commandsOf(file: string): Shown[] {
+  const fences = fencesOf(file);
+  return fences.flatMap((fence, index) => {
+    if (fence.language !== 'sh') return [];
+    const script = fence.text
+      .split('\n')
+      .filter((line) => line !== '' && !NOT_RUN.has(line))
+      .join('\n');
+    const next = fences[index + 1];
+    return script === ''
+      ? []
+      : [{ fence, script, output: next?.language === 'text' ? next.text : undefined }];
+  });
+}
+
+function expectShown(said: string, shown: string): void {
+  const [actual, expected] = [withoutTimes(said), withoutTimes(shown)];
+  if (!expected.split('\n').includes('…')) expect(actual).to.equal(expected);
+  else
+    expect(matches(actual.split('\n'), expected.split('\n')), `${actual}\nis not as shown:\n${expected}`).to
+      .be.true;
+}
+
+/** A line of one `…` stands for any lines. */
+function matches(actual: readonly string[], expected: readonly string[]): boolean {
+  const [first, ...rest] = expected;
+  if (first === undefined) return actual.length === 0;
+  if (first !== '…') return actual[0] === first && matches(actual.slice(1), rest);
+  return Array.from({ length: actual.length + 1 }, (_, skipped) => actual.slice(skipped)).some((left) =>
+    matches(left, rest),
+  );
+}
+
+function withoutTimes(text: string): string {
+  return text
+    .replaceAll(/\b\d\d:\d\d:\d\d\.\d{3}\b/g, 'HH:MM:SS.mmm')
+    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'RUN_ID')
+    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME')
+    .replaceAll(/\bin \d+(?:\.\d+)? m?s\b/g, 'in N ms')
+    .trimEnd();
+}

@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { basename, dirname } from 'node:path';
+import { kindOfDefinition } from '../../../lib/definition/schema/root.js';
+import type { Problem } from '../../../lib/definition/problem.js';
+import { checkPipeline } from '../../../lib/pipelines/check.js';
+import { checkPlan } from '../../../lib/plans/check.js';
+import type { GivenPipeline } from '../../../lib/plans/plan.js';
+import { compileTemplate } from '../../../lib/definition/template/template.js';
+import type { Scope } from '../../../lib/definition/template/scope.js';
+import { STATUS_OF_CODE } from '../../../lib/http/errors/error-response.js';
+import type { JsonObject } from '../../../lib/common/json.js';
+import { SERVER_VARIABLES } from '../../../lib/common/config.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { defineTool, type Tool } from '../../../lib/tools/tool.js';
+import { type Fence, fencesOf, tableRows } from './markdown.js';
+import { documents, read } from '../files.js';
+
+const GUIDE = 'docs/pipelines.md';
+const PLANS = 'docs/plans.md';
+const HTTP = 'docs/http.md';
+
+describe('The pipelines and plans in the documents', () => {
+  const blocks = documents().flatMap((file) => fencesOf(file).filter(({ language }) => language === 'yaml'));
+
+  it('are many', () => {
+    expect(blocks.length).to.be.above(15);
+  });
+
+  for (const block of blocks) {
+    const { invalid, warns } = block.info;
+    const verdict = invalid ?? warns ?? 'nothing';
+    it(`${block.file}:${block.line} has ${verdict} to be told`, () => {
+      const { ok, problems } = check(block);
+      expect(ok, JSON.stringify(problems)).to.equal(invalid === undefined);
+      const codes = verdict === 'nothing' ? [] : verdict.split(',');
+      expect(problems.map(({ code }) => code)).to.deep.equal(codes);
+    });
+  }
+});
+
+describe('Writing pipelines', () => {
+  const scope = scopeOf(fencesOf(GUIDE).find(({ info }) => info['scope'] !== undefined)?.text ?? '{}');
+  const rows = tableRows(sectionOf('Templates')).map((cells) =>
+    cells.map((cell) => cell.replaceAll('`', '')),
+  );
+
+  it('shows every form of a template', () => {
+    expect(rows.length).to.be.above(20);
+  });
+
+  for (const [template = '', result = ''] of rows) {
+    it(`says rightly that ${template} gives ${result}`, () => {
+      expect(compileTemplate(template).template.render(scope)).to.deep.equal(JSON.parse(result));
+    });
+  }
+
+  it('explains every code of a problem', () => {
+    const rows = [GUIDE, PLANS].flatMap((file) => tableRows(sectionOf('What validate says', file)));
+    const codes = new Set(rows.map(([code = '']) => code.replaceAll('`', '')));
+    expect([...codes].sort()).to.deep.equal(membersOf('lib/definition/problem.ts', 'ProblemCode').sort());
+  });
+});
+
+describe('The library guide', () => {
+  it('lists every code of an error, with that of the HTTP interface', () => {
+    const listed = [...codesIn('docs/library.md'), ...rowsOfHttpErrors().map(({ code }) => code)];
+    expect([...new Set(listed)].sort()).to.deep.equal(membersOf('lib/common/errors.ts', 'ErrorCode').sort());
+  });
+});
+
+describe('The guide to the HTTP interface', () => {
+  it('lists every error that a server answers, with its status (D32)', () => {
+    const local = ['unreadable_file', 'bad_usage', 'bad_tool_file', 'server_unreachable'];
+    const answered = Object.entries(STATUS_OF_CODE).filter(([code]) => !local.includes(code));
+    expect(rowsOfHttpErrors()).to.have.deep.members(answered.map(([code, status]) => ({ code, status })));
+  });
+
+  it('lists every variable of the server, with its default', () => {
+    const rows = tableRows(sectionOf('Configuration', HTTP)).map(([name = '', fallback = '']) => ({
+      name: name.replaceAll('`', ''),
+      fallback,
+    }));
+    const known = SERVER_VARIABLES.map(({ name, description }) => ({
+      name,
+      fallback: /; default (.*)$/.exec(description)?.[1] ?? '',
+    }));
+    expect(rows).to.include.deep.members(known);
+  });
+});
+
+function rowsOfHttpErrors(): { code: string; status: number }[] {
+  return tableRows(sectionOf('Errors', HTTP)).map(([code = '', status = '']) => ({
+    code: code.replaceAll('`', ''),
+    status: Number(status),
+  }));
+}
+
+function codesIn(file: string): string[] {
+  return tableRows(read(file)).map(([code = '']) => code.replaceAll('`', ''));
+}
+
+/** A list of tasks counts as a pipeline; `tools=NAME` stands for a tool that the document defines. */
+function check(fence: Fence): { readonly ok: boolean; readonly problems: readonly Problem[] } {
+  const { text, info } = fence;
+  if (kindOfDefinition(text) === 'plan') {
+    return checkPlan(text, { catalog: builtinCatalog(), pipelines: savedBeside(fence) });
+  }
+  const isList = /^- /m.exec(text)?.index === text.search(/^[^#\s]/m);
+  const definition = isList
+    ? `id: shown\ngoal: be shown\ntasks:\n${text.replaceAll(/^(?=.)/gm, '  ')}`
+    : text;
+  return checkPipeline(definition, { catalog: builtinCatalog().with(standIns(info['tools'])) });
+}
+
+/** The blocks that the document saves beside a plan, by what they are called without their ending. */
+function savedBeside({ file, info }: Fence): Map<string, GivenPipeline> {
+  if (info['file'] === undefined) return new Map();
+  const folder = dirname(info['file']);
+  const saved = fencesOf(file).flatMap(({ text, info: { file: name = '' } }): [string, GivenPipeline][] =>
+    name !== info['file'] && name.endsWith('.yaml') && dirname(name) === folder
+      ? [[basename(name, '.yaml'), { text, file: basename(name) }]]
+      : [],
+  );
+  return new Map(saved);
+}
+
+function standIns(name: string | undefined): Tool[] {
+  if (name === undefined) return [];
+  return [defineTool({ name, description: 'stands in', inputs: {}, openInputs: true, run: () => null })];
+}
+
+function sectionOf(heading: string, file: string = GUIDE): string {
+  return read(file).split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+}
+
+function scopeOf(json: string): Scope {
+  const { outputs, ...rest }: Omit<Scope, 'output'> & { outputs: JsonObject } = JSON.parse(json);
+  return { ...rest, output: (taskId) => outputs[taskId] };
+}
+
+/** The words of `export type NAME = 'a' | 'b';`. */
+function membersOf(file: string, name: string): string[] {
+  const code = read(file).replaceAll(/\/\/.*/g, '');
+  const declaration = new RegExp(`export type ${name} =([^;]*);`).exec(code)?.[1] ?? '';
+  return [...declaration.matchAll(/'(\w+)'/g)].map(([, word = '']) => word);
+}

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { ROOT } from '../files.js';
+
+export interface Finished {
+  readonly status: number | null;
+  /** Standard output and standard error, in the order they were written when both go to one place. */
+  readonly output: string;
+}
+
+/**
+ * A folder in which a reader's commands can be typed: it has the examples, `npx wavetrain` and `wavetrain` are the
+ * command that was built, and programs find the package by its name. What is written there is thrown away.
+ */
+export class Shell {
+  readonly folder = new TemporaryFolder();
+  /** Moves with `cd`, from one script to the next. */
+  #cwd = this.folder.path;
+  readonly #servers: ChildProcess[] = [];
+  #url = DOCUMENTED_URL;
+
+  constructor() {
+    cpSync(join(ROOT, 'examples'), this.folder.at('examples'), { recursive: true });
+    this.folder.write('package.json', '{"type": "module"}');
+    mkdirSync(this.folder.at('node_modules'));
+    symlinkSync(ROOT, this.folder.at('node_modules/wavetrain'));
+    this.#command('wavetrain', 'exec "$NODE" "$ROOT/bin/wavetrain.js" "$@"');
+    this.#command('tsx', 'exec "$NODE" --import "$ROOT/node_modules/tsx/dist/loader.mjs" "$@"');
+    this.#command('npx', 'exec "$@"');
+  }
+
+  /** Runs lines of sh, ending at the first that fails. `errors: false` leaves standard error out. */
+  async run(script: string, { errors = true }: { errors?: boolean } = {}): Promise<Finished> {
+    const where = this.folder.at('.cwd');
+    const head = `trap 'pwd > ${where}' EXIT\nset -e\n`;
+    const text = head + script.replaceAll(DOCUMENTED_URL, this.#url);
+    const finished = await execute('sh', ['-c', text], this.#cwd, this.#environment(), errors);
+    this.#cwd = readFileSync(where, 'utf8').trimEnd();
+    return { ...finished, output: finished.output.replaceAll(this.#url, DOCUMENTED_URL) };
+  }
+
+  /**
+   * Starts a server on a port of its own; later scripts reach it at the address that the documents name. Variables may
+   * stand before the command.
+   */
+  async serve(script: string): Promise<Finished> {
+    const env = { ...this.#environment(), SERVICE_API_PORT: '0' };
+    const server = spawn('sh', ['-c', script.replace(/^(?:\w+=\S+ )*/, '$&exec ')], {
+      cwd: this.#cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#servers.push(server);
+    this.#url = await addressOf(server);
+    return { status: 0, output: '' };
+  }
+
+  remove(): void {
+    for (const server of this.#servers) server.kill('SIGKILL');
+    this.folder.remove();
+  }
+
+  #command(name: string, line: string): void {
+    chmodSync(this.folder.write(`.bin/${name}`, `#!/bin/sh\n${line}\n`), 0o755);
+  }
+
+  #environment(): Record<string, string> {
+    const path = [this.folder.at('.bin'), process.env['PATH'] ?? ''].join(delimiter);
+    const server = this.#url === DOCUMENTED_URL ? {} : { WAVETRAIN_SERVER: this.#url };
+    return { PATH: path, HOME: this.folder.path, LANG: 'C.UTF-8', NODE: process.execPath, ROOT, ...server };
+  }
+}
+
+/** Where a server listens when nothing else is said, and so what the documents name. */
+const DOCUMENTED_URL = 'http://127.0.0.1:8000';
+
+/** A server tells where it listens in the first line of its log. */
+function addressOf(server: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    server.stdout?.on('data', (chunk: Buffer) => {
+      log += chunk.toString('utf8');
+      const found = /"url":"([^"]+)"/.exec(log)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    server.once('exit', () => reject(new Error(`the server did not start: ${log}`)));
+  });
+}
+
+function execute(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+  errors: boolean,
+): Promise<Finished> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const take = (chunk: Buffer): void => {
+      output += chunk.toString('utf8');
+    };
+    child.stdout.on('data', take);
+    if (errors) child.stderr.on('data', take);
+    else child.stderr.resume();
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, output }));
+  });
+}
+
+/** Does `work` for every value, a few at a time, and gives the outcomes in the order of the values. */
+export async function eachOf<T, R>(values: readonly T[], work: (value: T) => Promise<R>): Promise<R[]> {
+  const outcomes: R[] = [];
+  const remaining = [...values.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = remaining.shift(); next !== undefined; next = remaining.shift()) {
+      outcomes[next[0]] = await work(next[1]);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, worker));
+  return outcomes;
+}

@@ -1,0 +1,37 @@
+import type { InputMetadata, ToolMetadata } from '../../../lib/tools/metadata.js';
+
+/** What docs/tools.md must say about a tool, word for word: made from the tool's own declaration. */
+export function toolSection({ name, description, inputs, output }: ToolMetadata): string {
+  const rows = Object.values(inputs);
+  return [
+    `### ${name}`,
+    '',
+    `${plain(description)}.`,
+    '',
+    ...(rows.length === 0 ? ['Takes any inputs.'] : [...HEAD, ...rows.map(inputRow)]),
+    '',
+    `Gives \`${output.name}\` (${output.type}): ${plain(output.description)}.`,
+    '',
+  ].join('\n');
+}
+
+const HEAD = ['| Input | Type | Default | Is |', '|---|---|---|---|'];
+
+function inputRow({
+  name,
+  type,
+  required,
+  default: fallback,
+  description,
+  enum: choices,
+}: InputMetadata): string {
+  const kind =
+    choices === undefined ? (type ?? 'any') : choices.map((choice) => JSON.stringify(choice)).join(', ');
+  const otherwise = required ? 'required' : `\`${JSON.stringify(fallback)}\``;
+  return `| \`${name}\` | ${kind} | ${otherwise} | ${plain(description)} |`;
+}
+
+/** Markdown would take `<key>` for a tag, and `|` for the end of a cell. */
+function plain(text: string): string {
+  return text.replaceAll(/[<|]/g, '\\$&');
+}

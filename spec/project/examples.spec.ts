@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { loadPipeline } from '../../lib/pipelines/load.js';
+import { loadPlan } from '../../lib/plans/load.js';
+import { RunRegistry } from '../../lib/runs/registry.js';
+import type { RunRecord } from '../../lib/runs/record.js';
+import { fileAccess } from '../../lib/tools/files/files.js';
+import { loadTools } from '../../lib/tools/loading/load.js';
+import { commandIn, type Example, type Expectation, examples } from './docs/examples.js';
+import { documents, filesBelow, read, requireBuild, ROOT } from './files.js';
+import { eachOf, type Finished, Shell } from './docs/shell.js';
+
+const PLAN = 'examples/10-plan/plan.yaml';
+
+/** Programs of a host, each with the file that holds what it prints. */
+const PROGRAMS = [
+  ['examples/09-library/embed.ts', 'examples/09-library/embed.expected.txt'],
+  ['examples/11-own-blackboard/main.ts', 'examples/11-own-blackboard/main.expected.txt'],
+] as const;
+
+/** What a program or a plan runs. */
+const PARTS = [
+  'examples/09-library/pipeline.yaml',
+  'examples/10-plan/comparison.yaml',
+  'examples/10-plan/figures.yaml',
+  'examples/10-plan/ingest.yaml',
+  'examples/11-own-blackboard/plan.yaml',
+];
+
+describe('The examples', () => {
+  const all = examples();
+
+  it('are all the pipelines and plans of the folder but those that a program or a plan runs', () => {
+    const paths = all.map(({ path }) => path);
+    expect([...paths, ...PARTS].sort()).to.deep.equal(filesBelow('examples', '.yaml'));
+  });
+
+  it('are listed in a table, each with its folder', () => {
+    const table = read('examples/README.md');
+    const paths = [...all.map(({ path }) => path), ...PARTS];
+    const folders = new Set(paths.map((path) => path.split('/')[1] ?? ''));
+    expect([...folders].filter((folder) => !table.includes(`](${folder}/`))).to.deep.equal([]);
+    expect(documents()).to.include('examples/README.md');
+  });
+
+  describe('give in this process what they say', () => {
+    for (const example of all) {
+      it(example.path, async () => {
+        const { status, result, failures } = await run(example);
+        const { given: _, ...expected } = example.expectation;
+        expect({ status, result, failures }).to.deep.equal(expected);
+      });
+    }
+  });
+
+  describe('give through the built command, as their first comment calls it, what they say', () => {
+    const finished = new Map<string, Finished>();
+
+    before(async function () {
+      this.timeout(60_000);
+      requireBuild();
+      await eachOf(all, async ({ path, command }) => {
+        const shell = new Shell();
+        finished.set(
+          path,
+          await shell.run(`${command} --json`.replace('--json --json', '--json'), { errors: false }),
+        );
+        shell.remove();
+      });
+    });
+
+    for (const { path, expectation } of all) {
+      it(path, () => {
+        const { status, output } = finished.get(path) ?? { status: null, output: '' };
+        expect(status).to.equal(expectation.result === null ? 3 : 0);
+        expect(output === '' ? null : JSON.parse(output)).to.deep.equal(printed(expectation));
+      });
+    }
+  });
+
+  it('give through the HTTP interface, for the plan, what the shell gives (D35)', async function () {
+    this.timeout(60_000);
+    requireBuild();
+    const expectation = all.find(({ path }) => path === PLAN)?.expectation;
+    const shell = new Shell();
+    await shell.serve('SERVICE_FILE_ROOTS=examples/10-plan npx wavetrain serve');
+    shell.folder.write('request.json', JSON.stringify(planRequest()));
+    const { output } = await shell.run(
+      `curl -s http://127.0.0.1:8000/plans/run -H 'Content-Type: application/json' --data-binary @request.json`,
+    );
+    shell.remove();
+    expect(JSON.parse(output)).to.deep.equal(expectation && printed(expectation));
+  });
+
+  for (const [program, printed] of PROGRAMS) {
+    it(`print, for ${program} as its first comment calls it, what is committed beside it`, async function () {
+      this.timeout(60_000);
+      requireBuild();
+      const shell = new Shell();
+      const { output } = await shell.run(commandIn(program), { errors: false });
+      shell.remove();
+      expect(output).to.equal(read(printed));
+    });
+  }
+});
+
+/** What `--json` prints: of a pipeline the outputs, of a plan the result, without events unless asked for (D41, D47). */
+function printed({ result }: Expectation): unknown {
+  if (result === null) return null;
+  return result.outputs ?? { ...result, events: null };
+}
+
+/** The plan and its pipelines as one body: a server reads no pipeline of a plan from a file (D33). */
+function planRequest(): object {
+  const names = ['comparison', 'figures', 'ingest'];
+  const texts = names.map((name) => [name, read(`examples/10-plan/${name}.yaml`)]);
+  return { yaml: read(PLAN), pipelines: Object.fromEntries(texts) };
+}
+
+async function run({ path, kind, folder, expectation: { given } }: Example): Promise<RunRecord> {
+  const { tools: files = [], ...rest } = given;
+  const entry = join(ROOT, 'lib/index.ts');
+  const tools = await Promise.all(files.map((file) => loadTools(`./${file}`, folder, { entry })));
+  const known = {
+    tools: tools.flat(),
+    ...(rest.inputs && { inputs: rest.inputs }),
+    ...(rest.session && { session: rest.session }),
+  };
+  const file = join(ROOT, path);
+  const registry = new RunRegistry({ files: fileAccess([folder]) });
+  const runId =
+    kind === 'plan'
+      ? await registry.submitPlan({ plan: await loadPlan(file, known), ...rest })
+      : await registry.submit({ pipeline: await loadPipeline(file, known), ...rest });
+  return registry.settled(runId);
+}

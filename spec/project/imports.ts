@@ -1,0 +1,76 @@
+import { dirname, join } from 'node:path';
+import { filesBelow, read } from './files.js';
+
+/** A source file of lib or machines, as far as its surroundings go. */
+export interface SourceFile {
+  /** From the root. */
+  readonly path: string;
+  readonly text: string;
+  /** Without comments; lines keep their numbers. */
+  readonly code: string;
+  readonly imports: readonly Import[];
+}
+
+export interface Import {
+  /** A file from the root, or the name of a package or of a module of Node.js. */
+  readonly target: string;
+  readonly isPackage: boolean;
+  /** Gone after compiling. */
+  readonly isType: boolean;
+  /** Loaded when it is needed, by `import('…')`. */
+  readonly isLazy: boolean;
+}
+
+/** What `npm run generate` writes is no source. */
+const GENERATED = 'lib/definition/generated/';
+
+export function sourceFiles(): SourceFile[] {
+  const paths = [...filesBelow('lib', '.ts'), ...filesBelow('machines', '.ts')];
+  return paths.filter((path) => !path.startsWith(GENERATED)).map((path) => sourceFile(path, read(path)));
+}
+
+function sourceFile(path: string, text: string): SourceFile {
+  const code = withoutComments(text);
+  return { path, text, code, imports: importsIn(path, code) };
+}
+
+function withoutComments(text: string): string {
+  const blank = (comment: string): string => comment.replaceAll(/[^\n]/g, '');
+  return text.replaceAll(/\/\*[^]*?\*\//g, blank).replaceAll(/(?<=^|\s)\/\/ .*$/gm, '');
+}
+
+/** `import … from`, `export … from`, `import('…')`, `require('…')` and `require.resolve('…')`; types marked as such. */
+const STATIC = /^(?:import|export)\b(?!\()([^;'"=]*?)\bfrom\s*'([^']+)'|^import '([^']+)'/gm;
+const DYNAMIC = /(typeof )?\bimport\(\s*'([^']+)'\s*\)|\b(?:require|resolve)\('([^'./][^']*)'\)/g;
+
+function importsIn(path: string, code: string): Import[] {
+  const fixed = [...code.matchAll(STATIC)].map(([, names = '', from, bare = '']) => {
+    return importOf(path, from ?? bare, { isType: isTypeOnly(names), isLazy: false });
+  });
+  const late = [...code.matchAll(DYNAMIC)].map(([, isType, imported, required = '']) => {
+    const isLazy = imported !== undefined && isType === undefined;
+    return importOf(path, imported ?? required, { isType: isType !== undefined, isLazy });
+  });
+  return [...fixed, ...late];
+}
+
+/** `type { A }`, or `{ type A, type B }`. */
+function isTypeOnly(names: string): boolean {
+  const listed = /\{([^}]*)\}/.exec(names)?.[1]?.split(',') ?? [];
+  const named = listed.map((name) => name.trim()).filter((name) => name !== '');
+  return (
+    names.trimStart().startsWith('type ') ||
+    (named.length > 0 && named.every((name) => name.startsWith('type ')))
+  );
+}
+
+function importOf(path: string, specifier: string, how: Pick<Import, 'isType' | 'isLazy'>): Import {
+  if (!specifier.startsWith('.')) return { target: packageName(specifier), isPackage: true, ...how };
+  const target = join(dirname(path), specifier).replaceAll('\\', '/').replace(/\.js$/, '.ts');
+  return { target: target.startsWith(GENERATED) ? GENERATED : target, isPackage: false, ...how };
+}
+
+function packageName(specifier: string): string {
+  const parts = specifier.split('/');
+  return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}

@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { filesBelow, read, ROOT } from './files.js';
+import { type SourceFile, sourceFiles } from './imports.js';
+
+const MOST_ENTRIES = 15;
+const MOST_LINES = 400;
+/** A shorter file needs several importers, or a reason to be loaded on its own. */
+const FEW_LINES = 40;
+const SEVERAL_IMPORTERS = 3;
+
+/** Files that something other than an import reaches: the packages' entry points and programs of their own. */
+const ENTRY_POINTS = [
+  'lib/cli/main.ts',
+  'lib/client/index.ts',
+  'lib/index.ts',
+  'lib/testing/index.ts',
+  'lib/tools/expressions/expression-process.ts',
+];
+
+const EXPORTED = /^export (?:abstract |async )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+
+describe('The layout', () => {
+  const files = sourceFiles();
+  const importers = importersOf(files);
+
+  for (const folder of ['bench', 'docs', 'examples', 'lib', 'machines', 'scripts', 'spec']) {
+    it(`no folder of ${folder} has more than ${MOST_ENTRIES} entries`, () => {
+      const crowded = foldersBelow(folder)
+        .map((path) => ({ path, entries: readdirSync(join(ROOT, path)).length }))
+        .filter(({ entries }) => entries > MOST_ENTRIES);
+      expect(crowded).to.deep.equal([]);
+    });
+  }
+
+  it(`no file of lib or machines has more than ${MOST_LINES} lines`, () => {
+    const long = files.filter((file) => linesOf(file) > MOST_LINES);
+    expect(long.map(({ path }) => path)).to.deep.equal([]);
+  });
+
+  it(`a file of fewer than ${FEW_LINES} lines has ${SEVERAL_IMPORTERS} importers, or is an entry point or loaded lazily`, () => {
+    const crumbs = files.filter((file) => {
+      const { all, lazy } = importers.get(file.path) ?? { all: new Set(), lazy: new Set() };
+      const isNeeded = all.size >= SEVERAL_IMPORTERS || lazy.size > 0 || ENTRY_POINTS.includes(file.path);
+      return linesOf(file) < FEW_LINES && !isNeeded;
+    });
+    expect(crumbs.map((file) => `${file.path} has ${linesOf(file)} lines`)).to.deep.equal([]);
+  });
+
+  it('every exported name is defined once', () => {
+    const places = new Map<string, string[]>();
+    for (const { path, code } of files) {
+      const names = new Set([...code.matchAll(EXPORTED)].map(([, name = '']) => name));
+      for (const name of names) places.set(name, [...(places.get(name) ?? []), path]);
+    }
+    expect([...places].filter(([, paths]) => paths.length > 1)).to.deep.equal([]);
+  });
+
+  it('every file is reachable from an entry point', () => {
+    const imports = new Map(files.map(({ path, imports: found }) => [path, found]));
+    const reached = new Set<string>();
+    const waiting = [...ENTRY_POINTS];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (reached.has(path)) continue;
+      reached.add(path);
+      waiting.push(...(imports.get(path) ?? []).map(({ target }) => target));
+    }
+    expect(files.map(({ path }) => path).filter((path) => !reached.has(path))).to.deep.equal([]);
+  });
+
+  it('every exported name is used by another file', () => {
+    const elsewhere = ['lib', 'machines', 'spec', 'scripts', 'bench', 'examples'].flatMap((folder) =>
+      filesBelow(folder, '.ts').map((path) => ({ path, words: wordsIn(read(path)) })),
+    );
+    const users = new Map<string, Set<string>>();
+    for (const { path, words } of elsewhere) {
+      for (const word of words) users.set(word, (users.get(word) ?? new Set()).add(path));
+    }
+    const unused = files.flatMap(({ path, code }) =>
+      [...code.matchAll(EXPORTED)]
+        .map(([, name = '']) => name)
+        .filter((name) => [...(users.get(name) ?? [])].every((user) => user === path))
+        .map((name) => `${path} exports ${name}`),
+    );
+    expect(unused).to.deep.equal([]);
+  });
+});
+
+interface Importers {
+  readonly all: Set<string>;
+  /** Those that import it when they need it: `import('./file.js')`. */
+  readonly lazy: Set<string>;
+}
+
+function importersOf(files: readonly SourceFile[]): Map<string, Importers> {
+  const found = new Map<string, Importers>();
+  for (const { path, imports } of files) {
+    for (const { target, isLazy } of imports) {
+      const importers = found.get(target) ?? { all: new Set(), lazy: new Set() };
+      importers.all.add(path);
+      if (isLazy) importers.lazy.add(path);
+      found.set(target, importers);
+    }
+  }
+  return found;
+}
+
+function foldersBelow(folder: string): string[] {
+  const paths = new Set([folder]);
+  for (const file of filesBelow(folder, '')) {
+    for (let path = dirname(file); path !== folder && path !== '.'; path = dirname(path)) paths.add(path);
+  }
+  return [...paths].sort();
+}
+
+function linesOf({ text }: SourceFile): number {
+  return text.split('\n').length - 1;
+}
+
+function wordsIn(text: string): Set<string> {
+  return new Set(text.match(/\w+/g));
+}

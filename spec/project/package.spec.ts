@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { TemporaryFolder } from '../support/temporary-folder.js';
+
+const execute = promisify(execFile);
+const project = process.cwd();
+
+/** Packs the project as it would be published and installs it into an empty folder, as a stranger does. */
+describe('the published package', function () {
+  this.timeout(180_000);
+  let folder: TemporaryFolder;
+
+  before(async () => {
+    folder = new TemporaryFolder();
+    await execute('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.path], { cwd: project });
+    const { version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    await writeFile(join(folder.path, 'package.json'), '{"private": true, "type": "module"}');
+    const install = ['install', `./wavetrain-${version}.tgz`, '--prefer-offline', '--no-audit', '--no-fund'];
+    await execute('npm', install, { cwd: folder.path });
+  });
+
+  after(() => folder.remove());
+
+  it('gives a command that runs a pipeline', async () => {
+    await writeFile(
+      join(folder.path, 'p.yaml'),
+      'pipeline: {id: p, goal: g, tasks: [{id: a, tool: mock, inputs: {x: 1}}]}',
+    );
+    const { stdout } = await execute('npx', ['wavetrain', 'run', 'p.yaml', '--json'], { cwd: folder.path });
+    expect(JSON.parse(stdout)).to.deep.include({
+      a: { status: 'success', message: 'Mock tool executed', inputs: { x: 1 }, call_count: 1 },
+    });
+  });
+
+  it('runs the examples that it carries, those with data files and own tools as well', async () => {
+    const examples = join(folder.path, 'node_modules', 'wavetrain', 'examples');
+    await mkdir(join(folder.path, 'mine'));
+    await cp(examples, join(folder.path, 'mine'), { recursive: true });
+    const report = ['wavetrain', 'run', 'mine/08-csv-report/pipeline.yaml', '--json'];
+    expect((await execute('npx', report, { cwd: folder.path })).stdout).to.include('report');
+    const own = [
+      'wavetrain',
+      'run',
+      'mine/07-own-tool/pipeline.yaml',
+      '--tools',
+      './mine/07-own-tool/tools.ts',
+      '--json',
+    ];
+    expect((await execute('npx', own, { cwd: folder.path })).stdout).to.include('voyage');
+  });
+
+  it('serves the API, its page of documents, and expressions in processes of their own', async () => {
+    const server = spawn('node_modules/.bin/wavetrain', ['serve', '--port', '0'], { cwd: folder.path });
+    const [line] = (await once(server.stdout, 'data')) as [Buffer];
+    const { url } = JSON.parse(line.toString('utf8')) as { url: string };
+    const page = await fetch(`${url}/docs`);
+    expect(page.status).to.equal(200);
+    const [asset = ''] = /\/docs-assets\/[^"']*bundle\.js/.exec(await page.text()) ?? [];
+    expect((await fetch(url + asset)).status).to.equal(200);
+    const program = `import { WavetrainClient } from 'wavetrain/client';
+const { run_id } = await new WavetrainClient({ url: '${url}' }).submit('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
+for await (const { kind } of new WavetrainClient({ url: '${url}' }).events(run_id)) console.log(kind);`;
+    await writeFile(join(folder.path, 'follow.js'), program);
+    const { stdout } = await execute(process.execPath, ['follow.js'], { cwd: folder.path });
+    expect(stdout.split('\n')).to.include.members(['run', 'wave', 'start', 'finish']);
+    const tasks = [{ id: 'a', tool: 'transform', inputs: { input: 20, expression: '$ + 1' } }];
+    const answer = await fetch(`${url}/pipelines/run`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ pipeline: { id: 'p', goal: 'g', tasks } }),
+    });
+    expect(await answer.json()).to.deep.include({ outputs: { a: 21 } });
+    server.kill('SIGTERM');
+    const [status] = (await once(server, 'exit')) as [number];
+    expect(status).to.equal(0);
+  });
+
+  it('is a library with types', async () => {
+    const source = `import { defineTool, LocalExecutor, parsePipeline } from 'wavetrain';
+const twice = defineTool({
+  name: 'twice', description: 'doubles', inputs: { n: { type: 'number', description: 'what', required: true } },
+  run: ({ n }) => n * 2,
+});
+const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: twice, inputs: {n: 21}}]}', { tools: [twice] });
+const executor = new LocalExecutor();
+const { outputs } = await executor.getResult(await executor.submit({ pipeline }));
+console.log(JSON.stringify(outputs));
+`;
+    await writeFile(join(folder.path, 'use.ts'), source);
+    await writeFile(join(folder.path, 'use.js'), source);
+    const { stdout } = await execute(process.execPath, ['use.js'], { cwd: folder.path });
+    expect(stdout.trim()).to.equal('{"a":42}');
+    const tsc = [
+      join(project, 'node_modules', 'typescript', 'bin', 'tsc'),
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2023',
+      '--types',
+      '',
+      'use.ts',
+    ];
+    await writeFile(join(folder.path, 'console.d.ts'), 'declare const console: { log(text: string): void };');
+    await execute(process.execPath, [...tsc, 'console.d.ts'], { cwd: folder.path });
+  });
+
+  it('exports the conformance suites', async () => {
+    const source = `import { blackboardSuite } from 'wavetrain/testing';
+import { MemoryBlackboard } from 'wavetrain';
+for (const { run } of blackboardSuite({ create: () => new MemoryBlackboard() })) await run();
+console.log('conforms');
+`;
+    await writeFile(join(folder.path, 'suite.js'), source);
+    expect((await execute(process.execPath, ['suite.js'], { cwd: folder.path })).stdout.trim()).to.equal(
+      'conforms',
+    );
+  });
+});

@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { FairQueue } from '../../../lib/runs/admission.js';
+
+const TENANT = fc.constantFrom('a', 'b', 'c', 'd');
+
+type Act =
+  | { readonly kind: 'add'; readonly tenant: string }
+  | { readonly kind: 'next' }
+  | { readonly kind: 'delete'; readonly at: number }
+  | { readonly kind: 'clear' };
+
+const ACT: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), tenant: TENANT }) },
+  { weight: 4, arbitrary: fc.constant({ kind: 'next' as const }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at: fc.nat(50) }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'clear' as const }) },
+);
+
+/** The same with plain lists: tenants in turn, what each of them has waiting in order. */
+class PlainQueue {
+  lines: { readonly tenant: string; readonly waiting: number[] }[] = [];
+
+  add(tenant: string, value: number): void {
+    const line = this.lines.find((one) => one.tenant === tenant);
+    if (line === undefined) this.lines.push({ tenant, waiting: [value] });
+    else line.waiting.push(value);
+  }
+
+  next(): number | undefined {
+    const line = this.lines.shift();
+    const value = line?.waiting.shift();
+    if (line !== undefined && line.waiting.length > 0) this.lines.push(line);
+    return value;
+  }
+
+  delete(tenant: string, value: number): boolean {
+    const line = this.lines.find((one) => one.tenant === tenant);
+    const at = line?.waiting.indexOf(value) ?? -1;
+    if (at < 0) return false;
+    line?.waiting.splice(at, 1);
+    this.lines = this.lines.filter(({ waiting }) => waiting.length > 0);
+    return true;
+  }
+
+  get values(): number[] {
+    return this.lines.flatMap(({ waiting }) => waiting);
+  }
+}
+
+describe('the queue that is fair to tenants (D25)', () => {
+  it('does what plain lists do, whatever is added and taken out', () => {
+    fc.assert(
+      fc.property(fc.array(ACT, { maxLength: 80 }), (acts) => {
+        const queue = new FairQueue<number>();
+        const plain = new PlainQueue();
+        const tenants: string[] = [];
+        for (const act of acts) {
+          if (act.kind === 'add') {
+            queue.add(act.tenant, tenants.length);
+            plain.add(act.tenant, tenants.length);
+            tenants.push(act.tenant);
+          } else if (act.kind === 'next') {
+            expect(queue.next()).to.equal(plain.next());
+          } else if (act.kind === 'delete') {
+            const tenant = tenants[act.at] ?? 'nobody';
+            expect(queue.delete(tenant, act.at)).to.equal(plain.delete(tenant, act.at));
+          } else {
+            expect(queue.clear().toSorted(byNumber)).to.deep.equal(plain.values.toSorted(byNumber));
+            plain.lines = [];
+          }
+          expect(queue.size).to.equal(plain.values.length);
+        }
+        while (queue.size > 0) expect(queue.next()).to.equal(plain.next());
+        expect(plain.values).to.deep.equal([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives each of k tenants one of every k turns, and keeps the order of each', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 8 }), (counts) => {
+        const queue = new FairQueue<string>();
+        for (const [tenant, count] of counts.entries()) {
+          for (let number = 0; number < count; number++) queue.add(`t${tenant}`, `t${tenant} ${number}`);
+        }
+        const served = counts.map(() => 0);
+        while (queue.size > 0) {
+          const waiting = counts.flatMap((count, tenant) => ((served[tenant] ?? 0) < count ? [tenant] : []));
+          const round = waiting.map(() => queue.next());
+          expect(round).to.have.members(waiting.map((tenant) => `t${tenant} ${served[tenant]}`));
+          for (const tenant of waiting) served[tenant] = (served[tenant] ?? 0) + 1;
+        }
+        expect(served).to.deep.equal(counts);
+      }),
+    );
+  });
+
+  it('lets one who comes late wait for one run of each of the others only', () => {
+    const queue = new FairQueue<string>();
+    for (let number = 0; number < 1000; number++) queue.add('many', `many ${number}`);
+    expect(queue.next()).to.equal('many 0');
+    queue.add('one', 'one');
+    expect([queue.next(), queue.next(), queue.next()]).to.deep.equal(['many 1', 'one', 'many 2']);
+  });
+
+  it('holds each value once, and has none when it is empty', () => {
+    const queue = new FairQueue<string>();
+    expect(queue.next()).to.equal(undefined);
+    queue.add('a', 'x');
+    queue.add('a', 'x');
+    expect(queue.size).to.equal(1);
+    expect([queue.next(), queue.next(), queue.size]).to.deep.equal(['x', undefined, 0]);
+    expect(queue.delete('a', 'x')).to.equal(false);
+  });
+
+  it('takes as long for each when a hundred thousand wait', () => {
+    const queue = new FairQueue<number>();
+    for (let number = 0; number < 100_000; number++) queue.add('many', number);
+    for (let number = 0; number < 100_000; number++) queue.add(`t${number}`, number);
+    let taken = 0;
+    while (queue.next() !== undefined) taken++;
+    expect(taken).to.equal(200_000);
+  }).timeout(2500);
+});
+
+function byNumber(a: number, b: number): number {
+  return a - b;
+}

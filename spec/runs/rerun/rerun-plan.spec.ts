@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import type { RegistryOptions } from '../../../lib/runs/registry.js';
+import { defineTool } from '../../../lib/tools/tool.js';
+import { sub } from '../../support/definitions/plan-of.js';
+import { rejectionOf } from '../../support/rejection.js';
+import { held, stores } from '../../support/runs/running-plan.js';
+import { HeldPlans } from '../held-plans.js';
+
+/** Answers its input and puts it on the blackboard, appending. */
+function noting(called: string[]) {
+  return defineTool({
+    name: 'note',
+    description: 'puts what it is given on the blackboard',
+    inputs: { key: { description: 'where', required: true }, value: { description: 'what' } },
+    run: ({ key, value }, { blackboard, task_id }) => {
+      if (typeof key !== 'string') throw new TypeError('key must be a string');
+      called.push(`${key}/${task_id}`);
+      blackboard.write(key, value, true);
+      return value;
+    },
+  });
+}
+
+/** a stores, b reads that and stores, c reads that; d has nothing to do with them. Two tasks in each of a, b and c. */
+const SUBS = [
+  sub('a', `${held('a')}, {id: n, tool: note, inputs: {key: ka, value: "{{t.output}}"}}`, 'stores: [ka]'),
+  sub(
+    'b',
+    `{id: n, tool: note, inputs: {key: kb, value: "{{session.ka.0}}"}}, ${held('b', 't', 'await: [n],')}`,
+    'reads: [ka], stores: [kb]',
+  ),
+  sub(
+    'c',
+    `{id: r, tool: mock, inputs: {ka: "{{session.ka}}", kb: "{{session.kb}}"}}, ${held('c')}`,
+    'reads: [ka, kb]',
+  ),
+  sub('d', held('d')),
+];
+
+class PlanReruns extends HeldPlans {
+  readonly noted: string[];
+
+  constructor(options: RegistryOptions = {}) {
+    const noted: string[] = [];
+    super(SUBS, options, { tools: [noting(noted)] });
+    this.noted = noted;
+  }
+
+  /** Runs again to the end, and answers what was called for it. */
+  async again(
+    runId: string,
+    from?: string,
+    breaks: readonly string[] = [],
+  ): Promise<{ readonly runId: string; readonly calls: string[] }> {
+    const [calls, notes] = [this.puppet.calls.length, this.noted.length];
+    const next = await this.registry.rerun(runId, from);
+    await this.filled();
+    await this.ended(next, breaks);
+    return { runId: next, calls: [...this.called.slice(calls), ...this.noted.slice(notes)].sort() };
+  }
+
+  resultOf(runId: string): unknown {
+    const { result } = this.registry.record(runId);
+    const outputs = result?.sub_results?.['c']?.outputs['r'] as { inputs: unknown } | undefined;
+    return { blackboard: { ...result?.blackboard }, seenByC: outputs?.inputs };
+  }
+}
+
+const WHOLE = {
+  blackboard: { ka: ['a/t'], kb: ['a/t'] },
+  seenByC: { ka: ['a/t'], kb: ['a/t'] },
+};
+
+describe('a rerun of a plan (D35)', () => {
+  it('from what failed calls only what has not succeeded, on a blackboard built anew', async () => {
+    const plans = new PlanReruns();
+    const first = await plans.submitPlan();
+    expect(await plans.ended(first, ['b/t'])).to.include({ status: 'failed' });
+    const { runId, calls } = await plans.again(first, 'failed');
+    expect(calls).to.deep.equal(['b/t', 'c/t', 'd/t']);
+    expect(plans.registry.record(runId)).to.deep.include({
+      status: 'succeeded',
+      rerun_of: first,
+      kind: 'plan',
+    });
+    expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
+  });
+
+  it('appends nothing twice to a blackboard that outlives the runs', async () => {
+    const plans = new PlanReruns({ blackboard: new MemoryBlackboard() });
+    const first = await plans.submitPlan();
+    await plans.ended(first, ['c/t']);
+    const { runId } = await plans.again(first, 'failed');
+    expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
+  });
+
+  it('from a sub-pipeline calls that one and all that read from it, near or far', async () => {
+    const plans = new PlanReruns();
+    const first = await plans.submitPlan();
+    await plans.ended(first);
+    expect((await plans.again(first, 'b')).calls).to.deep.equal(['b/t', 'c/t', 'kb/n']);
+    expect((await plans.again(first, 'd')).calls).to.deep.equal(['d/t']);
+    const { runId, calls } = await plans.again(first, 'a');
+    expect(calls).to.deep.equal(['a/t', 'b/t', 'c/t', 'ka/n', 'kb/n']);
+    expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
+  });
+
+  it('from a sub-pipeline calls those that read from it only by way of another', async () => {
+    const chain = ['a', 'b', 'c'].map((id, place, ids) => {
+      const reads = place === 0 ? '' : `reads: [k${ids[place - 1]}], `;
+      return sub(id, `${held(id)}, ${stores(`k${id}`, '1')}`, `${reads}stores: [k${id}]`);
+    });
+    const plans = new HeldPlans([...chain, sub('d', held('d'))]);
+    const first = await plans.submitPlan();
+    await plans.ended(first);
+    const again = await plans.registry.rerun(first, 'a');
+    await plans.filled();
+    await plans.ended(again);
+    expect(plans.called.slice(4)).to.deep.equal(['a/t', 'b/t', 'c/t']);
+  });
+
+  it('from a sub-pipeline of a failed run calls also what has not succeeded', async () => {
+    const plans = new PlanReruns();
+    const first = await plans.submitPlan();
+    await plans.ended(first, ['b/t']);
+    expect((await plans.again(first, 'd')).calls).to.deep.equal(['b/t', 'c/t', 'd/t']);
+  });
+
+  it('of the whole calls everything', async () => {
+    const plans = new PlanReruns();
+    const first = await plans.submitPlan();
+    await plans.ended(first);
+    const { runId, calls } = await plans.again(first);
+    expect(calls).to.have.length(6);
+    expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
+  });
+
+  it('of a cancelled one goes on where it was, also when it never began', async () => {
+    const plans = new PlanReruns();
+    const first = await plans.submitPlan();
+    await plans.returns('a/t');
+    await plans.registry.cancel(first);
+    await plans.returns('b/t');
+    expect(plans.registry.record(first)).to.deep.include({ status: 'cancelled', settled: true });
+    const { runId, calls } = await plans.again(first, 'failed');
+    expect(calls).to.deep.equal(['c/t', 'd/t']);
+    expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
+    const waiting = new PlanReruns();
+    const queued = await waiting.registry.submitPlan({ plan: waiting.plan });
+    await waiting.registry.cancel(queued, { force: true });
+    await waiting.registry.settled(queued);
+    expect((await waiting.again(queued, 'failed')).calls).to.have.length(6);
+  });
+
+  it('of a rerun calls nothing twice that succeeded in either, also when that one ended early', async () => {
+    const plans = new PlanReruns();
+    const first = await plans.submitPlan();
+    await plans.ended(first, ['c/t']);
+    const second = await plans.again(first, 'failed', ['d/t']);
+    expect(second.calls).to.deep.equal(['c/t', 'd/t']);
+    const third = await plans.registry.rerun(second.runId, 'failed');
+    await plans.registry.cancel(third, { force: true });
+    await plans.registry.settled(third);
+    const { runId, calls } = await plans.again(third, 'failed');
+    expect(calls).to.deep.equal(['d/t']);
+    expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
+  });
+
+  it('marks what it takes over in the events, and counts no call for it', async () => {
+    const plans = new PlanReruns();
+    const first = await plans.submitPlan({ collect_events: true });
+    await plans.ended(first, ['d/t']);
+    const { runId } = await plans.again(first, 'failed');
+    const { events, progress } = plans.registry.record(runId);
+    expect(progress).to.deep.include({ invocations: 1, tasks_settled: 7, sub_pipelines_settled: 4 });
+    const reused = events?.flatMap(({ kind, reused, sub_pipeline, task_id }) =>
+      kind === 'finish' && reused ? [`${sub_pipeline}/${task_id}`] : [],
+    );
+    expect(reused?.sort()).to.deep.equal(['a/n', 'a/t', 'b/n', 'b/t', 'c/r', 'c/t']);
+  });
+
+  it('takes what the first run was given: session, inputs, options, tenant and concurrency', async () => {
+    const plans = new HeldPlans(
+      ['a', 'b'].map((id) => sub(id, held(id))),
+      {},
+      { session: { s: 1 } },
+    );
+    const first = await plans.submitPlan({ session: { s: 1 }, tenant_id: 'acme', plan_concurrency: 2 });
+    await plans.ended(first);
+    const next = await plans.registry.rerun(first);
+    await plans.filled();
+    expect(plans.called.slice(2)).to.deep.equal(['a/t', 'b/t']);
+    expect(plans.registry.tenantOf(next)).to.equal('acme');
+    expect(await plans.call('a/t').context.blackboard.get_all()).to.deep.include({ s: 1 });
+  });
+
+  it('is refused while the run is at work, when there is nothing to do, and from what is not there', async () => {
+    const plans = new PlanReruns();
+    const first = await plans.submitPlan();
+    expect(await rejectionOf(plans.registry.rerun(first))).to.include({ code: 'run_not_settled' });
+    await plans.ended(first);
+    expect(await rejectionOf(plans.registry.rerun(first, 'failed'))).to.include({
+      code: 'nothing_to_rerun',
+      message: `run ${first} succeeded: name a sub-pipeline, or rerun all of it`,
+    });
+    expect(await rejectionOf(plans.registry.rerun(first, 'n'))).to.include({
+      code: 'invalid_request',
+      message: 'the plan has no sub-pipeline "n"; its sub-pipelines are a, b, c, d',
+    });
+  });
+});

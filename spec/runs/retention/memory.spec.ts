@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import type { Pipeline } from '../../../lib/pipelines/pipeline.js';
+import { RunRegistry } from '../../../lib/runs/registry.js';
+import { settle } from '../../support/deferred.js';
+import { Puppet } from '../../support/puppet.js';
+import { rejectionOf } from '../../support/rejection.js';
+
+const KEEP = { keep: 100, ttlMs: 1e9, events: 1e6 };
+const ECHO =
+  '{id: p, goal: g, inputs: {}, tasks: [{id: a, tool: mock, inputs: {it: "{{pipeline.inputs.it ?? 0}}"}}]}';
+const MANY = Array.from({ length: 10_000 }, () => ({}));
+
+describe('what runs may take in memory', () => {
+  let puppet: Puppet;
+  let held: Pipeline;
+
+  beforeEach(() => {
+    puppet = new Puppet();
+    held = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', { tools: [puppet.tool] });
+  });
+
+  it('is bounded for those waiting and at work: no more are taken until one has settled (D25)', async () => {
+    const admission = { maxRunning: 10, maxQueued: 10, bytes: 2 ** 20 };
+    const registry = new RunRegistry({ admission, retention: KEEP });
+    const submit = () => registry.submit({ pipeline: held, inputs: { it: MANY } });
+    await submit();
+    expect(await rejectionOf(submit())).to.include({ code: 'queue_full' });
+    expect(registry.list({ limit: 10 }).runs).to.have.length(1);
+    await settle();
+    await puppet.returns(null);
+    await submit();
+  });
+
+  it('lets one run in that is larger than all of it, or nobody could ever run it', async () => {
+    const registry = new RunRegistry({
+      admission: { maxRunning: 1, maxQueued: 0, bytes: 1 },
+      retention: KEEP,
+    });
+    await registry.submit({ pipeline: held, inputs: { it: MANY } });
+    expect(registry.load).to.deep.equal({ queued: 0, running: 1 });
+  });
+
+  it('is bounded for those that have settled: the oldest go first (D26)', async () => {
+    const registry = new RunRegistry({ retention: { ...KEEP, bytes: 3 * 2 ** 20 } });
+    const pipeline = parsePipeline(ECHO, { inputs: { it: 0 } });
+    const ids: string[] = [];
+    for (let run = 0; run < 5; run++) {
+      const runId = await registry.submit({ pipeline, inputs: { it: MANY } });
+      await registry.settled(runId);
+      ids.push(runId);
+    }
+    const kept = registry.list({ limit: 10 }).runs.map(({ run_id }) => run_id);
+    expect(kept.length).to.be.within(1, 3);
+    expect(kept).to.deep.equal(ids.toReversed().slice(0, kept.length));
+  });
+
+  it('is bounded for all outputs of one run: the task that goes over it fails, and says so (D24)', async () => {
+    const registry = new RunRegistry({ runOutputLimitBytes: 2 ** 20 });
+    const tasks = Array.from(
+      { length: 3 },
+      (_, n) => `{id: t${n}, tool: mock, inputs: {it: "{{pipeline.inputs.it}}"}}`,
+    );
+    const pipeline = parsePipeline(`{id: p, goal: g, tasks: [${tasks.join(', ')}]}`, { inputs: { it: 0 } });
+    const runId = await registry.submit({ pipeline, inputs: { it: MANY } });
+    const record = await registry.settled(runId);
+    expect(record.status).to.equal('failed');
+    expect(record.error).to.equal(
+      'the outputs of the run are together larger than the limit of 1 MiB: return less, or files',
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import { type Clock, systemClock } from '../../../lib/common/clock.js';
+import { type Environment, readServerConfig } from '../../../lib/common/config.js';
+import type { Key } from '../../../lib/http/auth/keys-file.js';
+import { type OpenServer, openServer } from '../../../lib/http/server.js';
+import type { RunWatcher } from '../../../lib/http/server-options.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { fileAccess } from '../../../lib/tools/files/files.js';
+import type { Tool } from '../../../lib/tools/tool.js';
+
+export interface ServingOptions {
+  readonly env?: Environment;
+  readonly tools?: readonly Tool[];
+  readonly keys?: readonly Key[];
+  readonly clock?: Clock;
+  readonly watcher?: RunWatcher;
+}
+
+/** A line of the log of a server. */
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly facts: Record<string, unknown>;
+  readonly message: string;
+}
+
+/** A server on a port of its own, and what it logged. */
+export interface Serving extends OpenServer {
+  readonly log: readonly LogLine[];
+  /** A request; an object as body is sent as JSON. */
+  ask<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answered<T>>;
+}
+
+export interface Answered<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON, or the text when it is none; undefined without a body. */
+  readonly body: T;
+}
+
+/** Opens a server for a spec; close it with `close(0)`, and on a clock that stands still settle its runs before. */
+export async function serving(options: ServingOptions = {}): Promise<Serving> {
+  const { env = {}, tools = [], keys, clock = systemClock, watcher } = options;
+  const log: LogLine[] = [];
+  const writer = (level: LogLine['level']) => (facts: object, message: string) =>
+    void log.push({ level, facts: { ...facts }, message });
+  let bugs = 0;
+  const server = await openServer({
+    config: readServerConfig({ SERVICE_API_PORT: '0', ...env }),
+    catalog: builtinCatalog().with(tools),
+    files: fileAccess([process.cwd()]),
+    keys,
+    log: { info: writer('info'), warn: writer('warn'), error: writer('error') },
+    clock,
+    newId: () => `bug-${++bugs}`,
+    version: '0.0.0-spec',
+    watcher,
+  });
+  return {
+    ...server,
+    log,
+    ask: (method, path, body, headers) => ask(server.url, method, path, body, headers),
+  };
+}
+
+async function ask<T>(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answered<T>> {
+  const isText = typeof body === 'string';
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(body !== undefined && !isText && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
+  });
+  return { status: response.status, headers: response.headers, body: parsed(await response.text()) as T };
+}
+
+function parsed(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
