@@ -6,13 +6,13 @@ import { type SubRunsSettled, subRunsLogic } from './sub-runs.js';
  * The plan: the same states and transitions as a run has, whose waves are the runs of its sub-pipelines (Plan, D45).
  * As there, `draining` reads `cancelled` and waits for what is at work (rule 12, D21).
  */
-type PlanEvent =
+export type PlanEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'cancel' }
   | { readonly type: 'force' }
   | SubRunsSettled;
 
-interface PlanContext {
+export interface PlanContext {
   /** In declared order. */
   readonly subPipelines: readonly Needing[];
   /** How many may run together. */

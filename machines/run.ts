@@ -14,7 +14,7 @@ export type RunEvent =
   | { readonly type: 'force' }
   | WaveSettled;
 
-interface RunContext {
+export interface RunContext {
   /** Task ids, wave by wave. */
   readonly waves: readonly (readonly string[])[];
   /** Waves that had settled when the run ended (D20); until then the wave actor counts. */

@@ -10,7 +10,7 @@ import type { Pace, RunStatus, Settlement } from './types.js';
  * it, the first declared first (D45). After a failure, or when the plan was cancelled, none begins any more, and those
  * at work come to their end. It decides nothing about the plan: it says when nothing is at work any more.
  */
-type SubRunsSnapshot = Snapshot<undefined> & {
+export type SubRunsSnapshot = Snapshot<undefined> & {
   value: 'idle' | 'running' | 'concluding' | 'settled' | 'stopped';
   /** No further run begins. */
   closed: boolean;
@@ -27,7 +27,7 @@ type SubRunsSnapshot = Snapshot<undefined> & {
   toJSON(): unknown;
 };
 
-type SubRunsEvent =
+export type SubRunsEvent =
   | { readonly type: 'sub-runs.begin' }
   | { readonly type: 'sub-runs.continue' }
   | { readonly type: 'sub-runs.concluded'; readonly settlement: Settlement }
@@ -36,7 +36,7 @@ type SubRunsEvent =
   | { readonly type: typeof STOP }
   | ChildEnd;
 
-interface SubRunsInput {
+export interface SubRunsInput {
   readonly plan: AnyActorRef;
   readonly subPipelines: readonly Needing[];
   readonly concurrency: number;
