@@ -1,14 +1,14 @@
-import type { Scope } from '../lib/definition/template/scope.js';
+import type { TemplateScope } from '../lib/definition/template/scope.js';
 import type { Json, JsonObject } from '../lib/common/json.js';
 import type { Pipeline } from '../lib/pipelines/pipeline.js';
 
 /**
- * The least that running a pipeline can cost: `Promise.all` over each wave of a pipeline that was validated before,
- * the same tool, the same templates resolved. No retries, no timeouts, no cancel, no events, nothing to look at.
+ * Runs a validated pipeline at the lowest possible cost: `Promise.all` over each wave, with the same tool and the same
+ * resolved templates. No retries, timeouts, cancel, events or records.
  */
-export async function runOnTheFloor(pipeline: Pipeline): Promise<Map<string, Json>> {
+export async function runFloor(pipeline: Pipeline): Promise<Map<string, Json>> {
   const outputs = new Map<string, Json>();
-  const scope: Scope = {
+  const scope: TemplateScope = {
     output: (id) => outputs.get(id),
     inputs: { n: 0 },
     params: {},

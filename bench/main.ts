@@ -1,15 +1,15 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { runWithLimit } from './fan-out-limit.js';
-import { runOnTheFloor } from './floor.js';
+import { runFloor } from './floor.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
-import { runOurs } from './ours.js';
+import { runWavetrain } from './wavetrain.js';
 import { planChain, planCheckTime, planTimes } from './plans.js';
 import { chain, fanOut, waves } from './shapes.js';
 import { compareStart } from './start.js';
 import { validationTime } from './validation.js';
 
-/** `npm run bench`: what is claimed about speed, as ratios to a floor in the same process. */
+/** `npm run bench`: measures our claims about speed, as ratios to a floor in the same process. */
 const rows: [string, string, string, string][] = [];
 
 for (const [name, pipeline, must] of [
@@ -18,7 +18,7 @@ for (const [name, pipeline, must] of [
   ['20 waves of 50', waves(20, 50), 10],
 ] as const) {
   const { floor, ours } = await compare(
-    { floor: () => runOnTheFloor(pipeline), ours: () => runOurs(pipeline) },
+    { floor: () => runFloor(pipeline), ours: () => runWavetrain(pipeline) },
     { rounds: 301, warmup: 60 },
   );
   const each = (ms: number): string => `${((ms * 1000) / pipeline.tasks.size).toFixed(2)} µs`;
@@ -26,11 +26,11 @@ for (const [name, pipeline, must] of [
 }
 
 const hundred = chain(100);
-for (let time = 0; time < 1000; time++) await runOurs(hundred);
+for (let time = 0; time < 1000; time++) await runWavetrain(hundred);
 await heapInUse();
-for (let time = 0; time < 1000; time++) await runOurs(hundred);
+for (let time = 0; time < 1000; time++) await runWavetrain(hundred);
 const before = await heapInUse();
-for (let time = 0; time < 1000; time++) await runOurs(hundred);
+for (let time = 0; time < 1000; time++) await runWavetrain(hundred);
 const kept = ((await heapInUse()) - before) / 100_000;
 row(
   'heap kept per finished task after 1,000 forgotten runs of 100 tasks',
@@ -44,8 +44,8 @@ const narrow = waves(1, 1000);
 const wideTimes: number[] = [];
 const narrowTimes: number[] = [];
 for (let round = 0; round < 7; round++) {
-  wideTimes.push((await timed(() => runOurs(wide))) / 100_000);
-  for (let time = 0; time < 15; time++) narrowTimes.push((await timed(() => runOurs(narrow))) / 1000);
+  wideTimes.push((await timed(() => runWavetrain(wide))) / 100_000);
+  for (let time = 0; time < 15; time++) narrowTimes.push((await timed(() => runWavetrain(narrow))) / 1000);
 }
 const [wideMs, narrowMs] = [median(wideTimes), median(narrowTimes)];
 const perTask = `${(wideMs * 1000).toFixed(2)} µs against ${(narrowMs * 1000).toFixed(2)} µs`;
@@ -59,7 +59,7 @@ row(
 const items = fanOut(100_000);
 const limited = { fan_out_concurrency: 64 };
 const { ours, limit } = await compare(
-  { ours: () => runOurs(items, limited), limit: () => runWithLimit(items, 100_000, 64) },
+  { ours: () => runWavetrain(items, limited), limit: () => runWithLimit(items, 100_000, 64) },
   { rounds: 9, warmup: 2 },
 );
 const perItem = `${(ours / 100).toFixed(2)} µs an item, p-limit ${(limit / 100).toFixed(2)} µs`;
@@ -72,7 +72,12 @@ row(
 
 const gaps: number[] = [];
 for (let round = 0; round < 5; round++) {
-  gaps.push(Math.max(await longestGap(() => runOurs(wide)), await longestGap(() => runOurs(items, limited))));
+  gaps.push(
+    Math.max(
+      await longestGap(() => runWavetrain(wide)),
+      await longestGap(() => runWavetrain(items, limited)),
+    ),
+  );
 }
 row(
   'longest event-loop gap in either of the two',

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 
-/** Milliseconds that each of several runs of each candidate took, the candidates taking turns. */
+/** Measures the median time of each candidate in milliseconds; the candidates alternate. */
 export async function compare<K extends string>(
   candidates: Record<K, () => Promise<unknown>>,
   { rounds, warmup }: { readonly rounds: number; readonly warmup: number },
@@ -27,25 +27,25 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** The longest time that the event loop was not free while the work lasted, in milliseconds. */
+/** Measures the longest event-loop delay during the work, in milliseconds. */
 export async function longestGap(work: () => Promise<unknown>): Promise<number> {
   const histogram = monitorEventLoopDelay({ resolution: 1 });
   histogram.enable();
-  // It counts from its first tick: what holds the loop before that would not be seen.
-  await pause();
+  // The monitor starts with its first tick and would miss an earlier delay.
+  await wait();
   await work();
-  await pause();
+  await wait();
   histogram.disable();
   return histogram.max / 1e6;
 }
 
-function pause(): Promise<void> {
+function wait(): Promise<void> {
   return new Promise((next) => {
     setTimeout(next, 5);
   });
 }
 
-/** Bytes in use after everything unreachable is gone. Needs `node --expose-gc`. */
+/** Returns the heap in use after a garbage collection, in bytes. Needs `node --expose-gc`. */
 export async function heapInUse(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('run with --expose-gc');
   for (let time = 0; time < 4; time++) {

@@ -9,26 +9,26 @@ import { compare, median } from './measure.js';
 const executor = new LocalExecutor();
 const catalog = builtinCatalog();
 
-/** Milliseconds that a plan takes, and that its pipelines take when each is run by itself, one after another. */
+/** Measures a plan, and its pipelines run one after another on their own, in milliseconds. */
 export function planTimes(plan: Plan): Promise<{ readonly plan: number; readonly alone: number }> {
   const pipelines = [...plan.subPipelines.values()].map(({ pipeline }) => pipeline);
   return compare({ plan: () => runPlan(plan), alone: () => runAlone(pipelines) }, { rounds: 41, warmup: 12 });
 }
 
-/** Milliseconds that checking a plan as an object takes, its pipelines among it. */
+/** Measures the check of a plan object and its pipelines, in milliseconds. */
 export function planCheckTime(subPipelines: number): number {
   const definition = chainDefinition(subPipelines);
   const times = Array.from({ length: 9 }, () => {
     const start = performance.now();
-    checked(definition);
+    checkPlan(definition);
     return performance.now() - start;
   });
   return median(times);
 }
 
-/** Sub-pipelines of one task each: every one stores a key that the next one reads. */
+/** Creates a plan of sub-pipelines with one task each; each stores a key that the next one reads. */
 export function planChain(subPipelines: number): Plan {
-  return checked(chainDefinition(subPipelines));
+  return checkPlan(chainDefinition(subPipelines));
 }
 
 async function runPlan(plan: Plan): Promise<void> {
@@ -45,7 +45,7 @@ async function runAlone(pipelines: readonly Pipeline[]): Promise<void> {
   }
 }
 
-function checked(definition: unknown): Plan {
+function checkPlan(definition: unknown): Plan {
   const check = checkPlanDefinition(definition, { catalog });
   if (check.ok && check.plan !== undefined) return check.plan;
   throw new Error(check.problems.map(({ message }) => message).join('\n'));

@@ -3,7 +3,7 @@ import type { Pipeline } from '../lib/pipelines/pipeline.js';
 import { Catalog } from '../lib/tools/catalog.js';
 import { defineTool } from '../lib/tools/tool.js';
 
-/** The no-op that every measurement calls: it does nothing, asynchronously. */
+/** The asynchronous no-op that every measurement calls. */
 export const noop = defineTool({
   name: 'noop',
   description: 'does nothing',
@@ -18,7 +18,7 @@ interface Task {
   readonly parallel_over?: string;
 }
 
-function pipelineOf(tasks: readonly Task[]): Pipeline {
+function createPipeline(tasks: readonly Task[]): Pipeline {
   const definition = {
     id: 'bench',
     goal: 'be fast',
@@ -30,12 +30,12 @@ function pipelineOf(tasks: readonly Task[]): Pipeline {
   return check.pipeline;
 }
 
-/** Two templates in every task: one that keeps its value's type, one within a text. */
+/** The two templates of every task: a whole value, and one inside a string. */
 const FIRST = { n: '{{pipeline.inputs.n}}', text: 'after {{pipeline.inputs.n}}' };
 
-/** Every task hands on a value and a sentence of the one before. */
+/** Each task reads the output of the previous one. */
 export function chain(length: number): Pipeline {
-  return pipelineOf(
+  return createPipeline(
     Array.from({ length }, (_, i) => ({
       id: `t${i}`,
       inputs: i === 0 ? FIRST : { n: `{{t${i - 1}.output.n}}`, text: `after {{t${i - 1}.output.n}}` },
@@ -43,9 +43,9 @@ export function chain(length: number): Pipeline {
   );
 }
 
-/** `count` waves of `width` tasks; each reads one task of the wave before. */
+/** Creates `count` waves of `width` tasks; each task reads one of the previous wave. */
 export function waves(count: number, width: number): Pipeline {
-  return pipelineOf(
+  return createPipeline(
     Array.from({ length: count * width }, (_, i) => {
       const wave = Math.floor(i / width);
       const before = `t${i - width}`;
@@ -57,9 +57,9 @@ export function waves(count: number, width: number): Pipeline {
   );
 }
 
-/** One task makes a list, the next calls the tool once for each of its items. */
+/** One task returns a list, the next calls the tool for each item. */
 export function fanOut(items: number): Pipeline {
-  return pipelineOf([
+  return createPipeline([
     { id: 'list', inputs: { items: Array.from({ length: items }, (_, i) => i) } },
     { id: 'each', parallel_over: '{{list.output.items}}', inputs: { n: '{{item}}', text: 'item {{item}}' } },
   ]);

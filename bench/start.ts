@@ -15,7 +15,7 @@ const FOUR_TASKS = `pipeline:
     - {id: d, tool: mock, inputs: {x: "{{b.output.status}}", y: "{{c.output.status}}"}}
 `;
 
-/** Whole processes, in turn: `wavetrain run` of a 4-task file, and `node -e 0`. Milliseconds, medians. */
+/** Measures whole processes, alternating: `wavetrain run` of a 4-task file and `node -e 0`; medians in milliseconds. */
 export function compareStart(
   command: string,
   rounds: number,
@@ -26,8 +26,8 @@ export function compareStart(
   const runs: number[] = [];
   const nodes: number[] = [];
   for (let round = 0; round < rounds + 2; round++) {
-    const run = wall([command, 'run', file]);
-    const node = wall(['-e', '0']);
+    const run = measureProcess([command, 'run', file]);
+    const node = measureProcess(['-e', '0']);
     if (round >= 2) {
       runs.push(run);
       nodes.push(node);
@@ -37,7 +37,7 @@ export function compareStart(
   return { run: median(runs), node: median(nodes) };
 }
 
-function wall(args: readonly string[]): number {
+function measureProcess(args: readonly string[]): number {
   const start = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`);

@@ -1,23 +1,23 @@
 import type { Snapshot } from 'xstate';
-import { workOf } from './work-binding.js';
-import { Items } from './items.js';
+import { FanOutState } from './fan-out-state.js';
 import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP } from './logic.js';
-import type { Settlement } from './types.js';
+import { runPorts } from './ports.js';
+import type { TaskResult } from './types.js';
 
 /**
- * The items of one task (rule 7). At most `concurrency` of them are in flight; the next one starts when a place
- * becomes free. A retry that waits holds no place, and comes back before any new item (D18). After a failure the
+ * The items of one task (rule 7). At most `concurrency` of them are in flight; the next one starts when a slot becomes
+ * free. An item that waits for a retry holds no slot, and resumes before any new item starts (D18). After a failure the
  * items in flight finish and no new one starts (D17).
  */
-type FanOutSnapshot = Snapshot<Settlement> & {
+type FanOutSnapshot = Snapshot<TaskResult> & {
   value: 'invoking' | 'succeeded' | 'failed' | 'stopped';
-  items: Items | undefined;
+  state: FanOutState | undefined;
   toJSON(): unknown;
 };
 
 type FanOutEvent =
   | { readonly type: 'fan-out.continue' }
-  | { readonly type: 'fan-out.settled'; readonly settlement: Settlement }
+  | { readonly type: 'fan-out.settled'; readonly result: TaskResult }
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
   | ChildEnd;
@@ -29,64 +29,60 @@ interface FanOutInput {
 }
 
 export const fanOutLogic: Logic<FanOutSnapshot, FanOutEvent, FanOutInput> = {
-  getInitialSnapshot: (scope, input) => ({
+  getInitialSnapshot: ({ self }, input) => ({
     status: 'active',
     output: undefined,
     error: undefined,
     value: 'invoking',
-    items: new Items(input, workOf(scope.self), scope.self, {
-      proceed: () => scope.self.send({ type: 'fan-out.continue' }),
-      settle: (settlement) => scope.self.send({ type: 'fan-out.settled', settlement }),
+    state: new FanOutState(input, runPorts.find(self), self, {
+      onContinue: () => self.send({ type: 'fan-out.continue' }),
+      onSettled: (result) => self.send({ type: 'fan-out.settled', result }),
     }),
-    toJSON: summary,
+    toJSON: summarize,
   }),
 
   start(snapshot) {
-    snapshot.items?.proceed();
+    snapshot.state?.continue();
   },
 
   transition(snapshot, event, scope) {
     if (isChildEnd(event)) return snapshot;
     switch (event.type) {
       case 'fan-out.continue':
-        snapshot.items?.proceed();
+        snapshot.state?.continue();
         return snapshot;
       case 'abort':
-        snapshot.items?.abort();
+        snapshot.state?.abort();
         return snapshot;
-      case 'fan-out.settled': {
-        const value = event.settlement.ok ? 'succeeded' : 'failed';
+      case 'fan-out.settled':
         return {
           status: 'done',
-          output: event.settlement,
+          output: event.result,
           error: undefined,
-          value,
-          items: undefined,
-          toJSON: summary,
+          value: event.result.ok ? 'succeeded' : 'failed',
+          state: undefined,
+          toJSON: summarize,
         };
-      }
       case STOP:
-        snapshot.items?.abort();
-        for (const actor of snapshot.items?.actors.live.values() ?? []) scope.stopChild(actor);
+        snapshot.state?.abort();
+        for (const actor of snapshot.state?.actors.live.values() ?? []) scope.stopChild(actor);
         return {
           status: 'stopped',
           output: undefined,
           error: undefined,
           value: 'stopped',
-          items: undefined,
-          toJSON: summary,
+          state: undefined,
+          toJSON: summarize,
         };
     }
   },
 
-  getPersistedSnapshot(snapshot) {
-    const { status, output, error, value, items } = snapshot;
-    const persisted = { status, output, error, value };
-    const shown = items && { ...items.counts(), children: persistChildren(items.actors.live) };
-    return { ...persisted, ...shown } as Snapshot<Settlement>;
+  getPersistedSnapshot({ status, output, error, value, state }) {
+    const items = state && { ...state.counts(), children: persistChildren(state.actors.live) };
+    return { status, output, error, value, ...items } as Snapshot<TaskResult>;
   },
 };
 
-function summary(this: FanOutSnapshot): unknown {
-  return { status: this.status, value: this.value, output: this.output, ...this.items?.counts() };
+function summarize(this: FanOutSnapshot): unknown {
+  return { status: this.status, value: this.value, output: this.output, ...this.state?.counts() };
 }

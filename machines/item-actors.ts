@@ -1,23 +1,23 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
 import { type Logic, STOP } from './logic.js';
-import type { Settlement } from './types.js';
+import type { TaskResult } from './types.js';
 
-/** Up to this many items, each is an actor; above, {@link CHUNK} neighbours share one. */
-const ITEM_ACTORS = 256;
-const CHUNK = 256;
+/** A fan-out of at most this many items has one actor per item; a larger one has one per {@link CHUNK_SIZE} items. */
+const MAX_ITEM_ACTORS = 256;
+const CHUNK_SIZE = 256;
 
-/** How a fan-out shows its items to whoever watches the actors. */
+/** Actors that show the items of a fan-out to an inspector. They decide nothing. */
 export interface ItemActors {
-  /** The actors of items that have not settled, by id. */
+  /** Actors with items that have not settled, by id. */
   readonly live: ReadonlyMap<string, AnyActorRef>;
-  started(item: number): void;
-  waits(item: number): void;
-  resumes(item: number): void;
-  settled(item: number, settlement: Settlement): void;
+  start(item: number): void;
+  wait(item: number): void;
+  resume(item: number): void;
+  settle(item: number, result: TaskResult): void;
 }
 
-export function itemActors(parent: AnyActorRef, items: number): ItemActors {
-  return items <= ITEM_ACTORS ? new SingleItems(parent) : new Chunks(parent, items);
+export function createItemActors(parent: AnyActorRef, items: number): ItemActors {
+  return items <= MAX_ITEM_ACTORS ? new SingleItems(parent) : new Chunks(parent, items);
 }
 
 class SingleItems implements ItemActors {
@@ -28,28 +28,60 @@ class SingleItems implements ItemActors {
     this.#parent = parent;
   }
 
-  started(item: number): void {
+  start(item: number): void {
     const id = String(item);
     const actor = createActor(itemLogic, { parent: this.#parent, id, src: 'item' });
     this.live.set(id, actor);
     actor.start();
   }
 
-  waits(item: number): void {
+  wait(item: number): void {
     this.live.get(String(item))?.send({ type: 'item.waits' });
   }
 
-  resumes(item: number): void {
+  resume(item: number): void {
     this.live.get(String(item))?.send({ type: 'item.resumes' });
   }
 
-  settled(item: number, settlement: Settlement): void {
+  settle(item: number, result: TaskResult): void {
     const id = String(item);
     const actor = this.live.get(id);
     this.live.delete(id);
-    actor?.send({ type: 'item.settled', settlement });
+    actor?.send({ type: 'item.settled', result });
   }
 }
+
+/** One item of a small fan-out. Its id is the item's index. */
+type ItemSnapshot = Snapshot<TaskResult> & {
+  value: 'invoking' | 'waiting' | 'succeeded' | 'failed' | 'stopped';
+};
+
+export type ItemMachineEvent =
+  | { readonly type: 'item.waits' }
+  | { readonly type: 'item.resumes' }
+  | { readonly type: 'item.settled'; readonly result: TaskResult }
+  | { readonly type: typeof STOP };
+
+const itemLogic: Logic<ItemSnapshot, ItemMachineEvent, undefined> = {
+  getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined, value: 'invoking' }),
+
+  transition(snapshot, event) {
+    switch (event.type) {
+      case 'item.waits':
+        return { ...snapshot, value: 'waiting' };
+      case 'item.resumes':
+        return { ...snapshot, value: 'invoking' };
+      case 'item.settled': {
+        const value = event.result.ok ? 'succeeded' : 'failed';
+        return { status: 'done', output: event.result, error: undefined, value };
+      }
+      case STOP:
+        return { status: 'stopped', output: undefined, error: undefined, value: 'stopped' };
+    }
+  },
+
+  getPersistedSnapshot: (snapshot) => snapshot,
+};
 
 class Chunks implements ItemActors {
   readonly live = new Map<string, ActorRefFrom<typeof chunkLogic>>();
@@ -61,27 +93,27 @@ class Chunks implements ItemActors {
     this.#items = items;
   }
 
-  started(item: number): void {
-    const id = chunkId(item);
+  start(item: number): void {
+    const id = toChunkId(item);
     if (this.live.has(id)) return;
-    const from = item - (item % CHUNK);
-    const input = { from, to: Math.min(from + CHUNK, this.#items) };
+    const from = item - (item % CHUNK_SIZE);
+    const input = { from, to: Math.min(from + CHUNK_SIZE, this.#items) };
     const actor = createActor(chunkLogic, { parent: this.#parent, id, src: 'chunk', input });
     this.live.set(id, actor);
     actor.start();
   }
 
-  // Which item of a chunk waits is not shown.
-  waits(): void {}
-  resumes(): void {}
+  // A chunk does not show which of its items wait.
+  wait(): void {}
+  resume(): void {}
 
-  settled(item: number, settlement: Settlement): void {
-    const id = chunkId(item);
+  settle(item: number, result: TaskResult): void {
+    const id = toChunkId(item);
     const actor = this.live.get(id);
     if (actor === undefined) return;
     const chunk = actor.getSnapshot();
     chunk.settled++;
-    if (!settlement.ok) chunk.failed++;
+    if (!result.ok) chunk.failed++;
     if (chunk.settled === chunk.to - chunk.from) {
       this.live.delete(id);
       actor.send({ type: 'chunk.settled' });
@@ -89,18 +121,19 @@ class Chunks implements ItemActors {
   }
 }
 
-function chunkId(item: number): string {
-  return `chunk-${Math.floor(item / CHUNK)}`;
+function toChunkId(item: number): string {
+  return `chunk-${Math.floor(item / CHUNK_SIZE)}`;
 }
 
 /**
- * A run of neighbouring items of a large fan-out, as one actor: a hundred thousand actors would cost more than the
- * work they show. Its counters are kept by the fan-out above it.
+ * Consecutive items of a large fan-out as one actor: a hundred thousand actors would cost more than the work they
+ * show. The fan-out updates its counters in place.
  */
 type ChunkSnapshot = Snapshot<undefined> & {
   value: 'invoking' | 'settled' | 'stopped';
-  /** First item, and the one after the last. */
+  /** Index of the first item. */
   from: number;
+  /** Index after the last item. */
   to: number;
   settled: number;
   failed: number;
@@ -126,41 +159,6 @@ const chunkLogic: Logic<ChunkSnapshot, ChunkEvent, { readonly from: number; read
         return { ...snapshot, status: 'done', output: undefined, error: undefined, value: 'settled' };
       case STOP:
         return { ...snapshot, status: 'stopped', output: undefined, error: undefined, value: 'stopped' };
-    }
-  },
-
-  getPersistedSnapshot: (snapshot) => snapshot,
-};
-
-/**
- * One item of a small fan-out, as an actor, so that it can be watched. It only shows what happens: the fan-out
- * above it starts the invocation and is told first how it settled. Its id is the item's index.
- */
-type ItemSnapshot = Snapshot<Settlement> & {
-  value: 'invoking' | 'waiting' | 'succeeded' | 'failed' | 'stopped';
-};
-
-export type ItemEvent =
-  | { readonly type: 'item.waits' }
-  | { readonly type: 'item.resumes' }
-  | { readonly type: 'item.settled'; readonly settlement: Settlement }
-  | { readonly type: typeof STOP };
-
-const itemLogic: Logic<ItemSnapshot, ItemEvent, undefined> = {
-  getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined, value: 'invoking' }),
-
-  transition(snapshot, event) {
-    switch (event.type) {
-      case 'item.waits':
-        return { ...snapshot, value: 'waiting' };
-      case 'item.resumes':
-        return { ...snapshot, value: 'invoking' };
-      case 'item.settled': {
-        const value = event.settlement.ok ? 'succeeded' : 'failed';
-        return { status: 'done', output: event.settlement, error: undefined, value };
-      }
-      case STOP:
-        return { status: 'stopped', output: undefined, error: undefined, value: 'stopped' };
     }
   },
 

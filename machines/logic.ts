@@ -1,13 +1,22 @@
-import type { ActorLogic, ActorScope, AnyActorRef, EventObject, NonReducibleUnknown, Snapshot } from 'xstate';
-import type { Settlement } from './types.js';
+import type { ActorLogic, AnyActorRef, EventObject, NonReducibleUnknown, Snapshot } from 'xstate';
+import type { TaskResult } from './types.js';
 
 /**
- * What the hand-written actors share. XState's own machines copy their children at every spawn and stop, which is
- * quadratic for a wide wave; these keep their children in a Map of their own, and are linear. In return they stop
- * their children themselves, and a snapshot is changed in place until it is final.
+ * Helpers of the hand-written actor logics (wave, task, fan-out, item, sub-runs).
+ *
+ * XState's machines copy their children at every spawn and stop, which is quadratic for a wide wave. These logics keep
+ * their children in a Map and stay linear. In return they stop their children themselves, and change their snapshot in
+ * place until it is final. They are never restored: a run is rebuilt from its definition and not from a snapshot.
  */
 
-/** Sent by XState to an actor that is stopped from above; XState exports no constant for it. */
+/** A hand-written actor logic. The alias keeps XState's unexported types out of the machines' declaration files. */
+export type Logic<
+  S extends Snapshot<unknown>,
+  E extends EventObject,
+  I extends NonReducibleUnknown,
+> = ActorLogic<S, E, I>;
+
+/** The event that XState sends to an actor that its parent stops; XState exports no constant for it. */
 export const STOP = 'xstate.stop';
 
 /** The last event of a child, as XState delivers it. */
@@ -22,14 +31,14 @@ export function isChildEnd(event: EventObject | ChildEnd): event is ChildEnd {
   return 'actorId' in event;
 }
 
-/** How a child settled. Children end with a settlement; one that ends in error has met a fault of ours. */
-export function settlementOf(end: ChildEnd): Settlement {
-  if (end.type.startsWith('xstate.done.')) return end.output as Settlement;
+/** Reads the result of a child. A child outputs a TaskResult; one that ends in error has hit a bug of ours. */
+export function toTaskResult(end: ChildEnd): TaskResult {
+  if (end.type.startsWith('xstate.done.')) return end.output as TaskResult;
   const reason = end.error instanceof Error ? end.error.message : 'no reason given';
   return { ok: false, error: `internal error: ${reason}` };
 }
 
-/** Snapshots of children, by id, in the shape that XState gives its own. */
+/** Snapshots of children, by id, in XState's own shape. */
 type PersistedChildren = Record<string, { readonly snapshot: unknown; readonly src: string }>;
 
 export function persistChildren(children: ReadonlyMap<string, AnyActorRef>): PersistedChildren {
@@ -40,12 +49,3 @@ function persistChild(child: AnyActorRef): PersistedChildren[string] {
   const src = typeof child.src === 'string' ? child.src : child.id;
   return { snapshot: child.getPersistedSnapshot(), src };
 }
-
-export type Scope<S extends Snapshot<unknown>, E extends EventObject> = ActorScope<S, E>;
-
-/** An actor logic of ours: it is never restored, since a run is rebuilt from facts and not from a snapshot. */
-export type Logic<
-  S extends Snapshot<unknown>,
-  E extends EventObject,
-  I extends NonReducibleUnknown,
-> = ActorLogic<S, E, I>;

@@ -1,10 +1,10 @@
 import { sendTo, setup } from 'xstate';
-import type { Needing } from './readiness.js';
+import type { SubPipelineNeeds } from './readiness.js';
 import { type SubRunsSettled, subRunsLogic } from './sub-runs.js';
 
 /**
- * The plan: the same states and transitions as a run has, whose waves are the runs of its sub-pipelines (Plan, D45).
- * As there, `draining` reads `cancelled` and waits for what is at work (rule 12, D21).
+ * The machine of a plan. It has the states and transitions of a run, with the runs of sub-pipelines in place of waves
+ * (Plan, D45). `draining` has the status `cancelled` and waits for the runs at work (rule 12, D21).
  */
 export type PlanEvent =
   | { readonly type: 'begin' }
@@ -13,9 +13,9 @@ export type PlanEvent =
   | SubRunsSettled;
 
 export interface PlanContext {
-  /** In declared order. */
-  readonly subPipelines: readonly Needing[];
-  /** How many may run together. */
+  /** In declaration order. */
+  readonly subPipelines: readonly SubPipelineNeeds[];
+  /** Maximum number of sub-pipelines at work. */
   readonly concurrency: number;
 }
 

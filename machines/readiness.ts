@@ -1,92 +1,94 @@
-/** A sub-pipeline, and those that must have succeeded before it begins (Plan, rule 1). */
-export interface Needing {
+/** A sub-pipeline, and those that must succeed before it begins (Plan, rule 1). */
+export interface SubPipelineNeeds {
   readonly id: string;
   readonly needs: readonly string[];
 }
 
-/** Which sub-pipelines may begin: those whose needs are met, the first declared first (D45). */
+/** Tracks which sub-pipelines may begin: those whose needs are met, in declaration order (D45). */
 export class Readiness {
-  /** By rank, which is the place in declared order. */
+  /** Indexed by rank, the position in declaration order. */
   readonly #ids: readonly string[];
-  readonly #unmet: number[];
-  readonly #followers: readonly number[][];
-  readonly #ranks: ReadonlyMap<string, number>;
-  readonly #ready = new SmallestFirst();
+  readonly #unmetCounts: number[];
+  readonly #dependents: readonly number[][];
+  readonly #rankById: ReadonlyMap<string, number>;
+  readonly #ready = new MinHeap();
 
-  /** @param subPipelines in declared order */
-  constructor(subPipelines: readonly Needing[]) {
+  /** @param subPipelines in declaration order */
+  constructor(subPipelines: readonly SubPipelineNeeds[]) {
     this.#ids = subPipelines.map(({ id }) => id);
-    this.#unmet = subPipelines.map(({ needs }) => needs.length);
-    this.#followers = subPipelines.map(() => []);
-    this.#ranks = new Map(this.#ids.map((id, rank) => [id, rank]));
+    this.#unmetCounts = subPipelines.map(({ needs }) => needs.length);
+    this.#dependents = subPipelines.map(() => []);
+    this.#rankById = new Map(this.#ids.map((id, rank) => [id, rank]));
     for (const [rank, { needs }] of subPipelines.entries()) {
-      for (const need of needs) this.#followersOf(need).push(rank);
-      if (needs.length === 0) this.#ready.add(rank);
+      for (const need of needs) this.#getDependents(need).push(rank);
+      if (needs.length === 0) this.#ready.push(rank);
     }
   }
 
-  /** Takes the first that is ready. */
+  /** Removes and returns the first sub-pipeline that is ready. */
   next(): string | undefined {
-    const rank = this.#ready.take();
+    const rank = this.#ready.pop();
     return rank === undefined ? undefined : this.#ids[rank];
   }
 
-  /** One has succeeded: those that needed nothing else are ready. */
+  /** Records that a sub-pipeline succeeded: those that needed nothing else become ready. */
   release(id: string): void {
-    for (const follower of this.#followersOf(id)) {
-      const unmet = (this.#unmet[follower] ?? 0) - 1;
-      this.#unmet[follower] = unmet;
-      if (unmet === 0) this.#ready.add(follower);
+    for (const rank of this.#getDependents(id)) {
+      const unmet = (this.#unmetCounts[rank] ?? 0) - 1;
+      this.#unmetCounts[rank] = unmet;
+      if (unmet === 0) this.#ready.push(rank);
     }
   }
 
-  #followersOf(id: string): number[] {
-    const followers = this.#followers[this.#ranks.get(id) ?? -1];
-    if (followers === undefined) throw new Error(`there is no sub-pipeline "${id}" to wait for`);
-    return followers;
+  #getDependents(id: string): number[] {
+    const dependents = this.#dependents[this.#rankById.get(id) ?? -1];
+    if (dependents === undefined) throw new Error(`there is no sub-pipeline "${id}" to wait for`);
+    return dependents;
   }
 }
 
-/** Numbers of which the smallest is always taken first: a binary heap. */
-export class SmallestFirst {
+/** A binary heap of numbers. */
+export class MinHeap {
   readonly #heap: number[] = [];
 
-  add(number: number): void {
-    let at = this.#heap.push(number) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      const above = this.#heap[parent] ?? number;
-      if (above <= number) break;
-      this.#heap[at] = above;
-      at = parent;
+  push(number: number): void {
+    let index = this.#heap.push(number) - 1;
+    while (index > 0) {
+      const parentIndex = (index - 1) >> 1;
+      const parent = this.#heap[parentIndex] ?? number;
+      if (parent <= number) break;
+      this.#heap[index] = parent;
+      index = parentIndex;
     }
-    this.#heap[at] = number;
+    this.#heap[index] = number;
   }
 
-  /** Undefined when none is left. */
-  take(): number | undefined {
+  /** Removes and returns the smallest number; undefined when the heap is empty. */
+  pop(): number | undefined {
     const smallest = this.#heap[0];
     const last = this.#heap.pop();
-    if (last !== undefined && this.#heap.length > 0) this.#sink(last);
+    if (last !== undefined && this.#heap.length > 0) this.#siftDown(last);
     return smallest;
   }
 
-  /** Puts a number at the top, and then where it belongs. */
-  #sink(number: number): void {
-    let at = 0;
-    for (let child = this.#smallerChild(at); child !== undefined; child = this.#smallerChild(at)) {
-      const below = this.#heap[child] ?? number;
-      if (below >= number) break;
-      this.#heap[at] = below;
-      at = child;
+  /** Puts a number at the root and moves it down to its position. */
+  #siftDown(number: number): void {
+    let index = 0;
+    let childIndex = this.#smallerChild(index);
+    while (childIndex !== undefined) {
+      const child = this.#heap[childIndex] ?? number;
+      if (child >= number) break;
+      this.#heap[index] = child;
+      index = childIndex;
+      childIndex = this.#smallerChild(index);
     }
-    this.#heap[at] = number;
+    this.#heap[index] = number;
   }
 
-  #smallerChild(parent: number): number | undefined {
-    const left = 2 * parent + 1;
-    const [a, b] = [this.#heap[left], this.#heap[left + 1]];
-    if (a === undefined) return undefined;
-    return b !== undefined && b < a ? left + 1 : left;
+  #smallerChild(parentIndex: number): number | undefined {
+    const leftIndex = 2 * parentIndex + 1;
+    const [left, right] = [this.#heap[leftIndex], this.#heap[leftIndex + 1]];
+    if (left === undefined) return undefined;
+    return right !== undefined && right < left ? leftIndex + 1 : leftIndex;
   }
 }

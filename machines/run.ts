@@ -2,11 +2,11 @@ import { type ActorRefFrom, assign, createActor, sendTo, setup, type SnapshotFro
 import { type WaveSettled, waveLogic } from './wave.js';
 
 /**
- * The run: the specification's table of states and transitions, and the stepping through waves.
+ * The machine of a run: the specification's table of states and transitions, and the sequence of its waves.
  *
- * One wave actor lives beside the states for as long as the run does, so that `draining` can wait for the wave that
- * `running` began. `draining` already reads `cancelled` from outside; it is no final state, because XState stops
- * the children of a machine that enters one, and a wave that has started runs to completion (rule 12, D21).
+ * One wave actor lives as long as the run, so that `draining` can wait for the wave that `running` began. `draining`
+ * already has the status `cancelled`; it is not a final state, because XState stops the children of a machine that
+ * enters one, and a wave that has started runs to completion (rule 12, D21).
  */
 export type RunEvent =
   | { readonly type: 'begin' }
@@ -17,18 +17,18 @@ export type RunEvent =
 export interface RunContext {
   /** Task ids, wave by wave. */
   readonly waves: readonly (readonly string[])[];
-  /** Waves that had settled when the run ended (D20); until then the wave actor counts. */
+  /** Number of settled waves, set when the run ends (D20); until then the wave actor counts them. */
   readonly wavesExecuted: number;
-  /** Tasks of the last wave that failed, in the order they settled. */
+  /** Ids of the tasks of the last wave that failed, in the order in which they settled. */
   readonly failed: readonly string[];
 }
 
-type Outcome = Pick<RunContext, 'wavesExecuted' | 'failed'>;
+type WaveOutcome = Pick<RunContext, 'wavesExecuted' | 'failed'>;
 
-const NOTHING_YET: Outcome = { wavesExecuted: 0, failed: [] };
+const NO_WAVE: WaveOutcome = { wavesExecuted: 0, failed: [] };
 
-function outcomeIn(event: RunEvent): Outcome {
-  if (event.type !== 'wave.settled') return NOTHING_YET;
+function toWaveOutcome(event: RunEvent): WaveOutcome {
+  if (event.type !== 'wave.settled') return NO_WAVE;
   return { wavesExecuted: event.wavesExecuted, failed: event.failed };
 }
 
@@ -40,20 +40,20 @@ const machine = setup({
   },
   actors: { wave: waveLogic },
   guards: {
-    aTaskFailed: ({ event }) => outcomeIn(event).failed.length > 0,
-    wasTheLastWave: ({ context, event }) => outcomeIn(event).wavesExecuted >= context.waves.length,
+    hasFailedTask: ({ event }) => toWaveOutcome(event).failed.length > 0,
+    isLastWave: ({ context, event }) => toWaveOutcome(event).wavesExecuted >= context.waves.length,
   },
   actions: {
     beginWave: sendTo('wave', ({ context, event }) => ({
       type: 'wave.begin' as const,
-      taskIds: context.waves[outcomeIn(event).wavesExecuted] ?? [],
+      taskIds: context.waves[toWaveOutcome(event).wavesExecuted] ?? [],
     })),
-    keepOutcome: assign(({ event }) => outcomeIn(event)),
+    storeWaveOutcome: assign(({ event }) => toWaveOutcome(event)),
     abortWave: sendTo('wave', { type: 'abort' as const }),
   },
 }).createMachine({
   id: 'run',
-  context: ({ input }) => ({ waves: input.waves, ...NOTHING_YET }),
+  context: ({ input }) => ({ waves: input.waves, ...NO_WAVE }),
   invoke: { id: 'wave', src: 'wave', input: ({ self }) => ({ run: self }) },
   initial: 'queued',
   states: {
@@ -68,11 +68,11 @@ const machine = setup({
       on: {
         'wave.settled': [
           {
-            guard: 'aTaskFailed',
+            guard: 'hasFailedTask',
             target: 'failed',
-            actions: 'keepOutcome',
+            actions: 'storeWaveOutcome',
           },
-          { guard: 'wasTheLastWave', target: 'succeeded', actions: 'keepOutcome' },
+          { guard: 'isLastWave', target: 'succeeded', actions: 'storeWaveOutcome' },
           { actions: 'beginWave' },
         ],
         cancel: 'draining',
@@ -83,7 +83,7 @@ const machine = setup({
       on: {
         'wave.settled': {
           target: 'cancelled',
-          actions: 'keepOutcome',
+          actions: 'storeWaveOutcome',
         },
         force: { actions: 'abortWave' },
       },
@@ -96,12 +96,14 @@ const machine = setup({
 
 type RunMachine = typeof machine;
 
-/** What XState makes of the first state, but for the waves and the actor that each run has of its own. */
-const FIRST: SnapshotFrom<RunMachine> = createActor(machine, { input: { waves: [] } }).getSnapshot();
+/** XState's snapshot of the initial state, without the waves and the wave actor that each run has of its own. */
+const INITIAL_SNAPSHOT: SnapshotFrom<RunMachine> = createActor(machine, {
+  input: { waves: [] },
+}).getSnapshot();
 
 /**
- * The machine, entered by a shortcut: to enter `queued` and to invoke the wave is the same in every run, and takes
- * XState longer than all the rest of a short one.
+ * Replaces `getInitialSnapshot` by a shortcut: entering `queued` and invoking the wave is the same in every run, and
+ * takes XState longer than the rest of a short run.
  */
 export const runMachine: RunMachine = Object.assign(machine, {
   getInitialSnapshot: ((scope, input) => {
@@ -112,7 +114,7 @@ export const runMachine: RunMachine = Object.assign(machine, {
       src: 'wave',
       input: { run: scope.self },
     });
-    return { ...FIRST, context: { waves, ...NOTHING_YET }, children: { wave } };
+    return { ...INITIAL_SNAPSHOT, context: { waves, ...NO_WAVE }, children: { wave } };
   }) as RunMachine['getInitialSnapshot'],
 });
 

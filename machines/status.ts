@@ -2,14 +2,12 @@ import type { SnapshotFrom } from 'xstate';
 import type { runMachine } from './run.js';
 import type { RunStatus } from './types.js';
 
-/** From a snapshot of a run's machine to the words of a record; the only place that makes a status (law L3). */
-
 export type RunSnapshot = SnapshotFrom<typeof runMachine>;
 
-/** What runs of pipelines and of plans have in common. */
-type Snapshot = Pick<RunSnapshot, 'status' | 'value'>;
+/** The part of a snapshot that the machines of pipelines and of plans share. */
+type StatusSnapshot = Pick<RunSnapshot, 'status' | 'value'>;
 
-const STATUS: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
+const STATUS_BY_STATE: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   queued: 'queued',
   running: 'running',
   draining: 'cancelled',
@@ -18,21 +16,24 @@ const STATUS: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   cancelled: 'cancelled',
 };
 
-/** What a run is when it has just been accepted (States and transitions). */
-export const STATUS_AT_SUBMISSION: RunStatus = 'queued';
+/** The status of a run that was just accepted (States and transitions). */
+export const INITIAL_STATUS: RunStatus = 'queued';
 
-/** A cancelled run reads `cancelled` at once, while its wave still drains (D21). A fault of ours reads `failed`. */
-export function statusOf(snapshot: Snapshot): RunStatus {
+/**
+ * Converts a snapshot to the status of a record; the only place that creates a status (law L3). A cancelled run is
+ * `cancelled` at once, while its wave still drains (D21). A run whose actor crashed is `failed`.
+ */
+export function toRunStatus(snapshot: StatusSnapshot): RunStatus {
   if (snapshot.status === 'error') return 'failed';
-  return STATUS[snapshot.value];
+  return STATUS_BY_STATE[snapshot.value];
 }
 
-/** Nothing of the run is at work any more. */
-export function isSettled(snapshot: Snapshot): boolean {
+/** Returns true when nothing of the run is at work any more. */
+export function isSettled(snapshot: StatusSnapshot): boolean {
   return snapshot.status !== 'active';
 }
 
-/** Waves that have settled so far (D20). */
-export function wavesExecutedIn(snapshot: RunSnapshot): number {
+/** Counts the waves that have settled so far (D20). */
+export function countWavesExecuted(snapshot: RunSnapshot): number {
   return snapshot.children.wave?.getSnapshot().wavesExecuted ?? snapshot.context.wavesExecuted;
 }

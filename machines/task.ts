@@ -1,14 +1,14 @@
 import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
-import { workOf } from './work-binding.js';
 import { fanOutLogic } from './fan-out.js';
-import { type ChildEnd, isChildEnd, type Logic, STOP, settlementOf } from './logic.js';
-import type { Abort, Expansion, Place, Settlement, Work } from './types.js';
+import { type ChildEnd, isChildEnd, type Logic, STOP, toTaskResult } from './logic.js';
+import { type Abort, type Expansion, type RunPorts, runPorts, type Slot } from './ports.js';
+import type { TaskResult } from './types.js';
 
 /**
- * One task of the present wave. Its id is the task's id. It ends with a settlement and never in error, so a
- * failing task lets its wave settle (D16).
+ * One task of the current wave. Its id is the task's id. It outputs a TaskResult and never ends in error, so a failing
+ * task lets its wave settle (D16).
  */
-type TaskSnapshot = Snapshot<Settlement> & {
+type TaskSnapshot = Snapshot<TaskResult> & {
   /** `waiting`: between two attempts. */
   value: 'invoking' | 'waiting' | 'fanning out' | 'succeeded' | 'failed' | 'stopped';
   abort: Abort | undefined;
@@ -16,15 +16,15 @@ type TaskSnapshot = Snapshot<Settlement> & {
   toJSON(): unknown;
 };
 
-export type TaskEvent =
+export type TaskMachineEvent =
   | { readonly type: 'task.waits' }
   | { readonly type: 'task.resumes' }
-  | { readonly type: 'task.settled'; readonly settlement: Settlement }
+  | { readonly type: 'task.settled'; readonly result: TaskResult }
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
   | ChildEnd;
 
-export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
+export const taskLogic: Logic<TaskSnapshot, TaskMachineEvent, undefined> = {
   getInitialSnapshot: () => ({
     status: 'active',
     output: undefined,
@@ -32,20 +32,21 @@ export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
     value: 'invoking',
     abort: undefined,
     fanOut: undefined,
-    toJSON: summary,
+    toJSON: summarize,
   }),
 
   start(snapshot, { self, id }) {
-    const work = workOf(self);
-    const expansion = work.expand(id);
-    if (!expansion.ok) publish(work, self, expansion);
-    else if (expansion.value.items === undefined) snapshot.abort = invokeOnce(work, self);
-    else startFanOut(snapshot, self, expansion.value);
+    const ports = runPorts.find(self);
+    const expansion = ports.expand(id);
+    if (!expansion.ok) publish(ports, self, expansion);
+    else if (expansion.value.items === undefined) {
+      snapshot.abort = ports.invoke(id, undefined, new TaskSlot(ports, self));
+    } else startFanOut(snapshot, self, expansion.value);
   },
 
   transition(snapshot, event, { self, stopChild }) {
     if (isChildEnd(event)) {
-      publish(workOf(self), self, settlementOf(event));
+      publish(runPorts.find(self), self, toTaskResult(event));
       return snapshot;
     }
     switch (event.type) {
@@ -54,7 +55,15 @@ export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
       case 'task.resumes':
         return { ...snapshot, value: 'invoking' };
       case 'task.settled':
-        return settled(event.settlement);
+        return {
+          status: 'done',
+          output: event.result,
+          error: undefined,
+          value: event.result.ok ? 'succeeded' : 'failed',
+          abort: undefined,
+          fanOut: undefined,
+          toJSON: summarize,
+        };
       case 'abort':
         snapshot.abort?.();
         snapshot.fanOut?.send({ type: 'abort' });
@@ -62,35 +71,39 @@ export const taskLogic: Logic<TaskSnapshot, TaskEvent, undefined> = {
       case STOP:
         snapshot.abort?.();
         if (snapshot.fanOut) stopChild(snapshot.fanOut);
-        return stopped();
+        return {
+          status: 'stopped',
+          output: undefined,
+          error: undefined,
+          value: 'stopped',
+          abort: undefined,
+          fanOut: undefined,
+          toJSON: summarize,
+        };
     }
   },
 
   getPersistedSnapshot(snapshot) {
     const { status, output, error, value, fanOut } = snapshot;
     const children = fanOut && { 'fan-out': { snapshot: fanOut.getPersistedSnapshot(), src: 'fan-out' } };
-    return { status, output, error, value, ...(children && { children }) } as Snapshot<Settlement>;
+    return { status, output, error, value, ...(children && { children }) } as Snapshot<TaskResult>;
   },
 };
 
 type TaskActor = ActorRefFrom<typeof taskLogic>;
 
-function invokeOnce(work: Work, self: TaskActor): Abort {
-  return work.invoke(self.id, undefined, new OnlyPlace(work, self));
-}
-
-/** The place of a task that makes one invocation: there is no other to give it to. */
-class OnlyPlace implements Place {
-  readonly #work: Work;
+/** The slot of a task that makes one invocation. No other invocation could use it, so waiting frees nothing. */
+class TaskSlot implements Slot {
+  readonly #ports: RunPorts;
   readonly #task: TaskActor;
 
-  constructor(work: Work, task: TaskActor) {
-    this.#work = work;
+  constructor(ports: RunPorts, task: TaskActor) {
+    this.#ports = ports;
     this.#task = task;
   }
 
-  settle(settlement: Settlement): void {
-    publish(this.#work, this.#task, settlement);
+  settle(result: TaskResult): void {
+    publish(this.#ports, this.#task, result);
   }
 
   wait(): void {
@@ -114,40 +127,16 @@ function startFanOut(snapshot: TaskSnapshot, self: TaskActor, expansion: Expansi
   snapshot.fanOut.start();
 }
 
-/** From here on, to abort the task is to give up its publication. */
-function publish(work: Work, self: TaskActor, settlement: Settlement): void {
+/** Publishes the outcome. From here on, aborting the task cancels the publication. */
+function publish(ports: RunPorts, self: TaskActor, result: TaskResult): void {
   let isPublished = false;
-  const abort = work.publish(self.id, settlement, (published) => {
+  const abort = ports.publish(self.id, result, (published) => {
     isPublished = true;
-    self.send({ type: 'task.settled', settlement: published });
+    self.send({ type: 'task.settled', result: published });
   });
   if (!isPublished) self.getSnapshot().abort = abort;
 }
 
-function settled(settlement: Settlement): TaskSnapshot {
-  return {
-    status: 'done',
-    output: settlement,
-    error: undefined,
-    value: settlement.ok ? 'succeeded' : 'failed',
-    abort: undefined,
-    fanOut: undefined,
-    toJSON: summary,
-  };
-}
-
-function stopped(): TaskSnapshot {
-  return {
-    status: 'stopped',
-    output: undefined,
-    error: undefined,
-    value: 'stopped',
-    abort: undefined,
-    fanOut: undefined,
-    toJSON: summary,
-  };
-}
-
-function summary(this: TaskSnapshot): unknown {
+function summarize(this: TaskSnapshot): unknown {
   return { status: this.status, value: this.value, output: this.output };
 }

@@ -1,45 +1,37 @@
-import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
-import { workOf } from './work-binding.js';
-import {
-  type ChildEnd,
-  isChildEnd,
-  type Logic,
-  persistChildren,
-  STOP,
-  type Scope,
-  settlementOf,
-} from './logic.js';
+import { type ActorRefFrom, type ActorScope, type AnyActorRef, createActor, type Snapshot } from 'xstate';
+import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP, toTaskResult } from './logic.js';
+import { runPorts } from './ports.js';
 import { taskLogic } from './task.js';
-import type { Settlement } from './types.js';
+import type { TaskResult } from './types.js';
 
 /**
- * The wave at hand. The run machine hands it one wave after another: it starts all tasks of the wave, and says so
- * when the last of them has settled (rule 2). It decides nothing.
+ * The current wave of a run. The run machine sends it one wave after another; it starts all tasks of the wave, and
+ * reports when the last of them has settled (rule 2). It decides nothing.
  *
- * Tasks are started in slices of one turn of the event loop, and a wave that settles in an overdue turn reports in
- * the next one, so that neither a wide wave nor a long chain of instant tasks holds the process.
+ * It starts tasks in event-loop slices, and reports in the next tick when the slice is used up, so that neither a wide
+ * wave nor a long chain of instant tasks blocks the event loop.
  */
 type WaveSnapshot = Snapshot<undefined> & {
   value: 'idle' | 'starting' | 'settling' | 'stopped';
   /** Waves that have settled (D20). */
   wavesExecuted: number;
-  /** Task ids of the wave. */
+  /** Task ids of the current wave. */
   taskIds: readonly string[];
-  /** How many of them were started. */
+  /** How many of them have started. */
   started: number;
   /** How many of them have not settled. */
   unsettled: number;
   failed: string[];
-  /** Tasks at work. */
+  /** Actors of the tasks at work, by task id. */
   live: Map<string, ActorRefFrom<typeof taskLogic>>;
-  /** How the tasks of this and earlier waves ended. */
-  settled: Map<string, Settlement>;
-  /** Whom the wave reports to. */
+  /** Results of the tasks of this and earlier waves, by task id. */
+  results: Map<string, TaskResult>;
+  /** The run that the wave reports to. */
   run: AnyActorRef;
   toJSON(): unknown;
 };
 
-export type WaveEvent =
+export type WaveMachineEvent =
   | { readonly type: 'wave.begin'; readonly taskIds: readonly string[] }
   | { readonly type: 'wave.continue' }
   | { readonly type: 'wave.report' }
@@ -47,17 +39,17 @@ export type WaveEvent =
   | { readonly type: typeof STOP }
   | ChildEnd;
 
-/** What the wave tells the run. */
+/** Reports to the run that the wave has settled. */
 export interface WaveSettled {
   readonly type: 'wave.settled';
-  /** This one counted. */
+  /** Includes this wave. */
   readonly wavesExecuted: number;
   readonly failed: readonly string[];
 }
 
-const TASKS_BETWEEN_LOOKS_AT_THE_TIME = 16;
+const YIELD_CHECK_INTERVAL_TASKS = 16;
 
-export const waveLogic: Logic<WaveSnapshot, WaveEvent, { readonly run: AnyActorRef }> = {
+export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, { readonly run: AnyActorRef }> = {
   getInitialSnapshot: (_, { run }) => ({
     status: 'active',
     output: undefined,
@@ -69,15 +61,15 @@ export const waveLogic: Logic<WaveSnapshot, WaveEvent, { readonly run: AnyActorR
     unsettled: 0,
     failed: [],
     live: new Map(),
-    settled: new Map(),
+    results: new Map(),
     run,
-    toJSON: summary,
+    toJSON: summarize,
   }),
 
   transition(wave, event, scope) {
     if (isChildEnd(event)) {
-      noteSettled(wave, event.actorId, settlementOf(event));
-      if (wave.unsettled === 0) report(wave, scope);
+      recordResult(wave, event.actorId, toTaskResult(event));
+      if (wave.unsettled === 0) scheduleReport(wave, scope);
       return wave;
     }
     switch (event.type) {
@@ -89,7 +81,7 @@ export const waveLogic: Logic<WaveSnapshot, WaveEvent, { readonly run: AnyActorR
         startTasks(wave, scope);
         return wave;
       case 'wave.report':
-        tellRun(wave);
+        reportToRun(wave);
         return wave;
       case 'abort':
         abort(wave, scope);
@@ -102,14 +94,14 @@ export const waveLogic: Logic<WaveSnapshot, WaveEvent, { readonly run: AnyActorR
 
   getPersistedSnapshot(wave) {
     const { status, output, error, value, wavesExecuted, failed } = wave;
-    const settled = [...wave.settled].map(([id, settlement]) => [id, settledTask(settlement)] as const);
-    // `fromEntries` takes any id for a name, `__proto__` as well.
+    const settled = [...wave.results].map(([id, result]) => [id, persistSettledTask(result)] as const);
+    // `fromEntries` accepts any id as a name, even `__proto__`.
     const children = Object.fromEntries([...Object.entries(persistChildren(wave.live)), ...settled]);
     return { status, output, error, value, wavesExecuted, failed, children } as Snapshot<undefined>;
   },
 };
 
-type WaveScope = Scope<WaveSnapshot, WaveEvent>;
+type WaveScope = ActorScope<WaveSnapshot, WaveMachineEvent>;
 
 function begin(wave: WaveSnapshot, taskIds: readonly string[]): void {
   wave.value = 'starting';
@@ -120,12 +112,12 @@ function begin(wave: WaveSnapshot, taskIds: readonly string[]): void {
 }
 
 function startTasks(wave: WaveSnapshot, { self }: WaveScope): void {
-  const { pace } = workOf(self);
+  const { eventLoopBudget } = runPorts.find(self);
   while (wave.started < wave.taskIds.length) {
     startTask(wave, self, wave.taskIds[wave.started++] as string);
-    const lookAtTheTime = wave.started % TASKS_BETWEEN_LOOKS_AT_THE_TIME === 0;
-    if (lookAtTheTime && wave.started < wave.taskIds.length && pace.overdue()) {
-      pace.later(() => self.send({ type: 'wave.continue' }));
+    const isYieldCheckDue = wave.started % YIELD_CHECK_INTERVAL_TASKS === 0;
+    if (isYieldCheckDue && wave.started < wave.taskIds.length && eventLoopBudget.exhausted()) {
+      eventLoopBudget.defer(() => self.send({ type: 'wave.continue' }));
       return;
     }
   }
@@ -138,39 +130,39 @@ function startTask(wave: WaveSnapshot, self: WaveScope['self'], id: string): voi
   task.start();
 }
 
-/** Stops the tasks at work; those that have not started never will. */
+function recordResult(wave: WaveSnapshot, id: string, result: TaskResult): void {
+  wave.live.delete(id);
+  wave.results.set(id, result);
+  wave.unsettled--;
+  if (!result.ok) wave.failed.push(id);
+}
+
+/** Aborts the tasks at work; those that have not started never will. */
 function abort(wave: WaveSnapshot, scope: WaveScope): void {
   wave.unsettled -= wave.taskIds.length - wave.started;
   wave.taskIds = wave.taskIds.slice(0, wave.started);
   for (const task of wave.live.values()) task.send({ type: 'abort' });
-  if (wave.unsettled === 0 && wave.value === 'starting') report(wave, scope);
+  if (wave.unsettled === 0 && wave.value === 'starting') scheduleReport(wave, scope);
 }
 
-function noteSettled(wave: WaveSnapshot, id: string, settlement: Settlement): void {
-  wave.live.delete(id);
-  wave.settled.set(id, settlement);
-  wave.unsettled--;
-  if (!settlement.ok) wave.failed.push(id);
+function scheduleReport(wave: WaveSnapshot, { self }: WaveScope): void {
+  const { eventLoopBudget } = runPorts.find(self);
+  if (eventLoopBudget.exhausted()) eventLoopBudget.defer(() => self.send({ type: 'wave.report' }));
+  else reportToRun(wave);
 }
 
-function report(wave: WaveSnapshot, scope: WaveScope): void {
-  const { pace } = workOf(scope.self);
-  if (pace.overdue()) pace.later(() => scope.self.send({ type: 'wave.report' }));
-  else tellRun(wave);
-}
-
-function tellRun(wave: WaveSnapshot): void {
+function reportToRun(wave: WaveSnapshot): void {
   wave.value = 'idle';
   wave.wavesExecuted++;
   const { wavesExecuted, failed } = wave;
   wave.run.send({ type: 'wave.settled', wavesExecuted, failed } satisfies WaveSettled);
 }
 
-function settledTask(output: Settlement): { readonly snapshot: unknown; readonly src: string } {
+function persistSettledTask(output: TaskResult): { readonly snapshot: unknown; readonly src: string } {
   return { src: 'task', snapshot: { status: 'done', output, value: output.ok ? 'succeeded' : 'failed' } };
 }
 
-function summary(this: WaveSnapshot): unknown {
+function summarize(this: WaveSnapshot): unknown {
   const { status, value, wavesExecuted, taskIds, started, unsettled, failed } = this;
   return { status, value, wavesExecuted, tasks: taskIds.length, started, unsettled, failed };
 }

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { copySwaggerUi } from './swagger-ui.mjs';
 
-// The library keeps its dependencies outside, so that a host shares them. The command is one file with what every run
-// needs, because finding and compiling those files one by one is most of what a short run would cost; what only some
-// runs need stays outside and is loaded when it is needed.
+// The library's dependencies stay external, so that the host application shares them. The command is one file with all
+// that every run needs, since resolving and compiling single files would dominate the time of a short run; packages that
+// only some runs need stay external and are loaded lazily.
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const shared = {
   absWorkingDir: root,
@@ -24,8 +24,8 @@ const shared = {
 
 const URL_OF_THIS_FILE = "const __url=require('node:url').pathToFileURL(__filename).href;";
 
-const ofSomeRuns = ['ajv', 'csv-parse', 'jiti', 'jsonata', 're2js'];
-const ofServers = [
+const lazyPackages = ['ajv', 'csv-parse', 'jiti', 'jsonata', 're2js'];
+const serverPackages = [
   '@koa/router',
   '@opentelemetry',
   'eventsource-parser',
@@ -52,16 +52,16 @@ const command = await build({
   entryPoints: { cli: 'lib/cli/main.ts' },
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
-  external: [...ofSomeRuns, ...ofServers].flatMap((name) => [name, `${name}/*`]),
+  external: [...lazyPackages, ...serverPackages].flatMap((name) => [name, `${name}/*`]),
   minify: true,
-  // Compiled code that was kept cannot import: packages are required, tool files come through bin/start.cjs.
+  // Code from the compile cache cannot use import(): packages are required, and bin/start.cjs imports tool files.
   supported: { 'dynamic-import': false },
   define: { 'import.meta.url': '__url' },
   banner: { js: URL_OF_THIS_FILE },
 });
 
 copySwaggerUi();
-// A process that evaluates expressions is started from a file of its own.
+// The worker processes of expressions run a file of their own.
 await build({
   ...shared,
   splitting: false,
@@ -75,7 +75,7 @@ await build({
 
 writeFileSync(
   join(root, 'dist', 'LICENSES.txt'),
-  licensesOf([...Object.keys(command.metafile.inputs), 'node_modules/swagger-ui-dist/']),
+  collectLicenses([...Object.keys(command.metafile.inputs), 'node_modules/swagger-ui-dist/']),
 );
 
 execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
@@ -83,18 +83,18 @@ execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '
   stdio: 'inherit',
 });
 
-/** The licences of the packages that are in dist, which their authors ask to be kept with it. */
-function licensesOf(files) {
+/** Collects the licences of the bundled packages, which must accompany the bundle. */
+function collectLicenses(files) {
   const packages = new Set(
     files.flatMap((file) => file.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1] ?? []),
   );
   return [...packages]
     .toSorted((a, b) => (a < b ? -1 : 1))
-    .map(licenseOf)
+    .map(formatLicense)
     .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-function licenseOf(name) {
+function formatLicense(name) {
   const folder = join(root, 'node_modules', name);
   const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));

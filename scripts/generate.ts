@@ -1,19 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generated } from './generated.js';
+import { generateAll } from './generated.js';
 
 /**
- * Writes every generated file, or with --check says which differ from what would be written.
- * Generated files are committed, so that a reader sees them and a change of them shows in a diff.
+ * Writes all generated files; with --check, reports those that are stale instead. Generated files are committed, so that
+ * they can be read and reviewed.
  */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 
-for (const [path, content] of Object.entries(generated())) {
+for (const [path, content] of Object.entries(generateAll())) {
   const file = join(root, path);
-  if (current(file) === content) continue;
+  if (readIfPresent(file) === content) continue;
   stale.push(path);
   if (check) continue;
   mkdirSync(dirname(file), { recursive: true });
@@ -25,7 +25,7 @@ if (check && stale.length > 0) {
   process.exitCode = 1;
 }
 
-function current(file: string): string | undefined {
+function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {

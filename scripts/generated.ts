@@ -1,7 +1,7 @@
-import { machineCharts } from './machine-charts.js';
-import { validators } from './validators.js';
+import { generateCharts } from './machine-charts.js';
+import { generateValidators } from './validators.js';
 
-/** Path to content of every generated file. */
-export function generated(): Record<string, string> {
-  return { ...validators(), ...machineCharts() };
+/** Generates all files: path to content. */
+export function generateAll(): Record<string, string> {
+  return { ...generateValidators(), ...generateCharts() };
 }

@@ -4,8 +4,8 @@ import { LocalExecutor } from '../lib/execution/local-executor.js';
 import { parsePipeline } from '../lib/pipelines/load.js';
 
 /**
- * Validates and runs every pipeline of a folder, and holds its waves and counts against NAME.expected.json beside it:
- * `node --import tsx scripts/replay.ts FOLDER`. For collections of recorded pipelines that are not part of this project.
+ * Validates and runs all pipelines of a folder, and compares their waves and counts with NAME.expected.json:
+ * `node --import tsx scripts/replay.ts FOLDER`. For recorded pipelines that are not part of this project.
  */
 interface Expected {
   readonly tasks: number;
@@ -50,7 +50,7 @@ async function replay(text: string) {
     edges,
     waves,
     wave_sizes,
-    status: executor.run(runId).status,
+    status: executor.getRun(runId).status,
     waves_executed,
     tasks_executed,
   };

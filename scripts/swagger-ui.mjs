@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const source = join(root, 'node_modules', 'swagger-ui-dist');
 
-/** What the page at /docs asks for, and what its authors ask to be kept with it. Source maps are left out. */
+/** The files of the page at /docs and their licences; without source maps. */
 const files = [
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -18,8 +18,8 @@ const files = [
 ];
 
 /**
- * Puts Swagger UI into dist/swagger-ui. Its package stays behind: installing it reports the installation to a
- * stranger.
+ * Copies Swagger UI to dist/swagger-ui. It is not a dependency, because its package reports each installation to a
+ * third party.
  */
 export function copySwaggerUi() {
   const folder = join(root, 'dist', 'swagger-ui');

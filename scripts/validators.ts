@@ -3,19 +3,19 @@ import standaloneCode from 'ajv/dist/standalone/index.js';
 import { PlanDefinition } from '../lib/definition/schema/plan-schema.js';
 import { PipelineDefinition } from '../lib/definition/schema/schema.js';
 
-/** The validators of definitions as plain code: compiling a schema would cost each `wavetrain run` 40 ms. */
-export function validators(): Record<string, string> {
+/** Generates the validators of definitions as code, since compiling the schemas would add 40 ms to `wavetrain run`. */
+export function generateValidators(): Record<string, string> {
   return {
-    ...validatorOf(PipelineDefinition, 'pipeline-validator', 'lib/definition/schema/schema.ts'),
-    ...validatorOf(PlanDefinition, 'plan-validator', 'lib/definition/schema/plan-schema.ts'),
+    ...generateValidator(PipelineDefinition, 'pipeline-validator', 'lib/definition/schema/schema.ts'),
+    ...generateValidator(PlanDefinition, 'plan-validator', 'lib/definition/schema/plan-schema.ts'),
   };
 }
 
-function validatorOf(schema: object, name: string, origin: string): Record<string, string> {
+function generateValidator(schema: object, name: string, origin: string): Record<string, string> {
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
-    // Text is either empty or not: counting characters as people do would take code of ajv's. It warns of that.
+    // The schemas only require non-empty strings; counting code points would need ajv's run-time code.
     unicode: false,
     logger: false,
     code: { source: true, esm: true, lines: true },
@@ -23,7 +23,7 @@ function validatorOf(schema: object, name: string, origin: string): Record<strin
   const validate = ajv.compile(JSON.parse(JSON.stringify(schema)) as object);
   const code = standaloneCode.default(ajv, validate);
   if (code.includes('require('))
-    throw new Error(`the ${name} needs parts of ajv at run time; leave them out of its schema`);
+    throw new Error(`the ${name} needs ajv at run time: remove the keyword that requires it from the schema`);
   const heading = `// Generated from ${origin} by "npm run generate".\n`;
   return {
     [`lib/definition/generated/${name}.js`]: `${heading}${code}\n`,

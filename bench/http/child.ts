@@ -2,41 +2,41 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { READY, type Reply } from './questions.js';
+import { READY, type IpcResponse } from './ipc.js';
 
-/** A process of its own, with what it writes to standard output discarded. */
+/** A child process; its standard output is discarded. */
 export class Child {
-  /** Where it listens; empty when it does not. */
+  /** Its base URL; empty when it is no server. */
   readonly url: string;
   readonly #process: ChildProcess;
-  readonly #waiting = new Map<number, (value: unknown) => void>();
-  #questions = READY;
+  readonly #pending = new Map<number, (value: unknown) => void>();
+  #lastId = READY;
 
   private constructor(process: ChildProcess, url: string) {
     this.#process = process;
     this.url = url;
     process.on('message', (message) => {
-      const { id, value } = message as Reply;
-      this.#waiting.get(id)?.(value);
-      this.#waiting.delete(id);
+      const { id, value } = message as IpcResponse;
+      this.#pending.get(id)?.(value);
+      this.#pending.delete(id);
     });
   }
 
-  /** @param name of a file beside this one, bundled */
+  /** @param name name of a bundled file beside this one */
   static async open(name: string, args: readonly string[] = []): Promise<Child> {
     const file = fileURLToPath(new URL(`${name}.mjs`, import.meta.url));
     const child = fork(file, [...args], { stdio: ['ignore', openSync(devNull, 'w'), 'inherit', 'ipc'] });
     const url = await new Promise<string>((resolve, reject) => {
-      child.once('message', (message) => resolve(String((message as Reply).value)));
+      child.once('message', (message) => resolve(String((message as IpcResponse).value)));
       child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)));
     });
     return new Child(child, url);
   }
 
-  ask<T>(name: string, input?: unknown): Promise<T> {
-    const id = ++this.#questions;
+  request<T>(name: string, input?: unknown): Promise<T> {
+    const id = ++this.#lastId;
     return new Promise((resolve) => {
-      this.#waiting.set(id, (value) => resolve(value as T));
+      this.#pending.set(id, (value) => resolve(value as T));
       this.#process.send({ id, name, input });
     });
   }

@@ -2,9 +2,9 @@ import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { answerParent } from './questions.js';
+import { serveParent } from './ipc.js';
 
-/** The least that a Koa server costs: parses a body and echoes it, or answers an object that it has. */
+/** A bare Koa server: parses a body and echoes it, or responds with a fixed object. */
 const app = new Koa();
 const router = new Router();
 let record: unknown = {};
@@ -17,11 +17,11 @@ app.use(bodyParser());
 app.use(router.routes());
 
 const server = app.listen(0, '127.0.0.1', () => {
-  answerParent(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+  serveParent(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
     cpu: () => process.cpuUsage(),
-    /** What a GET answers from now on. */
-    hold: (given) => {
-      record = given;
+    /** Sets the response of GET. */
+    hold: (value) => {
+      record = value;
     },
   });
 });

@@ -12,8 +12,8 @@ export interface Load {
   readonly body?: unknown;
 }
 
-/** What a server made of a load: requests in a second, milliseconds and its own CPU time for each. */
-export interface Pace {
+/** The result of a load: requests per second, the 99th percentile and the CPU time of one request. */
+export interface LoadResult {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly cpuMs: number;
@@ -21,12 +21,12 @@ export interface Pace {
 
 const CONNECTIONS = 16;
 
-/** Fires at one server for some seconds. Every answer must be a good one. */
-export async function fire({ server, method, path, body }: Load, seconds: number): Promise<Pace> {
+/** Sends requests to one server for some seconds. Throws when a response is not successful. */
+export async function runLoad({ server, method, path, body }: Load, seconds: number): Promise<LoadResult> {
   const times: number[] = [];
-  const cpuBefore = await server.ask<NodeJS.CpuUsage>('cpu');
+  const cpuBefore = await server.request<NodeJS.CpuUsage>('cpu');
   const began = performance.now();
-  const result = await cannonade(
+  const result = await runAutocannon(
     {
       url: server.url + path,
       method,
@@ -40,9 +40,9 @@ export async function fire({ server, method, path, body }: Load, seconds: number
     (ms) => times.push(ms),
   );
   const tookMs = performance.now() - began;
-  const cpuAfter = await server.ask<NodeJS.CpuUsage>('cpu');
+  const cpuAfter = await server.request<NodeJS.CpuUsage>('cpu');
   if (result.non2xx + result.errors > 0) {
-    throw new Error(`${method} ${path}: ${result.non2xx} bad answers, ${result.errors} errors`);
+    throw new Error(`${method} ${path}: ${result.non2xx} failed responses, ${result.errors} errors`);
   }
   const cpuMicroseconds = cpuAfter.user - cpuBefore.user + cpuAfter.system - cpuBefore.system;
   return {
@@ -52,8 +52,8 @@ export async function fire({ server, method, path, body }: Load, seconds: number
   };
 }
 
-/** The histogram of autocannon counts whole milliseconds, which is more than most answers take. */
-function cannonade(
+/** Collects each response time, since autocannon's histogram counts whole milliseconds. */
+function runAutocannon(
   options: autocannon.Options,
   onResponse: (ms: number) => void,
 ): Promise<autocannon.Result> {
@@ -70,11 +70,11 @@ export function percentile(times: readonly number[], share: number): number {
   return sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
 }
 
-/** Two servers under the same load, and what one is in terms of the other: medians of rounds in which they take turns. */
+/** Two servers under the same load, and the ratio of their results: medians of alternating rounds. */
 export interface Comparison {
-  readonly ours: Pace;
-  readonly floor: Pace;
-  readonly ratio: Pace;
+  readonly ours: LoadResult;
+  readonly floor: LoadResult;
+  readonly ratio: LoadResult;
 }
 
 export async function compareLoads(
@@ -82,21 +82,24 @@ export async function compareLoads(
   floor: Load,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<Comparison> {
-  const taken: { ours: Pace; floor: Pace }[] = [];
+  const taken: { ours: LoadResult; floor: LoadResult }[] = [];
   for (let round = -1; round < rounds; round++) {
-    const both = { floor: await fire(floor, seconds), ours: await fire(ours, seconds) };
-    // The first is for warming up.
+    const both = { floor: await runLoad(floor, seconds), ours: await runLoad(ours, seconds) };
+    // The first round warms up.
     if (round >= 0) taken.push(both);
   }
-  const middle = (of: (round: { ours: Pace; floor: Pace }) => number): number => median(taken.map(of));
-  const pace = (of: (round: { ours: Pace; floor: Pace }, figure: keyof Pace) => number): Pace => ({
-    perSecond: middle((round) => of(round, 'perSecond')),
-    p99Ms: middle((round) => of(round, 'p99Ms')),
-    cpuMs: middle((round) => of(round, 'cpuMs')),
+  const medianOf = (of: (round: { ours: LoadResult; floor: LoadResult }) => number): number =>
+    median(taken.map(of));
+  const summarize = (
+    of: (round: { ours: LoadResult; floor: LoadResult }, metric: keyof LoadResult) => number,
+  ): LoadResult => ({
+    perSecond: medianOf((round) => of(round, 'perSecond')),
+    p99Ms: medianOf((round) => of(round, 'p99Ms')),
+    cpuMs: medianOf((round) => of(round, 'cpuMs')),
   });
   return {
-    ours: pace((round, figure) => round.ours[figure]),
-    floor: pace((round, figure) => round.floor[figure]),
-    ratio: pace((round, figure) => round.ours[figure] / round.floor[figure]),
+    ours: summarize((round, metric) => round.ours[metric]),
+    floor: summarize((round, metric) => round.floor[metric]),
+    ratio: summarize((round, metric) => round.ours[metric] / round.floor[metric]),
   };
 }

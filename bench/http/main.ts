@@ -1,10 +1,10 @@
-import { measureCrowd } from './crowd.js';
+import { measureConcurrentRuns } from './concurrent-runs.js';
 import { measureReaders } from './readers.js';
 import { measureRequests } from './requests.js';
 import { Table } from './table.js';
 
-/** `npm run bench:http`: what is claimed about the API's speed. Arguments choose among the measures. */
-const MEASURES = { requests: measureRequests, crowd: measureCrowd, readers: measureReaders };
+/** `npm run bench:http`: measures our claims about the speed of the API. Arguments select measures. */
+const MEASURES = { requests: measureRequests, concurrent: measureConcurrentRuns, readers: measureReaders };
 const chosen = process.argv.slice(2);
 const table = new Table();
 for (const [name, measure] of Object.entries(MEASURES)) {

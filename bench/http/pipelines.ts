@@ -1,4 +1,4 @@
-/** What a request brings: a definition of one task that does nothing. */
+/** A request body: a pipeline with one no-op task. */
 export const ONE_MOCK = {
   pipeline: {
     id: 'one',
@@ -7,7 +7,7 @@ export const ONE_MOCK = {
   },
 };
 
-/** Waves of equal width; every task reads one of the wave before. */
+/** Creates waves of equal width; each task awaits one of the previous wave. */
 export function layered(waves: number, width: number, task: Readonly<Record<string, unknown>>) {
   const tasks = Array.from({ length: waves * width }, (_, position) => {
     const id = `t${position}`;
@@ -18,6 +18,6 @@ export function layered(waves: number, width: number, task: Readonly<Record<stri
 
 export const MOCK = { tool: 'mock', inputs: { text: 'hello' } };
 
-export function sleeping(seconds: number) {
+export function sleepTask(seconds: number) {
   return { tool: 'sleep', inputs: { seconds } };
 }

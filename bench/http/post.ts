@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
 
-/** As many connections as there are requests at once. */
+/** Opens as many connections as there are concurrent requests. */
 const agent = new Agent({ keepAlive: true });
 
-/** Sends JSON and reads JSON. Rejects for any answer that is not a good one. */
+/** Sends and reads JSON. Rejects for every response without success. */
 export function postJson<T>(url: string, path: string, body: unknown): Promise<T> {
   const bytes = Buffer.from(JSON.stringify(body));
   const headers = { 'content-type': 'application/json', 'content-length': bytes.length };
@@ -14,7 +14,7 @@ export function postJson<T>(url: string, path: string, body: unknown): Promise<T
       response.once('end', () => {
         const text = Buffer.concat(chunks).toString();
         if ((response.statusCode ?? 500) < 300) resolve(JSON.parse(text) as T);
-        else reject(new Error(`POST ${path} answered ${response.statusCode}: ${text}`));
+        else reject(new Error(`POST ${path} responded ${response.statusCode}: ${text}`));
       });
     });
     sent.once('error', reject);

@@ -1,15 +1,15 @@
 import { Agent, get } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { answerParent } from './questions.js';
+import { serveParent } from './ipc.js';
 
-/** Asks a server for its health again and again, one request after another, and keeps how long each answer took. */
+/** Requests /health again and again, one request at a time, and records the response times. */
 const [, , url = ''] = process.argv;
 const PAUSE_MS = 5;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let times: number[] = [];
 
-answerParent('', {
-  /** The times since the last look, in milliseconds. */
+serveParent('', {
+  /** Returns the response times since the previous call, in milliseconds. */
   times: () => {
     const taken = times;
     times = [];
@@ -32,7 +32,7 @@ async function probe(): Promise<void> {
 async function health(): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     get(`${url}/health`, { agent }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`/health answered ${response.statusCode}`));
+      if (response.statusCode !== 200) reject(new Error(`/health responded ${response.statusCode}`));
       response.resume().once('end', resolve);
     }).once('error', reject);
   });

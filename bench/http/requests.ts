@@ -6,7 +6,7 @@ import type { Table } from './table.js';
 
 const ROUNDS = { rounds: 7, seconds: 2 };
 
-/** Requests in a second, against a bare Koa server that is asked the same. */
+/** Measures requests per second, relative to a bare Koa server with the same requests. */
 export async function measureRequests(table: Table): Promise<void> {
   const server = await Child.open('server', [JSON.stringify({ SERVICE_MAX_QUEUED: '1000000' })]);
   const floor = await Child.open('floor');
@@ -14,7 +14,7 @@ export async function measureRequests(table: Table): Promise<void> {
     compareLoads({ server, ...load }, { server: floor, ...load }, ROUNDS);
 
   const run = await both({ method: 'POST', path: '/pipelines/run', body: ONE_MOCK });
-  tellPace(table, 'POST /pipelines/run of one mock task', run, 0.5, '0.7');
+  addRow(table, 'POST /pipelines/run of one mock task', run, 0.5, '0.7');
   table.add({
     measure: 'its p99',
     result: `${run.ratio.p99Ms.toFixed(2)}x`,
@@ -24,20 +24,20 @@ export async function measureRequests(table: Table): Promise<void> {
   });
 
   const submitted = await both({ method: 'POST', path: '/pipelines/run_async', body: ONE_MOCK });
-  const { queued, running } = await server.ask<{ queued: number; running: number }>('load');
+  const { queued, running } = await server.request<{ queued: number; running: number }>('load');
   const left = `${queued} queued and ${running} running at its end`;
-  tellPace(table, 'POST /pipelines/run_async of the same', submitted, 0.5, undefined, left);
+  addRow(table, 'POST /pipelines/run_async of the same', submitted, 0.5, undefined, left);
 
   const { run_id } = await postJson<{ run_id: string }>(server.url, '/pipelines/run_async', ONE_MOCK);
   const path = `/pipelines/runs/${run_id}`;
   const record: unknown = await (await fetch(`${server.url}${path}?wait=10`)).json();
-  await floor.ask('hold', record);
-  tellPace(table, 'GET of a record', await both({ method: 'GET', path }), 0.7);
+  await floor.request('hold', record);
+  addRow(table, 'GET of a record', await both({ method: 'GET', path }), 0.7);
   await server.close();
   await floor.close();
 }
 
-function tellPace(
+function addRow(
   table: Table,
   measure: string,
   { ours, floor, ratio }: Comparison,

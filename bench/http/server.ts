@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { systemClock } from '../../lib/common/clock.js';
-import { openLog } from '../../lib/http/logging/log.js';
-import { openServer } from '../../lib/http/server.js';
+import { createLog } from '../../lib/http/logging/log.js';
+import { startServer } from '../../lib/http/server.js';
 import { readServerConfig } from '../../lib/common/config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { fileAccess } from '../../lib/tools/files/files.js';
+import { fileAccess } from '../../lib/tools/files/file-access.js';
 import { heapInUse } from '../measure.js';
-import { answerParent } from './questions.js';
+import { serveParent } from './ipc.js';
 
 /** The API as `wavetrain serve` opens it, logging every request to a stream that is discarded. */
 const env = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>;
-const { url, registry } = await openServer({
+const { url, registry } = await startServer({
   config: readServerConfig({ SERVICE_API_PORT: '0', ...env }),
   catalog: builtinCatalog(),
   files: fileAccess([]),
   keys: undefined,
-  log: openLog({
+  log: createLog({
     stream: process.stdout,
     interactive: false,
     colours: false,
@@ -30,16 +30,16 @@ const { url, registry } = await openServer({
 
 const gaps = monitorEventLoopDelay({ resolution: 1 });
 
-answerParent(url, {
+serveParent(url, {
   cpu: () => process.cpuUsage(),
   heap: heapInUse,
   load: () => registry.load,
-  statuses: () => Object.fromEntries(registry.statuses()),
+  statuses: () => Object.fromEntries(registry.countByStatus()),
   /** How long each run took, in milliseconds. */
   durations: () =>
     runs().map(({ started_at, finished_at }) => Date.parse(finished_at ?? '') - Date.parse(started_at ?? '')),
   /** How many events each run had. */
-  events: () => runs().map(({ run_id }) => registry.events(run_id).last),
+  events: () => runs().map(({ run_id }) => registry.events(run_id).lastSeq),
   forget: () => {
     for (const { run_id } of runs()) registry.forget(run_id);
   },

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 
-/** One line of the table. */
+/** One row of the table. */
 export interface Row {
   readonly measure: string;
   readonly result: string;
@@ -10,7 +10,7 @@ export interface Row {
   readonly ok: boolean;
 }
 
-/** Rows as they come in, told on standard error, and printed together at the end. */
+/** Collects rows: prints each to standard error when it is added, and all as a table at the end. */
 export class Table {
   readonly #rows: Row[] = [];
 

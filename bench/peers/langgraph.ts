@@ -35,9 +35,7 @@ export const langGraph: Peer = {
 
 function compile({ tasks }: Pipeline) {
   const all = [...tasks.values()];
-  const graph = new StateGraph(State).addNode(
-    Object.fromEntries(all.map((task) => [task.id, updateOf(task)])),
-  );
+  const graph = new StateGraph(State).addNode(Object.fromEntries(all.map((task) => [task.id, toNode(task)])));
   const ends = new Set(tasks.keys());
   for (const { id, upstream } of all) {
     if (upstream.length === 0) graph.addEdge(START, id);
@@ -50,6 +48,6 @@ function compile({ tasks }: Pipeline) {
   return graph.compile();
 }
 
-function updateOf(task: Task): (state: typeof State.State) => Promise<typeof State.Update> {
+function toNode(task: Task): (state: typeof State.State) => Promise<typeof State.Update> {
   return async ({ outputs }) => ({ outputs: { [task.id]: await work(task, (id) => outputs[id]) } });
 }

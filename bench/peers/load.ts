@@ -11,19 +11,19 @@ const PEERS: ReadonlyMap<string, () => Promise<Peer>> = new Map([
 /** The peers by the names of their packages, and why some are left out. */
 export async function loadPeers(
   packageNames: readonly string[],
-): Promise<{ peers: Peer[]; leftOut: string[] }> {
+): Promise<{ peers: Peer[]; excluded: string[] }> {
   const peers: Peer[] = [];
-  const leftOut: string[] = [];
+  const excluded: string[] = [];
   for (const name of packageNames) {
     try {
       const load = PEERS.get(name);
       if (load === undefined) throw new Error('no adapter');
       peers.push(await load());
     } catch (error) {
-      leftOut.push(`${name} did not load: ${firstLine(error)}`);
+      excluded.push(`${name} did not load: ${firstLine(error)}`);
     }
   }
-  return { peers, leftOut };
+  return { peers, excluded };
 }
 
 /** Of a message, without the path of the file that could not find a package. */

@@ -3,27 +3,27 @@ import { cpus } from 'node:os';
 import own from '../../package.json' with { type: 'json' };
 import { chain, waves } from '../shapes.js';
 import { loadPeers } from './load.js';
-import { type Measured, measureShape, type Shape } from './measure-shape.js';
+import { type ShapeResult, measureShape, type Shape } from './measure-shape.js';
 import manifest from './package.json' with { type: 'json' };
 import type { Peer } from './peer.js';
 import { table } from './table.js';
 
 /** `main.mjs <many|few> <package>...`: measures these peers beside us, all in this process, and prints a table. */
 const [rounds, ...packageNames] = process.argv.slice(2);
-const { peers, leftOut } = await loadPeers(packageNames);
+const { peers, excluded } = await loadPeers(packageNames);
 
 // A peer that listens to one signal with every task should not also pay for a warning each time.
 setMaxListeners(0);
 
-const rows: Measured[] = [];
+const rows: ShapeResult[] = [];
 for (const shape of shapes(rounds === 'many')) {
   process.stderr.write(`${shape.name} ...\n`);
   rows.push(await measureShape(shape, peers));
 }
 const names = peers.map(({ name }) => name);
 const reasons = [
-  ...leftOut,
-  ...rows.flatMap(({ shape, leftOut }) => leftOut.map((why) => `${shape.name}: ${why}`)),
+  ...excluded,
+  ...rows.flatMap(({ shape, excluded }) => excluded.map((why) => `${shape.name}: ${why}`)),
 ];
 process.stdout.write(`${machine()}; ${versions(peers).join(', ')}\n\n`);
 process.stdout.write(`${table(rows, ['floor', 'wavetrain', ...names])}\n`);

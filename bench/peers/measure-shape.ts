@@ -1,42 +1,42 @@
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
-import { runOnTheFloor } from '../floor.js';
+import { runFloor } from '../floor.js';
 import { compare } from '../measure.js';
-import { runOurs } from '../ours.js';
+import { runWavetrain } from '../wavetrain.js';
 import { firstLine } from './load.js';
 import type { Peer, RunOnce } from './peer.js';
 
 export interface Shape {
   readonly name: string;
   readonly pipeline: Pipeline;
-  /** Measured rounds; in each of them every candidate runs once. */
+  /** ShapeResult rounds; in each of them every candidate runs once. */
   readonly rounds: number;
 }
 
-export interface Measured {
+export interface ShapeResult {
   readonly shape: Shape;
   /** Milliseconds of a run, the median, by candidate: `floor`, `wavetrain` and the names of the peers. */
   readonly ms: ReadonlyMap<string, number>;
   /** Why a peer has no number. */
-  readonly leftOut: readonly string[];
+  readonly excluded: readonly string[];
 }
 
 /** Everything is warm before the first measured round; the quick ones need more runs for that than the slow ones. */
-export async function measureShape(shape: Shape, peers: readonly Peer[]): Promise<Measured> {
+export async function measureShape(shape: Shape, peers: readonly Peer[]): Promise<ShapeResult> {
   const { pipeline, rounds } = shape;
-  const { runs, leftOut } = await checkedRuns(pipeline, peers);
-  const own = { floor: () => runOnTheFloor(pipeline), wavetrain: () => runOurs(pipeline) };
+  const { runs, excluded } = await verifyPeers(pipeline, peers);
+  const own = { floor: () => runFloor(pipeline), wavetrain: () => runWavetrain(pipeline) };
   await compare(own, { rounds: 0, warmup: 60 });
   const ms = await compare({ ...own, ...Object.fromEntries(runs) }, { rounds, warmup: 5 });
-  return { shape, ms: new Map(Object.entries(ms)), leftOut };
+  return { shape, ms: new Map(Object.entries(ms)), excluded };
 }
 
 /** A number counts only when the peer did the work: every task's output is there, handed on from the first one's. */
-async function checkedRuns(
+async function verifyPeers(
   pipeline: Pipeline,
   peers: readonly Peer[],
-): Promise<{ runs: [string, RunOnce][]; leftOut: string[] }> {
+): Promise<{ runs: [string, RunOnce][]; excluded: string[] }> {
   const runs: [string, RunOnce][] = [];
-  const leftOut: string[] = [];
+  const excluded: string[] = [];
   for (const peer of peers) {
     try {
       const run = peer.prepare(pipeline);
@@ -47,8 +47,8 @@ async function checkedRuns(
       }
       runs.push([peer.name, run]);
     } catch (error) {
-      leftOut.push(`${peer.name} did not run: ${firstLine(error)}`);
+      excluded.push(`${peer.name} did not run: ${firstLine(error)}`);
     }
   }
-  return { runs, leftOut };
+  return { runs, excluded };
 }

@@ -19,7 +19,7 @@ export const pGraph: Peer = {
       if (task === undefined) throw new Error(`no task ${id}`);
       outputs.set(id, await work(task, (upstream) => outputs.get(upstream)));
     };
-    const graph = graphOf(pipeline, run);
+    const graph = buildGraph(pipeline, run);
     const once: RunOnce = async () => {
       const mine = new Map<string, Json>();
       outputs = mine;
@@ -30,7 +30,7 @@ export const pGraph: Peer = {
   },
 };
 
-function graphOf({ tasks }: Pipeline, run: (id: string) => Promise<void>): PGraph {
+function buildGraph({ tasks }: Pipeline, run: (id: string) => Promise<void>): PGraph {
   const functions: PGraphNodeMap = new Map();
   const order: DependencyList = [];
   for (const { id, upstream } of tasks.values()) {

@@ -1,9 +1,9 @@
-import type { Measured } from './measure-shape.js';
+import type { ShapeResult } from './measure-shape.js';
 
 const FLOOR = 'floor';
 
 /** A Markdown table: a row for each shape, a column for each candidate, `µs a task (times the floor)`. */
-export function table(rows: readonly Measured[], candidates: readonly string[]): string {
+export function table(rows: readonly ShapeResult[], candidates: readonly string[]): string {
   return [
     line(['shape', 'rounds', ...candidates]),
     line(['---', '---', ...candidates.map(() => '---')]),

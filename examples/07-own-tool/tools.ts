@@ -3,7 +3,7 @@ import { defineTool, ToolError } from 'wavetrain';
 const EARTH_RADIUS_KM = 6371;
 const KM_PER_NAUTICAL_MILE = 1.852;
 
-/** One declaration gives the checks before every call, the types of `run`, and what `wavetrain tools distance` shows. */
+/** Defines the checks before every call, the types of `run`, and the output of `wavetrain tools distance`. */
 export default defineTool({
   name: 'distance',
   description: 'Measures the great circle between two places',
@@ -14,8 +14,8 @@ export default defineTool({
   },
   output: { name: 'leg', description: 'from, to, distance and unit', type: 'object' },
   run({ from, to, unit }, context) {
-    const a = placeOf(from);
-    const b = placeOf(to);
+    const a = toPlace(from);
+    const b = toPlace(to);
     const km = EARTH_RADIUS_KM * angleBetween(a, b);
     const distance = Math.round(unit === 'km' ? km : km / KM_PER_NAUTICAL_MILE);
     context.log(`${a.name} to ${b.name} is ${distance} ${unit}`);
@@ -30,11 +30,11 @@ interface Place {
   readonly lon: number;
 }
 
-/** A second attempt would not find what is missing, so the error says that none is worth making. */
-function placeOf(value: Record<string, unknown>): Place {
+/** A second attempt would fail in the same way, so the error is marked as not retryable. */
+function toPlace(value: Record<string, unknown>): Place {
   const { name, lat, lon } = value;
   if (typeof name !== 'string' || typeof lat !== 'number' || typeof lon !== 'number') {
-    throw new ToolError(`${JSON.stringify(value)} is no place: it needs name, lat and lon`, {
+    throw new ToolError(`${JSON.stringify(value)} is not a place: it needs name, lat and lon`, {
       retryable: false,
     });
   }

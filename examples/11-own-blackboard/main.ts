@@ -1,4 +1,4 @@
-// A blackboard of your own: it passes the conformance suite, and what a plan leaves on it is there in the next run.
+// A custom blackboard: it passes the conformance suite, and the next run reads what a plan stored on it.
 //
 //   npx tsx examples/11-own-blackboard/main.ts
 
@@ -12,19 +12,19 @@ import { FileBlackboard } from './file-blackboard.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'tide-log-'));
 
-// In a project of your own this is a spec: one "it" for each title.
+// In your own project this is a spec: one "it" per title.
 let count = 0;
 const create = (): FileBlackboard => new FileBlackboard(join(folder, `suite-${count++}`));
 for (const { title, run } of blackboardSuite({ create })) {
   await run().catch((error: unknown) => {
-    throw new Error(`a blackboard ${title}, and this one does not`, { cause: error });
+    throw new Error(`not conforming: a blackboard ${title}`, { cause: error });
   });
 }
 console.log('the blackboard conforms');
 
 const plan = await loadPlan(fileURLToPath(new URL('plan.yaml', import.meta.url)));
 
-// As another process would, tomorrow: with an executor and a blackboard of its own, over the same folder.
+// Like another process at a later time: a new executor and a new blackboard over the same folder.
 for (const metres of [1.4, 2.6]) {
   const executor = new LocalExecutor({ blackboard: new FileBlackboard(join(folder, 'log')) });
   const runId = await executor.submitPlan({ plan, inputs: { metres }, tenant_id: 'harbour' });
@@ -32,6 +32,6 @@ for (const metres of [1.4, 2.6]) {
   console.log(JSON.stringify(blackboard));
 }
 
-const elsewhere = await new FileBlackboard(join(folder, 'log')).get_all('another tenant');
+const elsewhere = await new FileBlackboard(join(folder, 'log')).getAll('another tenant');
 console.log(`another tenant: ${JSON.stringify(elsewhere)}`);
 await rm(folder, { recursive: true });

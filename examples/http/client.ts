@@ -18,7 +18,7 @@ const greeting = {
 };
 const { run_id } = await client.submit({ pipeline: greeting, params: { name: 'Ada' } });
 
-// Goes on by itself after a broken connection, and ends with the run.
+// Reconnects automatically, and ends with the run.
 for await (const event of client.events(run_id)) {
   if (event.kind === 'run') console.log(`run ${event.status}`);
   if (event.kind === 'wave') console.log(`wave ${event.phase}`);

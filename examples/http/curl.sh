@@ -7,7 +7,7 @@
 set -eu
 server=${WAVETRAIN_SERVER:-http://127.0.0.1:8000}
 
-# The answer to a submission has the id of the run.
+# The response to a submission contains the id of the run.
 submit() {
   curl -sS --fail-with-body "$server/pipelines/run_async" -H 'Content-Type: application/json' --data "$1" | jq -r .run_id
 }
@@ -30,14 +30,14 @@ run_id=$(submit "$greeting")
 curl -sSN "$server/pipelines/runs/$run_id/events" | sed -n 's/^data: //p' |
   jq -r 'select(.kind) | [.kind, .task_id // .status // .phase] | join(" ")'
 
-# With wait the answer comes when the run has settled, or after so many seconds: then ask again.
+# With wait the response comes when the run has settled, or after that many seconds: then poll again.
 while
   record=$(curl -sS "$server/pipelines/runs/$run_id?wait=30")
   [ "$(printf '%s' "$record" | jq .settled)" = false ]
 do :; done
 printf '%s' "$record" | jq -r '"\(.status): \(.result.outputs.keep)"'
 
-# A run that is waited for on its own connection: status 200 and the result, or an error that says why not.
+# A synchronous run: status 200 with the result, or an error with its cause.
 failing='{
   "pipeline": {
     "id": "failing",

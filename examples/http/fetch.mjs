@@ -14,16 +14,19 @@ const greeting = {
     { id: 'keep', tool: 'store', inputs: { key: 'greeting', value: '{{greet.output.inputs.text}}' } },
   ],
 };
-const { run_id } = await ask('POST', '/pipelines/run_async', { pipeline: greeting, params: { name: 'Ada' } });
+const { run_id } = await request('POST', '/pipelines/run_async', {
+  pipeline: greeting,
+  params: { name: 'Ada' },
+});
 
-for await (const event of eventsOf(run_id)) {
+for await (const event of readEvents(run_id)) {
   console.log(`${event.kind} ${event.task_id ?? event.status ?? event.phase}`);
 }
 
-// With wait the answer comes when the run has settled, or after so many seconds: then ask again.
+// With wait the response comes when the run has settled, or after that many seconds: then poll again.
 let record;
 do {
-  record = await ask('GET', `/pipelines/runs/${run_id}?wait=30`);
+  record = await request('GET', `/pipelines/runs/${run_id}?wait=30`);
 } while (!record.settled);
 console.log(`${record.status}: ${record.result.outputs.keep}`);
 
@@ -32,21 +35,21 @@ const failing = {
   goal: 'show how a run fails',
   tasks: [{ id: 'load', tool: 'fail', inputs: { message: 'nothing is there' } }],
 };
-const { detail } = await ask('POST', '/pipelines/run', { pipeline: failing });
+const { detail } = await request('POST', '/pipelines/run', { pipeline: failing });
 console.log(`${detail.code}: ${detail.task_id}, ${detail.error}`);
 
-async function ask(method, path, body) {
+async function request(method, path, body) {
   const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const response = await fetch(server + path, { method, ...sent });
   return response.json();
 }
 
-/** Frames end with an empty line. After a broken connection ask again, with the last id as Last-Event-ID. */
-async function* eventsOf(runId) {
+/** Frames end with an empty line. To resume after a broken connection, send the last id as Last-Event-ID. */
+async function* readEvents(runId) {
   const { body } = await fetch(`${server}/pipelines/runs/${runId}/events`);
   let text = '';
-  for await (const piece of body.pipeThrough(new TextDecoderStream())) {
-    const frames = (text + piece).split('\n\n');
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    const frames = (text + chunk).split('\n\n');
     text = frames.pop();
     for (const frame of frames) {
       const lines = frame.split('\n');

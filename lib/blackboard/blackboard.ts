@@ -1,20 +1,19 @@
 import type { Json } from '../common/json.js';
 
 /**
- * The tenant-scoped store that carries values between tasks and between sub-pipelines (Blackboard).
+ * The store of values by tenant and key, which passes values between tasks and between sub-pipelines (Blackboard).
  *
- * Tenants and keys are only names, whatever they spell. A write under one tenant is invisible to every other.
- * All three operations are asynchronous, so that a custom implementation may live elsewhere; a rejected promise
- * fails the task that needed it.
+ * Tenants and keys may be any strings, `__proto__` included. Tenants do not see each other's values. The operations
+ * are asynchronous, so that an implementation may be remote; a rejection fails the task that called it.
  */
 export interface Blackboard {
-  /** Every key and value of the tenant, as own properties whatever their names. */
-  get_all(tenantId: string): Promise<Record<string, Json>>;
-  /** Those of `keys` that exist. */
-  read_many(tenantId: string, keys: readonly string[]): Promise<Record<string, Json>>;
+  /** Reads all values of the tenant, as own properties. */
+  getAll(tenantId: string): Promise<Record<string, Json>>;
+  /** Reads the values of those `keys` that exist. */
+  readMany(tenantId: string, keys: readonly string[]): Promise<Record<string, Json>>;
   /**
-   * Stores a value. With `append`, adds it to the list at the key: an absent key becomes a list of one, and a
-   * value that is no list becomes the first of two (D23). Two appends at once both stand afterwards.
+   * Stores a value. With `append`, adds it to the list at the key: creates the list for an absent key, and turns any
+   * other value into the first element (D23). Concurrent appends are all kept.
    */
   write(tenantId: string, key: string, value: Json, append?: boolean): Promise<void>;
 }

@@ -8,9 +8,9 @@ export const EXIT = {
   invalid: 1,
   /** A bad flag, bad JSON, a missing file or parameter. */
   usage: 2,
-  /** The run failed, or what it produced could not be written. */
+  /** The run failed, or its output could not be written. */
   failed: 3,
-  /** A fault of this program; the number is sysexits' EX_SOFTWARE. */
+  /** A bug in this program; the number is EX_SOFTWARE of sysexits. */
   internal: 70,
   /** Ctrl-C. */
   interrupted: 130,
@@ -18,8 +18,8 @@ export const EXIT = {
 
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-/** The one table from expected failures to exit statuses (law L6). */
-const STATUS_OF_CODE: Record<ErrorCode, ExitStatus> = {
+/** Exit statuses by error code (law L6). */
+const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   invalid_definition: EXIT.invalid,
   invalid_params: EXIT.usage,
   invalid_options: EXIT.usage,
@@ -54,7 +54,7 @@ const STATUS_OF_CODE: Record<ErrorCode, ExitStatus> = {
   server_unreachable: EXIT.failed,
 };
 
-const STATUS_OF_RUN: Record<RunStatus, ExitStatus> = {
+const STATUS_BY_RUN_STATUS: Record<RunStatus, ExitStatus> = {
   queued: EXIT.internal,
   running: EXIT.internal,
   succeeded: EXIT.done,
@@ -62,14 +62,14 @@ const STATUS_OF_RUN: Record<RunStatus, ExitStatus> = {
   cancelled: EXIT.interrupted,
 };
 
-/** The exit status for something that was thrown; anything untyped is a fault of this program. */
-export function statusOfError(error: unknown): ExitStatus {
+/** Returns the exit status for a thrown error. Errors without a code are bugs in this program. */
+export function exitStatusForError(error: unknown): ExitStatus {
   return (
-    new Map<string, ExitStatus>(Object.entries(STATUS_OF_CODE)).get(errorCode(error) ?? '') ?? EXIT.internal
+    new Map<string, ExitStatus>(Object.entries(STATUS_BY_CODE)).get(errorCode(error) ?? '') ?? EXIT.internal
   );
 }
 
-/** The exit status for how a run ended. */
-export function statusOfRun(status: RunStatus): ExitStatus {
-  return STATUS_OF_RUN[status];
+/** Returns the exit status for the final status of a run. */
+export function exitStatusForRun(status: RunStatus): ExitStatus {
+  return STATUS_BY_RUN_STATUS[status];
 }

@@ -1,95 +1,94 @@
 import { writeSync } from 'node:fs';
 import type { CommandClass } from 'clipanion';
-import { COMMANDS, commandsNamed } from './commands/index.js';
+import { COMMANDS, commandsFor } from './commands/index.js';
 import { type CliContext, systemContext } from './context.js';
-import { EXIT, statusOfError } from './exit-status.js';
+import { EXIT, exitStatusForError } from './exit-status.js';
 import { WavetrainCli } from './help.js';
-import { Output } from './render/stdout.js';
-import { styleOf, terminalOf } from './render/terminal.js';
-import { tellFailure } from './usage-errors.js';
+import { PROGRAM } from './package-info.js';
+import { BrokenPipeGuard } from './render/stdout.js';
+import { createStyle, detectTerminal } from './render/terminal.js';
+import { printError } from './usage-errors.js';
 
-/**
- * Runs one command line, without the program's name: `['run', 'pipeline.yaml', '--json']`.
- *
- * @param context replaces any part of the surroundings: streams, environment, folder, clock
- * @returns the exit status (D40). Never rejects: whatever goes wrong is told on standard error.
- */
-export async function main(argv: readonly string[], context: Partial<CliContext> = {}): Promise<number> {
-  const surroundings: CliContext = { ...systemContext(), ...context };
-  const outputs = [new Output(surroundings.stdout), new Output(surroundings.stderr)] as const;
-  const status = await runCommand(argv, surroundings);
-  for (const output of outputs) await output.drain();
-  for (const output of outputs) output.close();
-  return outputs[0].failure === undefined ? status : tellLostOutput(outputs[0].failure, surroundings);
-}
-
-/** Runs a command line as this process: it ends with the exit status, and never without a word. */
+/** Runs a command line as this process and exits with its status. Called by `bin/start.cjs`. */
 export function start(argv: readonly string[]): void {
-  const close = watchTheEnd();
+  const removeGuard = guardProcessExit();
   void main(argv).then((status) => {
-    close();
+    removeGuard();
     process.exit(status);
   });
 }
 
-async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {
-  const words = helpLast(argv);
-  const cli = createCli(commandsNamed(words[0]), context);
-  if (cli.tellGroup(words, context)) return EXIT.done;
-  const status = await cli.run(words, context);
-  if (cli.failure === undefined) return status;
-  return statusOfError(tellFailure(cli.failure.error, words, createCli(COMMANDS, context).pages(), context));
+/**
+ * Runs a command line, given without the program name: `['run', 'pipeline.yaml', '--json']`.
+ *
+ * @param overrides replaces any part of the system context: streams, environment, folder, clock
+ * @returns the exit status (D40). Never rejects: errors are printed on standard error.
+ */
+export async function main(argv: readonly string[], overrides: Partial<CliContext> = {}): Promise<number> {
+  const context: CliContext = { ...systemContext(), ...overrides };
+  const stdout = new BrokenPipeGuard(context.stdout);
+  const stderr = new BrokenPipeGuard(context.stderr);
+  const status = await runCommand(argv, context);
+  await stdout.drain();
+  await stderr.drain();
+  stdout.close();
+  stderr.close();
+  if (stdout.failure === undefined) return status;
+  // A full disk behind `> file` must not look like success.
+  context.stderr.write(`${PROGRAM}: cannot write to standard output: ${stdout.failure.message}\n`);
+  return EXIT.failed;
 }
 
-/** `help run` means `run --help`. */
-function helpLast(argv: readonly string[]): string[] {
-  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {
+  // `help run` means `run --help`.
+  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+  const cli = createCli(commandsFor(words[0]), context);
+  if (cli.printGroupHelp(words, context)) return EXIT.done;
+  const status = await cli.run(words, context);
+  if (cli.failure === undefined) return status;
+  const pages = createCli(COMMANDS, context).pages();
+  return exitStatusForError(printError(cli.failure.error, words, pages, context));
 }
 
 function createCli(commands: readonly CommandClass<CliContext>[], context: CliContext): WavetrainCli {
-  const terminal = terminalOf(context.stdout, context.env);
-  const cli = new WavetrainCli(styleOf(terminal), terminal.columns);
+  const terminal = detectTerminal(context.stdout, context.env);
+  const cli = new WavetrainCli(createStyle(terminal), terminal.columns);
   for (const command of commands) cli.register(command);
   return cli;
 }
 
-/** A full disk behind `> file` must not look like success. */
-function tellLostOutput(failure: Error, context: CliContext): number {
-  context.stderr.write(`wavetrain: cannot write to standard output: ${failure.message}\n`);
-  return EXIT.failed;
-}
-
 const STDERR = 2;
 
-/** With these the process ends by an error that it has told itself. */
-const TOLD = new Set<unknown>([1, 7]);
+/** Node.js exits with these statuses after it has printed an uncaught error. */
+const CRASH_STATUSES = new Set<unknown>([1, 7]);
 
 /**
- * Tells of an end that the command did not come to by itself, and lets it count as a failure: a tool that waits for
- * what nothing is left to bring, and a tool that ends the process. Both would look like success, or like nothing.
+ * Makes the process fail with a message if it exits before the command is done: because a tool waits for something
+ * that can no longer happen, or because a tool exits the process. Otherwise both would look like success.
  *
- * @returns to be called when the command has come to its own end
+ * @returns removes the guard once the command is done
  */
-function watchTheEnd(): () => void {
+function guardProcessExit(): () => void {
   const onBeforeExit = (): void => {
-    tell('a tool or a tool file waits for what nothing is left to bring, so this can never end');
-    process.exitCode = EXIT.failed;
-    close();
+    fail(
+      'a tool or a tool file is waiting for something that can no longer happen (the event loop is empty); stopping',
+    );
+    removeGuard();
   };
   const onExit = (status: unknown): void => {
-    if (TOLD.has(status)) return;
-    tell('a tool or a tool file ended the process, and the run with it');
-    process.exitCode = EXIT.failed;
+    if (!CRASH_STATUSES.has(status)) fail('a tool or a tool file exited the process before the run was done');
   };
-  const close = (): void => {
+  const removeGuard = (): void => {
     process.off('beforeExit', onBeforeExit);
     process.off('exit', onExit);
   };
   process.on('beforeExit', onBeforeExit);
   process.on('exit', onExit);
-  return close;
+  return removeGuard;
 }
 
-function tell(what: string): void {
-  writeSync(STDERR, `wavetrain: ${what}\n`);
+/** Writes synchronously, because the process is about to exit. */
+function fail(message: string): void {
+  writeSync(STDERR, `${PROGRAM}: ${message}\n`);
+  process.exitCode = EXIT.failed;
 }

@@ -2,37 +2,36 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ImportModule } from '../tools/loading/load.js';
+import type { ImportModule } from '../tools/loading/load-tools.js';
 
-/** The name by which people call this program. */
+/** The name of this program on the command line. */
 export const PROGRAM = 'wavetrain';
 
-// In the bundled command, where `import()` is out of reach, this is what starts it from (bin/start.cjs).
+// The bundled command has no `import()` of its own: bin/start.cjs passes its own in.
 declare const hostImport: ImportModule | undefined;
 
 /** Imports a module by its URL. */
 export const importModule: ImportModule =
   typeof hostImport === 'undefined' ? (url) => import(url) : hostImport;
 
-/** What this package says of itself. */
-interface PackageFacts {
+interface PackageJson {
   readonly version: string;
   readonly engines: { readonly node: string };
 }
 
-/** The facts in this package's own package.json. */
-export function packageFacts(): PackageFacts {
-  const facts: PackageFacts = createRequire(import.meta.url)('wavetrain/package.json');
-  return facts;
+/** Reads the package.json of this package. */
+export function readPackageJson(): PackageJson {
+  const packageJson: PackageJson = createRequire(import.meta.url)('wavetrain/package.json');
+  return packageJson;
 }
 
-/** The file that tool files get for `import … from 'wavetrain'`: the source beside us, or what the package exports. */
+/** Finds the file that tool files import as 'wavetrain': the source if it is there, else the built entry point. */
 export function packageEntry(): string {
   const source = fileURLToPath(new URL('../index.ts', import.meta.url));
   return existsSync(source) ? source : createRequire(import.meta.url).resolve(PROGRAM);
 }
 
-/** A file of the package that the build makes. */
-export function builtFile(name: string): string {
+/** Finds a file in the package's dist folder. */
+export function distFile(name: string): string {
   return join(dirname(createRequire(import.meta.url).resolve('wavetrain/package.json')), 'dist', name);
 }

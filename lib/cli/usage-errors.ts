@@ -1,15 +1,15 @@
-import { messageOf, WavetrainError } from '../common/errors.js';
+import { errorMessage, WavetrainError } from '../common/errors.js';
 import { nearest } from '../definition/suggest.js';
 import type { CliContext } from './context.js';
-import { EXIT, statusOfError } from './exit-status.js';
+import { EXIT, exitStatusForError } from './exit-status.js';
 import type { HelpPage } from './help.js';
 import { PROGRAM } from './package-info.js';
-import { styleOf, type Terminal, terminalOf } from './render/terminal.js';
-import { printable, screenLines } from './render/text.js';
+import { createStyle, detectTerminal, type Terminal } from './render/terminal.js';
+import { escapeControlCharacters, wrapLine } from './render/text.js';
 
-/** The command line was not understood: says what was wrong and, in the hint, what to write instead (D40). */
-export class BadUsage extends WavetrainError {
-  override readonly name = 'BadUsage';
+/** A mistake in the command line. The hint says what to write instead (D40). */
+export class UsageError extends WavetrainError {
+  override readonly name = 'UsageError';
   readonly hint: string | undefined;
 
   constructor(message: string, hint?: string) {
@@ -18,123 +18,133 @@ export class BadUsage extends WavetrainError {
   }
 }
 
-/** Says in plain words why clipanion did not understand `argv`. `reason` are clipanion's own words. */
-function explainMisuse(argv: readonly string[], pages: readonly HelpPage[], reason: string): BadUsage {
-  const [first = ''] = argv;
-  if (first.startsWith('-')) return misplacedOption(first, pages);
-  const candidates = pages.filter(({ path }) => path[0] === first);
-  const page = candidates.find(({ path }) => path.every((word, index) => argv[index] === word));
-  if (page !== undefined) return misusedCommand(argv, page, reason);
-  return candidates.length > 0 ? unfinishedCommand(argv, candidates) : unknownCommand(first, pages);
-}
-
-function misplacedOption(option: string, pages: readonly HelpPage[]): BadUsage {
-  const known = pages.some((page) => namesOf(page).includes(nameIn(option)));
-  return known
-    ? new BadUsage(`the command comes first, then ${option}`, `as in ${PROGRAM} run FILE ${option}`)
-    : new BadUsage(`there is no option ${option}`, seeHelp(''));
-}
-
-function unknownCommand(word: string, pages: readonly HelpPage[]): BadUsage {
-  const words = [...new Set([...pages.flatMap(({ path }) => path.slice(0, 1)), 'help'])];
-  const meant = nearest(word, words) ?? words.find((known) => word !== '' && known.startsWith(word));
-  const hint =
-    meant === undefined ? `the commands are ${words.join(', ')}` : `did you mean ${PROGRAM} ${meant}?`;
-  return new BadUsage(`there is no command "${word}"`, hint);
-}
-
-/** `wavetrain schema`, without saying of what. */
-function unfinishedCommand(argv: readonly string[], candidates: readonly HelpPage[]): BadUsage {
-  const [first = '', second] = argv;
-  const words = candidates.map(({ path }) => path.slice(1).join(' '));
-  const what = second === undefined ? `"${first}" wants one word more` : `"${first}" knows no "${second}"`;
-  return new BadUsage(what, `write ${PROGRAM} ${first} ${words.join(' or ')}`);
-}
-
-function misusedCommand(argv: readonly string[], page: HelpPage, reason: string): BadUsage {
-  const name = page.path.join(' ');
-  const unknown = /^(?:Unsupported|Invalid) option name \("(.*)"\)/s.exec(reason)?.[1];
-  if (unknown !== undefined) return wrongOption(unknown, page);
-  const wanting = /^Not enough arguments to option (.+)\.$/m.exec(reason)?.[1];
-  if (wanting !== undefined) return optionWithoutValue(wanting, argv, page);
-  const extra = /^Extraneous positional argument \("(.*)"\)/s.exec(reason)?.[1];
-  if (extra !== undefined)
-    return new BadUsage(`${name} does not know what to do with "${extra}"`, synopsis(page));
-  if (reason.startsWith('Not enough positional')) {
-    const [missing = 'an argument'] = /<(\w+)>/.exec(page.synopsis)?.slice(1) ?? [];
-    return new BadUsage(`${name} needs ${missing}`, synopsis(page));
-  }
-  return new BadUsage(`cannot understand "${argv.join(' ')}"`, synopsis(page));
-}
-
-function wrongOption(option: string, page: HelpPage): BadUsage {
-  const names = namesOf(page);
-  const name = page.path.join(' ');
-  const bare = nameIn(option);
-  if (names.includes(bare)) return new BadUsage(`${bare} takes no value`, synopsis(page));
-  const meant = nearest(bare, names);
-  const hint = meant === undefined ? seeHelp(name) : `did you mean ${meant}?`;
-  return new BadUsage(`${name} has no option ${bare}`, hint);
-}
-
-function optionWithoutValue(option: string, argv: readonly string[], page: HelpPage): BadUsage {
-  const next = argv[argv.indexOf(option) + 1];
-  const hint =
-    next === undefined ? seeHelp(page.path.join(' ')) : `write ${option}=${next} if "${next}" is its value`;
-  return new BadUsage(`${option} needs a value`, hint);
-}
-
-function namesOf(page: HelpPage): string[] {
-  return page.options.flatMap(({ definition }) => definition.replace(/ #\d+.*$/, '').split(','));
-}
-
-function nameIn(option: string): string {
-  return option.split('=', 1)[0] ?? option;
-}
-
-function synopsis(page: HelpPage): string {
-  return `write ${page.synopsis.replaceAll(/[<>]/g, '')}`;
-}
-
-function seeHelp(command: string): string {
-  return `${[PROGRAM, command, '--help'].filter((word) => word !== '').join(' ')} lists what there is`;
-}
-
 /**
- * Tells on standard error what a command threw: what went wrong and what to do, never a stack.
+ * Prints the error that a command threw on standard error: the cause and a hint, without a stack.
  *
- * @returns the error that was told, for its exit status.
+ * @param pages the help of all commands, to explain errors of clipanion
+ * @returns the printed error, which determines the exit status
  */
-export function tellFailure(
+export function printError(
   thrown: unknown,
   argv: readonly string[],
   pages: readonly HelpPage[],
   context: CliContext,
 ): unknown {
-  const error = isMisuse(thrown) ? explainMisuse(argv, pages, thrown.message) : thrown;
-  const terminal = terminalOf(context.stderr, context.env);
-  const style = styleOf(terminal);
-  const lines = fitted(`${style.red('wavetrain:')} ${printable(messageOf(error))}`, terminal);
-  if (error instanceof BadUsage && error.hint !== undefined)
-    lines.push(...fitted(`  ${printable(error.hint)}`, terminal).map(style.dim));
-  if (statusOfError(error) === EXIT.internal) lines.push(...aboutFault(error, context));
+  const error = isClipanionError(thrown) ? explainUsageError(argv, pages, thrown.message) : thrown;
+  const terminal = detectTerminal(context.stderr, context.env);
+  const style = createStyle(terminal);
+  const message = escapeControlCharacters(errorMessage(error));
+  const lines = wrapMessage(`${style.red(`${PROGRAM}:`)} ${message}`, terminal);
+  if (error instanceof UsageError && error.hint !== undefined)
+    lines.push(...wrapMessage(`  ${escapeControlCharacters(error.hint)}`, terminal).map(style.dim));
+  if (exitStatusForError(error) === EXIT.internal) lines.push(...describeInternalError(error, context));
   context.stderr.write(`${lines.join('\n')}\n`);
   return error;
 }
 
-/** Broken at blanks where the terminal is too narrow, but for commands, which are there to be copied. */
-function fitted(text: string, terminal: Terminal): string[] {
-  return text.split('\n').flatMap((line) => (/^ *as in /.test(line) ? [line] : screenLines(line, terminal)));
-}
-
-/** clipanion marks the errors that it throws about the words of the command line. */
-function isMisuse(thrown: unknown): thrown is Error {
+/** clipanion marks the errors that it throws about the command line. */
+function isClipanionError(thrown: unknown): thrown is Error {
   return thrown instanceof Error && 'clipanion' in thrown;
 }
 
-/** Only a bug comes here; whoever reports it can ask for the stack. */
-function aboutFault(error: unknown, { env }: CliContext): string[] {
-  const wanted = env['WAVETRAIN_DEBUG'] !== undefined && env['WAVETRAIN_DEBUG'] !== '';
-  if (wanted && error instanceof Error) return [error.stack ?? ''];
-  return ['  this is a fault in Wavetrain itself; WAVETRAIN_DEBUG=1 shows where it is'];
+/** Wraps lines on a narrow terminal, but not the commands among them, which users copy. */
+function wrapMessage(text: string, terminal: Terminal): string[] {
+  return text.split('\n').flatMap((line) => (/^ *as in /.test(line) ? [line] : wrapLine(line, terminal)));
+}
+
+/** An internal error is a bug. The stack is printed on request only. */
+function describeInternalError(error: unknown, { env }: CliContext): string[] {
+  if (env['WAVETRAIN_DEBUG'] && error instanceof Error) return [error.stack ?? ''];
+  return ['  this is a bug in Wavetrain; set WAVETRAIN_DEBUG=1 to print the stack trace'];
+}
+
+/** Explains why clipanion did not accept the command line. `reason` is the message of clipanion. */
+function explainUsageError(argv: readonly string[], pages: readonly HelpPage[], reason: string): UsageError {
+  const [first = '', second] = argv;
+  if (first.startsWith('-')) return misplacedOption(first, pages);
+  const group = pages.filter(({ path }) => path[0] === first);
+  const page = group.find(({ path }) => path.every((word, index) => argv[index] === word));
+  if (page !== undefined) return rejectedArguments(argv, page, reason);
+  return group.length > 0 ? wrongSubcommand(first, second, group) : unknownCommand(first, pages);
+}
+
+function misplacedOption(option: string, pages: readonly HelpPage[]): UsageError {
+  const exists = pages.some((page) => optionNames(page).includes(withoutValue(option)));
+  return exists
+    ? new UsageError(`${option} must come after the command`, `as in ${PROGRAM} run FILE ${option}`)
+    : new UsageError(`there is no option ${option}`, seeHelp(''));
+}
+
+function unknownCommand(word: string, pages: readonly HelpPage[]): UsageError {
+  const names = [...new Set([...pages.flatMap(({ path }) => path.slice(0, 1)), 'help'])];
+  const suggestion = nearest(word, names) ?? names.find((name) => word !== '' && name.startsWith(word));
+  const hint =
+    suggestion === undefined
+      ? `the commands are ${names.join(', ')}`
+      : `did you mean ${PROGRAM} ${suggestion}?`;
+  return new UsageError(`there is no command "${word}"`, hint);
+}
+
+/** Explains `wavetrain schema` and `wavetrain schema task`. */
+function wrongSubcommand(
+  command: string,
+  subcommand: string | undefined,
+  group: readonly HelpPage[],
+): UsageError {
+  const message =
+    subcommand === undefined
+      ? `"${command}" needs a subcommand`
+      : `"${command}" has no subcommand "${subcommand}"`;
+  const subcommands = group.map(({ path }) => path.slice(1).join(' '));
+  return new UsageError(message, `write ${PROGRAM} ${command} ${subcommands.join(' or ')}`);
+}
+
+function rejectedArguments(argv: readonly string[], page: HelpPage, reason: string): UsageError {
+  const command = page.path.join(' ');
+  const [, unknownOption] = /^(?:Unsupported|Invalid) option name \("(.*)"\)/s.exec(reason) ?? [];
+  if (unknownOption !== undefined) return rejectedOption(unknownOption, page);
+  const [, incompleteOption] = /^Not enough arguments to option (.+)\.$/m.exec(reason) ?? [];
+  if (incompleteOption !== undefined) return optionWithoutValue(incompleteOption, argv, page);
+  const [, extra] = /^Extraneous positional argument \("(.*)"\)/s.exec(reason) ?? [];
+  if (extra !== undefined) return new UsageError(`unexpected argument "${extra}"`, writeSynopsis(page));
+  if (reason.startsWith('Not enough positional')) {
+    const [missing = 'an argument'] = /<(\w+)>/.exec(page.synopsis)?.slice(1) ?? [];
+    return new UsageError(`${command} needs ${missing}`, writeSynopsis(page));
+  }
+  return new UsageError(`cannot understand "${argv.join(' ')}"`, writeSynopsis(page));
+}
+
+/** Explains an option that does not exist, or one that has a value but takes none. */
+function rejectedOption(option: string, page: HelpPage): UsageError {
+  const names = optionNames(page);
+  const name = withoutValue(option);
+  if (names.includes(name)) return new UsageError(`${name} takes no value`, writeSynopsis(page));
+  const command = page.path.join(' ');
+  const suggestion = nearest(name, names);
+  const hint = suggestion === undefined ? seeHelp(command) : `did you mean ${suggestion}?`;
+  return new UsageError(`${command} has no option ${name}`, hint);
+}
+
+function optionWithoutValue(option: string, argv: readonly string[], page: HelpPage): UsageError {
+  const next = argv[argv.indexOf(option) + 1];
+  const hint =
+    next === undefined ? seeHelp(page.path.join(' ')) : `write ${option}=${next} if "${next}" is its value`;
+  return new UsageError(`${option} needs a value`, hint);
+}
+
+function optionNames(page: HelpPage): string[] {
+  return page.options.flatMap(({ definition }) => definition.replace(/ #\d+.*$/, '').split(','));
+}
+
+/** `--json` for `--json=yes` */
+function withoutValue(option: string): string {
+  return option.replace(/=.*$/s, '');
+}
+
+function writeSynopsis(page: HelpPage): string {
+  return `write ${page.synopsis.replaceAll(/[<>]/g, '')}`;
+}
+
+function seeHelp(command: string): string {
+  return `${[PROGRAM, command, '--help'].filter((word) => word !== '').join(' ')} lists the options`;
 }

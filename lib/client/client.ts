@@ -2,173 +2,189 @@ import { type Clock, systemClock } from '../common/clock.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
-import type { PlanReport } from '../plans/load.js';
+import type { PlanReport } from '../plans/report.js';
 import type { RunPage } from '../runs/listing.js';
-import type { Acceptance, RunRecord, RunSummary } from '../runs/record.js';
-import { baseOf, keyHeaders, pathOfRun, queryOf } from './address.js';
-import { asking, definitionBody, planBody, reading, starting, submitting } from './calls.js';
-import { jsonOf } from './errors.js';
-import { EventFeed, type EventOptions, type RunEvent } from './event-feed.js';
+import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
+import { parseJsonBody } from './errors.js';
+import { EventFeed, type EventOptions, type StreamedEvent } from './event-feed.js';
+import {
+  authorizationHeaders,
+  formatQuery,
+  getRequest,
+  parseBaseUrl,
+  pipelineBody,
+  planBody,
+  postRequest,
+  runPath,
+  runRequest,
+  submitRequest,
+} from './http-request.js';
 import type {
   AsyncPlanRunRequest,
   AsyncRunRequest,
   CancelOptions,
   ChangeOptions,
-  CheckOptions,
-  GivenDefinition,
+  DefinitionOrText,
   ListQuery,
-  PlanCheckOptions,
   PlanRunRequest,
   RecordOptions,
   RequestOptions,
   RerunOptions,
   RunRequest,
-  Submission,
   SubmitOptions,
   ToolList,
+  ValidateOptions,
+  ValidatePlanOptions,
   VersionedRecord,
 } from './requests.js';
-import { pause } from './retry.js';
+import { abortableDelay } from './retry.js';
 import { Transport } from './transport.js';
 
 export interface ClientOptions {
   /** Default `http://127.0.0.1:8000`. */
   readonly url?: string | undefined;
-  /** What the server asks callers for, when it does (D37). */
+  /** API key, for servers that require one (D37). */
   readonly key?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
   readonly clock?: Clock | undefined;
-  /** Further attempts of a request that changes nothing, or has an idempotency key. Default 3. */
+  /** How often a request is retried that changes nothing, or has an idempotency key. Default 3. */
   readonly retries?: number | undefined;
 }
 
-/** @throws WavetrainError `bad_usage` for an address or a key that cannot be one */
-function transportOf(options: ClientOptions): Transport {
-  const { url = 'http://127.0.0.1:8000', key, clock = systemClock, retries = 3 } = options;
-  return new Transport({
-    base: baseOf(url),
-    headers: { accept: 'application/json', ...keyHeaders(key) },
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-    clock,
-    retries,
-  });
-}
-
 /** Seconds that one request waits for a run to settle. */
-const WAIT = 30;
-/** Between two of those requests, should a server answer at once. */
-const LEAST_PAUSE_MS = 250;
+const WAIT_SECONDS = 30;
+/** Minimum delay between two of those requests, for servers that respond at once. */
+const MIN_POLL_DELAY_MS = 250;
 
 /**
- * Drives a Wavetrain server over HTTP.
+ * Controls a Wavetrain server over HTTP.
  *
- * Every method rejects with a RequestError when the server refuses, with the code `server_unreachable` when none
- * answers, and with the reason of the signal once that is given.
+ * Every method rejects with a RequestError when the server rejects the request, with the code `server_unreachable` when
+ * no server responds, and with the reason of the signal once it is aborted.
  */
 export class WavetrainClient {
   readonly #transport: Transport;
 
-  /** @throws WavetrainError `bad_usage` for an address or a key that cannot be one */
-  constructor(options: ClientOptions = {}) {
-    this.#transport = transportOf(options);
+  /** @throws WavetrainError `bad_usage` for an invalid URL or key */
+  constructor({
+    url = 'http://127.0.0.1:8000',
+    key,
+    clock = systemClock,
+    retries = 3,
+    ...options
+  }: ClientOptions = {}) {
+    this.#transport = new Transport({
+      baseUrl: parseBaseUrl(url),
+      headers: { accept: 'application/json', ...authorizationHeaders(key) },
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+      clock,
+      retries,
+    });
   }
 
-  /** Is the server alive? */
+  /** Checks that the server is alive. */
   health(options: RequestOptions = {}): Promise<{ readonly status: 'ok' }> {
     return this.#get('/health', options);
   }
 
-  /** The tools that tasks may call. */
+  /** Returns the tools that tasks may call. */
   tools(options: RequestOptions = {}): Promise<ToolList> {
     return this.#get('/pipelines/tools', options);
   }
 
-  /** Checks a definition; one with errors is answered too, with `ok: false`. */
-  validate(definition: GivenDefinition, options: CheckOptions = {}): Promise<ValidationReport> {
-    return this.#post('/pipelines/validate', definitionBody(definition, options), options);
+  /** Validates a pipeline. Resolves with `ok: false` if it has errors. */
+  validate(pipeline: DefinitionOrText, options: ValidateOptions = {}): Promise<ValidationReport> {
+    return this.#post('/pipelines/validate', pipelineBody(pipeline, options), options);
   }
 
-  /** The waves of a definition, as data or drawn. */
-  graph(definition: GivenDefinition, options?: CheckOptions): Promise<Graph>;
+  /** Returns the waves of a pipeline, as data or as a diagram. */
+  graph(pipeline: DefinitionOrText, options?: ValidateOptions): Promise<Graph>;
   graph(
-    definition: GivenDefinition,
-    options: CheckOptions & { readonly format: 'mermaid' | 'dot' },
+    pipeline: DefinitionOrText,
+    options: ValidateOptions & { readonly format: 'mermaid' | 'dot' },
   ): Promise<string>;
   async graph(
-    definition: GivenDefinition,
-    options: CheckOptions & { readonly format?: 'mermaid' | 'dot' } = {},
+    pipeline: DefinitionOrText,
+    options: ValidateOptions & { readonly format?: 'mermaid' | 'dot' } = {},
   ): Promise<Graph | string> {
     const { format } = options;
-    const path = `/pipelines/graph${queryOf({ format })}`;
-    const body = definitionBody(definition, options);
+    const path = `/pipelines/graph${formatQuery({ format })}`;
+    const body = pipelineBody(pipeline, options);
     if (format === undefined) return this.#post<Graph>(path, body, options);
-    const answer = await this.#transport.send({ ...asking(path, body, options), headers: { accept: '*/*' } });
-    return answer.text;
+    const request = { ...postRequest(path, body, options), headers: { accept: '*/*' } };
+    return (await this.#transport.send(request)).text;
   }
 
   /**
-   * Runs a pipeline and waits for its result: never sent twice. Node's own fetch waits five minutes; a run that may
-   * take longer is submitted, and waited for with {@link settled}.
+   * Runs a pipeline and waits for its result. Never retried. The `fetch` of Node.js waits at most five minutes: submit
+   * longer runs and wait for them with {@link settled}.
    *
-   * @throws FailedRunError `task_failed`, with every failure
+   * Rejects with a FailedRunError (`task_failed`) that has every failure.
+   *
+   * @param request text is a definition in YAML or JSON
    */
-  run(request: Submission<RunRequest>, options: RequestOptions = {}): Promise<RunResult> {
-    return this.#transport.json(starting('/pipelines/run', request, options));
+  run(request: string | RunRequest, options: RequestOptions = {}): Promise<RunResult> {
+    return this.#transport.json(runRequest('/pipelines/run', request, options));
   }
 
-  /** Starts a run. Sent again after a broken connection only with an idempotency key. */
-  submit(request: Submission<AsyncRunRequest>, options: SubmitOptions = {}): Promise<Acceptance> {
-    return this.#transport.json(submitting('/pipelines/run_async', request, options));
+  /**
+   * Starts a run. Retried only with an idempotency key.
+   *
+   * @param request text is a definition in YAML or JSON
+   */
+  submit(request: string | AsyncRunRequest, options: SubmitOptions = {}): Promise<AcceptedRun> {
+    return this.#transport.json(submitRequest('/pipelines/run_async', request, options));
   }
 
-  /** Checks a plan; a sub-pipeline whose pipeline is not given is checked by what the plan says of it. */
-  validatePlan(plan: GivenDefinition, options: PlanCheckOptions = {}): Promise<PlanReport> {
+  /** Validates a plan. A sub-pipeline without its pipeline is checked by what the plan declares about it. */
+  validatePlan(plan: DefinitionOrText, options: ValidatePlanOptions = {}): Promise<PlanReport> {
     return this.#post('/plans/validate', planBody(plan, options), options);
   }
 
   /**
-   * Runs a plan and waits for its result, as {@link run} does for a pipeline.
+   * Runs a plan and waits for its result, like {@link run}.
    *
-   * @throws FailedRunError `task_failed`, with the sub-pipeline whose task it was
+   * Rejects with a FailedRunError (`task_failed`) that names the sub-pipeline of the failed task.
    */
-  runPlan(request: Submission<PlanRunRequest>, options: RequestOptions = {}): Promise<PlanResult> {
-    return this.#transport.json(starting('/plans/run', request, options));
+  runPlan(request: string | PlanRunRequest, options: RequestOptions = {}): Promise<PlanResult> {
+    return this.#transport.json(runRequest('/plans/run', request, options));
   }
 
-  /** Starts a run of a plan, which is a run like any other. Sent again as {@link submit} is. */
-  submitPlan(request: Submission<AsyncPlanRunRequest>, options: SubmitOptions = {}): Promise<Acceptance> {
-    return this.#transport.json(submitting('/plans/run_async', request, options));
+  /** Starts the run of a plan, like {@link submit}. */
+  submitPlan(request: string | AsyncPlanRunRequest, options: SubmitOptions = {}): Promise<AcceptedRun> {
+    return this.#transport.json(submitRequest('/plans/run_async', request, options));
   }
 
-  /** A run as it is now, or once it has settled when it is told to wait. */
+  /** Returns the current record of a run; with `wait`, as soon as the run has settled. */
   async record(runId: string, { wait, ...options }: RecordOptions = {}): Promise<RunRecord> {
-    return this.#get(pathOfRun(runId) + queryOf({ wait }), options);
+    return this.#get(runPath(runId) + formatQuery({ wait }), options);
   }
 
-  /** A run as it is now, unless it is as it was when `etag` was given; with `wait` once something has changed. */
+  /** Returns the record of a run if it differs from version `etag`; with `wait`, as soon as it does. */
   async changed(runId: string, { etag, wait, ...options }: ChangeOptions = {}): Promise<VersionedRecord> {
-    const path = pathOfRun(runId) + queryOf({ wait });
+    const path = runPath(runId) + formatQuery({ wait });
     const headers = etag === undefined ? {} : { 'if-none-match': etag };
-    const answer = await this.#transport.send({ ...reading(path, options), headers });
-    const record = answer.status === 304 ? null : (jsonOf(answer, this.#transport.base) as RunRecord);
-    return { record, etag: answer.headers.get('etag') ?? '' };
+    const response = await this.#transport.send({ ...getRequest(path, options), headers });
+    const record =
+      response.status === 304 ? null : (parseJsonBody(response, this.#transport.baseUrl) as RunRecord);
+    return { record, etag: response.headers.get('etag') ?? '' };
   }
 
-  /** The record of a run once it has settled, however long that takes and however it ended. */
+  /** Resolves with the record of a run once it has settled, however long that takes and whatever its status is. */
   async settled(runId: string, options: RequestOptions = {}): Promise<RunRecord> {
     for (;;) {
-      const record = await this.record(runId, { ...options, wait: WAIT });
+      const record = await this.record(runId, { ...options, wait: WAIT_SECONDS });
       if (record.settled) return record;
-      await pause(LEAST_PAUSE_MS, this.#transport.clock, options.signal);
+      await abortableDelay(MIN_POLL_DELAY_MS, this.#transport.clock, options.signal);
     }
   }
 
-  /** One page of the runs that are kept, the newest first. */
+  /** Returns one page of the runs that the server keeps, newest first. */
   list({ signal, ...query }: ListQuery = {}): Promise<RunPage> {
-    return this.#get(`/pipelines/runs${queryOf(query)}`, { ...(signal && { signal }) });
+    return this.#get(`/pipelines/runs${formatQuery(query)}`, { signal });
   }
 
-  /** All runs that are kept, the newest first; the pages are fetched as they are needed. */
+  /** Iterates over all runs that the server keeps, newest first. Fetches pages on demand. */
   async *runs(query: ListQuery = {}): AsyncGenerator<RunSummary, void, undefined> {
     let { cursor } = query;
     for (;;) {
@@ -179,39 +195,39 @@ export class WavetrainClient {
     }
   }
 
-  /** Cancels a run. The wave at work finishes first, unless `force` tells its tools to stop. */
+  /** Cancels a run. The current wave finishes first, unless `force` stops its tools. */
   async cancel(runId: string, { force, ...options }: CancelOptions = {}): Promise<RunRecord> {
-    return this.#post(`${pathOfRun(runId)}/cancel`, force === undefined ? {} : { force }, options);
+    return this.#post(`${runPath(runId)}/cancel`, { force }, options);
   }
 
-  /** Runs a settled run once more, as a new one. */
-  async rerun(runId: string, { from, ...options }: RerunOptions = {}): Promise<Acceptance> {
-    return this.#post(`${pathOfRun(runId)}/rerun`, from === undefined ? {} : { from }, options);
+  /** Starts a new run that repeats a settled one. */
+  async rerun(runId: string, { from, ...options }: RerunOptions = {}): Promise<AcceptedRun> {
+    return this.#post(`${runPath(runId)}/rerun`, { from }, options);
   }
 
-  /** Forgets a settled run. */
+  /** Deletes a settled run. */
   async remove(runId: string, options: RequestOptions = {}): Promise<void> {
-    await this.#transport.send({ method: 'DELETE', path: pathOfRun(runId), ...options });
+    await this.#transport.send({ method: 'DELETE', path: runPath(runId), ...options });
   }
 
-  /** The tree of actors behind a run, as XState makes it. */
+  /** Returns the persisted XState snapshot of a run and its actors. */
   async snapshot(runId: string, options: RequestOptions = {}): Promise<Record<string, unknown>> {
-    return this.#get(`${pathOfRun(runId)}/snapshot`, options);
+    return this.#get(`${runPath(runId)}/snapshot`, options);
   }
 
   /**
-   * The events of a run as they happen, until it has settled: each once and in order, though connections break. Events
-   * that the server keeps no longer are told as one of the kind `gap`. To leave the loop ends the request.
+   * Iterates over the events of a run until it has settled: each once and in order, reconnecting when a connection
+   * breaks. If the server has dropped events, one of the kind `gap` says which. Leaving the loop ends the request.
    */
-  events(runId: string, options: EventOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
-    return new EventFeed(this.#transport, runId, options).events();
+  events(runId: string, options: EventOptions = {}): AsyncGenerator<StreamedEvent, void, undefined> {
+    return new EventFeed(this.#transport, runId, options).read();
   }
 
   #get<T>(path: string, options: RequestOptions): Promise<T> {
-    return this.#transport.json<T>(reading(path, options));
+    return this.#transport.json<T>(getRequest(path, options));
   }
 
   #post<T>(path: string, body: object, options: RequestOptions): Promise<T> {
-    return this.#transport.json<T>(asking(path, body, options));
+    return this.#transport.json<T>(postRequest(path, body, options));
   }
 }

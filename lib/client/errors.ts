@@ -1,43 +1,53 @@
-import { type ErrorCode, messageOf, type TaskFailure, WavetrainError } from '../common/errors.js';
+import {
+  type ErrorCode,
+  errorCode,
+  errorMessage,
+  type TaskFailure,
+  WavetrainError,
+} from '../common/errors.js';
 import type { ValidationReport } from '../pipelines/report.js';
 
-/** What the body of an error says, under `detail` (D32). */
+/** The `detail` of an error response (D32). */
 export interface ErrorDetail {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Of an invalid definition: every error, as a sentence. */
+  /** For an invalid definition: every error, as a sentence. */
   readonly errors?: readonly string[];
-  /** Of an invalid definition: errors and warnings as data. */
+  /** For an invalid definition: errors and warnings as data. */
   readonly problems?: ValidationReport['problems'];
-  /** Of a failed run: the task that failed first, and what of; of a plan, whose task it was. */
+  /** For a failed run: the first task that failed, its error, and in a plan its sub-pipeline. */
   readonly sub_pipeline?: string;
   readonly task_id?: string;
   readonly error?: string;
   readonly failures?: readonly TaskFailure[];
   /** The run that the error is about. */
   readonly run_id?: string;
-  /** Of a bug: the id under which the server's log tells more. */
+  /** For a bug: the id under which the server's log has the details. */
   readonly id?: string;
 }
 
-interface Facts {
+interface RequestErrorOptions {
   readonly status?: number | undefined;
   readonly detail?: ErrorDetail | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** A request that was refused, or that no server answered (code `server_unreachable`). */
+/** A request that the server rejected, or that no Wavetrain server responded to (code `server_unreachable`). */
 export class RequestError extends WavetrainError {
   override readonly name: string = 'RequestError';
-  /** HTTP status; undefined when there was no answer. */
+  /** HTTP status; undefined when there was no response. */
   readonly status: number | undefined;
-  /** All that the server said; undefined when it was no Wavetrain that answered, or nobody. */
+  /** The detail of the response; undefined when there was none, or not from a Wavetrain server. */
   readonly detail: ErrorDetail | undefined;
-  /** How long the server asks to be left alone. */
+  /** The Retry-After header in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: ErrorCode, message: string, { status, detail, retryAfterMs, cause }: Facts = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { status, detail, retryAfterMs, cause }: RequestErrorOptions = {},
+  ) {
     super(code, message, { fault: status !== undefined && status < 500 ? 'caller' : 'service', cause });
     this.status = status;
     this.detail = detail;
@@ -45,11 +55,11 @@ export class RequestError extends WavetrainError {
   }
 }
 
-/** A run that was waited for failed: `task_id` and `error` are of the failure that came first (D16, D47). */
+/** A synchronous run failed: `task_id` and `error` are those of the first failure (D16, D47). */
 export class FailedRunError extends RequestError {
   override readonly name = 'FailedRunError';
   readonly run_id: string;
-  /** Of a plan; undefined when the run was of a pipeline. */
+  /** The sub-pipeline of the task; undefined in the run of a pipeline. */
   readonly sub_pipeline: string | undefined;
   readonly task_id: string;
   readonly error: string;
@@ -65,80 +75,86 @@ export class FailedRunError extends RequestError {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was lost',
-  UND_ERR_SOCKET: 'the connection was lost',
-  EPIPE: 'the connection was lost',
-  ENOTFOUND: 'its name is not known',
-  EAI_AGAIN: 'its name cannot be looked up',
-  ETIMEDOUT: 'it does not answer',
-  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
-  UND_ERR_HEADERS_TIMEOUT: 'it took too long to answer; for long runs use submit and settled',
-  UND_ERR_BODY_TIMEOUT: 'it took too long to answer',
-};
+const CONNECTION_ERRORS: ReadonlyMap<string | undefined, string> = new Map([
+  ['ECONNREFUSED', 'the connection was refused'],
+  ['ECONNRESET', 'the connection was lost'],
+  ['UND_ERR_SOCKET', 'the connection was lost'],
+  ['EPIPE', 'the connection was lost'],
+  ['ENOTFOUND', 'the host name is unknown'],
+  ['EAI_AGAIN', 'the host name cannot be resolved'],
+  ['ETIMEDOUT', 'the server does not respond'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'the server does not respond'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'the response took too long; for long runs use submit and settled'],
+  ['UND_ERR_BODY_TIMEOUT', 'the response took too long'],
+]);
 
-/** What `fetch` rejected with, in words: its own say no more than that it failed. */
-export function connectionError(thrown: unknown, url: string): RequestError {
-  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown;
-  const code =
-    typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : undefined;
-  const reason = REASONS[code ?? ''] ?? messageOf(cause);
+/** Explains why `fetch` rejected: its own message says only that it failed. */
+export function connectionError(error: unknown, url: string): RequestError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const reason = CONNECTION_ERRORS.get(errorCode(cause)) ?? errorMessage(cause);
   return new RequestError('server_unreachable', `cannot reach a server at ${url}: ${reason}`, {
-    cause: thrown,
+    cause: error,
   });
 }
 
-/** What an answer was, once it is read. */
-export interface Answer {
+/** A response whose body has been read. */
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** The error that an answer tells. */
-export function refusalOf(answer: Answer, url: string, retryAfterMs: number | undefined): RequestError {
-  const { status } = answer;
-  const detail = detailIn(answer);
-  if (detail === undefined) return strangeAnswer(answer, url, retryAfterMs);
+/** Converts an error response. */
+export function toRequestError(
+  response: HttpResponse,
+  url: string,
+  retryAfterMs: number | undefined,
+): RequestError {
+  const { status } = response;
+  const detail = readDetail(response);
+  if (detail === undefined) return unexpectedResponse(response, url, retryAfterMs);
   if (detail.code === 'task_failed') return new FailedRunError(detail, status);
   return new RequestError(detail.code, detail.message, { status, detail, retryAfterMs });
 }
 
-/** The JSON of an answer. Throws `server_unreachable` when it is none: something else has answered. */
-export function jsonOf(answer: Answer, url: string): unknown {
-  const value = parsed(answer);
-  if (value === undefined) throw strangeAnswer(answer, url);
+/**
+ * Parses the body of a response.
+ *
+ * @throws RequestError `server_unreachable` when it is not JSON, because it cannot come from a Wavetrain server
+ */
+export function parseJsonBody(response: HttpResponse, url: string): unknown {
+  const value = tryParse(response.text);
+  if (value === undefined) throw unexpectedResponse(response, url);
   return value;
 }
 
-function detailIn(answer: Answer): ErrorDetail | undefined {
-  const body = parsed(answer);
+function readDetail({ text }: HttpResponse): ErrorDetail | undefined {
+  const body = tryParse(text);
   if (typeof body !== 'object' || body === null || !('detail' in body)) return undefined;
   const { detail } = body as { detail: Partial<ErrorDetail> | null };
   if (typeof detail?.code !== 'string' || typeof detail.message !== 'string') return undefined;
   return detail as ErrorDetail;
 }
 
-function parsed({ text }: Answer): unknown {
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // told by whoever asks
+    return undefined;
   }
 }
 
-/** A proxy, or a server of another kind. */
-export function strangeAnswer(
-  { status, headers }: Pick<Answer, 'status' | 'headers'>,
+/** A response that a proxy or another kind of server has sent. */
+export function unexpectedResponse(
+  { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
   url: string,
   retryAfterMs?: number,
 ): RequestError {
   const location = headers.get('location');
-  const said = headers.get('content-type') ?? 'no content';
+  const type = headers.get('content-type') ?? 'no content';
   const message =
     status >= 300 && status < 400 && location !== null
-      ? `${url} leads elsewhere (${status}): use the address ${location} leads to`
-      : `${url} answered ${status} with ${said}, which is no answer of Wavetrain: another server, or a proxy before it?`;
+      ? `${url} redirects to ${location} (${status}): use the address of the server there`
+      : `${url} responded with ${status} and ${type}, which is not a response of Wavetrain: is there another server, or a proxy?`;
   return new RequestError('server_unreachable', message, { status, retryAfterMs });
 }

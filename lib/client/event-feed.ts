@@ -1,38 +1,39 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import { pathOfRun } from './address.js';
-import { connectionError, jsonOf, RequestError, strangeAnswer } from './errors.js';
-import { pause, retryDelay } from './retry.js';
+import { connectionError, parseJsonBody, RequestError, unexpectedResponse } from './errors.js';
+import { runPath } from './http-request.js';
+import { abortableDelay, retryDelay } from './retry.js';
 import type { Transport } from './transport.js';
 
-/** The events between number `after` and number `next` are kept no longer. */
+/** The server has dropped the events between the numbers `after` and `next`. */
 export interface GapNotice {
   readonly kind: 'gap';
   readonly after: number;
   readonly next: number;
 }
 
-export type RunEvent = LiveEvent | GapNotice;
+/** An event of a run, or a gap between two of them. */
+export type StreamedEvent = LiveEvent | GapNotice;
 
 export interface EventOptions {
-  /** Number of the last event that is known already. Default 0. */
+  /** Number of the last event that the caller has. Default 0. */
   readonly after?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Attempts without any word from the server, once it was reached: about half a minute. */
-const MOST_FAILURES = 8;
+/** Failed attempts in a row after the server was reached once: about half a minute. */
+const MAX_FAILURES = 8;
 
-/** Reads the events of one run, over as many connections as it takes: each event once, and in order (D30). */
+/** Reads the events of one run over as many connections as needed: each event once, and in order (D30). */
 export class EventFeed {
   readonly #transport: Transport;
   readonly #runId: string;
   readonly #signal: AbortSignal | undefined;
-  /** Number of the last event that was handed on. */
+  /** Number of the last event that was yielded. */
   #last: number;
   #wasReached = false;
-  /** Attempts since the last word from the server. */
+  /** Attempts since the last frame from the server. */
   #failures = 0;
 
   constructor(transport: Transport, runId: string, { after = 0, signal }: EventOptions) {
@@ -42,136 +43,142 @@ export class EventFeed {
     this.#signal = signal;
   }
 
-  async *events(): AsyncGenerator<RunEvent, void, undefined> {
+  async *read(): AsyncGenerator<StreamedEvent, void, undefined> {
     for (;;) {
       try {
-        if (yield* this.#connection()) return;
-        throw new RequestError('server_unreachable', `${this.#transport.base} broke off the events`);
-      } catch (thrown) {
-        await this.#waitAfter(thrown);
+        if (yield* this.#readConnection()) return;
+        const message = `${this.#transport.baseUrl} closed the event stream before its end`;
+        throw new RequestError('server_unreachable', message);
+      } catch (error) {
+        await this.#waitForRetry(error);
       }
     }
   }
 
-  /** What one connection brings. Returns true when nothing more will come. */
-  async *#connection(): AsyncGenerator<RunEvent, boolean, undefined> {
-    const silence = new Silence(this.#transport.clock);
+  /** Yields the events of one connection. Returns true after the last event of the run. */
+  async *#readConnection(): AsyncGenerator<StreamedEvent, boolean, undefined> {
+    const timeout = new IdleTimeout(this.#transport.clock);
     try {
-      const response = await this.#open(silence.signal);
+      const response = await this.#connect(timeout.signal);
       this.#wasReached = true;
       if (response.status === 204 || response.body === null) return true;
-      for await (const frame of eventFrames(response.body)) {
-        silence.heard();
+      for await (const frame of readFrames(response.body)) {
+        timeout.reset();
         this.#failures = 0;
-        if (frame === 'beat') continue;
+        if (frame === 'heartbeat') continue;
         if (frame.event === 'end') return true;
-        const event = this.#eventIn(frame.data, frame.event, response);
+        const event = this.#parseFrame(frame, response);
         if (event !== undefined) yield event;
       }
       return false;
-    } catch (thrown) {
+    } catch (error) {
       this.#signal?.throwIfAborted();
-      throw thrown instanceof RequestError ? thrown : connectionError(thrown, this.#transport.base);
+      throw error instanceof RequestError ? error : connectionError(error, this.#transport.baseUrl);
     } finally {
-      silence.end();
+      timeout.end();
     }
   }
 
-  async #open(silence: AbortSignal): Promise<Response> {
+  async #connect(timeout: AbortSignal): Promise<Response> {
     const response = await this.#transport.open({
       method: 'GET',
-      path: `${pathOfRun(this.#runId)}/events`,
+      path: `${runPath(this.#runId)}/events`,
       headers: {
         accept: 'text/event-stream',
         ...(this.#last > 0 && { 'last-event-id': String(this.#last) }),
       },
-      signal: this.#signal === undefined ? silence : AbortSignal.any([this.#signal, silence]),
+      signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
     });
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     if (response.status === 204 || isStream) return response;
-    throw strangeAnswer(response, this.#transport.base);
+    throw unexpectedResponse(response, this.#transport.baseUrl);
   }
 
-  /** Undefined for what is known already, and for frames of a kind that this version does not know. */
-  #eventIn(text: string, name: string | undefined, { status, headers }: Response): RunEvent | undefined {
-    const data = (): unknown => jsonOf({ status, headers, text }, this.#transport.base);
-    if (name === 'gap') return this.#gap(data() as Omit<GapNotice, 'kind'>);
+  /** Returns undefined for events that were yielded before, and for kinds of frames that this version does not know. */
+  #parseFrame(
+    { event: name, data: text }: EventSourceMessage,
+    { status, headers }: Response,
+  ): StreamedEvent | undefined {
+    const parse = (): unknown => parseJsonBody({ status, headers, text }, this.#transport.baseUrl);
+    if (name === 'gap') return this.#acceptGap(parse() as Omit<GapNotice, 'kind'>);
     if (name !== undefined) return undefined;
-    const event = data() as LiveEvent;
+    const event = parse() as LiveEvent;
     if (event.seq <= this.#last) return undefined;
     this.#last = event.seq;
     return event;
   }
 
-  #gap({ after, next }: Omit<GapNotice, 'kind'>): GapNotice | undefined {
+  #acceptGap({ after, next }: Omit<GapNotice, 'kind'>): GapNotice | undefined {
     if (next - 1 <= this.#last) return undefined;
-    // Told once, though the connection may break before the next event.
+    // Reports the gap once, even if the connection breaks before the next event.
     this.#last = next - 1;
     return { kind: 'gap', after, next };
   }
 
-  async #waitAfter(thrown: unknown): Promise<void> {
-    const most = this.#wasReached ? MOST_FAILURES : this.#transport.retries;
-    const delayMs = this.#failures < most ? retryDelay(thrown, this.#failures) : undefined;
-    if (delayMs === undefined) throw thrown;
+  async #waitForRetry(error: unknown): Promise<void> {
+    const maxFailures = this.#wasReached ? MAX_FAILURES : this.#transport.retries;
+    const delayMs = this.#failures < maxFailures ? retryDelay(error, this.#failures) : undefined;
+    if (delayMs === undefined) throw error;
     this.#failures += 1;
-    await pause(delayMs, this.#transport.clock, this.#signal);
+    await abortableDelay(delayMs, this.#transport.clock, this.#signal);
   }
 }
 
-/** The server says something every 15 seconds; who has not heard it three times has lost it. */
-const LONGEST_SILENCE_MS = 45_000;
+/** Three missed heartbeats: the server sends one every 15 seconds. */
+const IDLE_LIMIT_MS = 45_000;
 
-/** Ends a connection on which nothing comes any more: not every one that broke says so. */
-class Silence {
+/** Aborts a connection on which nothing arrives any more: a broken connection does not always report an error. */
+class IdleTimeout {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
   #timer: unknown;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.heard();
+    this.reset();
   }
 
-  /** Given when it has been silent too long, or when {@link end} was called. */
+  /** Aborted when the connection has been idle too long, or when {@link end} was called. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Something was heard. */
-  heard(): void {
+  /** To be called whenever something arrives. */
+  reset(): void {
     this.#clock.clearTimeout(this.#timer);
-    this.#timer = this.#clock.setTimeout(() => this.#give('nothing was heard of it'), LONGEST_SILENCE_MS);
+    this.#timer = this.#clock.setTimeout(
+      () => this.#abort(`no data for ${IDLE_LIMIT_MS / 1000} seconds`),
+      IDLE_LIMIT_MS,
+    );
   }
 
   end(): void {
     this.#clock.clearTimeout(this.#timer);
-    this.#give('nobody listens any more');
+    this.#abort('the events are no longer needed');
   }
 
-  #give(reason: string): void {
+  #abort(reason: string): void {
     this.#controller.abort(new Error(reason));
   }
 }
 
-/** A frame of a stream of Server-Sent Events; `beat` is a comment, which says that both sides are still there. */
-type EventFrame = 'beat' | EventSourceMessage;
-
-/** The frames of an answer, as they come. One that was cut off is not among them. */
-async function* eventFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<EventFrame> {
+/** Parses Server-Sent Events as they arrive. Comments are heartbeats; an incomplete last frame is dropped. */
+async function* readFrames(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<'heartbeat' | EventSourceMessage> {
   const decoder = new TextDecoder();
-  let frames: EventFrame[] = [];
+  let frames: ('heartbeat' | EventSourceMessage)[] = [];
   const parser = createParser({
     onEvent: (message) => void frames.push(message),
-    onComment: () => void frames.push('beat'),
+    onComment: () => void frames.push('heartbeat'),
   });
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
     parser.feed(decoder.decode(value, { stream: true }));
-    const ready = frames;
+    const received = frames;
     frames = [];
-    yield* ready;
+    yield* received;
   }
 }

@@ -1,40 +1,38 @@
-/** A client for Wavetrain servers, to be imported as `wavetrain/client`. */
+/** A client for Wavetrain servers, imported as `wavetrain/client`. */
 export { WavetrainClient } from './client.js';
 export type { ClientOptions } from './client.js';
-export type { EventOptions, GapNotice, RunEvent } from './event-feed.js';
+export type { EventOptions, GapNotice, StreamedEvent } from './event-feed.js';
 export { type ErrorDetail, FailedRunError, RequestError } from './errors.js';
 export type {
   AsyncPlanRunRequest,
   AsyncRunRequest,
   CancelOptions,
   ChangeOptions,
-  CheckOptions,
-  GivenDefinition,
-  GivenPipelines,
+  DefinitionOrText,
   ListQuery,
-  PlanCheckOptions,
   PlanRunRequest,
   RecordOptions,
   RequestOptions,
   RerunOptions,
   RunRequest,
-  Submission,
   SubmitOptions,
+  SubPipelineDefinitions,
   ToolList,
+  ValidateOptions,
+  ValidatePlanOptions,
   VersionedRecord,
 } from './requests.js';
 
-// What it answers
+// The types of responses
 export type { RunStatus } from '../../machines/types.js';
 export type { LiveEvent, TaskEvent } from '../execution/events/event.js';
-export type { PlanOutcome, PlanResult } from '../execution/results.js';
-export type { RunOutcome, RunResult } from '../execution/results.js';
+export type { PlanOutcome, PlanResult, RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/run-inputs.js';
 export type { Graph } from '../pipelines/graph.js';
 export type { ValidationReport } from '../pipelines/report.js';
-export type { PlanReport } from '../plans/load.js';
+export type { PlanReport } from '../plans/report.js';
 export type { PlanStatistics } from '../plans/statistics.js';
 export type { RunPage } from '../runs/listing.js';
-export type { Acceptance, RunRecord, RunSummary } from '../runs/record.js';
-export type { ToolMetadata } from '../tools/metadata.js';
+export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
+export type { ToolMetadata } from '../tools/catalog.js';
 export { type ErrorCode, type TaskFailure, WavetrainError } from '../common/errors.js';

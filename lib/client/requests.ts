@@ -1,100 +1,97 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
-import type { ToolMetadata } from '../tools/metadata.js';
+import type { ToolMetadata } from '../tools/catalog.js';
 
-/** Ends the waiting for a request, and the request. */
 export interface RequestOptions {
+  /** Aborts the request. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A definition: text in YAML or JSON, or the object that it stands for. */
-export type GivenDefinition = string | object;
+/** A definition: an object, or its text in YAML or JSON. */
+export type DefinitionOrText = string | object;
 
-/** What a run that is waited for starts from. A definition as text travels alone: see {@link Submission}. */
+/** Starts the run of a pipeline. A definition as text is sent alone, without this object. */
 export interface RunRequest extends Omit<RunInputs, 'pipeline' | 'tenant_id'> {
-  /** A definition as an object; parse YAML first when something else goes with it. */
+  /** The definition as an object; to send anything beside a YAML text, parse it first. */
   readonly pipeline: object;
   readonly options?: ExecutionOptions;
 }
 
 export interface AsyncRunRequest extends RunRequest {
-  /** Namespace on the blackboard, and who may see the run. */
+  /** Namespace on the blackboard; also determines who may see the run. */
   readonly tenant_id?: string | undefined;
 }
 
-/** Sub-pipeline id to its pipeline: an object, or text in YAML or JSON. */
-export type GivenPipelines = Readonly<Record<string, GivenDefinition>>;
+/** Sub-pipeline id to its pipeline. */
+export type SubPipelineDefinitions = Readonly<Record<string, DefinitionOrText>>;
 
-/** What a run of a plan that is waited for starts from. */
+/** Starts the run of a plan. A definition as text is sent alone, without this object. */
 export interface PlanRunRequest extends Omit<PlanInputs, 'plan' | 'tenant_id'> {
-  /** A plan as an object; parse YAML first when something else goes with it. */
+  /** The plan as an object; to send anything beside a YAML text, parse it first. */
   readonly plan: object;
-  /** The pipelines that do not stand in the plan: a server reads no files. */
-  readonly pipelines?: GivenPipelines;
+  /** The pipelines that the plan does not contain: a server reads no files. */
+  readonly pipelines?: SubPipelineDefinitions;
 }
 
 export interface AsyncPlanRunRequest extends PlanRunRequest {
-  /** Namespace on the blackboard, and who may see the run. */
+  /** Namespace on the blackboard; also determines who may see the run. */
   readonly tenant_id?: string | undefined;
 }
 
-/** A request, or the text of a definition in YAML or JSON that needs nothing beside it. */
-export type Submission<T extends object> = string | T;
-
-export interface CheckOptions extends RequestOptions {
-  /** Values that the run will be given for the inputs of the pipeline or plan. */
+export interface ValidateOptions extends RequestOptions {
+  /** Values that the run will get as inputs of the pipeline or plan. */
   readonly inputs?: RunInputs['inputs'];
-  /** Values that the run will be given as session. */
+  /** Values that the run will get as session. */
   readonly session?: RunInputs['session'];
 }
 
-export interface PlanCheckOptions extends CheckOptions {
-  /** The pipelines that do not stand in the plan. */
-  readonly pipelines?: GivenPipelines;
+export interface ValidatePlanOptions extends ValidateOptions {
+  /** The pipelines that the plan does not contain. */
+  readonly pipelines?: SubPipelineDefinitions;
 }
 
 export interface SubmitOptions extends RequestOptions {
-  /** Makes it safe to submit again: the same key and request answer the same run (D36). */
+  /** Makes it safe to submit again: the same key with the same request returns the same run (D36). */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface RecordOptions extends RequestOptions {
-  /** Seconds, at most 60, that the server waits for the run to settle before it answers. */
+  /** Seconds, at most 60, that the server waits for the run to settle. */
   readonly wait?: number | undefined;
 }
 
 export interface ChangeOptions extends RequestOptions {
-  /** Of the record that is known already. */
+  /** Version of the last record that the caller has. */
   readonly etag?: string | undefined;
-  /** Seconds, at most 60, that the server waits for any change. */
+  /** Seconds, at most 60, that the server waits for a change. */
   readonly wait?: number | undefined;
 }
 
-/** A record and the version of it; `record` is null when it is the one that was known already. */
 export interface VersionedRecord {
+  /** Null when the record has not changed. */
   readonly record: RunRecord | null;
   readonly etag: string;
 }
 
-/** Which runs are wanted. */
+/** Filters and pages the list of runs. */
 export interface ListQuery extends RequestOptions {
   readonly status?: RunStatus | undefined;
   readonly pipeline_id?: string | undefined;
   readonly tenant_id?: string | undefined;
-  /** Runs on one page, 1 to 500. */
+  /** Page size, 1 to 500. */
   readonly limit?: number | undefined;
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
 export interface CancelOptions extends RequestOptions {
-  /** Also tell the tools in flight to stop. */
+  /** Also stops the tools in flight. */
   readonly force?: boolean | undefined;
 }
 
 export interface RerunOptions extends RequestOptions {
-  /** `failed`, or the id of a task, or of a sub-pipeline of a plan; without it all of it runs again (D35). */
+  /** `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35). */
   readonly from?: string | undefined;
 }
 

@@ -1,120 +1,109 @@
 import type { Clock } from '../common/clock.js';
-import { type Answer, connectionError, jsonOf, refusalOf } from './errors.js';
-import { pause, readRetryAfter, retryDelay } from './retry.js';
+import { connectionError, type HttpResponse, parseJsonBody, toRequestError } from './errors.js';
+import type { HttpRequest } from './http-request.js';
+import { abortableDelay, parseRetryAfter, retryDelay } from './retry.js';
 
-/** One request. */
-export interface Call {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** From the address of the server on, with the query. */
-  readonly path: string;
-  /** Sent as JSON; `yaml` as it is. */
-  readonly body?: unknown;
-  readonly yaml?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
-  /** May be sent again: it changes nothing, or the server knows it by its key. */
-  readonly isRepeatable?: boolean;
-}
-
-interface TransportSettings {
-  readonly base: string;
+interface TransportOptions {
+  readonly baseUrl: string;
+  /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
-  /** Further attempts of a request that may be sent again. */
+  /** How often a repeatable request is retried. */
   readonly retries: number;
 }
 
-/** Sends requests to one server, and tells what went wrong with them. */
+/** Sends requests to one server, retries them and converts failures to RequestErrors. */
 export class Transport {
-  readonly #settings: TransportSettings;
+  readonly #options: TransportOptions;
 
-  constructor(settings: TransportSettings) {
-    this.#settings = settings;
+  constructor(options: TransportOptions) {
+    this.#options = options;
   }
 
-  get base(): string {
-    return this.#settings.base;
+  get baseUrl(): string {
+    return this.#options.baseUrl;
   }
 
   get clock(): Clock {
-    return this.#settings.clock;
+    return this.#options.clock;
   }
 
   get retries(): number {
-    return this.#settings.retries;
+    return this.#options.retries;
   }
 
-  /** The JSON of an answer. */
-  async json<T>(call: Call): Promise<T> {
-    return jsonOf(await this.send(call), this.base) as T;
+  /** Sends a request and parses the JSON of the response. Rejects like {@link send}. */
+  async json<T>(request: HttpRequest): Promise<T> {
+    return parseJsonBody(await this.send(request), this.baseUrl) as T;
   }
 
   /**
-   * The answer to a request, sent again a few times when it may be.
+   * Sends a request, and retries it if it is repeatable.
    *
-   * @throws RequestError for every answer of 300 and above but 304; the reason of the signal, once it is given
+   * Rejects with a RequestError for every status of 300 and above but 304, and with the reason of the signal once it is
+   * aborted.
    */
-  async send(call: Call): Promise<Answer> {
+  async send(request: HttpRequest): Promise<HttpResponse> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#once(call);
-      } catch (thrown) {
-        const isLast = call.isRepeatable !== true || attempt >= this.retries;
-        const delayMs = isLast ? undefined : retryDelay(thrown, attempt);
-        if (delayMs === undefined) throw thrown;
-        await pause(delayMs, this.clock, call.signal);
+        return await this.#sendOnce(request);
+      } catch (error) {
+        const isLast = request.isRepeatable !== true || attempt >= this.retries;
+        const delayMs = isLast ? undefined : retryDelay(error, attempt);
+        if (delayMs === undefined) throw error;
+        await abortableDelay(delayMs, this.clock, request.signal);
       }
     }
   }
 
-  /** An answer whose body is read as it comes; sent once. Fails as {@link send} does. */
-  async open(call: Call): Promise<Response> {
-    const response = await this.#guarded(call, () => this.#fetch(call));
-    if (!isRefusal(response)) return response;
-    throw this.#refusal(await this.#guarded(call, () => read(response)));
+  /** Sends a request once and returns the response with its body still unread. Rejects like {@link send}. */
+  async open(request: HttpRequest): Promise<Response> {
+    const response = await this.#convertErrors(request, () => this.#fetch(request));
+    if (!isError(response)) return response;
+    throw this.#toRequestError(await this.#convertErrors(request, () => readText(response)));
   }
 
-  async #once(call: Call): Promise<Answer> {
-    const answer = await this.#guarded(call, async () => read(await this.#fetch(call)));
-    if (isRefusal(answer)) throw this.#refusal(answer);
-    return answer;
+  async #sendOnce(request: HttpRequest): Promise<HttpResponse> {
+    const response = await this.#convertErrors(request, async () => readText(await this.#fetch(request)));
+    if (isError(response)) throw this.#toRequestError(response);
+    return response;
   }
 
-  #fetch({ method, path, body, yaml, headers, signal }: Call): Promise<Response> {
-    const { base, fetch, headers: own } = this.#settings;
+  #fetch({ method, path, body, yaml, headers, signal }: HttpRequest): Promise<Response> {
+    const { baseUrl, fetch, headers: commonHeaders } = this.#options;
     const text = yaml ?? (body === undefined ? undefined : JSON.stringify(body));
     const type = yaml === undefined ? 'application/json' : 'application/yaml';
-    return fetch(base + path, {
+    return fetch(baseUrl + path, {
       method,
-      headers: { ...own, ...(text !== undefined && { 'content-type': type }), ...headers },
-      // Followed, a POST would become a GET.
+      headers: { ...commonHeaders, ...(text !== undefined && { 'content-type': type }), ...headers },
+      // Following a redirect would turn a POST into a GET.
       redirect: 'manual',
       ...(text !== undefined && { body: text }),
       ...(signal && { signal }),
     });
   }
 
-  async #guarded<T>({ signal }: Call, ask: () => Promise<T>): Promise<T> {
+  async #convertErrors<T>({ signal }: HttpRequest, send: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
     try {
-      return await ask();
-    } catch (thrown) {
+      return await send();
+    } catch (error) {
       signal?.throwIfAborted();
-      throw connectionError(thrown, this.base);
+      throw connectionError(error, this.baseUrl);
     }
   }
 
-  #refusal(answer: Answer): Error {
-    const retryAfterMs = readRetryAfter(answer.headers.get('retry-after'), this.clock.now());
-    return refusalOf(answer, this.base, retryAfterMs);
+  #toRequestError(response: HttpResponse): Error {
+    const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), this.clock.now());
+    return toRequestError(response, this.baseUrl, retryAfterMs);
   }
 }
 
-async function read(response: Response): Promise<Answer> {
+async function readText(response: Response): Promise<HttpResponse> {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-function isRefusal({ status }: { readonly status: number }): boolean {
+function isError({ status }: { readonly status: number }): boolean {
   return status >= 300 && status !== 304;
 }

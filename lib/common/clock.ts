@@ -1,4 +1,4 @@
-/** Time as a parameter (law L5): specs hand in a clock that they turn by hand. */
+/** The source of time, passed as a parameter (law L5), so that specs can control it. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
@@ -6,11 +6,11 @@ export interface Clock {
   clearTimeout(timer: unknown): void;
 }
 
-/** The longest delay that Node's timers hold; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The longest delay of a Node.js timer; a longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  setTimeout: (run, delayMs) => setTimeout(run, Math.min(delayMs, LONGEST_TIMER_MS)),
+  setTimeout: (run, delayMs) => setTimeout(run, Math.min(delayMs, MAX_TIMER_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };

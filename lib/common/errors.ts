@@ -1,8 +1,8 @@
 /**
- * Expected failures. Each has a code and says whose fault it is (law L6); anything else that is thrown is a bug.
+ * The expected errors. Each has a code and the party at fault (law L6); any other thrown value is a bug.
  */
 
-/** Every code an expected failure can carry. The edges map each to an HTTP status or an exit status. */
+/** The codes of expected errors. `lib/http` maps each to an HTTP status, `lib/cli` to an exit status. */
 export type ErrorCode =
   | 'invalid_definition'
   | 'invalid_params'
@@ -21,7 +21,7 @@ export type ErrorCode =
   | 'queue_full'
   | 'shutting_down'
   | 'not_implemented'
-  // of requests over HTTP (D32)
+  // requests over HTTP (D32)
   | 'invalid_request'
   | 'unauthorized'
   | 'forbidden'
@@ -36,10 +36,10 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'too_many_streams'
   | 'internal'
-  // of the client
+  // the client
   | 'server_unreachable';
 
-/** Whose fault it is: the caller's words, a tool at work, or something this version does not do. */
+/** The party at fault: the caller's input, a tool, or the service itself. */
 export type Fault = 'caller' | 'tool' | 'service';
 
 export class WavetrainError extends Error {
@@ -54,7 +54,7 @@ export class WavetrainError extends Error {
   }
 }
 
-/** What the distributed executor answers until it is configured (Errors, rule 5; D52). */
+/** Thrown by the distributed executor until it is configured (Errors, rule 5; D52). */
 export class NotImplementedError extends WavetrainError {
   override readonly name = 'NotImplementedError';
 
@@ -65,19 +65,19 @@ export class NotImplementedError extends WavetrainError {
   }
 }
 
-/** One task, or one item of it, that failed (D16). */
+/** A task, or one of its items, that failed (D16). */
 export interface TaskFailure {
-  /** The sub-pipeline whose task it was, in a run of a plan. */
+  /** The sub-pipeline of the task, in a run of a plan. */
   readonly sub_pipeline?: string;
   readonly task_id: string;
   readonly error: string;
-  /** Attempts made; 0 when the tool was never reached. */
+  /** Attempts made; 0 when the tool was never called. */
   readonly attempts: number;
-  /** Position in the fan-out, from 0. */
+  /** Index in the fan-out, from 0. */
   readonly item?: number;
 }
 
-/** A run failed: `task_id` and `error` are of the failure that came first in time, `failures` has all. */
+/** A run failed: `task_id` and `error` describe the failure that came first in time, `failures` all of them. */
 export class TaskFailedError extends WavetrainError {
   override readonly name = 'TaskFailedError';
   readonly run_id: string;
@@ -85,10 +85,10 @@ export class TaskFailedError extends WavetrainError {
   readonly error: string;
   readonly failures: readonly TaskFailure[];
 
-  /** @param error what the run failed of, should no task have */
+  /** @param error the reason of a run that failed without a failed task */
   constructor(runId: string, failures: readonly TaskFailure[], error: string) {
     const first = failures[0] ?? { task_id: '', error };
-    super('task_failed', failures[0] ? `${whoFailed(failures[0])} failed: ${first.error}` : error, {
+    super('task_failed', failures[0] ? `${describeFailedTask(failures[0])} failed: ${first.error}` : error, {
       fault: 'tool',
     });
     this.run_id = runId;
@@ -98,14 +98,27 @@ export class TaskFailedError extends WavetrainError {
   }
 }
 
-/** `task "t"`, or `sub-pipeline "b", task "t"`. */
-export function whoFailed({ sub_pipeline: subPipeline, task_id: taskId }: TaskFailure): string {
+/** Formats `task "t"`, or `sub-pipeline "b", task "t"`. */
+export function describeFailedTask({ sub_pipeline: subPipeline, task_id: taskId }: TaskFailure): string {
   return `${subPipeline === undefined ? '' : `sub-pipeline "${subPipeline}", `}task "${taskId}"`;
 }
 
+/** Creates the error of a settled run that has no result: `run_cancelled`, or `task_failed` with its failures (D16). */
+export function createRunError(runId: string, { status, failures, error }: SettledRun): WavetrainError {
+  return status === 'cancelled'
+    ? new WavetrainError('run_cancelled', `run ${runId} was cancelled`)
+    : new TaskFailedError(runId, failures, error ?? 'failed');
+}
+
+interface SettledRun {
+  readonly status: string;
+  readonly failures: readonly TaskFailure[];
+  readonly error: string | null | undefined;
+}
+
 /**
- * Thrown by a tool to say how it failed. `retryable: false` spends no further attempt on an error that cannot
- * go away by itself; any other error that a tool throws is retried as the task declares (D2).
+ * Thrown by a tool to control retries: `retryable: false` makes the attempt the last one. Any other error of a tool is
+ * retried as the task declares (D2).
  */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
@@ -115,13 +128,18 @@ export class ToolError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.retryable = options.retryable ?? true;
   }
+
+  /** Creates an error that no further attempt can avoid. */
+  static nonRetryable(message: string, cause?: unknown): ToolError {
+    return new ToolError(message, { retryable: false, cause });
+  }
 }
 
 /**
- * Should a failed attempt be the last one? Asked of the shape and not of the class, because a tool file may carry
- * its own copy of this package. Never throws, whatever was thrown.
+ * Whether a thrown value forbids further attempts. Checks the shape instead of the class, because a tool file may use
+ * its own copy of this package. Never throws.
  */
-export function isFinal(thrown: unknown): boolean {
+export function isNonRetryable(thrown: unknown): boolean {
   try {
     return (
       thrown instanceof Error &&
@@ -134,32 +152,32 @@ export function isFinal(thrown: unknown): boolean {
   }
 }
 
-/** The words of anything that was thrown or rejected, whatever it is. Never throws itself. */
-export function messageOf(thrown: unknown): string {
+/** Returns the message of any thrown value. Never throws. */
+export function errorMessage(thrown: unknown): string {
   try {
-    return shortened(wordsOf(thrown));
+    return shorten(readMessage(thrown));
   } catch {
-    return 'failed with something that cannot be read';
+    return 'failed with a value that cannot be read';
   }
 }
 
-/** Longer messages are data and no words; nobody reads them, and every record would carry them. */
-const LONGEST_MESSAGE = 4000;
+/** A longer message contains data, which every record of the run would keep. */
+const MAX_MESSAGE_LENGTH = 4000;
 
-function shortened(message: string): string {
-  if (message.length <= LONGEST_MESSAGE) return message;
-  const half = LONGEST_MESSAGE / 2;
+function shorten(message: string): string {
+  if (message.length <= MAX_MESSAGE_LENGTH) return message;
+  const half = MAX_MESSAGE_LENGTH / 2;
   return `${message.slice(0, half)} … (${message.length} characters) … ${message.slice(-half)}`;
 }
 
-function wordsOf(thrown: unknown): string {
-  const said: unknown = thrown instanceof Error ? thrown.message || thrown.name : thrown;
-  if (typeof said === 'string' && said !== '') return said;
-  if (said === undefined || said === null || said === '') return 'failed without saying why';
-  return JSON.stringify(said) ?? `failed with a ${typeof said}`;
+function readMessage(thrown: unknown): string {
+  const message: unknown = thrown instanceof Error ? thrown.message || thrown.name : thrown;
+  if (typeof message === 'string' && message !== '') return message;
+  if (message === undefined || message === null || message === '') return 'failed without a message';
+  return JSON.stringify(message) ?? `failed with a ${typeof message}`;
 }
 
-/** The `code` of an error of Node's or of a library, such as `ENOENT`. */
+/** Returns the `code` of an error of Node.js, of a library or of ours: `ENOENT`, `task_failed`. */
 export function errorCode(thrown: unknown): string | undefined {
   if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;

@@ -1,29 +1,29 @@
-/** What tools may take at most, and how far pipelines may run others. */
+/** The limits of tools and of nested pipelines. */
 
-/** Size of one file that a tool reads, in bytes. */
-export const FILE_LIMIT_BYTES = 10 * 2 ** 20;
+/** The size of the largest file that a tool reads. */
+export const MAX_FILE_BYTES = 10 * 2 ** 20;
 
-/** What one expression of the `transform` tool may use. */
+/** The limits of one expression of the `transform` tool. */
 export const EXPRESSION_LIMITS = {
-  /** Time until it is told to stop. */
+  /** Time after which JSONata stops it. */
   timeoutMs: 1000,
-  /** Time after which it is stopped where it stands, because it did not listen. */
+  /** Time after which V8 interrupts it, wherever it is. */
   hardTimeoutMs: 1250,
-  /** Depth of nested evaluation. */
+  /** The depth of nested evaluation. */
   depth: 500,
-  /** Elements of one list that it makes. */
+  /** The elements of one list that it creates. */
   listLength: 1_000_000,
-  /** Memory, where it is evaluated in a process of its own, in MiB. */
+  /** Memory of a worker process, in MiB. */
   memoryMiB: 256,
-  /** Size of its result as JSON, in bytes (roughly: characters). */
+  /** The size of its result as JSON, in characters. */
   resultBytes: 10 * 2 ** 20,
 } as const;
 
-/** How many pipelines may run inside each other, below the one that was submitted. */
-export const MOST_NESTED_PIPELINES = 8;
+/** How deep pipelines may be nested below the submitted one. */
+export const MAX_NESTING_DEPTH = 8;
 
-/** How many may be at work inside the tasks of one submitted run, however deep. */
-export const MOST_LIVING_NESTED = 10_000;
+/** How many pipelines may run at once inside the tasks of one submitted run, at any depth. */
+export const MAX_NESTED_PIPELINES = 10_000;
 
-/** Characters of the file or text that `run_pipeline` is given, as many as over HTTP: reading YAML holds everybody up. */
-export const LONGEST_CALLED_DEFINITION = 256 * 1024;
+/** Characters of a definition for `run_pipeline`, as many as over HTTP: parsing YAML blocks the event loop. */
+export const MAX_CALLED_DEFINITION_LENGTH = 256 * 1024;

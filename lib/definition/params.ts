@@ -1,28 +1,35 @@
 import { compileSchema } from '../common/json-schema/ajv.js';
-import { isObject, type Json, type JsonObject, kindOf, setOwn } from '../common/json.js';
+import { describeViolations, takeViolations } from '../common/json-schema/violation.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
+import { formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
-import { nearest } from './suggest.js';
+import { didYouMean, nearest } from './suggest.js';
 import { scanValue } from './text/scan.js';
 
 export type ResolvedParams =
   | { readonly ok: true; readonly values: JsonObject }
   | { readonly ok: false; readonly problems: string[] };
 
+/** The types a parameter can have (D4). */
+type ParamType = (typeof PARAM_TYPES)[number];
+
+const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list', 'object'] as const;
+
 /**
- * The values of a pipeline's typed parameters (rule 10, D4): those given, coerced and checked, and the defaults of
- * the rest. Reports every parameter that is missing, unknown or of the wrong kind, before anything runs.
+ * Resolves the typed parameters of a pipeline (rule 10, D4): coerces and checks the supplied values and adds the
+ * defaults. Reports every parameter that is missing, unknown or invalid, before anything runs.
  */
 export function resolveParams(
   definition: Pick<PipelineDefinition, 'params'>,
-  given: JsonObject,
+  supplied: JsonObject,
 ): ResolvedParams {
   const declared = new Map(Object.entries(definition.params ?? {}));
   const values: JsonObject = {};
-  const problems = unknownParams(given, declared);
+  const problems = describeUnknownParams(supplied, declared);
   for (const [name, param] of declared) {
-    const own = Object.hasOwn(given, name) ? given[name] : undefined;
+    const own = Object.hasOwn(supplied, name) ? supplied[name] : undefined;
     const value = own === undefined ? param.default : own;
-    if (value === undefined) problems.push(missingParam(name, param));
+    if (value === undefined) problems.push(describeMissingParam(name, param));
     else {
       const resolved = resolveParam(name, param, value as Json);
       if (resolved.ok) setOwn(values, name, resolved.value);
@@ -32,86 +39,75 @@ export function resolveParams(
   return problems.length === 0 ? { ok: true, values } : { ok: false, problems };
 }
 
-/** One value against one declaration: coerced to its type, then held against its JSON Schema keywords. */
+/** How many names a message lists; each unknown name is compared with every declared one. */
+const MAX_NAMES = 20;
+
+function describeUnknownParams(supplied: JsonObject, declared: ReadonlyMap<string, unknown>): string[] {
+  const unknown = Object.keys(supplied).filter((name) => !declared.has(name));
+  return formatFirst(unknown, MAX_NAMES, (name) => {
+    const meant = nearest(name, declared.keys());
+    return `there is no param "${name}"; ${meant === undefined ? listNames(declared) : didYouMean(meant)}`;
+  });
+}
+
+function listNames(declared: ReadonlyMap<string, unknown>): string {
+  if (declared.size === 0) return 'the pipeline has none';
+  const names = [...declared.keys()].slice(0, MAX_NAMES).join(', ');
+  return `the params are ${names}${declared.size > MAX_NAMES ? ', …' : ''}`;
+}
+
+function describeMissingParam(name: string, { type, description }: ParamDefinition): string {
+  const purpose = description === undefined ? '' : `: ${description}`;
+  return `param "${name}" (${type ?? 'string'}) is required${purpose}`;
+}
+
+/** Coerces one value to the declared type, then validates it against the JSON Schema keywords of the declaration. */
 export function resolveParam(
   name: string,
   param: ParamDefinition,
   value: Json,
 ): { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string } {
-  const [broken] = scanValue(value);
-  if (broken !== undefined)
-    return { ok: false, problem: `param "${name}" cannot be used: ${broken.message}` };
+  const [unusable] = scanValue(value);
+  if (unusable !== undefined)
+    return { ok: false, problem: `param "${name}" cannot be used: ${unusable.message}` };
   if (value === null && param.default === null) return { ok: true, value };
   const coerced = coerce(value, param.type ?? 'string');
   if (!coerced.ok) {
-    const problem = `param "${name}" must be ${coerced.expected}; it is ${shown(value)}`;
-    return { ok: false, problem };
+    return { ok: false, problem: `param "${name}" must be ${coerced.expected}, not ${preview(value)}` };
   }
-  const errors = keywordCheck(param)?.(coerced.value) ?? [];
-  return errors.length === 0 ? coerced : { ok: false, problem: `param "${name}" ${errors.join(', and ')}` };
+  const errors = compileKeywords(name, param)?.(coerced.value) ?? [];
+  return errors.length === 0 ? coerced : { ok: false, problem: errors.join('; ') };
+}
+
+function preview(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
 const KEYWORDS = ['enum', 'minimum', 'maximum', 'pattern', 'items', 'properties'] as const;
 
-/** Those that a parameter carries, and that are compiled before a run. */
-export function keywordsOf(param: ParamDefinition): (typeof KEYWORDS)[number][] {
+/** Lists the JSON Schema keywords of a parameter, which are compiled before a run. */
+export function schemaKeywords(param: ParamDefinition): (typeof KEYWORDS)[number][] {
   return KEYWORDS.filter((keyword) => param[keyword] !== undefined);
 }
 
-/** The check of a parameter's JSON Schema keywords; undefined when it has none. Throws when one of them is no schema. */
-export function keywordCheck(param: ParamDefinition): ((value: Json) => string[]) | undefined {
-  const keywords = keywordsOf(param);
+/**
+ * Compiles the JSON Schema keywords of a parameter to a check that returns sentences; undefined when it has none.
+ *
+ * @throws Error when a keyword is not a valid schema
+ */
+export function compileKeywords(
+  name: string,
+  param: ParamDefinition,
+): ((value: Json) => string[]) | undefined {
+  const keywords = schemaKeywords(param);
   if (keywords.length === 0) return undefined;
   const validate = compileSchema(Object.fromEntries(keywords.map((keyword) => [keyword, param[keyword]])));
-  return (value) => {
-    if (validate(value)) return [];
-    return (validate.errors ?? []).map(({ instancePath, message, params: { allowedValues } }) => {
-      const where = instancePath === '' ? '' : `at ${instancePath} `;
-      const allowed = Array.isArray(allowedValues)
-        ? `: ${allowedValues.map((one) => JSON.stringify(one)).join(', ')}`
-        : '';
-      return `${where}${message ?? 'is not valid'}${allowed}`;
-    });
-  };
+  const nouns = { one: `param "${name}": field`, all: `param "${name}"` };
+  return (value) => (validate(value) ? [] : describeViolations(takeViolations(validate, value), nouns));
 }
 
-/** More names than this help nobody, and each costs a look at every known one; the rest is counted. */
-const TOLD = 20;
-
-function unknownParams(given: JsonObject, declared: ReadonlyMap<string, unknown>): string[] {
-  const unknown = Object.keys(given).filter((name) => !declared.has(name));
-  const told = unknown.slice(0, TOLD).map((name) => unknownParam(name, declared));
-  return unknown.length > TOLD ? [...told, `and ${unknown.length - TOLD} more are unknown`] : told;
-}
-
-function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): string {
-  const near = nearest(name, declared.keys());
-  const hint = near === undefined ? namesOf(declared) : `did you mean "${near}"?`;
-  return `there is no param "${name}"; ${hint}`;
-}
-
-function namesOf(declared: ReadonlyMap<string, unknown>): string {
-  if (declared.size === 0) return 'the pipeline has none';
-  const names = [...declared.keys()].slice(0, TOLD).join(', ');
-  return `the params are ${names}${declared.size > TOLD ? ', …' : ''}`;
-}
-
-function missingParam(name: string, { type, description }: ParamDefinition): string {
-  const what = description === undefined ? '' : `: ${description}`;
-  return `param "${name}" (${type ?? 'string'}) is required${what}`;
-}
-
-function shown(value: Json): string {
-  const text = JSON.stringify(value) ?? kindOf(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
-}
-
-/** The types a parameter can have (D4). */
-type ParamType = (typeof PARAM_TYPES)[number];
-
-const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list', 'object'] as const;
-
-/** Says whether it is one; definitions that are not checked yet may hold anything in its place. */
+/** Whether this is a parameter type; a definition that has not been checked may hold anything there. */
 export function isParamType(type: unknown): type is ParamType {
   return PARAM_TYPES.some((known) => known === type);
 }
@@ -120,17 +116,17 @@ type Coerced =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly expected: string };
 
-/** Makes a value one of the type, where nothing is lost by it; lists and objects are never coerced (D4). */
+/** Coerces a value to a type, if nothing is lost; lists and objects are never coerced (D4). */
 export function coerce(value: Json, type: ParamType): Coerced {
   switch (type) {
     case 'string':
-      return isScalarValue(value) ? { ok: true, value: String(value) } : { ok: false, expected: 'text' };
+      return isScalar(value) ? { ok: true, value: String(value) } : { ok: false, expected: 'text' };
     case 'integer':
-      return integerOf(value);
+      return toInteger(value);
     case 'number':
-      return numberOf(value);
+      return toNumber(value);
     case 'boolean':
-      return booleanOf(value);
+      return toBoolean(value);
     case 'list':
       return Array.isArray(value) ? { ok: true, value } : { ok: false, expected: 'a list' };
     case 'object':
@@ -138,21 +134,21 @@ export function coerce(value: Json, type: ParamType): Coerced {
   }
 }
 
-function isScalarValue(value: Json): value is string | number | boolean {
-  return ['string', 'number', 'boolean'].includes(kindOf(value));
+function isScalar(value: Json): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-function numberOf(value: Json): Coerced {
+function toNumber(value: Json): Coerced {
   const number = typeof value === 'string' && DECIMAL.test(value.trim()) ? Number(value) : value;
   if (typeof number === 'number' && Number.isFinite(number)) return { ok: true, value: number };
   return { ok: false, expected: 'a number' };
 }
 
-/** A fraction is never made whole, and a number past the exact ones is not taken for another. */
-function integerOf(value: Json): Coerced {
-  const number = numberOf(value);
+/** Rounds nothing: rejects fractions and integers beyond the exact ones. */
+function toInteger(value: Json): Coerced {
+  const number = toNumber(value);
   if (number.ok && Number.isSafeInteger(number.value)) return number;
   return { ok: false, expected: 'a whole number' };
 }
@@ -166,8 +162,8 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['no', false],
 ]);
 
-function booleanOf(value: Json): Coerced {
+function toBoolean(value: Json): Coerced {
   if (typeof value === 'boolean') return { ok: true, value };
-  const boolean = isScalarValue(value) ? BOOLEANS.get(String(value).trim().toLowerCase()) : undefined;
+  const boolean = isScalar(value) ? BOOLEANS.get(String(value).trim().toLowerCase()) : undefined;
   return boolean === undefined ? { ok: false, expected: 'true or false' } : { ok: true, value: boolean };
 }

@@ -1,18 +1,18 @@
-/** What is wrong with a definition, as data (D8). */
+/** An error or a warning about a definition, as data (D8). */
 export interface Problem {
-  /** A stable word for programs, such as `unknown_tool`. */
+  /** A stable code for programs, such as `unknown_tool`. */
   readonly code: ProblemCode;
-  /** A sentence for people; it never repeats the position. */
+  /** A sentence for people, without the position. */
   readonly message: string;
-  /** JSON pointer into the definition as it was given; empty for the whole of it. */
+  /** JSON pointer into the submitted definition; empty for the definition itself. */
   readonly path: string;
   readonly severity: 'error' | 'warning';
-  /** Position in the text, both counted from 1; absent when the definition was given as an object. */
+  /** Position in the text, counted from 1; absent when the definition was submitted as an object. */
   readonly line?: number;
   readonly column?: number;
-  /** The file it stands in, with its path and position, when that is not the definition given (D46). */
+  /** The file that the path and position refer to, when it is not the submitted definition (D46). */
   readonly file?: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string;
 }
 
@@ -61,23 +61,28 @@ export type ProblemCode =
   | 'session_race'
   | 'store_conflict';
 
-/** A place in a text: line and column, both counted from 1. */
+/** A position in a text, both counted from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Where in a definition something stands: the keys and indexes from its root. */
+/** The keys and indexes that lead from the root of a definition to a value. */
 export type Path = readonly (string | number)[];
 
-/** The JSON pointer (RFC 6901) of a path. */
-export function pointerOf(path: Path): string {
+/** Formats a path as a JSON pointer (RFC 6901). */
+export function toJsonPointer(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** A problem in one line: where, what, and what to do. */
-export function sentence({ message, file, line, column, path, hint }: Problem): string {
+/** Formats a problem on one line: position, message and hint. */
+export function formatProblem({ message, file, line, column, path, hint }: Problem): string {
   const position = line === undefined ? path : `line ${line}, column ${column ?? 1}`;
-  const place = [file ?? '', position].filter((part) => part !== '').join(', ');
-  return `${place === '' ? '' : `${place}: `}${message}${hint === undefined ? '' : ` (${hint})`}`;
+  const location = [file ?? '', position].filter((part) => part !== '').join(', ');
+  return `${location === '' ? '' : `${location}: `}${message}${hint === undefined ? '' : ` (${hint})`}`;
+}
+
+/** Keeps both ends of a long list, for a message. */
+export function abbreviate(parts: readonly string[]): string[] {
+  return parts.length <= 12 ? [...parts] : [...parts.slice(0, 6), '…', ...parts.slice(-5)];
 }

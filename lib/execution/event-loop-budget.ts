@@ -1,42 +1,42 @@
 import { performance } from 'node:perf_hooks';
-import type { Pace } from '../../machines/types.js';
+import type { EventLoopBudget } from '../../machines/ports.js';
 
-/** How long runs may hold the event loop in one turn, all of them together. */
-const TURN_MS = 8;
+/** How long all runs together may hold the event loop in one tick. */
+const SLICE_MS = 8;
 
 /**
- * The process's budget of time: many runs start tasks and items in slices, so timers, requests and signals are
- * served in between, however wide a wave is.
+ * Decides when runs yield the event loop. Runs start tasks and items in slices, so that timers, requests and signals
+ * are served in between, however wide a wave is.
  */
-class ProcessPace implements Pace {
-  #turnBegan = 0;
-  #inTurn = false;
+class ProcessEventLoopBudget implements EventLoopBudget {
+  #sliceStartMs = 0;
+  #inSlice = false;
   #queue: (() => void)[] = [];
 
-  overdue(): boolean {
-    if (!this.#inTurn) this.#beginTurn();
-    return performance.now() - this.#turnBegan > TURN_MS;
+  exhausted(): boolean {
+    if (!this.#inSlice) this.#startSlice();
+    return performance.now() - this.#sliceStartMs > SLICE_MS;
   }
 
-  later(next: () => void): void {
+  defer(next: () => void): void {
     this.#queue.push(next);
     if (this.#queue.length === 1) setImmediate(() => this.#flush());
   }
 
-  #beginTurn(): void {
-    this.#inTurn = true;
-    this.#turnBegan = performance.now();
+  #startSlice(): void {
+    this.#inSlice = true;
+    this.#sliceStartMs = performance.now();
     setImmediate(() => {
-      this.#inTurn = false;
+      this.#inSlice = false;
     });
   }
 
   #flush(): void {
-    this.#inTurn = false;
+    this.#inSlice = false;
     const queue = this.#queue;
     this.#queue = [];
     for (const [position, next] of queue.entries()) {
-      if (position > 0 && this.overdue()) {
+      if (position > 0 && this.exhausted()) {
         this.#queue = queue.slice(position).concat(this.#queue);
         setImmediate(() => this.#flush());
         return;
@@ -46,19 +46,20 @@ class ProcessPace implements Pace {
   }
 }
 
-export const processPace: Pace = new ProcessPace();
+/** The budget of this process; runs share it, because they share its event loop. */
+export const eventLoopBudget: EventLoopBudget = new ProcessEventLoopBudget();
 
-/** Does something at once, or in a later turn when the event loop has been held for long enough. */
-export function inTurn<T>(work: () => T): Promise<T> {
+/** Runs `work` at once, or in a later tick when the current slice is used up. */
+export function runInBudget<T>(work: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
-    const doNow = (): void => {
+    const runNow = (): void => {
       try {
         resolve(work());
       } catch (error) {
         reject(error);
       }
     };
-    if (processPace.overdue()) processPace.later(doNow);
-    else doNow();
+    if (eventLoopBudget.exhausted()) eventLoopBudget.defer(runNow);
+    else runNow();
   });
 }

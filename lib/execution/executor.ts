@@ -3,13 +3,13 @@ import type { RunResult } from './results.js';
 import type { RunInputs } from './run-inputs.js';
 
 /**
- * What runs pipelines. The local executor runs them in this process; the distributed one hands them to workers
- * once it is configured (What the service does; D52).
+ * Runs pipelines. The local executor runs them in this process; the distributed one will send them to workers (What
+ * the service does; D52).
  */
 export interface Executor {
   /**
-   * Starts a run and answers its id.
-   * Rejects with `invalid_params`, `invalid_inputs` or `invalid_options` before there is a run.
+   * Starts a run and resolves with its id.
+   * Rejects with `invalid_params`, `invalid_inputs` or `invalid_options` before the run exists.
    */
   submit(run: RunInputs): Promise<string>;
   /**
@@ -18,13 +18,13 @@ export interface Executor {
    */
   getResult(runId: string): Promise<RunResult>;
   /**
-   * Cancels cooperatively: the wave at hand finishes, no further one starts (rule 12). `force` also stops the tools
+   * Cancels cooperatively: the current wave finishes, no further one starts (rule 12). `force` also aborts the tools
    * in flight (D21). Rejects with `run_already_terminal` or `run_not_found`.
    */
   cancel(runId: string, options?: { readonly force?: boolean }): Promise<void>;
 }
 
-/** The executor that will run over several machines: until it is configured, its operations say so (D52). */
+/** The executor for several machines. Its operations reject with `not_implemented` until it is configured (D52). */
 export class DistributedExecutor implements Executor {
   async submit(): Promise<string> {
     throw new NotImplementedError('submit on the distributed executor');

@@ -1,7 +1,7 @@
 import { ToolError } from '../common/errors.js';
 
-/** What the outputs of one run may take in memory, all together, with what its tools write on the blackboard. */
-export class OutputBudget {
+/** The memory that the outputs and blackboard writes of one run may take, all together. */
+export class MemoryBudget {
   readonly limitBytes: number;
   #usedBytes = 0;
 
@@ -13,27 +13,31 @@ export class OutputBudget {
     return this.#usedBytes;
   }
 
-  /** In words. */
-  get limit(): string {
-    return `${(this.limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
+  /** The limit for messages: `10 MiB`. */
+  get limitText(): string {
+    return formatMebibytes(this.limitBytes);
   }
 
   hasRoomFor(bytes: number): boolean {
     return this.#usedBytes + bytes <= this.limitBytes;
   }
 
-  /** @throws ToolError, not retryable, when the run has no room for it */
-  take(bytes: number): void {
+  /** @throws ToolError, not retryable, when the limit is reached */
+  reserve(bytes: number): void {
     if (!this.hasRoomFor(bytes)) {
-      throw new ToolError(
-        `the outputs of the run are together larger than the limit of ${this.limit}: return less, or files`,
-        { retryable: false },
+      throw ToolError.nonRetryable(
+        `the outputs of the run are together larger than the limit of ${this.limitText}: return less, or files`,
       );
     }
     this.#usedBytes += bytes;
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.#usedBytes -= bytes;
   }
+}
+
+/** `1.5 MiB` */
+export function formatMebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
 }

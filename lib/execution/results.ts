@@ -1,8 +1,15 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { Json } from '../common/json.js';
 import type { TaskEvent } from './events/event.js';
+import type { Write } from './session/session-overrides.js';
 
-/** What a run that succeeded produced. */
+/** What a succeeded task publishes. */
+export interface TaskOutcome {
+  readonly output: Json;
+  readonly writes: readonly Write[];
+}
+
+/** What a succeeded run produced. */
 export interface RunOutcome {
   /** Task id to output. */
   readonly outputs: Record<string, Json>;
@@ -11,43 +18,30 @@ export interface RunOutcome {
   readonly tasks_executed: number;
 }
 
-/** The result of a run that was waited for (RunResult). */
+/** The outcome of a run with its events (RunResult). */
 export interface RunResult extends RunOutcome {
   readonly events: readonly TaskEvent[] | null;
 }
 
-/** What a run has produced so far. */
-export function outcomeOf(run: {
-  readonly work: { readonly outputs: Record<string, Json> };
-  readonly wavesExecuted: number;
-  readonly invocations: number;
-}): RunOutcome {
-  return {
-    outputs: run.work.outputs,
-    waves_executed: run.wavesExecuted,
-    tasks_executed: run.invocations,
-  };
-}
-
-/** What a plan that succeeded produced (D47). */
+/** What a succeeded plan produced (D47). */
 export interface PlanOutcome {
   readonly plan_id: string;
-  /** Sub-pipeline id to result, in declared order. */
+  /** Sub-pipeline id to result, in declaration order. */
   readonly sub_results: Record<string, RunResult>;
-  /** All that stands on the blackboard of the tenant at the end (Plan, rule 4). */
+  /** All values on the tenant's blackboard at the end (Plan, rule 4). */
   readonly blackboard: Record<string, Json>;
   /** Tool invocations, each item counted (D20). */
   readonly total_tasks_executed: number;
-  /** Waves that settled, of all sub-pipelines together. */
+  /** Settled waves of all sub-pipelines. */
   readonly total_waves: number;
 }
 
-/** The result of a plan run that was waited for. */
+/** The outcome of a plan with its events. */
 export interface PlanResult extends PlanOutcome {
   readonly events: readonly TaskEvent[] | null;
 }
 
-/** How far a run has come (D28). Of a plan: sums over its sub-pipelines. */
+/** The progress of a run (D28). A plan sums up its sub-pipelines. */
 export interface RunProgress {
   readonly waves: number;
   readonly waves_executed: number;
@@ -55,10 +49,10 @@ export interface RunProgress {
   readonly tasks_settled: number;
   /** Tool invocations started, each item counted (D20). */
   readonly invocations: number;
-  /** Of a plan only. */
+  /** Set for a plan only. */
   readonly sub_pipelines?: number;
   readonly sub_pipelines_settled?: number;
 }
 
-/** Sub-pipeline id to the status of its run; null: it has not begun. */
+/** Sub-pipeline id to the status of its run; null when it has not begun. */
 export type SubPipelineStatuses = Record<string, RunStatus | null>;

@@ -3,73 +3,52 @@ import { join } from 'node:path';
 import type { RunActor } from '../../machines/run.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
-import type { PipelineCall, PipelineOutcome } from '../tools/pipeline-call.js';
-import type { FileAccess } from '../tools/tool.js';
+import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';
 import type { Journal } from './events/journal.js';
 import type { AttemptObserver } from './invocation/attempt-observer.js';
-import type { OutputBudget } from './memory-budget.js';
+import type { MemoryBudget } from './memory-budget.js';
+import type { CalledPipelines } from './nested/called-pipelines.js';
+import type { NestedRunLimiter } from './nested/nested-run-limiter.js';
 import type { Options } from './prepare/options.js';
-import type { Write } from './session/given-values.js';
 import type { Session } from './session/session.js';
+import type { Write } from './session/session-overrides.js';
 
-/** What an invocation needs of its run. */
-export interface InvocationServices {
-  readonly runId: string;
+/** What all runs of an executor depend on. */
+export interface RunDependencies {
   readonly clock: Clock;
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
-  readonly options: Options;
-  readonly journal: Journal;
-  readonly session: Session;
-  readonly memory: Map<string, unknown>;
   readonly files: FileAccess;
+  /** Limit of one invocation. */
   readonly outputLimitBytes: number;
-  /** Of the whole run. */
-  readonly budget: OutputBudget;
+  /** Limit of all outputs of a run together. */
+  readonly runOutputLimitBytes: number;
+  /** Limit of the pipelines that run inside the tasks of a run, at every depth. */
+  readonly maxNestedPipelines: number;
+  /** Folder for bytes that tools return; created when first needed. */
+  readonly artifactFolder: string;
+  /** Undefined when nobody observes attempts. */
   readonly onAttempt: AttemptObserver | undefined;
-  /** Told of each failure as it happens, where the run is part of another. */
-  readonly onFailure: ((failure: TaskFailure) => void) | undefined;
-  /** The keys that tools may write; undefined: any. */
-  readonly stores: DeclaredStores | undefined;
-  /** Names of the pipelines that run inside each other, the outermost first, this run's last. */
-  readonly way: readonly string[];
-  /** Told of a failure that no further attempt would mend. */
-  readonly onFinal: (() => void) | undefined;
-  /** Where the bytes that a tool returned go. */
-  artifactPath(taskId: string): string;
-  /** A tool is about to be called for the first time by an invocation (D20). */
-  countInvocation(): void;
-  /** Runs another pipeline for an attempt. Rejects with a ToolError. */
-  runPipeline(call: PipelineCall, attempt: CallingAttempt): Promise<PipelineOutcome>;
 }
 
-/** An attempt, as the pipelines that it runs know it. */
-export interface CallingAttempt {
-  readonly task_id: string;
-  readonly item_index: number | null;
-  readonly isOver: boolean;
-  /** Calls back when the attempt ends, unless what is returned was called before. */
-  whenOver(end: () => void): () => void;
-  /** Writes that are applied as the attempt's own. */
-  take(writes: readonly Write[]): void;
-}
-
-/** Where a run stands that is part of another: what it shares with that one. */
-export interface RunSetting {
-  /** Made by the machine above it; undefined when it has none there. */
+/** What a sub-run or nested run shares with the run that contains it. */
+export interface ParentRunContext {
+  /** The actor that the plan's machine created; undefined for a nested run, which creates its own. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;
-  /** Of all outputs of the whole. */
-  readonly budget: OutputBudget;
-  /** Below those of the whole. */
+  readonly budget: MemoryBudget;
   readonly artifacts: ArtifactFolder;
-  /** Told of each failure as it happens; undefined when nobody above it counts them. */
+  /** Called with each failure as it happens; undefined when the parent does not count failures. */
   readonly onFailure: ((failure: TaskFailure) => void) | undefined;
-  /** The keys that its tasks may write, and whose they are; undefined when they may write any. */
+  /** The keys that tasks may write; undefined when they may write any. */
   readonly stores: DeclaredStores | undefined;
   /** Names of the pipelines that run inside each other, the outermost first, this one last. */
-  readonly way: readonly string[];
-  /** Told when an attempt fails of what no further one would mend: to run all of it anew would go no better. */
-  readonly onFinal: (() => void) | undefined;
+  readonly pipelinePath: readonly string[];
+  /** Called when an attempt fails with a non-retryable error: a rerun of the nested run could not succeed either. */
+  readonly onPermanentFailure: (() => void) | undefined;
+  readonly nestedRunLimiter: NestedRunLimiter;
+  /** Undefined for a sub-run, which checks the pipelines that it calls itself. */
+  readonly calledPipelines: CalledPipelines | undefined;
 }
 
 interface DeclaredStores {
@@ -77,23 +56,55 @@ interface DeclaredStores {
   readonly keys: ReadonlySet<string>;
 }
 
-/** Where the bytes go that the tools of one run return. Most return none: it is named and made when first needed. */
+/** What the invocations of one run share. */
+export interface InvocationServices {
+  readonly runId: string;
+  readonly dependencies: RunDependencies;
+  readonly parent: ParentRunContext | undefined;
+  readonly options: Options;
+  readonly journal: Journal;
+  readonly session: Session;
+  /** Values that tools share for the life of the run. */
+  readonly memory: Map<string, unknown>;
+  /** Memory of the whole run. */
+  readonly budget: MemoryBudget;
+  readonly artifacts: ArtifactFolder;
+  /** Runs pipelines inside tasks. */
+  readonly nestedRuns: {
+    /** Rejects with a ToolError. */
+    run(call: PipelineCall, attempt: CallingAttempt): Promise<PipelineOutcome>;
+  };
+  /** Tool invocations started (D20). */
+  invocations: number;
+}
+
+/** The part of an attempt that the pipelines it runs use. */
+export interface CallingAttempt {
+  readonly task_id: string;
+  readonly item_index: number | null;
+  readonly isOver: boolean;
+  /** Calls `listener` when the attempt ends, unless the returned function is called before. */
+  onEnd(listener: () => void): () => void;
+  /** Adds writes of a nested run to those of the attempt. */
+  addWrites(writes: readonly Write[]): void;
+}
+
+/** The folder for bytes that the tools of one run return. It is created when first needed; most runs need none. */
 export class ArtifactFolder {
   readonly #names: readonly string[];
   #count = 0;
 
-  /** @param names from the outermost folder on */
+  /** @param names of the folders, outermost first */
   constructor(...names: readonly string[]) {
     this.#names = names;
   }
 
-  /** One below it. */
-  within(name: string): ArtifactFolder {
+  subfolder(name: string): ArtifactFolder {
     return new ArtifactFolder(...this.#names, name);
   }
 
-  /** A path that no other call of this run gets. */
-  next(taskId: string): string {
+  /** Creates a path that is unique within the run. */
+  nextPath(taskId: string): string {
     const folder = join(...this.#names);
     if (this.#count === 0) mkdirSync(folder, { recursive: true });
     return join(folder, `${taskId}-${++this.#count}.bin`);

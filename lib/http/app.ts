@@ -1,106 +1,113 @@
-import Router from '@koa/router';
+import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../common/errors.js';
-import { bodyReader } from './routing/body.js';
+import { errorResponse, type ErrorResponse, internalErrorResponse } from './errors/error-response.js';
+import { docsRoutes, documentRoutes } from './routes/docs.js';
+import { eventRoutes } from './routes/events.js';
+import { healthRoutes, metricsRoutes } from './routes/health.js';
+import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
+import { planRoutes } from './routes/plans.js';
+import { runActionRoutes, runRoutes } from './routes/runs.js';
+import { createBodyReader } from './routing/body.js';
 import { Endpoint } from './routing/endpoint.js';
-import { bugAnswer, errorAnswer, type ErrorAnswer } from './errors/error-response.js';
-import { HEADERS_OF_EVERY_ANSWER } from './security/headers.js';
 import type { Route } from './routing/route.js';
+import { SECURITY_HEADERS } from './security/browser-guard.js';
 import type { HttpServices } from './services.js';
 
-/** The application: every request is logged, guarded, answered by its route, and refused in one shape (D32). */
-export function createApp(routes: readonly Route[], services: HttpServices): Koa {
+/** Lists every route of the server, in the order of the OpenAPI document. */
+export function createRoutes(services: HttpServices): Route[] {
+  const routes: Route[] = [
+    ...pipelineRoutes(services),
+    ...pipelineRunRoutes(services),
+    ...planRoutes(services),
+    ...runRoutes(services),
+    ...eventRoutes(services),
+    ...runActionRoutes(services),
+    ...healthRoutes(services),
+    ...metricsRoutes(services),
+    ...docsRoutes(),
+    ...documentRoutes(services.version, () => routes),
+  ];
+  return routes;
+}
+
+/** Creates the Koa application: logs every request, sends every error in one shape (D32), guards, routes. */
+export function createApp(services: HttpServices): Koa {
   const app = new Koa();
-  app.use(told(services));
-  app.use(answeringErrors(services));
-  app.use(guarded(services));
-  const router = routerOf(routes, services);
-  app.use(router.routes());
-  app.use(unknown(routes));
-  // What is thrown behind the answer: a client that left, mostly.
-  app.on('error', (error: unknown) => services.log.warn({ err: error }, 'a connection failed'));
+  app.use(requestLog(services));
+  app.use(errorHandler(services));
+  app.use(browserGuard(services));
+  app.use(router(services));
+  app.use(notFound);
+  // Koa emits errors of the response stream, mostly because a client has disconnected.
+  app.on('error', (error: unknown) => services.log.warn({ err: error }, 'connection failed'));
   return app;
 }
 
-function routerOf(routes: readonly Route[], services: HttpServices): Router {
-  // A proxy before the server may shut a path: it must not have a second spelling.
-  const router = new Router({ sensitive: true });
-  const readBody = bodyReader(services.bodyLimitBytes);
-  for (const route of routes) {
-    const endpoint = new Endpoint(route, services, readBody);
-    router.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
-      ctx.state['route'] = route.path;
-      await endpoint.answer(ctx, { ...ctx['params'] });
-    });
-  }
-  return router;
+/** What the middleware and the endpoints add to `ctx.state` for the log line of the request. */
+interface RequestState {
+  readonly route?: string;
+  readonly caller?: string | null;
+  readonly runId?: string;
+  readonly code?: string;
 }
 
-/** One line in the log and one figure for each request, once its answer has left or its client has. */
-function told({ log, figures, clock, isReady }: HttpServices): Middleware {
-  const headers = Object.entries(HEADERS_OF_EVERY_ANSWER);
+/** Writes one log line and one metric per request, when its response was sent or its client has disconnected. */
+function requestLog({ log, metrics, clock, isReady }: HttpServices): Middleware {
+  const headers = Object.entries(SECURITY_HEADERS);
   return async (ctx, next) => {
-    const began = clock.now();
+    const startedAt = clock.now();
     for (const [name, value] of headers) ctx.res.setHeader(name, value);
     ctx.res.once('close', () => {
-      const durationMs = clock.now() - began;
-      const {
-        route = 'none',
-        caller,
-        runId,
-        code,
-      } = ctx.state as { route?: string; caller?: string; runId?: string; code?: string };
-      const status = ctx.res.statusCode;
-      figures.answered(route, ctx.method, status, durationMs);
-      const about = { method: ctx.method, path: ctx.path, status, duration_ms: durationMs };
-      const left = ctx.res.writableFinished ? {} : { left: true };
-      log.info(
-        {
-          ...about,
-          ...(code && { code }),
-          ...(runId && { run_id: runId }),
-          ...(caller && { key: caller }),
-          ...left,
-        },
-        'request',
-      );
+      const { method, path, res } = ctx;
+      const durationMs = clock.now() - startedAt;
+      const { route = 'none', caller, runId, code } = ctx.state as RequestState;
+      metrics.recordRequest(route, method, res.statusCode, durationMs);
+      const facts = {
+        method,
+        path,
+        status: res.statusCode,
+        duration_ms: durationMs,
+        ...(code && { code }),
+        ...(runId && { run_id: runId }),
+        ...(caller && { key: caller }),
+        ...(!res.writableFinished && { left: true }),
+      };
+      log.info(facts, 'request');
     });
     await next();
-    // A connection that is kept for the next request would hold up the end.
+    // A connection kept alive for the next request would delay the shutdown.
     if (!isReady()) ctx.set('Connection', 'close');
   };
 }
 
-function answeringErrors(services: HttpServices): Middleware {
+function errorHandler(services: HttpServices): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (thrown) {
-      answer(ctx, errorAnswer(thrown) ?? reported(thrown, ctx, services));
+      const { status, headers, body } = errorResponse(thrown) ?? logInternalError(thrown, ctx, services);
+      ctx.state['code'] = body.detail.code;
+      ctx.status = status;
+      ctx.set({ ...headers });
+      ctx.body = body;
+      // The rest of an unread body would be parsed as the next request.
+      if (!ctx.req.complete) ctx.set('Connection', 'close');
     }
   };
 }
 
-function reported(thrown: unknown, ctx: Context, { log, newId }: HttpServices): ErrorAnswer {
+function logInternalError(thrown: unknown, ctx: Context, { log, newId }: HttpServices): ErrorResponse {
   const id = newId();
-  log.error({ err: thrown, id, method: ctx.method, path: ctx.path }, 'a bug');
-  return bugAnswer(id);
+  log.error({ err: thrown, id, method: ctx.method, path: ctx.path }, 'internal error');
+  return internalErrorResponse(id);
 }
 
-function answer(ctx: Context, { status, headers, body }: ErrorAnswer): void {
-  ctx.state['code'] = body.detail.code;
-  ctx.status = status;
-  ctx.set({ ...headers });
-  ctx.body = body;
-  // What is left of a body that nobody reads would be taken for the next request.
-  if (!ctx.req.complete) ctx.set('Connection', 'close');
-}
-
-function guarded({ guard }: HttpServices): Middleware {
+function browserGuard({ guard }: HttpServices): Middleware {
   return async (ctx, next) => {
-    // A proxy before the server may have read the other one.
-    if (hostsIn(ctx.req.rawHeaders) > 1) {
-      throw new WavetrainError('invalid_request', 'there is more than one Host header');
+    // A proxy in front of the server may have checked the other one.
+    if (countHostHeaders(ctx.req.rawHeaders) > 1) {
+      throw new WavetrainError('invalid_request', 'the request has more than one Host header');
     }
     guard.check({
       method: ctx.method,
@@ -112,34 +119,43 @@ function guarded({ guard }: HttpServices): Middleware {
   };
 }
 
-/** How often Host stands among names and values in turn. */
-function hostsIn(rawHeaders: readonly string[]): number {
-  let hosts = 0;
+/** @param rawHeaders names and values, alternating */
+function countHostHeaders(rawHeaders: readonly string[]): number {
+  let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
   }
-  return hosts;
+  return count;
 }
 
-/** Nothing answered: there is no such path, or not with this method. */
-function unknown(routes: readonly Route[]): Middleware {
-  const patterns = routes.map(({ path, method }) => ({ method, pattern: patternOf(path) }));
-  return (ctx) => {
-    const allowed = patterns
-      .filter(({ pattern }) => pattern.test(ctx.path))
-      .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-    if (allowed.length === 0) throw nothingAt(ctx.path);
-    ctx.set('Allow', allowed.join(', '));
-    throw new WavetrainError('method_not_allowed', `${ctx.path} takes ${allowed.join(', ')}`);
-  };
+function router(services: HttpServices): RouterMiddleware {
+  // Case-sensitive, because a proxy may block a path by its exact spelling.
+  const table = new Router({ sensitive: true });
+  const readBody = createBodyReader(services.bodyLimitBytes);
+  for (const route of createRoutes(services)) {
+    const endpoint = new Endpoint(route, services, readBody);
+    table.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
+      ctx.state['route'] = route.path;
+      await endpoint.handle(ctx, { ...ctx['params'] });
+    });
+  }
+  return table.routes();
 }
 
-function nothingAt(path: string): WavetrainError {
+/** Runs when no route matched: refuses the path, or only the method when the path exists. */
+function notFound({ path, matched = [], response }: Context & { matched?: readonly MatchedRoute[] }): never {
+  // The router lists HEAD before GET.
+  const allowed = matched.flatMap(({ methods }) => methods.toReversed()).join(', ');
+  if (allowed !== '') {
+    response.set('Allow', allowed);
+    throw new WavetrainError('method_not_allowed', `${path} accepts only ${allowed}`);
+  }
   const hint = path.startsWith('/plans/runs') ? ': runs of plans are under /pipelines/runs too' : '';
-  return new WavetrainError('not_found', `there is nothing at ${path}${hint}`);
+  throw new WavetrainError('not_found', `there is no path ${path}${hint}`);
 }
 
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`);
+/** A route whose path matched the request, as the router keeps it in `ctx.matched`. */
+interface MatchedRoute {
+  readonly methods: readonly string[];
 }

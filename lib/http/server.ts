@@ -1,85 +1,109 @@
+import type { Clock } from '../common/clock.js';
 import type { ServerConfig } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
-import { KnownPipelines } from '../pipelines/validation-cache.js';
-import { RunRegistry } from '../runs/registry.js';
+import type { LiveEvent } from '../execution/events/event.js';
+import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
+import { ValidationCache } from '../pipelines/validation-cache.js';
+import { type RunIdentity, RunRegistry } from '../runs/registry.js';
 import { Metrics } from '../telemetry/metrics.js';
+import type { Catalog } from '../tools/catalog.js';
+import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
-import { authenticatorOf } from './auth/authenticate.js';
+import { createAuthenticator } from './auth/authenticate.js';
+import type { ApiKey } from './auth/keys-file.js';
 import { listen } from './listener.js';
-import { tellFailure } from './logging/failed-runs.js';
-import { allRoutes } from './routes/index.js';
-import { guardFor, isLoopback } from './security/host-guard.js';
-import type { ServerSettings } from './server-options.js';
+import { type Log, logFailedRun } from './logging/log.js';
+import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
-/** Events that all settled runs together keep: some hundred bytes each. */
-const EVENTS_OF_SETTLED_RUNS = 250_000;
+/** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
+export interface RunObserver {
+  readonly onEvent: (event: LiveEvent, run: RunIdentity) => void;
+  readonly onAttempt: AttemptObserver;
+}
 
-/** A server that listens. */
-export interface OpenServer {
-  /** Where, as in `http://127.0.0.1:8000`. */
+export interface ServerOptions {
+  readonly config: ServerConfig;
+  readonly catalog: Catalog;
+  /** The files that tools may read. */
+  readonly files: FileAccess;
+  /** Undefined when requests need no key. */
+  readonly keys: readonly ApiKey[] | undefined;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Creates ids of internal errors. */
+  readonly newId: () => string;
+  /** Version of this package. */
+  readonly version: string;
+  readonly observer?: RunObserver | undefined;
+}
+
+export interface RunningServer {
+  /** The address that the server listens on, such as `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly registry: RunRegistry;
   /**
-   * Takes no more runs, gives those at work `graceMs`, then tells their tools to stop; closes what is open and
-   * resolves when nothing is left.
+   * Accepts no more runs, lets running ones finish for `graceMs`, then aborts their tools. Resolves when every
+   * connection is closed.
    */
   close(graceMs: number): Promise<void>;
 }
 
+/** Limit on the events kept for all settled runs together; an event takes some hundred bytes. */
+const MAX_EVENTS_OF_SETTLED_RUNS = 250_000;
+
 /**
- * Opens the API (Endpoints, D31-D39).
+ * Starts the HTTP API (Endpoints, D31-D39).
  *
- * Rejects with `bad_usage` when the address cannot be listened on, or would let anybody in unasked (D37).
+ * Rejects with `bad_usage` when the server cannot listen on the address, or would be open to the network without keys
+ * (D37).
  */
-export async function openServer(settings: ServerSettings): Promise<OpenServer> {
-  const { config, catalog, files, keys, log, clock, newId, version, watcher } = settings;
-  checkExposure(config, keys !== undefined);
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { config, catalog, files, keys, log, clock, newId, version, observer } = options;
+  assertAuthenticatedBinding(config, keys !== undefined);
   const metrics = new Metrics();
   const registry = new RunRegistry({
     clock,
     files,
     runOutputLimitBytes: config.memoryBytes,
-    admission: { maxRunning: config.maxRunning, maxQueued: config.maxQueued, bytes: config.memoryBytes },
+    admission: { maxRunning: config.maxRunning, maxQueued: config.maxQueued, maxBytes: config.memoryBytes },
     retention: {
-      keep: config.runKeep,
+      maxRuns: config.runKeep,
       ttlMs: config.runTtlMs,
-      events: EVENTS_OF_SETTLED_RUNS,
-      bytes: config.memoryBytes,
+      maxEvents: MAX_EVENTS_OF_SETTLED_RUNS,
+      maxBytes: config.memoryBytes,
     },
     eventBuffer: config.eventBuffer,
     onEvent: (event, run) => {
-      metrics.onEvent(event, run);
-      tellFailure(event, run, log, (runId) => registry.record(runId));
-      watcher?.onEvent(event, run);
+      metrics.onEvent(event);
+      logFailedRun(event, run, log, (runId) => registry.record(runId));
+      observer?.onEvent(event, run);
     },
     onAttempt: (attempt) => {
-      const metered = metrics.onAttempt(attempt);
-      const watched = watcher?.onAttempt(attempt);
+      const endMetric = metrics.onAttempt(attempt);
+      const endObserved = observer?.onAttempt(attempt);
       return (error) => {
-        metered(error);
-        watched?.(error);
+        endMetric(error);
+        endObserved?.(error);
       };
     },
   });
   metrics.watch(registry);
   let ready = true;
-  const services = {
+  const handle = createApp({
     registry,
     catalog,
-    pipelines: new KnownPipelines(catalog),
+    pipelines: new ValidationCache(catalog),
     clock,
     log,
-    authenticate: authenticatorOf(keys),
-    guard: guardFor(config),
-    figures: metrics,
+    authenticate: createAuthenticator(keys),
+    guard: new BrowserGuard(config),
+    metrics,
     bodyLimitBytes: config.bodyLimitBytes,
     isReady: () => ready,
     newId,
     version,
-  };
-  const app = createApp(allRoutes(services), services);
-  const answer = app.callback();
-  const listener = await listen((request, response) => void answer(request, response), config, clock);
+  }).callback();
+  const listener = await listen((request, response) => void handle(request, response), config, clock);
   return {
     url: listener.url,
     registry,
@@ -92,13 +116,17 @@ export async function openServer(settings: ServerSettings): Promise<OpenServer> 
   };
 }
 
-/** @throws WavetrainError `bad_usage` when the server would let anybody in from other machines (D37). */
-export function checkExposure({ host, allowAnonymous }: ServerConfig, hasKeys: boolean): void {
+/**
+ * Checks that only callers with a key, or on this machine, can reach the server (D37).
+ *
+ * @throws WavetrainError `bad_usage`
+ */
+export function assertAuthenticatedBinding({ host, allowAnonymous }: ServerConfig, hasKeys: boolean): void {
   if (hasKeys || allowAnonymous || isLoopback(host.toLowerCase())) return;
   throw new WavetrainError(
     'bad_usage',
-    `listening on ${host} would let anybody on the network run pipelines: make a key with ` +
+    `listening on ${host} without keys would let anyone on the network run pipelines: create a key with ` +
       '`wavetrain keys new --file keys.yaml` and set SERVICE_API_KEYS_FILE=keys.yaml, ' +
-      'or listen on 127.0.0.1; SERVICE_ALLOW_ANONYMOUS=true lets everybody in',
+      'or listen on 127.0.0.1; SERVICE_ALLOW_ANONYMOUS=true allows anonymous access',
   );
 }

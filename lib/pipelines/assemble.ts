@@ -1,83 +1,63 @@
-import { weightOf } from '../common/json.js';
+import { estimateBytes } from '../common/json.js';
+import { assertDefined, getOrThrow } from '../definition/assert.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 import type { Catalog } from '../tools/catalog.js';
-import { contractOf } from './contract.js';
-import type { Draft, DraftTask } from './draft.js';
-import type { CheckAnother, Pipeline, Task } from './pipeline.js';
-import { storesOf } from './rules/stores.js';
-import { certain, entryOf } from './suggestions.js';
-import { statisticsOf, type Upstream } from './waves.js';
+import { deriveContract } from './contract.js';
+import { type DraftTask, findUpstream, type PipelineDraft } from './draft.js';
+import type { CheckNestedPipeline, Pipeline, Task } from './pipeline.js';
+import { listStores } from './rules/stores.js';
+import { computeStatistics } from './statistics.js';
 
-/** A pipeline holds its definition, the compiled templates, and what stands around them. */
-const COMPILED = 3;
+/** Memory of a pipeline relative to its definition: the definition, the compiled templates, and the objects around them. */
+const MEMORY_FACTOR = 3;
 
-/** What the checks have proved sound. */
-interface Proved {
+/** The parts of a pipeline that passed all checks. */
+interface CheckedParts {
   readonly definition: PipelineDefinition;
-  readonly draft: Draft;
+  readonly draft: PipelineDraft;
   readonly waves: readonly (readonly string[])[];
-  /** Pipelines that stand within tasks, by the id of the task. */
+  /** Inline pipelines of tasks, by task id. */
   readonly nested: ReadonlyMap<string, Pipeline>;
   readonly catalog: Catalog;
   readonly warnings: readonly Problem[];
-  readonly checkAnother: CheckAnother;
+  readonly checkNestedPipeline: CheckNestedPipeline;
 }
 
-/** Puts it together. */
-export function assemble(proved: Proved): Pipeline {
-  const { definition, draft, waves, nested, catalog, warnings, checkAnother } = proved;
+export function assemblePipeline(parts: CheckedParts): Pipeline {
+  const { definition, draft, waves, nested, catalog, warnings, checkNestedPipeline } = parts;
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
-  const upstream = upstreamOf(draft);
+  const upstream = findUpstream(draft);
   const tasks = draft.tasks.map((task, index): [string, Task] => {
     const declared = definition.tasks[index] as TaskDefinition;
-    const order = { wave: entryOf(waveOf, task.id), upstream: [...entryOf(upstream, task.id)] };
-    return [task.id, { ...taskOf(task, declared, catalog), ...order }];
+    const order = { wave: getOrThrow(waveOf, task.id), upstream: [...getOrThrow(upstream, task.id)] };
+    return [task.id, { ...assembleTask(task, declared, catalog), ...order }];
   });
+  const storeKeys = listStores(draft, waveOf).map(({ key }) => key);
   return {
     definition,
     goal: draft.goal,
     tasks: new Map(tasks),
     waves,
-    statistics: statisticsOf(
-      definition,
-      waves,
-      storesOf(draft, waveOf).map(({ key }) => key),
-    ),
-    contract: contractOf(definition, draft, nested),
+    statistics: computeStatistics(definition, waves, storeKeys),
+    contract: deriveContract(definition, draft, nested),
     warnings,
-    weight: COMPILED * weightOf(definition),
-    checkAnother,
+    sizeBytes: MEMORY_FACTOR * estimateBytes(definition),
+    checkNestedPipeline,
   };
 }
 
-function taskOf(
+function assembleTask(
   task: DraftTask,
   declared: TaskDefinition,
   catalog: Catalog,
 ): Omit<Task, 'wave' | 'upstream'> {
   return {
     id: task.id,
-    tool: certain(catalog.get(declared.tool), `the tool "${declared.tool}"`),
+    tool: assertDefined(catalog.get(declared.tool), `the tool "${declared.tool}"`),
     inputs: task.inputs,
-    over: task.over,
+    parallelOver: task.parallelOver,
     retries: declared.retry ?? 0,
     timeoutMs: declared.timeout === undefined ? undefined : declared.timeout * 1000,
   };
-}
-
-/** Who runs before whom: by the outputs that a task's templates read, and by `await` (rules 5 and 6). */
-export function upstreamOf(draft: Draft): Upstream {
-  return new Map(draft.tasks.map((task) => [task.id, upstreamOfTask(task, draft.taskIds)]));
-}
-
-function upstreamOfTask(task: DraftTask, taskIds: ReadonlySet<string>): Set<string> {
-  const upstream = new Set<string>();
-  const follow = (id: string): void => {
-    if (id !== task.id && taskIds.has(id)) upstream.add(id);
-  };
-  for (const { reference } of task.references) if (reference.kind === 'task') follow(reference.taskId);
-  for (const { reference } of task.overReferences) if (reference.kind === 'task') follow(reference.taskId);
-  for (const id of task.awaits) follow(id);
-  return upstream;
 }

@@ -1,30 +1,29 @@
-/** A Mermaid chart of these lines. */
+/** Wraps lines in a Mermaid flowchart. */
 export function mermaidChart(id: string, lines: readonly string[]): string {
   return ['---', `title: ${JSON.stringify(id)}`, '---', 'flowchart LR', ...lines, ''].join('\n');
 }
 
-/** Mermaid writes characters by their number, between # and ; */
-export function mermaidText(text: string): string {
+/** Escapes special characters as Mermaid does: `#35;`. */
+export function escapeMermaid(text: string): string {
   return text.replace(/[^\w .:/()-]/gu, (character) => `#${character.codePointAt(0)};`);
 }
 
-/** A Graphviz digraph of these lines. */
+/** Wraps lines in a Graphviz digraph. */
 export function dotChart(id: string, lines: readonly string[]): string {
-  const head = [`digraph ${dotText(id)} {`, '  rankdir=LR;', '  node [shape=box, style=rounded];'];
+  const head = [`digraph ${quoteDot(id)} {`, '  rankdir=LR;', '  node [shape=box, style=rounded];'];
   return [...head, ...lines, '}', ''].join('\n');
 }
 
-/** Text as Graphviz quotes it. */
-export function dotText(text: string): string {
+export function quoteDot(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&').replace(/\r?\n/g, '\\n')}"`;
 }
 
-/** A box names no more of those before it. */
-const MOST_NAMED = 4;
+/** Upstream boxes that are named; the others are counted. */
+const MAX_NAMED = 4;
 
-/** Lines that name those before a box; past the first few they are counted. */
-export function beforeLines<T>(edges: readonly T[], nameOf: (edge: T) => string): string[] {
-  const named = edges.slice(0, MOST_NAMED).map((edge) => `  <- ${nameOf(edge)}`);
+/** Formats the lines that name the upstream boxes of a box. */
+export function upstreamLines<T>(edges: readonly T[], format: (edge: T) => string): string[] {
+  const named = edges.slice(0, MAX_NAMED).map((edge) => `  <- ${format(edge)}`);
   const more = edges.length - named.length;
   return more > 0 ? [...named, `  <- ${more} more`] : named;
 }
@@ -33,12 +32,12 @@ type Block = readonly string[];
 
 const GAP = '   ';
 
-/** Blocks of lines side by side, as many to a row as fit into `columns`. */
-export function inColumns(blocks: readonly Block[], columns: number): string {
-  return `${rowsThatFit(blocks, columns).map(sideBySide).join('\n\n')}\n`;
+/** Lays out blocks of lines side by side, as many in a row as fit into `columns`. */
+export function layoutColumns(blocks: readonly Block[], columns: number): string {
+  return `${splitIntoRows(blocks, columns).map(joinRow).join('\n\n')}\n`;
 }
 
-function rowsThatFit(blocks: readonly Block[], columns: number): Block[][] {
+function splitIntoRows(blocks: readonly Block[], columns: number): Block[][] {
   const rows: Block[][] = [];
   let used = Number.POSITIVE_INFINITY;
   for (const block of blocks) {
@@ -52,7 +51,7 @@ function rowsThatFit(blocks: readonly Block[], columns: number): Block[][] {
   return rows;
 }
 
-function sideBySide(blocks: readonly Block[]): string {
+function joinRow(blocks: readonly Block[]): string {
   const widths = blocks.map(widthOfBlock);
   const height = blocks.reduce((most, block) => Math.max(most, block.length), 0);
   return Array.from({ length: height }, (_, line) =>

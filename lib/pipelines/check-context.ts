@@ -1,34 +1,34 @@
 import type { Catalog } from '../tools/catalog.js';
-import type { KnownOfRun } from './pipeline.js';
+import type { RunValues } from './pipeline.js';
 
-/** Keys of which only one thing is asked. */
-export interface Keys {
+/** A set of keys that may be infinite. */
+export interface KeyLookup {
   has(key: string): boolean;
 }
 
-/** What a definition is held against, beside itself. */
-export interface Known {
+/** What the check of a definition depends on, besides the definition. */
+export interface CheckContext {
   readonly catalog: Catalog;
-  /** Keys of the inputs given for the run (D5); undefined when nobody knows them before it. */
-  readonly inputs: Iterable<string> | undefined;
-  /** Those that whoever starts the run gave for this very definition: one that it does not take is told. */
-  readonly givenInputs: readonly string[];
-  /** What to do about an input that neither they nor the definition provide. */
+  /** Keys of the run's inputs (D5); undefined when they are unknown before the run. */
+  readonly inputKeys: Iterable<string> | undefined;
+  /** Keys of the inputs that the caller passed for this definition; the check reports those that are not used. */
+  readonly suppliedInputs: readonly string[];
+  /** How to fix a reference to an input that is neither supplied nor declared. */
   readonly inputHint: string;
-  /** Session keys that are there when the run starts (D9). */
-  readonly session: Keys;
-  /** How many definitions it stands within, each in a task of the next. */
-  readonly nesting: number;
+  /** Session keys that exist when the run starts (D9). */
+  readonly session: KeyLookup;
+  /** Number of pipelines around this one, each in a task of the next. */
+  readonly depth: number;
 }
 
-export function knownOf({ inputs, session }: KnownOfRun, catalog: Catalog): Known {
-  const givenInputs = Object.keys(inputs ?? {});
+export function createCheckContext({ inputs, session }: RunValues, catalog: Catalog): CheckContext {
+  const inputKeys = Object.keys(inputs ?? {});
   return {
     catalog,
-    inputs: givenInputs,
-    givenInputs,
+    inputKeys,
+    suppliedInputs: inputKeys,
     inputHint: 'give it a default under "inputs", or pass it with --inputs',
     session: new Set(Object.keys(session ?? {})),
-    nesting: 0,
+    depth: 0,
   };
 }

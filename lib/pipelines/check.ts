@@ -1,114 +1,133 @@
-import { byPosition, firstProblems, notToldAlready, placed } from '../definition/placing.js';
-import { PIPELINE_SHAPE } from '../definition/schema/pipeline-shape.js';
-import { rootOf } from '../definition/schema/root.js';
+import {
+  compareProblems,
+  type Diagnostic,
+  limitProblems,
+  outsideUnquotedTemplates,
+  toProblem,
+} from '../definition/diagnostic.js';
+import { validate } from '../definition/generated/pipeline-validator.js';
+import { abbreviate } from '../definition/problem.js';
+import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS } from '../definition/schema/fields.js';
+import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
-import { type Finding, structureFindings } from '../definition/schema/structure.js';
-import { readSource, type Source, sourceOfValue } from '../definition/text/source.js';
+import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
+import { Suggestions } from '../definition/suggest.js';
+import { readSource, type Source, sourceFromValue } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
-import { assemble, upstreamOf } from './assemble.js';
-import { type Known, knownOf } from './check-context.js';
-import { type Draft, draftOf, inputsReadBy } from './draft.js';
-import { nestedChecks, nestedPipelines } from './nested-pipelines.js';
-import type { Check, CheckAnother, KnownOfRun } from './pipeline.js';
-import { paramFindings } from './rules/params.js';
-import { callFindings } from './rules/pipeline-calls.js';
-import { referenceFindings } from './rules/references.js';
-import { sessionFindings } from './rules/sessions.js';
-import { taskFindings } from './rules/tasks.js';
-import { superfluousInputs } from './rules/unused-inputs.js';
-import { shortenedList, Suggestions } from './suggestions.js';
-import { layer, type Layering } from './waves.js';
+import { assemblePipeline } from './assemble.js';
+import { type CheckContext, createCheckContext } from './check-context.js';
+import { findUpstream, listReadInputs, type PipelineDraft, readDraft } from './draft.js';
+import { checkNestedPipelines, collectNestedPipelines } from './nested-pipelines.js';
+import type { CheckNestedPipeline, CheckResult, RunValues } from './pipeline.js';
+import { checkParamDefinitions } from './rules/params.js';
+import { checkPipelineCalls } from './rules/pipeline-calls.js';
+import { checkReferences, checkUnusedInputs } from './rules/references.js';
+import { checkSessions } from './rules/sessions.js';
+import { checkTasks } from './rules/tasks.js';
+import { computeWaves, type Layering } from './waves.js';
 
-export type { Check } from './pipeline.js';
-
-export interface CheckOptions extends KnownOfRun {
+export interface CheckOptions extends RunValues {
   readonly catalog: Catalog;
 }
 
-/** The one validator (D8): parses YAML or JSON, checks all there is to check, computes the waves, runs nothing (rule 11). */
-export function checkPipeline(text: string, options: CheckOptions): Check {
+/** The structure of a pipeline (Pipeline definition, D1-D4). */
+const PIPELINE_SHAPE: DefinitionShape = {
+  validate,
+  name: 'the pipeline',
+  parts: 'tasks',
+  part: 'task',
+  fieldsAt: ([first]) =>
+    first === 'tasks' ? TASK_FIELDS : first === 'params' ? PARAM_FIELDS : PIPELINE_FIELDS,
+  idHint:
+    'an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a pipeline may also contain dots',
+  keyLists: { reads: '', await: '' },
+};
+
+/** The validator (D8): parses YAML or JSON, runs every check and computes the waves, but runs nothing (rule 11). */
+export function checkPipeline(text: string, options: CheckOptions): CheckResult {
   return checkPipelineSource(readSource(text), options);
 }
 
-/** The same for a definition that came as an object: problems have no line. */
-export function checkDefinition(value: unknown, options: CheckOptions): Check {
-  return checkPipelineSource(sourceOfValue(value), options);
+/** Checks a definition that came as an object; its problems have no line. */
+export function checkDefinition(value: unknown, options: CheckOptions): CheckResult {
+  return checkPipelineSource(sourceFromValue(value), options);
 }
 
-/** The same for a text that has been read. */
-export function checkPipelineSource(source: Source, options: CheckOptions): Check {
-  return checkSource(source, knownOf(options, options.catalog));
+/** Checks a definition that has been parsed. */
+export function checkPipelineSource(source: Source, options: CheckOptions): CheckResult {
+  return checkSource(source, createCheckContext(options, options.catalog));
 }
 
-/** The same for a definition that may stand within another one. */
-export function checkSource(source: Source, known: Known): Check {
+/** Checks a definition that may be nested in another one. */
+export function checkSource(source: Source, context: CheckContext): CheckResult {
   if (source.value === undefined) return { ok: false, problems: source.problems };
-  const root = rootOf(source.value, 'pipeline');
-  if (!root.ok) return { ok: false, problems: [...source.problems, placed(root.finding, source, [])] };
-  const draft = draftOf(root.definition, known.catalog);
-  const order = layer(upstreamOf(draft));
-  const findings = findingsOf(root.definition, draft, order, known);
-  const nested = nestedChecks(draft, source, root.path, known, checkSource);
+  const root = findRoot(source.value, 'pipeline');
+  if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source, [])] };
+  const draft = readDraft(root.definition, context.catalog);
+  const layering = computeWaves(findUpstream(draft));
+  const diagnostics = applyRules(root.definition, draft, layering, context);
+  const nested = checkNestedPipelines(draft, source, root.path, context, checkSource);
   const all = [
     ...source.problems,
-    ...root.findings.map((finding) => placed(finding, source, [])),
-    ...findings
-      .filter(notToldAlready(source, root.path))
-      .map((finding) => placed(finding, source, root.path)),
+    ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source, [])),
+    ...diagnostics
+      .filter(outsideUnquotedTemplates(source, root.path))
+      .map((diagnostic) => toProblem(diagnostic, source, root.path)),
     ...nested.flatMap((check) => check.problems),
-    ...superfluousInputs(known.givenInputs, takenBy(draft)),
+    ...checkUnusedInputs(context.suppliedInputs, {
+      inputs: new Set([...draft.inputKeys, ...listReadInputs(draft)]),
+      params: draft.paramNames,
+      reason: 'the pipeline neither declares nor reads it',
+    }),
   ];
-  const problems = firstProblems(all.sort(byPosition));
-  if (problems.some(({ severity }) => severity === 'error') || !order.ok) return { ok: false, problems };
-  const pipeline = assemble({
+  const problems = limitProblems(all.sort(compareProblems));
+  if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
+  const pipeline = assemblePipeline({
     definition: root.definition as PipelineDefinition,
     draft,
-    waves: order.waves,
-    nested: nestedPipelines(nested),
-    catalog: known.catalog,
+    waves: layering.waves,
+    nested: collectNestedPipelines(nested),
+    catalog: context.catalog,
     warnings: problems,
-    checkAnother: checkWith(known.catalog),
+    checkNestedPipeline: createNestedCheck(context.catalog),
   });
   return { ok: true, pipeline, problems };
 }
 
-function checkWith(catalog: Catalog): CheckAnother {
-  return (given, known) => {
-    const source = 'text' in given ? readSource(given.text) : sourceOfValue(given.value);
-    return checkSource(source, { ...knownOf(known, catalog), givenInputs: [] });
-  };
-}
-
-function takenBy(draft: Draft): Parameters<typeof superfluousInputs>[1] {
-  return {
-    inputs: new Set([...draft.inputKeys, ...inputsReadBy(draft)]),
-    params: draft.paramNames,
-    why: 'the pipeline neither declares nor reads it',
-  };
-}
-
-function findingsOf(definition: unknown, draft: Draft, order: Layering, known: Known): Finding[] {
-  const inputs = new Set([...draft.inputKeys, ...(known.inputs ?? inputsReadBy(draft))]);
+function applyRules(
+  definition: unknown,
+  draft: PipelineDraft,
+  layering: Layering,
+  { catalog, inputKeys, inputHint, session, depth }: CheckContext,
+): Diagnostic[] {
+  const inputs = new Set([...draft.inputKeys, ...(inputKeys ?? listReadInputs(draft))]);
   const suggestions = new Suggestions();
   return [
-    ...structureFindings(definition, PIPELINE_SHAPE),
-    ...paramFindings(definition),
-    ...taskFindings(draft, known.catalog, suggestions),
-    ...callFindings(draft, known.nesting),
-    ...draft.findings,
-    ...referenceFindings({ draft, inputs, inputHint: known.inputHint, suggestions }),
-    ...(order.ok
-      ? sessionFindings(draft, order.waves, upstreamOf(draft), known.session)
-      : [cycleFinding(order, draft)]),
+    ...checkStructure(definition, PIPELINE_SHAPE),
+    ...checkParamDefinitions(definition),
+    ...checkTasks(draft, catalog, suggestions),
+    ...checkPipelineCalls(draft, depth),
+    ...draft.diagnostics,
+    ...checkReferences({ draft, inputs, inputHint, suggestions }),
+    ...(layering.ok
+      ? checkSessions(draft, layering.waves, findUpstream(draft), session)
+      : [describeCycle(layering, draft)]),
   ];
 }
 
-function cycleFinding({ cycle }: Layering & { ok: false }, draft: Draft): Finding {
+function describeCycle({ cycle }: Layering & { ok: false }, draft: PipelineDraft): Diagnostic {
   const first = draft.tasks.find(({ id }) => id === cycle[0]);
   return {
     code: 'cycle',
-    message: `tasks wait for each other: ${shortenedList(cycle).join(' -> ')}`,
+    message: `tasks wait for each other: ${abbreviate(cycle).join(' -> ')}`,
     path: first?.path ?? ['tasks'],
-    hint: 'each needs the next; take one reference or await away',
+    hint: 'each needs the next; remove one reference or await',
+  };
+}
+
+function createNestedCheck(catalog: Catalog): CheckNestedPipeline {
+  return (input, values) => {
+    const source = 'text' in input ? readSource(input.text) : sourceFromValue(input.value);
+    return checkSource(source, { ...createCheckContext(values, catalog), suppliedInputs: [] });
   };
 }

@@ -1,13 +1,13 @@
-import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { isObject } from '../common/json.js';
-import { BUILTIN_TOOLS } from '../tools/builtin/index.js';
-import { runsPipeline } from './rules/pipeline-calls.js';
-import { type Draft, type DraftTask, inputsReadBy } from './draft.js';
-import { storeOf, storesUnknownKey } from './rules/stores.js';
+import type { PipelineDefinition } from '../definition/schema/schema.js';
+import { BUILTIN_TOOLS } from '../tools/catalog.js';
+import { type DraftTask, listReadInputs, listReferences, type PipelineDraft } from './draft.js';
+import { isPipelineCall } from './rules/pipeline-calls.js';
+import { hasUnknownStoreKey, readStore } from './rules/stores.js';
 
 /**
- * What a pipeline asks of whoever runs it, and what it leaves behind: what a plan says of it is held against this
- * (D46). What a pipeline does that stands within a task, that task does.
+ * What a pipeline requires and what it stores. A plan's declarations are compared with it (D46). A task that runs a
+ * nested pipeline counts as doing what that pipeline does.
  */
 export interface Contract {
   /** Inputs that it declares or reads. */
@@ -16,98 +16,98 @@ export interface Contract {
   readonly requiredParams: readonly string[];
   /** Session keys that its templates read. */
   readonly reads: ReadonlyMap<string, SessionRead>;
-  /** Some task may read any key: by a tool of one's own, or by a pipeline that only the run knows. */
+  /** A task may read any key: it uses a custom tool, or runs a pipeline that is unknown before the run. */
   readonly readsUnknownKey: boolean;
-  /** Literal keys that its `store` tasks write, each with the first task that does. */
+  /** Literal keys that its `store` tasks write, each with the first task that writes it. */
   readonly stores: ReadonlyMap<string, string>;
-  /** Some task may store any key: under a templated one, or by a pipeline that only the run knows. */
+  /** A task may store any key: its key is a template, or it runs a pipeline that is unknown before the run. */
   readonly storesUnknownKey: boolean;
-  /** Other keys may be stored too: those, and what tools of one's own store. */
+  /** Other keys may be stored too: unknown ones, and those of custom tools. */
   readonly mayStoreMore: boolean;
 }
 
-/** The first template that reads a key; one that cannot do without it comes before others. */
+/** The first template that reads a key; one without a fallback takes precedence. */
 interface SessionRead {
   readonly task: string;
-  /** `??` gives a value when nothing is there, or the call of a nested pipeline may. */
+  /** A `??` fallback, or the call of a nested pipeline, may provide the value. */
   readonly hasFallback: boolean;
-  /** By a pipeline within the task, which sees the whole blackboard: the `reads` around it keep nothing out. */
+  /** A nested pipeline reads it, which sees the whole blackboard: the `reads` of the enclosing pipeline do not apply. */
   readonly isNested: boolean;
 }
 
-/** Of pipelines that stand within tasks, by the id of the task. */
+/** Contracts of inline pipelines, by task id. */
 type NestedContracts = ReadonlyMap<
   string,
   { readonly contract: Contract; readonly definition: Pick<PipelineDefinition, 'reads'> }
 >;
 
-export function contractOf(
+export function deriveContract(
   { params = {}, inputs = {} }: PipelineDefinition,
-  draft: Draft,
+  draft: PipelineDraft,
   nested: NestedContracts,
 ): Contract {
+  const { tasks } = draft;
   const contracts = [...nested.values()].map(({ contract }) => contract);
-  const anyUnknownKey =
-    draft.tasks.some((task) => storesUnknownKey(task) || (runsPipeline(task) && !nested.has(task.id))) ||
+  const usesCustomTool = tasks.some(({ tool }) => tool === undefined || !BUILTIN_NAMES.has(tool));
+  const runsUnknownPipeline = tasks.some((task) => isPipelineCall(task) && !nested.has(task.id));
+  const storesUnknownKey =
+    runsUnknownPipeline ||
+    tasks.some(hasUnknownStoreKey) ||
     contracts.some((contract) => contract.storesUnknownKey);
   return {
-    inputs: new Set([...Object.keys(inputs), ...inputsReadBy(draft)]),
+    inputs: new Set([...Object.keys(inputs), ...listReadInputs(draft)]),
     requiredParams: Object.keys(params).filter((name) => params[name]?.default === undefined),
-    reads: sessionReads(draft.tasks, nested),
+    reads: collectReads(tasks, nested),
     readsUnknownKey:
-      draft.tasks.some(({ tool }) => tool === undefined || !WELL_KNOWN.has(tool)) ||
-      draft.tasks.some((task) => runsPipeline(task) && !nested.has(task.id)) ||
-      contracts.some((contract) => contract.readsUnknownKey),
-    stores: firstStores(draft.tasks, nested),
-    storesUnknownKey: anyUnknownKey,
-    mayStoreMore:
-      anyUnknownKey ||
-      draft.tasks.some(({ tool }) => tool === undefined || !WELL_KNOWN.has(tool)) ||
-      contracts.some(({ mayStoreMore }) => mayStoreMore),
+      usesCustomTool || runsUnknownPipeline || contracts.some((contract) => contract.readsUnknownKey),
+    stores: collectStores(tasks, nested),
+    storesUnknownKey,
+    mayStoreMore: storesUnknownKey || usesCustomTool || contracts.some(({ mayStoreMore }) => mayStoreMore),
   };
 }
 
-/** `store` and `run_pipeline` say what they store; the others of the package store nothing, and none reads. */
-const WELL_KNOWN: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
+/** The inputs of `store` and `run_pipeline` show what they store; the other built-in tools neither read nor store. */
+const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 
-function sessionReads(
+function collectReads(
   tasks: readonly DraftTask[],
   nested: NestedContracts,
 ): ReadonlyMap<string, SessionRead> {
   const reads = new Map<string, SessionRead>();
-  for (const [key, read] of tasks.flatMap((task) => [...ownReads(task), ...nestedReads(task, nested)])) {
+  for (const [key, read] of tasks.flatMap((task) => [...readsOfTask(task), ...nestedReads(task, nested)])) {
     const known = reads.get(key);
     if (known === undefined || (known.hasFallback && !read.hasFallback)) reads.set(key, read);
   }
   return reads;
 }
 
-function ownReads({ id, references, overReferences }: DraftTask): [string, SessionRead][] {
-  return [...references, ...overReferences].flatMap(({ reference, hasFallback }): [string, SessionRead][] =>
-    reference.kind === 'session' ? [[reference.key, { task: id, hasFallback, isNested: false }]] : [],
+function readsOfTask(task: DraftTask): [string, SessionRead][] {
+  return listReferences(task).flatMap(({ reference, hasFallback }): [string, SessionRead][] =>
+    reference.kind === 'session' ? [[reference.key, { task: task.id, hasFallback, isNested: false }]] : [],
   );
 }
 
-/** What its own `reads` leave out it never sees (D3), and what the call gives it reads nowhere else. */
+/** A nested pipeline cannot see keys that its own `reads` omits (D3), and reads nowhere else what the call passes. */
 function nestedReads({ id, literalInputs }: DraftTask, nested: NestedContracts): [string, SessionRead][] {
   const pipeline = nested.get(id);
   if (pipeline === undefined) return [];
   const { reads } = pipeline.contract;
   const { session = {} } = literalInputs;
-  const mayBeGiven = !isObject(session);
+  const mayBePassed = !isObject(session);
   return [...(pipeline.definition.reads ?? reads.keys())]
-    .filter((key) => mayBeGiven || !Object.hasOwn(session, key))
+    .filter((key) => mayBePassed || !Object.hasOwn(session, key))
     .map((key) => {
-      const hasFallback = mayBeGiven || reads.get(key)?.hasFallback === true;
+      const hasFallback = mayBePassed || reads.get(key)?.hasFallback === true;
       return [key, { task: id, hasFallback, isNested: true }];
     });
 }
 
-function firstStores(tasks: readonly DraftTask[], nested: NestedContracts): ReadonlyMap<string, string> {
+function collectStores(tasks: readonly DraftTask[], nested: NestedContracts): ReadonlyMap<string, string> {
   const stores = new Map<string, string>();
   for (const task of tasks) {
+    const own = readStore(task)?.key;
     const keys = [
-      ...storeOf(task).map(({ key }) => key),
+      ...(own === undefined ? [] : [own]),
       ...(nested.get(task.id)?.contract.stores.keys() ?? []),
     ];
     for (const key of keys) if (!stores.has(key)) stores.set(key, task.id);

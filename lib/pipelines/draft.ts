@@ -1,108 +1,106 @@
+import { isObject, type Json, type JsonObject, toList } from '../common/json.js';
+import type { Diagnostic } from '../definition/diagnostic.js';
 import type { Path } from '../definition/problem.js';
-import type { Finding } from '../definition/schema/structure.js';
-import { type Reference, referenceOf } from '../definition/template/reference.js';
-import { compileTemplate, type PlacedProblem, type Template } from '../definition/template/template.js';
-import { isObject, type Json, type JsonObject } from '../common/json.js';
+import type { Expression } from '../definition/template/expression.js';
+import { type Reference, resolveReference } from '../definition/template/reference.js';
+import {
+  compileTemplate,
+  type LocatedTemplateProblem,
+  type Template,
+} from '../definition/template/template.js';
 import type { Catalog } from '../tools/catalog.js';
-import { verbatimInputs } from '../tools/inputs/verbatim.js';
+import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
+import type { Upstream } from './waves.js';
 
-/** A reference of a template, and where it stands in the definition. */
-export interface PlacedReference {
+/** A reference of a template, and its path in the definition. */
+export interface LocatedReference {
   readonly reference: Reference;
   readonly source: string;
-  /** `??` gives a value when the path has none. */
+  /** It has a `??` fallback. */
   readonly hasFallback: boolean;
   readonly path: Path;
 }
 
-/** A task as far as it can be understood, so that all problems of a broken definition are found at once. */
+/** A task as far as it can be read, so that the check finds all problems of a broken definition at once. */
 export interface DraftTask {
   readonly id: string;
   readonly tool: string | undefined;
   readonly path: Path;
   readonly inputs: Template;
   readonly literalInputs: JsonObject;
-  /** It has `parallel_over`, of whatever kind. */
+  /** It has `parallel_over`, of any type. */
   readonly fansOut: boolean;
-  readonly over: Template | undefined;
-  readonly overText: string | undefined;
+  readonly parallelOver: Template | undefined;
+  readonly parallelOverText: string | undefined;
   readonly awaits: readonly string[];
-  /** Of the inputs, then of `parallel_over`. */
-  readonly references: readonly PlacedReference[];
-  readonly overReferences: readonly PlacedReference[];
+  /** References of the inputs. */
+  readonly references: readonly LocatedReference[];
+  readonly parallelOverReferences: readonly LocatedReference[];
 }
 
-export interface Draft {
+export interface PipelineDraft {
   readonly tasks: readonly DraftTask[];
   readonly taskIds: ReadonlySet<string>;
   readonly inputKeys: ReadonlySet<string>;
   readonly paramNames: ReadonlySet<string>;
   readonly reads: ReadonlySet<string>;
   readonly goal: Template;
-  readonly goalReferences: readonly PlacedReference[];
-  /** What is wrong with the templates themselves. */
-  readonly findings: readonly Finding[];
+  readonly goalReferences: readonly LocatedReference[];
+  /** Syntax errors of templates. */
+  readonly diagnostics: readonly Diagnostic[];
 }
-
-/** Past this many unknown names, no nearest one is looked for: each costs a look at every task. */
-const MOST_SUGGESTIONS = 50;
 
 /**
- * Reads whatever of a definition can be read; shapes that are wrong are the schema's to report.
+ * Reads what can be read of a definition; the schema reports wrong types.
  *
- * @param catalog says which inputs are taken as they are written
+ * @param catalog determines which inputs contain no templates
  */
-export function draftOf(definition: unknown, catalog: Catalog): Draft {
-  const root = isObject(definition) ? definition : {};
-  return new Drafting(root, catalog).draft();
+export function readDraft(definition: unknown, catalog: Catalog): PipelineDraft {
+  return new DraftReader(isObject(definition) ? definition : {}, catalog).read();
 }
 
-/** Keys of `pipeline.inputs` that its tasks read. */
-export function inputsReadBy({ tasks }: Draft): string[] {
-  return tasks.flatMap(({ references, overReferences }) =>
-    [...references, ...overReferences].flatMap(({ reference }) =>
-      reference.kind === 'input' ? [reference.key] : [],
-    ),
-  );
-}
+/** How many unknown names get a suggestion: each is compared with every task id. */
+const MAX_SUGGESTIONS = 50;
 
-class Drafting {
+class DraftReader {
   readonly #root: Record<string, unknown>;
   readonly #catalog: Catalog;
   readonly #taskIds: ReadonlySet<string>;
-  readonly #findings: Finding[] = [];
+  readonly #diagnostics: Diagnostic[] = [];
   #suggestions = 0;
 
   constructor(root: Record<string, unknown>, catalog: Catalog) {
     this.#root = root;
     this.#catalog = catalog;
     this.#taskIds = new Set(
-      listOf(root['tasks']).flatMap((task) => (isObject(task) ? textOf(task['id']) : [])),
+      toList(root['tasks']).flatMap((task) => (isObject(task) ? (toText(task['id']) ?? []) : [])),
     );
   }
 
-  draft(): Draft {
+  read(): PipelineDraft {
     const goal = this.#compile(this.#root['goal'], ['goal']);
     return {
-      tasks: listOf(this.#root['tasks']).flatMap((task, index) => this.#task(task, ['tasks', index])),
+      tasks: toList(this.#root['tasks']).flatMap((task, index) => this.#readTask(task, ['tasks', index])),
       taskIds: this.#taskIds,
-      inputKeys: keysOf(this.#root['inputs']),
-      paramNames: keysOf(this.#root['params']),
-      reads: new Set(listOf(this.#root['reads']).flatMap(textOf)),
+      inputKeys: toKeys(this.#root['inputs']),
+      paramNames: toKeys(this.#root['params']),
+      reads: new Set(toTexts(this.#root['reads'])),
       goal,
-      goalReferences: this.#references(goal, ['goal']),
-      findings: this.#findings,
+      goalReferences: this.#resolveReferences(goal, ['goal']),
+      diagnostics: this.#diagnostics,
     };
   }
 
-  #task(value: unknown, path: Path): DraftTask[] {
+  #readTask(value: unknown, path: Path): DraftTask[] {
     if (!isObject(value) || typeof value['id'] !== 'string') return [];
     const literalInputs = isObject(value['inputs']) ? (value['inputs'] as JsonObject) : {};
-    const tool = textOf(value['tool'])[0];
+    const tool = toText(value['tool']);
     const verbatim = verbatimInputs(tool === undefined ? undefined : this.#catalog.get(tool));
-    const inputs = this.#compile(literalInputs, [...path, 'inputs'], verbatim);
-    const overText = textOf(value['parallel_over'])[0];
-    const over = overText === undefined ? undefined : this.#compile(overText, [...path, 'parallel_over']);
+    const inputsPath = [...path, 'inputs'];
+    const inputs = this.#compile(literalInputs, inputsPath, verbatim);
+    const overPath = [...path, 'parallel_over'];
+    const overText = toText(value['parallel_over']);
+    const over = overText === undefined ? undefined : this.#compile(overText, overPath);
     return [
       {
         id: value['id'],
@@ -111,39 +109,39 @@ class Drafting {
         inputs,
         literalInputs,
         fansOut: Object.hasOwn(value, 'parallel_over'),
-        over,
-        overText,
-        awaits: listOf(value['await']).flatMap(textOf),
-        references: this.#references(inputs, [...path, 'inputs']),
-        overReferences: over === undefined ? [] : this.#references(over, [...path, 'parallel_over']),
+        parallelOver: over,
+        parallelOverText: overText,
+        awaits: toTexts(value['await']),
+        references: this.#resolveReferences(inputs, inputsPath),
+        parallelOverReferences: over === undefined ? [] : this.#resolveReferences(over, overPath),
       },
     ];
   }
 
   #compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Template {
     const { template, problems } = compileTemplate((value ?? null) as Json, verbatim);
-    for (const problem of problems) this.#findings.push(syntaxFinding(problem, path));
+    for (const problem of problems) this.#diagnostics.push(syntaxError(problem, path));
     return template;
   }
 
-  #references(template: Template, base: Path): PlacedReference[] {
+  #resolveReferences(template: Template, base: Path): LocatedReference[] {
     return template.expressions.map(({ expression, path }) => ({
-      reference: this.#reference(expression),
+      reference: this.#resolve(expression),
       source: expression.source,
       hasFallback: expression.fallback !== undefined,
       path: [...base, ...path],
     }));
   }
 
-  #reference(expression: Parameters<typeof referenceOf>[0]): Reference {
-    const known = this.#taskIds.has(expression.root) || this.#suggestions < MOST_SUGGESTIONS;
-    const reference = referenceOf(expression, known ? this.#taskIds : new Set());
+  #resolve(expression: Expression): Reference {
+    const mayCompare = this.#taskIds.has(expression.root) || this.#suggestions < MAX_SUGGESTIONS;
+    const reference = resolveReference(expression, mayCompare ? this.#taskIds : new Set());
     if (reference.kind === 'unknown') this.#suggestions++;
     return reference;
   }
 }
 
-function syntaxFinding({ message, hint, path }: PlacedProblem, base: Path): Finding {
+function syntaxError({ message, hint, path }: LocatedTemplateProblem, base: Path): Diagnostic {
   return {
     code: 'template_syntax',
     message,
@@ -152,14 +150,41 @@ function syntaxFinding({ message, hint, path }: PlacedProblem, base: Path): Find
   };
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
-function textOf(value: unknown): string[] {
-  return typeof value === 'string' ? [value] : [];
+function toTexts(value: unknown): string[] {
+  return toList(value).filter((entry) => typeof entry === 'string');
 }
 
-function keysOf(value: unknown): ReadonlySet<string> {
+function toKeys(value: unknown): ReadonlySet<string> {
   return new Set(isObject(value) ? Object.keys(value) : []);
+}
+
+/** Lists the keys of `pipeline.inputs` that the tasks read. */
+export function listReadInputs({ tasks }: PipelineDraft): string[] {
+  return tasks
+    .flatMap(listReferences)
+    .flatMap(({ reference }) => (reference.kind === 'input' ? [reference.key] : []));
+}
+
+/** Lists the references of a task: those of its inputs, then those of `parallel_over`. */
+export function listReferences({ references, parallelOverReferences }: DraftTask): LocatedReference[] {
+  return [...references, ...parallelOverReferences];
+}
+
+/** Finds which tasks must run before each task: those whose outputs its templates read, and those in `await` (rules 5 and 6). */
+export function findUpstream({ tasks, taskIds }: PipelineDraft): Upstream {
+  return new Map(tasks.map((task) => [task.id, findTaskUpstream(task, taskIds)]));
+}
+
+function findTaskUpstream(task: DraftTask, taskIds: ReadonlySet<string>): Set<string> {
+  const upstream = new Set<string>();
+  const add = (id: string): void => {
+    if (id !== task.id && taskIds.has(id)) upstream.add(id);
+  };
+  for (const { reference } of listReferences(task)) if (reference.kind === 'task') add(reference.taskId);
+  for (const id of task.awaits) add(id);
+  return upstream;
 }

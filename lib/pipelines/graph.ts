@@ -1,9 +1,9 @@
+import { getOrThrow } from '../definition/assert.js';
 import type { Template } from '../definition/template/template.js';
-import { beforeLines, dotChart, dotText, inColumns, mermaidChart, mermaidText } from './chart.js';
-import { entryOf } from './suggestions.js';
+import { upstreamLines, dotChart, quoteDot, layoutColumns, mermaidChart, escapeMermaid } from './chart.js';
 import type { Pipeline, Task } from './pipeline.js';
 
-/** A pipeline as waves and arrows: what the renderers draw, and what `graph --json` prints. */
+/** A pipeline as waves and edges: the input of the renderers, and what `graph --json` prints. */
 export interface Graph {
   readonly id: string;
   readonly goal: string;
@@ -17,44 +17,44 @@ interface GraphTask {
   readonly fan_out: boolean;
 }
 
-/** `from` runs before `to`: a template reads its output, or `await` alone says so (rules 5 and 6). */
+/** `from` runs before `to`, because a template reads its output or `await` names it (rules 5 and 6). */
 interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly kind: 'template' | 'await';
 }
 
-export function graphOf(pipeline: Pipeline): Graph {
+export function createGraph(pipeline: Pipeline): Graph {
   const { definition, tasks, waves } = pipeline;
-  const tasksOf = (ids: readonly string[]): GraphTask[] =>
+  const toGraphTasks = (ids: readonly string[]): GraphTask[] =>
     ids.map((id) => {
-      const { tool, over } = entryOf(tasks, id);
-      return { id, tool: tool.name, fan_out: over !== undefined };
+      const { tool, parallelOver } = getOrThrow(tasks, id);
+      return { id, tool: tool.name, fan_out: parallelOver !== undefined };
     });
   return {
     id: definition.id,
     goal: definition.goal,
-    waves: waves.map(tasksOf),
-    edges: definition.tasks.flatMap(({ id, await: barriers = [] }) =>
-      edgesOf(entryOf(tasks, id), new Set(barriers)),
+    waves: waves.map(toGraphTasks),
+    edges: definition.tasks.flatMap(({ id, await: awaits = [] }) =>
+      listEdges(getOrThrow(tasks, id), new Set(awaits)),
     ),
   };
 }
 
-function edgesOf(task: Task, barriers: ReadonlySet<string>): GraphEdge[] {
-  const read = new Set([task.inputs, task.over].flatMap((template) => rootsOf(template)));
+function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {
+  const read = new Set([task.inputs, task.parallelOver].flatMap((template) => listRoots(template)));
   return task.upstream.map((from) => {
-    const kind = barriers.has(from) && !read.has(from) ? 'await' : 'template';
+    const kind = awaits.has(from) && !read.has(from) ? 'await' : 'template';
     return { from, to: task.id, kind };
   });
 }
 
-function rootsOf(template: Template | undefined): string[] {
+function listRoots(template: Template | undefined): string[] {
   return (template?.expressions ?? []).map(({ expression }) => expression.root);
 }
 
-/** A Mermaid chart, a subgraph for each wave. */
-export function mermaid({ id, waves, edges }: Graph): string {
+/** Renders a Mermaid chart with a subgraph for each wave. */
+export function renderMermaid({ id, waves, edges }: Graph): string {
   const names = new Map(waves.flat().map((task, index) => [task.id, `t${index}`]));
   const lines = waves.flatMap((wave, index) => [
     `  subgraph w${index + 1} ["wave ${index + 1}"]`,
@@ -69,40 +69,40 @@ export function mermaid({ id, waves, edges }: Graph): string {
 }
 
 function mermaidShape(task: GraphTask): string {
-  const label = `"${mermaidText(task.id)}<br/>${mermaidText(toolLabel(task))}"`;
+  const label = `"${escapeMermaid(task.id)}<br/>${escapeMermaid(toolLabel(task))}"`;
   return task.fan_out ? `[[${label}]]` : `[${label}]`;
 }
 
-/** A Graphviz digraph, a rank for each wave. */
-export function dot({ id, waves, edges }: Graph): string {
+/** Renders a Graphviz digraph with a rank for each wave. */
+export function renderDot({ id, waves, edges }: Graph): string {
   const lines = waves.flatMap((wave, index) => [
-    `  { rank=same; ${dotText(waveName(index))} [shape=plaintext];`,
-    ...wave.map((task) => `    ${dotText(task.id)}${dotShape(task)};`),
+    `  { rank=same; ${quoteDot(waveName(index))} [shape=plaintext];`,
+    ...wave.map((task) => `    ${quoteDot(task.id)}${dotShape(task)};`),
     '  }',
   ]);
   const order =
     waves.length < 2
       ? []
-      : [`  ${waves.map((_, index) => dotText(waveName(index))).join(' -> ')} [style=invis];`];
+      : [`  ${waves.map((_, index) => quoteDot(waveName(index))).join(' -> ')} [style=invis];`];
   const arrows = edges.map(({ from, to, kind }) => {
     const style = kind === 'await' ? ' [style=dashed]' : '';
-    return `  ${dotText(from)} -> ${dotText(to)}${style};`;
+    return `  ${quoteDot(from)} -> ${quoteDot(to)}${style};`;
   });
   return dotChart(id, [...lines, ...order, ...arrows]);
 }
 
 function dotShape(task: GraphTask): string {
-  const label = dotText(`${task.id}\n${toolLabel(task)}`);
+  const label = quoteDot(`${task.id}\n${toolLabel(task)}`);
   return ` [label=${label}${task.fan_out ? ', peripheries=2' : ''}]`;
 }
 
-/** The blank keeps it apart from every task id. */
+/** The space keeps the name distinct from every task id. */
 function waveName(index: number): string {
   return `wave ${index + 1}`;
 }
 
-/** Waves as columns side by side, as many to a row of columns as fit into `columns`. */
-export function text(graph: Graph, columns: number): string {
+/** Renders the waves side by side as text, as many in a row as fit into `columns`. */
+export function renderText(graph: Graph, columns: number): string {
   const upstream = new Map(graph.waves.flat().map(({ id }) => [id, [] as GraphEdge[]]));
   for (const edge of graph.edges) upstream.get(edge.to)?.push(edge);
   const blocks = graph.waves.map((wave, index) => [
@@ -111,13 +111,13 @@ export function text(graph: Graph, columns: number): string {
       '',
       task.id,
       `  ${toolLabel(task)}`,
-      ...beforeLines(upstream.get(task.id) ?? [], nameOf),
+      ...upstreamLines(upstream.get(task.id) ?? [], formatEdge),
     ]),
   ]);
-  return inColumns(blocks, columns);
+  return layoutColumns(blocks, columns);
 }
 
-function nameOf({ from, kind }: GraphEdge): string {
+function formatEdge({ from, kind }: GraphEdge): string {
   return kind === 'await' ? `${from} (await)` : from;
 }
 

@@ -1,115 +1,120 @@
-import { problemOfText } from '../definition/placing.js';
-import { type Path, type Problem, pointerOf } from '../definition/problem.js';
-import { readSource, type Source, sourceWithin } from '../definition/text/source.js';
-import { unquotedByEntry } from '../definition/text/unquoted.js';
 import { isObject } from '../common/json.js';
-import { LONGEST_CALLED_DEFINITION, MOST_NESTED_PIPELINES } from '../common/limits.js';
-import { runsPipeline, standsInPlace } from './rules/pipeline-calls.js';
-import type { Draft, DraftTask } from './draft.js';
-import type { Known } from './check-context.js';
-import type { Check, Pipeline } from './pipeline.js';
+import { MAX_CALLED_DEFINITION_LENGTH, MAX_NESTING_DEPTH } from '../common/limits.js';
+import { withPositionInMessage } from '../definition/diagnostic.js';
+import { type Path, type Problem, toJsonPointer } from '../definition/problem.js';
+import { groupUnquotedByEntry, nestedSource, readSource, type Source } from '../definition/text/source.js';
+import type { CheckContext } from './check-context.js';
+import type { DraftTask, PipelineDraft } from './draft.js';
+import type { CheckResult, Pipeline } from './pipeline.js';
+import { isPipelineCall, isStaticDefinition } from './rules/pipeline-calls.js';
 
-/** What the check of a definition within a task found. */
+/** The result of checking the inline pipeline of one task. */
 interface NestedCheck {
-  readonly task: string;
-  /** Undefined when it cannot run. */
+  readonly taskId: string;
+  /** Undefined when it is not valid. */
   readonly pipeline: Pipeline | undefined;
-  /** With their place in the definition around it. */
+  /** Located in the enclosing definition. */
   readonly problems: readonly Problem[];
 }
 
-type CheckNested = (source: Source, known: Known) => Check;
+type CheckSource = (source: Source, context: CheckContext) => CheckResult;
 
 /**
- * Checks the definitions that stand within tasks, by the one validator (D8).
+ * Checks the inline pipelines of tasks with the one validator (D8).
  *
- * @param base leads to the definition around them
+ * @param base leads to the enclosing definition
+ * @param check `checkSource`, passed in because it calls this function
  */
-export function nestedChecks(
-  draft: Draft,
+export function checkNestedPipelines(
+  draft: PipelineDraft,
   source: Source,
   base: Path,
-  known: Known,
-  check: CheckNested,
+  context: CheckContext,
+  check: CheckSource,
 ): NestedCheck[] {
-  if (known.nesting >= MOST_NESTED_PIPELINES) return [];
-  const unquotedIn = unquotedByEntry(source, base, { list: 'tasks', field: ['inputs', 'pipeline'] });
-  const sourceOfText = textReader();
-  return draft.tasks.filter(runsPipeline).flatMap((task): NestedCheck[] => {
+  if (context.depth >= MAX_NESTING_DEPTH) return [];
+  const unquotedIn = groupUnquotedByEntry(source, base, { list: 'tasks', field: ['inputs', 'pipeline'] });
+  const readText = createTextReader();
+  return draft.tasks.filter(isPipelineCall).flatMap((task): NestedCheck[] => {
     const { pipeline } = task.literalInputs;
-    if (!standsInPlace(pipeline)) return [];
-    const at = [...base, ...task.path, 'inputs', 'pipeline'];
-    const within = knownWithin(task, known);
+    if (!isStaticDefinition(pipeline)) return [];
+    const path = [...base, ...task.path, 'inputs', 'pipeline'];
+    const nestedContext = createNestedContext(task, context);
     if (typeof pipeline === 'string') {
-      const place = source.positionOf(at);
-      const text = sourceOfText(pipeline);
-      if (text === undefined) return [tooLong(task, { path: pointerOf(at), ...place })];
-      const found = check(text, within);
-      return [nestedCheck(task, found, at, (problem) => ({ ...problemOfText(problem), ...place }))];
+      const position = source.positionOf(path);
+      const text = readText(pipeline);
+      if (text === undefined) return [tooLong(task, { path: toJsonPointer(path), ...position })];
+      const result = check(text, nestedContext);
+      return [
+        toNestedCheck(task, result, path, (problem) => ({ ...withPositionInMessage(problem), ...position })),
+      ];
     }
-    const part = sourceWithin(source, at, pipeline, unquotedIn(Number(task.path[1])));
-    return [nestedCheck(task, check(part, within), at, (problem) => problem)];
+    const part = nestedSource(source, path, pipeline, unquotedIn(Number(task.path[1])));
+    return [toNestedCheck(task, check(part, nestedContext), path, (problem) => problem)];
   });
 }
 
-/** Those that may run, by the id of the task that runs them. */
-export function nestedPipelines(checks: readonly NestedCheck[]): ReadonlyMap<string, Pipeline> {
+/** Collects the valid pipelines, by the id of the task that runs them. */
+export function collectNestedPipelines(checks: readonly NestedCheck[]): ReadonlyMap<string, Pipeline> {
   return new Map(
-    checks.flatMap(({ task, pipeline }) => (pipeline === undefined ? [] : [[task, pipeline] as const])),
+    checks.flatMap(({ taskId, pipeline }) => (pipeline === undefined ? [] : [[taskId, pipeline] as const])),
   );
 }
 
-function nestedCheck(
+function toNestedCheck(
   { id }: DraftTask,
-  check: Check,
-  at: Path,
-  told: (problem: Problem) => Problem,
+  result: CheckResult,
+  path: Path,
+  locate: (problem: Problem) => Problem,
 ): NestedCheck {
-  const problems = check.problems.map((problem) => ({
-    ...told(problem),
-    path: `${pointerOf(at)}${problem.path}`,
+  const problems = result.problems.map((problem) => ({
+    ...locate(problem),
+    path: `${toJsonPointer(path)}${problem.path}`,
   }));
-  return { task: id, pipeline: check.ok ? check.pipeline : undefined, problems };
+  return { taskId: id, pipeline: result.ok ? result.pipeline : undefined, problems };
 }
 
 /**
- * Many tasks may have one text, by an alias: it is read once. Reading takes long, and the run would read no longer one:
- * past so much of it no further text is read.
+ * Parses each text once, because an alias may give many tasks the same text. Returns undefined when the texts are too
+ * long together: parsing is slow, and the run would not parse longer texts either.
  */
-function textReader(): (text: string) => Source | undefined {
-  const known = new Map<string, Source>();
-  let left = LONGEST_CALLED_DEFINITION;
+function createTextReader(): (text: string) => Source | undefined {
+  const sources = new Map<string, Source>();
+  let left = MAX_CALLED_DEFINITION_LENGTH;
   return (text) => {
-    const source = known.get(text);
-    if (source !== undefined) return source;
+    const known = sources.get(text);
+    if (known !== undefined) return known;
     left -= text.length;
     if (left < 0) return undefined;
-    const read = readSource(text);
-    known.set(text, read);
-    return read;
+    const source = readSource(text);
+    sources.set(text, source);
+    return source;
   };
 }
 
-function tooLong({ id }: DraftTask, place: Pick<Problem, 'path' | 'line' | 'column'>): NestedCheck {
-  const limit = LONGEST_CALLED_DEFINITION / 1024;
-  const message = `the texts of pipelines that tasks run may have ${limit} KiB together`;
+function tooLong({ id }: DraftTask, location: Pick<Problem, 'path' | 'line' | 'column'>): NestedCheck {
+  const limit = MAX_CALLED_DEFINITION_LENGTH / 1024;
+  const message = `the pipelines that tasks contain as text may have at most ${limit} KiB together`;
   const hint = 'write them as maps, or in files';
   return {
-    task: id,
+    taskId: id,
     pipeline: undefined,
-    problems: [{ code: 'too_large', message, severity: 'error', ...place, hint }],
+    problems: [{ code: 'too_large', message, severity: 'error', ...location, hint }],
   };
 }
 
-/** It sees all that stands on the blackboard by then, which nobody knows before the run. */
-function knownWithin({ id, literalInputs }: DraftTask, { catalog, nesting }: Known): Known {
+/** The nested pipeline sees the whole blackboard of that moment, whose keys are unknown before the run. */
+function createNestedContext(
+  { id, literalInputs }: DraftTask,
+  { catalog, depth }: CheckContext,
+): CheckContext {
   const { inputs = {} } = literalInputs;
   return {
     catalog,
-    inputs: isObject(inputs) ? Object.keys(inputs) : undefined,
-    givenInputs: [],
-    inputHint: `give it a default under "inputs", or hand it on: name it in the "inputs" of task "${id}"`,
+    inputKeys: isObject(inputs) ? Object.keys(inputs) : undefined,
+    suppliedInputs: [],
+    inputHint: `give it a default under "inputs", or pass it in the "inputs" of task "${id}"`,
     session: { has: () => true },
-    nesting: nesting + 1,
+    depth: depth + 1,
   };
 }

@@ -1,8 +1,8 @@
-import { type Problem, sentence } from '../definition/problem.js';
-import type { Statistics } from './waves.js';
-import type { Check } from './check.js';
+import { formatProblem, type Problem } from '../definition/problem.js';
+import type { CheckResult } from './pipeline.js';
+import type { Statistics } from './statistics.js';
 
-/** The body of a validation endpoint, and what `validate --json` prints (D33, D41). */
+/** The response of a validation endpoint, and what `validate --json` prints (D33, D41). */
 export interface Report<Stats> {
   readonly ok: boolean;
   /** The errors as sentences; null when there are none. */
@@ -15,36 +15,31 @@ export interface Report<Stats> {
   readonly stats: Stats | null;
 }
 
-/** That of a pipeline. */
+/** The report on a pipeline. */
 export type ValidationReport = Report<Statistics>;
 
-export function reportOf(check: Check): ValidationReport {
-  return reportWith('Pipeline', check.problems, check.ok ? check.pipeline.statistics : null);
+export function createReport(check: CheckResult): ValidationReport {
+  return buildReport('Pipeline', check.problems, check.ok ? check.pipeline.statistics : null);
 }
 
-/** @param stats null when it is not valid */
-export function reportWith<Stats>(
-  name: string,
+/** @param stats null when the definition is not valid */
+export function buildReport<Stats>(
+  kind: string,
   problems: readonly Problem[],
   stats: Stats | null,
 ): Report<Stats> {
   const ok = stats !== null;
   return {
     ok,
-    errors: ok ? null : errorsOf(problems),
-    warnings: warningsOf(problems),
+    errors: ok ? null : formatErrors(problems),
+    warnings: problems.filter(({ severity }) => severity === 'warning').map(formatProblem),
     problems,
-    message: ok ? `${name} is valid` : 'Validation failed',
+    message: ok ? `${kind} is valid` : 'Validation failed',
     stats,
   };
 }
 
-/** The errors among problems, as sentences. */
-export function errorsOf(problems: readonly Problem[]): string[] {
-  return problems.filter(({ severity }) => severity === 'error').map(sentence);
-}
-
-/** The warnings among problems, as sentences. */
-function warningsOf(problems: readonly Problem[]): string[] {
-  return problems.filter(({ severity }) => severity === 'warning').map(sentence);
+/** Formats the errors among problems as sentences. */
+export function formatErrors(problems: readonly Problem[]): string[] {
+  return problems.filter(({ severity }) => severity === 'error').map(formatProblem);
 }

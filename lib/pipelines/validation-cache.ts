@@ -1,78 +1,73 @@
 import type { JsonObject } from '../common/json.js';
 import type { Catalog } from '../tools/catalog.js';
-import { type Check, checkDefinition, checkPipeline } from './check.js';
+import { type CheckOptions, checkDefinition, checkPipeline } from './check.js';
+import type { CheckResult, RunValues } from './pipeline.js';
 
-/** What the check of a definition depends on, beside the catalog. */
-export interface Given {
-  readonly inputs?: JsonObject | undefined;
-  readonly session?: JsonObject | undefined;
-}
+type ValidResult = CheckResult & { readonly ok: true };
 
-type GoodCheck = Check & { readonly ok: true };
-
-interface Known {
-  readonly check: GoodCheck;
+interface CacheEntry {
+  readonly result: ValidResult;
   readonly bytes: number;
 }
 
-/** Of all that is remembered. */
-const LIMIT_BYTES = 8 * 2 ** 20;
+/** Limit of all cached results together. */
+const MAX_BYTES = 8 * 2 ** 20;
 
 /**
- * The one validator for those who send the same definitions again and again: a good one that came with the same keys
- * of inputs and session is not checked once more. A pipeline never changes, so many runs may share it.
+ * Validates definitions and caches the valid ones, for callers that send the same definition again and again. A result
+ * is reused when the keys of inputs and session are equal. Pipelines are immutable, so many runs may share one.
  */
-export class KnownPipelines {
+export class ValidationCache {
   readonly #catalog: Catalog;
-  readonly #limitBytes: number;
-  /** In the order in which they came: the first is forgotten first. */
-  readonly #known = new Map<string, Known>();
+  readonly #maxBytes: number;
+  /** In insertion order: the oldest entry is evicted first. */
+  readonly #entries = new Map<string, CacheEntry>();
   #bytes = 0;
 
-  /** @param limitBytes what those that are remembered may take in memory, roughly */
-  constructor(catalog: Catalog, limitBytes = LIMIT_BYTES) {
+  /** @param maxBytes estimated memory that the cached results may take */
+  constructor(catalog: Catalog, maxBytes = MAX_BYTES) {
     this.#catalog = catalog;
-    this.#limitBytes = limitBytes;
+    this.#maxBytes = maxBytes;
   }
 
-  /** As `checkPipeline`, of YAML or JSON. */
-  ofText(text: string, given: Given): Check {
-    return this.#check('text', text, given, (options) => checkPipeline(text, options));
+  /** Checks YAML or JSON, as `checkPipeline` does. */
+  checkText(text: string, values: RunValues): CheckResult {
+    return this.#check('text', text, values, (options) => checkPipeline(text, options));
   }
 
-  /** As `checkDefinition`, of a definition that came as an object. */
-  ofValue(value: object, given: Given): Check {
-    return this.#check('value', JSON.stringify(value), given, (options) => checkDefinition(value, options));
+  /** Checks a definition that came as an object, as `checkDefinition` does. */
+  checkValue(value: object, values: RunValues): CheckResult {
+    return this.#check('value', JSON.stringify(value), values, (options) => checkDefinition(value, options));
   }
 
   #check(
     kind: string,
     text: string,
-    { inputs, session }: Given,
-    check: (options: Parameters<typeof checkDefinition>[1]) => Check,
-  ): Check {
-    const key = `${kind} ${keysOf(inputs)} ${keysOf(session)} ${text}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known.check;
-    const made = check({ catalog: this.#catalog, ...(inputs && { inputs }), ...(session && { session }) });
-    if (made.ok) this.#remember(key, made);
-    return made;
+    { inputs, session }: RunValues,
+    check: (options: CheckOptions) => CheckResult,
+  ): CheckResult {
+    const key = `${kind} ${formatKeys(inputs)} ${formatKeys(session)} ${text}`;
+    const cached = this.#entries.get(key);
+    if (cached !== undefined) return cached.result;
+    const result = check({ catalog: this.#catalog, inputs, session });
+    if (result.ok) this.#add(key, result);
+    return result;
   }
 
-  #remember(key: string, check: GoodCheck): void {
-    const bytes = check.pipeline.weight + 2 * key.length;
-    if (bytes > this.#limitBytes) return;
-    this.#known.set(key, { check, bytes });
+  #add(key: string, result: ValidResult): void {
+    const bytes = result.pipeline.sizeBytes + 2 * key.length;
+    if (bytes > this.#maxBytes) return;
+    this.#entries.set(key, { result, bytes });
     this.#bytes += bytes;
-    for (const [oldest, { bytes: freed }] of this.#known) {
-      if (this.#bytes <= this.#limitBytes) return;
-      this.#known.delete(oldest);
+    for (const [oldest, { bytes: freed }] of this.#entries) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#entries.delete(oldest);
       this.#bytes -= freed;
     }
   }
 }
 
-/** A check asks which keys there are, and not for their values. */
-function keysOf(given: JsonObject | undefined): string {
-  return given === undefined ? '' : JSON.stringify(Object.keys(given));
+/** A check depends on which keys exist, but not on their values. */
+function formatKeys(values: JsonObject | undefined): string {
+  return values === undefined ? '' : JSON.stringify(Object.keys(values));
 }

@@ -1,37 +1,49 @@
-import { byPosition, firstProblems, notToldAlready, placed } from '../definition/placing.js';
+import { estimateBytes } from '../common/json.js';
+import { getOrThrow } from '../definition/assert.js';
+import {
+  compareProblems,
+  type Diagnostic,
+  limitProblems,
+  outsideUnquotedTemplates,
+  toProblem,
+} from '../definition/diagnostic.js';
+import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problem.js';
+import { PLAN_FIELDS, SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
-import { PLAN_SHAPE } from '../definition/schema/plan-shape.js';
-import { rootOf } from '../definition/schema/root.js';
-import { type Finding, structureFindings } from '../definition/schema/structure.js';
-import { readSource, type Source, sourceOfValue } from '../definition/text/source.js';
+import { findRoot } from '../definition/schema/root.js';
+import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
+import { Suggestions } from '../definition/suggest.js';
+import { readSource, type Source, sourceFromValue } from '../definition/text/source.js';
 import type { CheckOptions } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
-import { superfluousInputs } from '../pipelines/rules/unused-inputs.js';
-import { Suggestions } from '../pipelines/suggestions.js';
-import { layer, type Upstream } from '../pipelines/waves.js';
-import { assemblePlan } from './assemble.js';
-import { type DraftSubPipeline, type PlanDraft, planDraftOf } from './draft.js';
-import { cycleFinding, needsOf, orderOf, Writers } from './order.js';
-import { checkPipelines, type KnownOfPipelines, type PipelineCheck } from './pipeline-checks.js';
-import type { GivenPipeline, Plan } from './plan.js';
-import { contractFindings } from './rules/contract.js';
-import { keyFindings } from './rules/keys.js';
-import { superfluousPipelines } from './rules/unused-pipelines.js';
-import { type PlanStatistics, planStatisticsOf } from './statistics.js';
+import { checkUnusedInputs } from '../pipelines/rules/references.js';
+import { computeWaves, type Upstream } from '../pipelines/waves.js';
+import {
+  checkSubPipelines,
+  checkUnusedPipelines,
+  type PlanCheckContext,
+  type SubPipelineCheck,
+} from './check-sub-pipelines.js';
+import { type PlanDraft, readPlanDraft } from './draft.js';
+import { computeNeeds, computeOrder, describeCycle, KeyWriters } from './order.js';
+import type { PipelineInput, Plan, SubPipeline } from './plan.js';
+import { checkContract } from './rules/contract.js';
+import { checkKeys } from './rules/keys.js';
+import { computePlanStatistics, type PlanStatistics } from './statistics.js';
 
 export interface PlanCheckOptions extends CheckOptions {
-  /** Pipelines that do not stand in the plan itself, by sub-pipeline id. */
-  readonly pipelines?: ReadonlyMap<string, GivenPipeline>;
+  /** Pipelines that are not inline in the plan, by sub-pipeline id. */
+  readonly pipelines?: ReadonlyMap<string, PipelineInput>;
   /**
-   * Every pipeline must be at hand, as it must to run. Default true. When false, a sub-pipeline without one is
-   * checked by what the plan says of it, with a warning.
+   * Requires every pipeline, as running does. Default true. When false, a sub-pipeline without a pipeline is checked
+   * by its declaration in the plan, with a warning.
    */
   readonly complete?: boolean;
 }
 
-/** A sound plan, and the plan itself when all its pipelines are at hand; or all that is wrong with it. */
-export type PlanCheck =
+/** A valid plan, which can run when all its pipelines are available; or all its problems. */
+export type PlanCheckResult =
   | {
       readonly ok: true;
       readonly plan: Plan | undefined;
@@ -40,79 +52,67 @@ export type PlanCheck =
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** The validator of plans (Plan, rule 3; D44, D46): parses YAML or JSON, checks all there is to check, runs nothing. */
-export function checkPlan(text: string, options: PlanCheckOptions): PlanCheck {
+/** The structure of a plan (Plan, D44). */
+const PLAN_SHAPE: DefinitionShape = {
+  validate,
+  name: 'the plan',
+  parts: 'sub_pipelines',
+  part: 'sub-pipeline',
+  fieldsAt: ([first]) => (first === 'sub_pipelines' ? SUB_PIPELINE_FIELDS : PLAN_FIELDS),
+  idHint:
+    'an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a plan may also contain dots',
+  keyLists: {
+    reads: '',
+    stores: '',
+    inputs: ', a list of the plan\'s inputs; values go under the plan\'s own "inputs"',
+  },
+};
+
+/** The validator of plans (Plan, rule 3; D44, D46): parses YAML or JSON and runs every check, but runs nothing. */
+export function checkPlan(text: string, options: PlanCheckOptions): PlanCheckResult {
   return checkPlanSource(readSource(text), options);
 }
 
-/** The same for a definition that came as an object: problems have no line. */
-export function checkPlanDefinition(value: unknown, options: PlanCheckOptions): PlanCheck {
-  return checkPlanSource(sourceOfValue(value), options);
+/** Checks a plan that came as an object; its problems have no line. */
+export function checkPlanDefinition(value: unknown, options: PlanCheckOptions): PlanCheckResult {
+  return checkPlanSource(sourceFromValue(value), options);
 }
 
-/** The same for a text that has been read. */
-export function checkPlanSource(source: Source, options: PlanCheckOptions): PlanCheck {
+/** Checks a plan that has been parsed. */
+export function checkPlanSource(source: Source, options: PlanCheckOptions): PlanCheckResult {
   if (source.value === undefined) return { ok: false, problems: source.problems };
-  const root = rootOf(source.value, 'plan');
-  if (!root.ok) return { ok: false, problems: [...source.problems, placed(root.finding, source, [])] };
-  const draft = planDraftOf(root.definition);
-  const writers = new Writers(draft);
-  const needs = needsOf(draft, writers);
-  const layering = layer(needs);
-  const known = knownOf(draft, writers, options);
-  const checks = checkPipelines(draft, source, root.path, known);
-  const cycle = layering.ok ? [] : [cycleFinding(layering, draft, writers)];
-  const findings = [...findingsOf(root.definition, draft, checks, known), ...cycle];
+  const root = findRoot(source.value, 'plan');
+  if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source, [])] };
+  const draft = readPlanDraft(root.definition);
+  const writers = new KeyWriters(draft);
+  const needs = computeNeeds(draft, writers);
+  const layering = computeWaves(needs);
+  const context = createContext(draft, writers, options);
+  const checks = checkSubPipelines(draft, source, root.path, context);
+  const cycle = layering.ok ? [] : [describeCycle(layering, draft, writers)];
+  const diagnostics = [...applyRules(root.definition, draft, checks, context), ...cycle];
   const ofPlan = [
     ...source.problems,
-    ...root.findings.map((finding) => placed(finding, source, [])),
-    ...findings
-      .filter(notToldAlready(source, root.path))
-      .map((finding) => placed(finding, source, root.path)),
-    ...superfluousPipelines(draft, known.given),
-    ...superfluousInputs(Object.keys(options.inputs ?? {}), takenBy(draft)),
+    ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source, [])),
+    ...diagnostics
+      .filter(outsideUnquotedTemplates(source, root.path))
+      .map((diagnostic) => toProblem(diagnostic, source, root.path)),
+    ...checkUnusedPipelines(draft, context.pipelines),
+    ...checkUnusedInputs(Object.keys(options.inputs ?? {}), {
+      inputs: new Set([...draft.inputKeys, ...listPassedInputs(draft)]),
+      reason: 'the plan neither declares it nor passes it to a sub-pipeline',
+    }),
   ];
-  const problems = inOrder(ofPlan, checks);
+  const problems = sortProblems(ofPlan, checks);
   if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
-  return soundPlan(root.definition as PlanDefinition, needs, layering.waves, checks, problems);
+  return toValidResult(root.definition as PlanDefinition, needs, layering.waves, checks, problems);
 }
 
-/** What is handed on is read by some pipeline, or told where it is not. */
-function takenBy({ inputKeys, subPipelines }: PlanDraft): Parameters<typeof superfluousInputs>[1] {
-  const handedOn = subPipelines.flatMap(({ inputs }) => inputs.map(({ key }) => key));
-  const why = 'the plan neither declares it nor hands it on to a sub-pipeline';
-  return { inputs: new Set([...inputKeys, ...handedOn]), why };
+function listPassedInputs({ subPipelines }: PlanDraft): string[] {
+  return subPipelines.flatMap(({ inputs }) => inputs.map(({ key }) => key));
 }
 
-function findingsOf(
-  definition: unknown,
-  draft: PlanDraft,
-  checks: readonly PipelineCheck[],
-  known: KnownOfPipelines,
-): Finding[] {
-  const structure = structureFindings(definition, PLAN_SHAPE);
-  return [
-    ...structure,
-    ...keyFindings(draft, known),
-    ...checks.flatMap((check) => check.findings),
-    ...comparisons(checks, structure, known),
-  ];
-}
-
-function soundPlan(
-  definition: PlanDefinition,
-  needs: Upstream,
-  waves: readonly (readonly string[])[],
-  checks: readonly PipelineCheck[],
-  problems: readonly Problem[],
-): PlanCheck {
-  const pipelines = pipelinesById(checks);
-  const statistics = planStatisticsOf(definition, orderOf(needs), waves, pipelines.values());
-  const plan = assemblePlan(definition, pipelines, needs, statistics, problems);
-  return { ok: true, plan, statistics, problems };
-}
-
-function knownOf(draft: PlanDraft, writers: Writers, options: PlanCheckOptions): KnownOfPipelines {
+function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheckOptions): PlanCheckContext {
   const { catalog, inputs = {}, session = {}, pipelines = new Map(), complete = true } = options;
   return {
     catalog,
@@ -120,43 +120,91 @@ function knownOf(draft: PlanDraft, writers: Writers, options: PlanCheckOptions):
     session: new Set(Object.keys(session)),
     inputs: new Set([...draft.inputKeys, ...Object.keys(inputs)]),
     suggestions: new Suggestions(),
-    given: pipelines,
+    pipelines,
     complete,
   };
 }
 
-/** Of those whose own fields are in order: what else the plan says of the others may be what was misspelt. */
-function comparisons(
-  checks: readonly PipelineCheck[],
-  structure: readonly Finding[],
-  known: KnownOfPipelines,
-): Finding[] {
-  const broken = new Set(structure.map(({ path }) => path[1]));
+function applyRules(
+  definition: unknown,
+  draft: PlanDraft,
+  checks: readonly SubPipelineCheck[],
+  context: PlanCheckContext,
+): Diagnostic[] {
+  const structure = checkStructure(definition, PLAN_SHAPE);
+  return [
+    ...structure,
+    ...checkKeys(draft, context),
+    ...checks.flatMap((check) => check.diagnostics),
+    ...checkContracts(checks, structure, context),
+  ];
+}
+
+/** Skips sub-pipelines whose own fields are invalid: a missing declaration may only be misspelt. */
+function checkContracts(
+  checks: readonly SubPipelineCheck[],
+  structure: readonly Diagnostic[],
+  context: PlanCheckContext,
+): Diagnostic[] {
+  const invalid = new Set(structure.map(({ path }) => path[1]));
   return checks.flatMap(({ subPipeline, pipeline, file }) =>
-    pipeline === undefined || broken.has(subPipeline.path[1])
+    pipeline === undefined || invalid.has(subPipeline.path[1])
       ? []
-      : contractFindings({ subPipeline, pipeline, file }, known),
+      : checkContract({ subPipeline, pipeline, file }, context),
   );
 }
 
-/** Those of the plan's own text by position, then those of each other pipeline; errors before warnings. */
-function inOrder(ofPlan: readonly Problem[], checks: readonly PipelineCheck[]): Problem[] {
-  const inPlan = checks.filter(({ subPipeline }) => isInline(subPipeline));
-  const elsewhere = checks.filter(({ subPipeline }) => !isInline(subPipeline));
-  const text = [...ofPlan, ...inPlan.flatMap(({ problems }) => problems)].sort(byPosition);
+/** Sorts the problems of the plan's own text by position, then those of each other pipeline; errors before warnings. */
+function sortProblems(ofPlan: readonly Problem[], checks: readonly SubPipelineCheck[]): Problem[] {
+  const inPlan = checks.filter(({ subPipeline }) => subPipeline.inline !== undefined);
+  const elsewhere = checks.filter(({ subPipeline }) => subPipeline.inline === undefined);
+  const text = [...ofPlan, ...inPlan.flatMap(({ problems }) => problems)].sort(compareProblems);
   const all = [...text, ...elsewhere.flatMap(({ problems }) => problems)];
-  return firstProblems([
+  return limitProblems([
     ...all.filter(({ severity }) => severity === 'error'),
     ...all.filter(({ severity }) => severity === 'warning'),
   ]);
 }
 
-function isInline({ inline }: DraftSubPipeline): boolean {
-  return inline !== undefined;
+function toValidResult(
+  definition: PlanDefinition,
+  needs: Upstream,
+  waves: readonly (readonly string[])[],
+  checks: readonly SubPipelineCheck[],
+  problems: readonly Problem[],
+): PlanCheckResult {
+  const pipelines = new Map(
+    checks.flatMap(({ subPipeline: { id }, pipeline }) =>
+      pipeline === undefined ? [] : [[id, pipeline] as const],
+    ),
+  );
+  const statistics = computePlanStatistics(definition, computeOrder(needs), waves, pipelines.values());
+  const plan = assemblePlan(definition, pipelines, needs, statistics, problems);
+  return { ok: true, plan, statistics, problems };
 }
 
-function pipelinesById(checks: readonly PipelineCheck[]): Map<string, Pipeline> {
-  return new Map(
-    checks.flatMap(({ subPipeline: { id }, pipeline }) => (pipeline === undefined ? [] : [[id, pipeline]])),
-  );
+/** Returns undefined when a pipeline is missing. */
+function assemblePlan(
+  definition: PlanDefinition,
+  pipelines: ReadonlyMap<string, Pipeline>,
+  needs: Upstream,
+  statistics: PlanStatistics,
+  warnings: readonly Problem[],
+): Plan | undefined {
+  const subPipelines = new Map<string, SubPipeline>();
+  let sizeBytes = estimateBytes(definition);
+  for (const { id, reads, stores, inputs } of definition.sub_pipelines) {
+    const pipeline = pipelines.get(id);
+    if (pipeline === undefined) return undefined;
+    subPipelines.set(id, {
+      id,
+      pipeline,
+      reads: [...new Set(reads)],
+      stores: [...new Set(stores)],
+      inputs: [...new Set(inputs)],
+      needs: [...getOrThrow(needs, id)],
+    });
+    sizeBytes += pipeline.sizeBytes;
+  }
+  return { definition, subPipelines, statistics, warnings, sizeBytes };
 }

@@ -1,26 +1,26 @@
-import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
-import { meantKeys } from '../definition/schema/structure.js';
+import { isObject, toList } from '../common/json.js';
 import type { Path } from '../definition/problem.js';
+import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
+import { guessKeys } from '../definition/schema/structure.js';
 import { nearest } from '../definition/suggest.js';
-import { isObject } from '../common/json.js';
 
-/** A sub-pipeline as far as it can be understood, so that all problems of a broken plan are found at once. */
+/** A sub-pipeline as far as it can be read, so that the check finds all problems of a broken plan at once. */
 export interface DraftSubPipeline {
   readonly id: string;
-  /** The id, and for those that take one of another its position too: no two names are alike. */
+  /** Unique: the id, followed by the position when an earlier sub-pipeline has the same id. */
   readonly name: string;
   readonly path: Path;
-  readonly reads: readonly PlacedKey[];
-  readonly stores: readonly PlacedKey[];
-  /** Keys of the plan's inputs that are handed on to it. */
-  readonly inputs: readonly PlacedKey[];
+  readonly reads: readonly LocatedKey[];
+  readonly stores: readonly LocatedKey[];
+  /** Keys of the plan's inputs that are passed to it. */
+  readonly inputs: readonly LocatedKey[];
   readonly file: string | undefined;
-  /** Its pipeline, when it stands in the plan itself. */
+  /** Its pipeline, when it is written in the plan. */
   readonly inline: { readonly value: unknown } | undefined;
 }
 
 /** An entry of a list of keys. */
-export interface PlacedKey {
+export interface LocatedKey {
   readonly key: string;
   readonly path: Path;
 }
@@ -31,60 +31,57 @@ export interface PlanDraft {
   readonly inputKeys: ReadonlySet<string>;
 }
 
-/** Reads whatever of a plan can be read; shapes that are wrong are the schema's to report. */
-export function planDraftOf(definition: unknown): PlanDraft {
+/** Reads what can be read of a plan; the schema reports wrong types. */
+export function readPlanDraft(definition: unknown): PlanDraft {
   const root = isObject(definition) ? definition : {};
-  const taken = new Set<string>();
+  const names = new Set<string>();
   return {
-    subPipelines: listOf(root['sub_pipelines']).flatMap((value, index) => {
+    subPipelines: toList(root['sub_pipelines']).flatMap((value, index) => {
       const path = ['sub_pipelines', index];
       if (!isObject(value) || typeof value['id'] !== 'string') return [];
       const { id } = value;
       let name = id;
-      while (taken.has(name)) name += ` (${index + 1})`;
-      taken.add(name);
-      return [{ id, name, path, ...partsOf(value, path) }];
+      while (names.has(name)) name += ` (${index + 1})`;
+      names.add(name);
+      return [
+        {
+          id,
+          name,
+          path,
+          reads: readKeys(value, 'reads', path),
+          stores: readKeys(value, 'stores', path),
+          inputs: readKeys(value, 'inputs', path),
+          file: typeof value['file'] === 'string' ? value['file'] : undefined,
+          inline: Object.hasOwn(value, 'pipeline') ? { value: value['pipeline'] } : undefined,
+        },
+      ];
     }),
     inputKeys: new Set(isObject(root['inputs']) ? Object.keys(root['inputs']) : []),
   };
 }
 
-/** The first of each id: it is the one that a name means. */
-export function firstOfEach({ subPipelines }: PlanDraft): DraftSubPipeline[] {
+/** Returns the first sub-pipeline of each id. */
+export function uniqueSubPipelines({ subPipelines }: PlanDraft): DraftSubPipeline[] {
   return subPipelines.filter(({ id, name }) => id === name);
 }
 
-function partsOf(value: Record<string, unknown>, path: Path): Omit<DraftSubPipeline, 'id' | 'name' | 'path'> {
-  return {
-    reads: keysIn(value, 'reads', path),
-    stores: keysIn(value, 'stores', path),
-    inputs: keysIn(value, 'inputs', path),
-    file: typeof value['file'] === 'string' ? value['file'] : undefined,
-    inline: Object.hasOwn(value, 'pipeline') ? { value: value['pipeline'] } : undefined,
-  };
-}
-
-function keysIn(value: Record<string, unknown>, field: string, path: Path): PlacedKey[] {
-  const name = Object.hasOwn(value, field) ? field : misspelt(field, value);
+function readKeys(value: Record<string, unknown>, field: string, path: Path): LocatedKey[] {
+  const name = Object.hasOwn(value, field) ? field : findMisspelt(field, value);
   if (name === undefined) return [];
   const list = value[name];
-  if (!Array.isArray(list)) return meantKeys(list).map((key) => ({ key, path: [...path, name] }));
+  if (!Array.isArray(list)) return guessKeys(list).map((key) => ({ key, path: [...path, name] }));
   return list.flatMap((key: unknown, index) =>
     typeof key === 'string' && key !== '' ? [{ key, path: [...path, name, index] }] : [],
   );
 }
 
-/** Nobody looks for a slip among more fields. */
-const MOST_FIELDS = 50;
+/** How many fields are searched for a misspelt one. */
+const MAX_FIELDS = 50;
 
-/** The field that was meant for this one: the schema reports it, and what others need of it is there. */
-function misspelt(field: string, value: Record<string, unknown>): string | undefined {
+/** Finds the field that was meant to be this one. The schema reports it; the other checks can use its keys. */
+function findMisspelt(field: string, value: Record<string, unknown>): string | undefined {
   const known: readonly string[] = SUB_PIPELINE_FIELDS;
   return Object.keys(value)
-    .slice(0, MOST_FIELDS)
+    .slice(0, MAX_FIELDS)
     .find((key) => !known.includes(key) && nearest(key, known) === field);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,8 +1,16 @@
-import { beforeLines, dotChart, dotText, inColumns, mermaidChart, mermaidText } from '../pipelines/chart.js';
-import { entryOf, shortenedList } from '../pipelines/suggestions.js';
+import { abbreviate } from '../definition/problem.js';
+import { getOrThrow } from '../definition/assert.js';
+import {
+  upstreamLines,
+  dotChart,
+  quoteDot,
+  layoutColumns,
+  mermaidChart,
+  escapeMermaid,
+} from '../pipelines/chart.js';
 import type { Plan } from './plan.js';
 
-/** A plan as waves of sub-pipelines and arrows: what the renderers draw, and what `graph --json` prints. */
+/** A plan as waves of sub-pipelines and edges: the input of the renderers, and what `graph --json` prints. */
 export interface PlanGraph {
   readonly id: string;
   readonly goal: string;
@@ -16,96 +24,92 @@ interface PlanGraphPart {
   readonly tasks: number;
 }
 
-/** `to` reads what `from` stores under these keys, and so runs after it (Plan, rule 1). */
+/** `to` reads keys that `from` stores, so it runs after it (Plan, rule 1). */
 interface PlanGraphEdge {
   readonly from: string;
   readonly to: string;
   readonly keys: readonly string[];
 }
 
-export function planGraphOf({ definition, statistics, subPipelines }: Plan): PlanGraph {
+export function createPlanGraph({ definition, statistics, subPipelines }: Plan): PlanGraph {
   const { id, goal, wave_ids } = statistics;
   const writers = new Map(statistics.keys.map(({ key, stored_by }) => [key, stored_by]));
   return {
     id,
     goal,
     waves: wave_ids.map((ids) =>
-      ids.map((part) => ({ id: part, tasks: entryOf(subPipelines, part).pipeline.tasks.size })),
+      ids.map((part) => ({ id: part, tasks: getOrThrow(subPipelines, part).pipeline.tasks.size })),
     ),
     edges: definition.sub_pipelines.flatMap(({ id: to }) =>
-      edgesTo(to, entryOf(subPipelines, to).reads, writers),
+      listEdgesTo(to, getOrThrow(subPipelines, to).reads, writers),
     ),
   };
 }
 
-function edgesTo(
+function listEdgesTo(
   to: string,
   reads: readonly string[],
   writers: ReadonlyMap<string, string | null>,
 ): PlanGraphEdge[] {
   const keys = new Map<string, string[]>();
   for (const key of reads) {
-    const from = entryOf(writers, key);
+    const from = getOrThrow(writers, key);
     if (from === null || from === to) continue;
-    const known = keys.get(from);
-    if (known === undefined) keys.set(from, [key]);
-    else known.push(key);
+    const keysOfEdge = keys.get(from);
+    if (keysOfEdge === undefined) keys.set(from, [key]);
+    else keysOfEdge.push(key);
   }
   return [...keys].map(([from, read]) => ({ from, to, keys: read }));
 }
 
-/** A Mermaid chart of the sub-pipelines; what an arrow hands on stands on it. */
-export function planMermaid({ id, waves, edges }: PlanGraph): string {
+/** Renders a Mermaid chart of the sub-pipelines; the label of an edge names its keys. */
+export function renderPlanMermaid({ id, waves, edges }: PlanGraph): string {
   const parts = waves.flat();
   const names = new Map(parts.map((part, index) => [part.id, `p${index}`]));
   const boxes = parts.map(
-    (part) => `  ${names.get(part.id)}["${mermaidText(part.id)}<br/>${tasksOf(part)}"]`,
+    (part) => `  ${names.get(part.id)}["${escapeMermaid(part.id)}<br/>${formatTaskCount(part)}"]`,
   );
   const arrows = edges.map(
     ({ from, to, keys }) =>
-      `  ${names.get(from)} -->|"${mermaidText(shortenedList(keys).join(', '))}"| ${names.get(to)}`,
+      `  ${names.get(from)} -->|"${escapeMermaid(abbreviate(keys).join(', '))}"| ${names.get(to)}`,
   );
   return mermaidChart(id, [...boxes, ...arrows]);
 }
 
-/** The same for Graphviz. */
-export function planDot({ id, waves, edges }: PlanGraph): string {
+/** Renders a Graphviz digraph of the sub-pipelines. */
+export function renderPlanDot({ id, waves, edges }: PlanGraph): string {
   const boxes = waves
     .flat()
-    .map((part) => `  ${dotText(part.id)} [label=${dotText(`${part.id}\n${tasksOf(part)}`)}];`);
+    .map((part) => `  ${quoteDot(part.id)} [label=${quoteDot(`${part.id}\n${formatTaskCount(part)}`)}];`);
   const arrows = edges.map(
     ({ from, to, keys }) =>
-      `  ${dotText(from)} -> ${dotText(to)} [label=${dotText(shortenedList(keys).join('\n'))}];`,
+      `  ${quoteDot(from)} -> ${quoteDot(to)} [label=${quoteDot(abbreviate(keys).join('\n'))}];`,
   );
   return dotChart(id, [...boxes, ...arrows]);
 }
 
-/** Waves as columns side by side, as many to a row of columns as fit into `columns`. */
-export function planText({ waves, edges }: PlanGraph, columns: number): string {
-  const before = new Map<string, PlanGraphEdge[]>();
-  for (const edge of edges) {
-    const known = before.get(edge.to);
-    if (known === undefined) before.set(edge.to, [edge]);
-    else known.push(edge);
-  }
-  return inColumns(
+/** Renders the waves side by side as text, as many in a row as fit into `columns`. */
+export function renderPlanText({ waves, edges }: PlanGraph, columns: number): string {
+  const upstream = new Map(waves.flat().map(({ id }) => [id, [] as PlanGraphEdge[]]));
+  for (const edge of edges) upstream.get(edge.to)?.push(edge);
+  return layoutColumns(
     waves.map((wave, index) => [
       `wave ${index + 1}`,
       ...wave.flatMap((part) => [
         '',
         part.id,
-        `  ${tasksOf(part)}`,
-        ...beforeLines(before.get(part.id) ?? [], nameOf),
+        `  ${formatTaskCount(part)}`,
+        ...upstreamLines(upstream.get(part.id) ?? [], formatEdge),
       ]),
     ]),
     columns,
   );
 }
 
-function nameOf({ from, keys }: PlanGraphEdge): string {
-  return `${from}: ${shortenedList(keys).join(', ')}`;
+function formatEdge({ from, keys }: PlanGraphEdge): string {
+  return `${from}: ${abbreviate(keys).join(', ')}`;
 }
 
-function tasksOf({ tasks }: PlanGraphPart): string {
+function formatTaskCount({ tasks }: PlanGraphPart): string {
   return `${tasks} ${tasks === 1 ? 'task' : 'tasks'}`;
 }

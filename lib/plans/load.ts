@@ -1,30 +1,114 @@
 import { dirname } from 'node:path';
-import { readSource } from '../definition/text/source.js';
-import { InvalidDefinitionError, type LoadOptions, readDefinition } from '../pipelines/load.js';
-import { type Report, reportWith } from '../pipelines/report.js';
+import { findRoot } from '../definition/schema/root.js';
+import { didYouMean } from '../definition/suggest.js';
+import { readSource, type Source } from '../definition/text/source.js';
+import { InvalidDefinitionError, type LoadOptions, readDefinitionText } from '../pipelines/load.js';
 import { builtinCatalog } from '../tools/catalog.js';
-import { checkPlanSource, type PlanCheck } from './check.js';
-import { readPipelines } from './files.js';
-import type { Plan } from './plan.js';
-import type { PlanStatistics } from './statistics.js';
+import { checkPlanSource } from './check.js';
+import { type DraftSubPipeline, readPlanDraft, uniqueSubPipelines } from './draft.js';
+import { type PlanFileResult, PlanFolder } from './plan-folder.js';
+import type { PipelineInput, Plan } from './plan.js';
 
 /**
- * Reads a plan from a YAML or JSON file, and its pipelines from the files that it names (D44).
+ * Loads a plan from a YAML or JSON file, and its pipelines from the files that it names (D44).
  *
- * Rejects with `unreadable_file`, or with an InvalidDefinitionError that holds every problem, those of its pipelines
- * among them.
+ * @throws WavetrainError `unreadable_file`
+ * @throws InvalidDefinitionError with every problem, including those of its pipelines
  */
-export async function loadPlan(file: string, { tools = [], ...known }: LoadOptions = {}): Promise<Plan> {
-  const source = readSource(await readDefinition(file));
+export async function loadPlan(file: string, { tools = [], ...values }: LoadOptions = {}): Promise<Plan> {
+  const source = readSource(await readDefinitionText(file));
   const pipelines = await readPipelines(source, dirname(file), file);
-  const check = checkPlanSource(source, { ...known, catalog: builtinCatalog().with(tools), pipelines });
+  const check = checkPlanSource(source, { ...values, catalog: builtinCatalog().with(tools), pipelines });
   if (!check.ok || check.plan === undefined) throw new InvalidDefinitionError(check.problems);
   return check.plan;
 }
 
-/** The report on a plan (D33, D41). */
-export type PlanReport = Report<PlanStatistics>;
+/**
+ * Reads the pipelines that are not inline in a plan, by sub-pipeline id: from the files that the plan names, or from
+ * sibling files named after its sub-pipelines (D44). Reads nothing outside the plan's folder, whatever paths and links
+ * say. An unreadable file yields its error instead of a text; a text that is not a plan yields nothing. Never rejects.
+ *
+ * @param planFile the plan's own file, which is not one of its pipelines
+ */
+export async function readPipelines(
+  plan: Pick<Source, 'value'>,
+  folder: string,
+  planFile?: string,
+): Promise<Map<string, PipelineInput>> {
+  const planFolder = await PlanFolder.open(folder, planFile);
+  const entries = await mapConcurrently(listExternal(plan), async ({ id, file }) => {
+    const input = file === undefined ? readSibling(id, planFolder) : readNamed(id, file, planFolder);
+    return [id, await input] as const;
+  });
+  return new Map(entries);
+}
 
-export function planReportOf(check: PlanCheck): PlanReport {
-  return reportWith('Plan', check.problems, check.ok ? check.statistics : null);
+/** Lists the sub-pipelines whose pipeline is not inline. */
+function listExternal({ value }: Pick<Source, 'value'>): DraftSubPipeline[] {
+  const root = findRoot(value, 'plan');
+  if (!root.ok) return [];
+  return uniqueSubPipelines(readPlanDraft(root.definition)).filter(({ inline }) => inline === undefined);
+}
+
+/** Every open file takes a descriptor, and a process has few. */
+const MAX_CONCURRENCY = 16;
+
+async function mapConcurrently<T, R>(values: readonly T[], map: (value: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const remaining = values.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, value] of remaining) results[index] = await map(value);
+  };
+  await Promise.all(Array.from({ length: MAX_CONCURRENCY }, work));
+  return results;
+}
+
+const NAME_IT = 'name its file under "file", or write it in the plan under "pipeline"';
+
+async function readNamed(id: string, file: string, folder: PlanFolder): Promise<PipelineInput> {
+  const result = await folder.read(file);
+  switch (result.kind) {
+    case 'absent': {
+      const meant = await folder.nearest(file);
+      const message = `sub-pipeline "${id}": there is no file "${file}" in ${folder.path}`;
+      return missing(message, meant === undefined ? undefined : didYouMean(meant));
+    }
+    case 'plan':
+      return missing(
+        `sub-pipeline "${id}" names the plan itself: ${file}`,
+        'name the file of its own pipeline',
+      );
+    default:
+      return toInput(id, file, result);
+  }
+}
+
+/** In the order in which they are tried. */
+const EXTENSIONS = ['yaml', 'yml', 'json'];
+
+async function readSibling(id: string, folder: PlanFolder): Promise<PipelineInput> {
+  for (const extension of EXTENSIONS) {
+    const file = `${id}.${extension}`;
+    const result = await folder.read(file);
+    if (result.kind === 'plan') {
+      return missing(`sub-pipeline "${id}" has no "file", and ${file} is the plan itself`, NAME_IT);
+    }
+    if (result.kind !== 'absent') return toInput(id, file, result);
+  }
+  const names = `${id}.yaml, ${id}.yml or ${id}.json`;
+  return missing(`sub-pipeline "${id}" has no "file", and there is no ${names} in ${folder.path}`, NAME_IT);
+}
+
+function toInput(
+  id: string,
+  file: string,
+  result: Extract<PlanFileResult, { kind: 'text' | 'unreadable' }>,
+): PipelineInput {
+  return result.kind === 'text'
+    ? { text: result.text, file }
+    : missing(`sub-pipeline "${id}": ${result.message}`);
+}
+
+function missing(message: string, hint?: string): PipelineInput {
+  return { missing: { message, ...(hint === undefined ? {} : { hint }) } };
 }

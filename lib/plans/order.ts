@@ -1,11 +1,12 @@
 import { Readiness } from '../../machines/readiness.js';
-import type { Finding } from '../definition/schema/structure.js';
-import { certain, entryOf, shortenedList } from '../pipelines/suggestions.js';
+import { assertDefined, getOrThrow } from '../definition/assert.js';
+import type { Diagnostic } from '../definition/diagnostic.js';
+import { abbreviate } from '../definition/problem.js';
 import type { Layering, Upstream } from '../pipelines/waves.js';
 import type { DraftSubPipeline, PlanDraft } from './draft.js';
 
-/** Who runs before whom, by name: those who store what it reads (Plan, rule 1). */
-export function needsOf({ subPipelines }: PlanDraft, writers: Writers): Upstream {
+/** Finds which sub-pipelines run before each one, by name: those that store what it reads (Plan, rule 1). */
+export function computeNeeds({ subPipelines }: PlanDraft, writers: KeyWriters): Upstream {
   return new Map(
     subPipelines.map((reader) => [
       reader.name,
@@ -15,10 +16,10 @@ export function needsOf({ subPipelines }: PlanDraft, writers: Writers): Upstream
 }
 
 /**
- * One after another: always the first declared of those whose needs are met (D45). Names on a cycle, and behind one,
- * are left out.
+ * Orders sub-pipelines to run one after another: when several are ready, they run in declaration order (D45). Leaves
+ * out names on a cycle, and those that need them.
  */
-export function orderOf(needs: Upstream): string[] {
+export function computeOrder(needs: Upstream): string[] {
   const readiness = new Readiness([...needs].map(([id, names]) => ({ id, needs: [...names] })));
   const order: string[] = [];
   for (let next = readiness.next(); next !== undefined; next = readiness.next()) {
@@ -28,63 +29,63 @@ export function orderOf(needs: Upstream): string[] {
   return order;
 }
 
-/** A cycle as its path, and the keys that close it (D8). */
-export function cycleFinding(
+/** Reports a cycle with its path and the keys that cause it (D8). */
+export function describeCycle(
   { cycle }: Layering & { ok: false },
   { subPipelines }: PlanDraft,
-  writers: Writers,
-): Finding {
+  writers: KeyWriters,
+): Diagnostic {
   const byName = new Map(subPipelines.map((subPipeline) => [subPipeline.name, subPipeline]));
-  const members = cycle.map((name) => entryOf(byName, name));
-  const first = certain(members[0], 'a cycle');
+  const members = cycle.map((name) => getOrThrow(byName, name));
+  const first = assertDefined(members[0], 'a cycle');
   const links = members.slice(1).map((writer, index) => {
-    const reader = certain(members[index], `who needs "${writer.name}"`);
-    return `${reader.name} reads "${keyBetween(reader, writer, writers)}" of ${writer.name}`;
+    const reader = assertDefined(members[index], `the reader of "${writer.name}"`);
+    return `${reader.name} reads "${findSharedKey(reader, writer, writers)}" from ${writer.name}`;
   });
   return {
     code: 'cycle',
-    message: `sub-pipelines wait for each other: ${shortenedList(cycle).join(' -> ')} (${shortenedList(links).join(', ')})`,
+    message: `sub-pipelines wait for each other: ${abbreviate(cycle).join(' -> ')} (${abbreviate(links).join(', ')})`,
     path: first.path,
-    hint: 'each reads what the next one stores; take one of these keys away',
+    hint: 'each reads what the next one stores; remove one of these keys',
   };
 }
 
-/** A key that makes the one wait for the other. */
-function keyBetween(reader: DraftSubPipeline, writer: DraftSubPipeline, writers: Writers): string {
+/** Finds a key that makes the reader wait for the writer. */
+function findSharedKey(reader: DraftSubPipeline, writer: DraftSubPipeline, writers: KeyWriters): string {
   const read = reader.reads.find(({ key }) => writers.other(key, reader) === writer);
-  return certain(read, `what "${reader.name}" reads of "${writer.name}"`).key;
+  return assertDefined(read, `a key that "${reader.name}" reads from "${writer.name}"`).key;
 }
 
-/** Which sub-pipelines list a key in `stores`: one, in a sound plan (Plan, rule 3). */
-export class Writers {
-  readonly #of = new Map<string, DraftSubPipeline[]>();
+/** The sub-pipelines that list each key in `stores`: one per key, in a valid plan (Plan, rule 3). */
+export class KeyWriters {
+  readonly #byKey = new Map<string, DraftSubPipeline[]>();
 
   constructor({ subPipelines }: PlanDraft) {
     for (const subPipeline of subPipelines) {
       for (const { key } of subPipeline.stores) {
-        const known = this.#of.get(key);
-        if (known === undefined) this.#of.set(key, [subPipeline]);
-        else if (known.at(-1) !== subPipeline) known.push(subPipeline);
+        const writers = this.#byKey.get(key);
+        if (writers === undefined) this.#byKey.set(key, [subPipeline]);
+        else if (writers.at(-1) !== subPipeline) writers.push(subPipeline);
       }
     }
   }
 
-  /** Keys that a sub-pipeline could read: others store them. */
+  /** Returns the keys that a sub-pipeline can read, because others store them. */
   *keysFor(reader: DraftSubPipeline): Iterable<string> {
-    for (const key of this.#of.keys()) if (this.other(key, reader) !== undefined) yield key;
+    for (const key of this.#byKey.keys()) if (this.other(key, reader) !== undefined) yield key;
   }
 
   has(key: string): boolean {
-    return this.#of.has(key);
+    return this.#byKey.has(key);
   }
 
   first(key: string): DraftSubPipeline | undefined {
-    return this.#of.get(key)?.[0];
+    return this.#byKey.get(key)?.[0];
   }
 
-  /** The first that stores the key and is not `reader`: nobody waits for itself. */
+  /** Returns the first sub-pipeline other than `reader` that stores the key. */
   other(key: string, reader: DraftSubPipeline): DraftSubPipeline | undefined {
-    const [first, second] = this.#of.get(key) ?? [];
+    const [first, second] = this.#byKey.get(key) ?? [];
     return first === reader ? second : first;
   }
 }

@@ -1,130 +1,137 @@
 import { opendir, realpath } from 'node:fs/promises';
-import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { errorCode } from '../common/errors.js';
+import { isPathInside } from '../common/files.js';
 import { nearest } from '../definition/suggest.js';
-import { definitionTextAt, whyUnreadable } from '../pipelines/load.js';
+import { describeReadError, readDefinitionFile } from '../pipelines/load.js';
 
-/** What stands at a path of the folder: a text, nothing, the plan itself, or what is not read, with the reason. */
-export type Reading =
+/** The result of reading a path in the folder. */
+export type PlanFileResult =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'absent' }
+  /** It is the plan itself. */
   | { readonly kind: 'plan' }
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'unreadable'; readonly message: string };
 
-/** The folder of a plan: its pipelines are read from there and from nowhere else (D44). */
+/** The folder of a plan, the only place from which its pipelines are read (D44). */
 export class PlanFolder {
-  /** As it was named. */
+  /** The absolute path, with links. */
   readonly path: string;
-  /** With every link followed; undefined when there is no such folder. */
-  readonly #real: string | undefined;
+  /** The path with all links resolved; undefined when the folder does not exist. */
+  readonly #realPath: string | undefined;
   readonly #planFile: string | undefined;
-  readonly #neighbours: Neighbours | undefined;
+  readonly #suggestions: FileSuggestions | undefined;
 
-  private constructor(path: string, real: string | undefined, planFile: string | undefined) {
+  private constructor(path: string, realPath: string | undefined, planFile: string | undefined) {
     this.path = path;
-    this.#real = real;
+    this.#realPath = realPath;
     this.#planFile = planFile;
-    this.#neighbours = real === undefined ? undefined : new Neighbours(real, planFile);
+    this.#suggestions = realPath === undefined ? undefined : new FileSuggestions(realPath, planFile);
   }
 
   static async open(folder: string, planFile: string | undefined): Promise<PlanFolder> {
     const path = resolve(folder);
-    return new PlanFolder(path, await whereIs(path), planFile && (await whereIs(resolve(planFile))));
+    return new PlanFolder(
+      path,
+      await resolveLinks(path),
+      planFile && (await resolveLinks(resolve(planFile))),
+    );
   }
 
-  /** Reads the text of a file. Nothing outside the folder is touched, but to follow a link that leads there. */
-  async read(name: string): Promise<Reading> {
-    if (name.includes('\0')) return refused(name, 'a path cannot hold a NUL character');
-    if (isAbsolute(name)) return refused(name, `a path is relative to the plan's folder ${this.path}`);
+  /** Reads the text of a file. Touches nothing outside the folder, except to resolve a link that leads there. */
+  async read(name: string): Promise<PlanFileResult> {
+    if (name.includes('\0')) return unreadable(name, 'a path cannot contain a NUL character');
+    if (isAbsolute(name))
+      return unreadable(name, `a path must be relative to the plan's folder ${this.path}`);
     const path = resolve(this.path, name);
-    if (!isInside(path, this.path)) return this.#outside(name);
+    if (!isPathInside(path, this.path)) return this.#outside(name);
     try {
       return await this.#readReal(await realpath(path), name);
     } catch (error) {
-      return unreachable(name, error);
+      return toFailure(name, error);
     }
   }
 
-  /** The file that was probably meant by a name under which nothing stands. */
+  /** Returns the file that was probably meant by the name of a file that does not exist. */
   async nearest(name: string): Promise<string | undefined> {
-    return this.#neighbours?.nearest(name);
+    return this.#suggestions?.nearest(name);
   }
 
-  async #readReal(real: string, name: string): Promise<Reading> {
-    if (this.#real === undefined || !isInside(real, this.#real)) return this.#outside(name);
-    if (real === this.#planFile) return { kind: 'plan' };
-    return { kind: 'text', text: await definitionTextAt(real, name) };
+  async #readReal(realPath: string, name: string): Promise<PlanFileResult> {
+    if (this.#realPath === undefined || !isPathInside(realPath, this.#realPath)) return this.#outside(name);
+    if (realPath === this.#planFile) return { kind: 'plan' };
+    return { kind: 'text', text: await readDefinitionFile(realPath, name) };
   }
 
-  #outside(name: string): Reading {
-    return refused(name, `it is outside the plan's folder ${this.path}`);
+  #outside(name: string): PlanFileResult {
+    return unreadable(name, `it is outside the plan's folder ${this.path}`);
   }
 }
 
-async function whereIs(path: string): Promise<string | undefined> {
+async function resolveLinks(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);
   } catch {
-    // Whoever reads from it is told.
+    // Reading from it reports the error.
     return undefined;
   }
 }
 
-function unreachable(name: string, error: unknown): Reading {
+function toFailure(name: string, error: unknown): PlanFileResult {
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
-  return { kind: 'refused', message: whyUnreadable(name, error) };
+  return { kind: 'unreadable', message: describeReadError(name, error) };
 }
 
-function refused(name: string, why: string): Reading {
-  return { kind: 'refused', message: `cannot read "${name}": ${why}` };
+function unreadable(name: string, reason: string): PlanFileResult {
+  return { kind: 'unreadable', message: `cannot read "${name}": ${reason}` };
 }
 
-/** For how many files that are not there a name is looked for. */
-const MOST_SUGGESTIONS = 50;
+/** How many missing files get a suggestion. */
+const MAX_SUGGESTIONS = 50;
 
-/** How much of a folder is read for a name. */
-const MOST_ENTRIES = 1000;
+/** How many entries of a folder are read for a suggestion. */
+const MAX_ENTRIES = 1000;
 
-const ENDINGS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
+const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
-/** The files that stand in a plan's folder, for a hint when one is named that does not. */
-class Neighbours {
+/** Suggests files of the plan's folder in place of missing ones. */
+class FileSuggestions {
   readonly #folder: string;
   readonly #planFile: string | undefined;
-  #left = MOST_SUGGESTIONS;
+  #left = MAX_SUGGESTIONS;
 
-  /** Both with every link followed. */
+  /** Both paths have all links resolved. */
   constructor(folder: string, planFile: string | undefined) {
     this.#folder = folder;
     this.#planFile = planFile;
   }
 
-  /** The file that was probably meant: beside the one that is named, and called nearly like it. */
+  /** Returns the file beside the missing one whose name is closest. */
   async nearest(name: string): Promise<string | undefined> {
     if (this.#left-- <= 0) return undefined;
-    const files = new Map((await this.#filesBeside(name)).map((file) => [stem(file), file]));
-    const near = files.get(nearest(stem(name), files.keys()) ?? '');
-    return near === undefined ? undefined : join(dirname(name), near);
+    const files = new Map((await this.#listBeside(name)).map((file) => [stem(file), file]));
+    const meant = files.get(nearest(stem(name), files.keys()) ?? '');
+    return meant === undefined ? undefined : join(dirname(name), meant);
   }
 
-  async #filesBeside(name: string): Promise<string[]> {
+  async #listBeside(name: string): Promise<string[]> {
     try {
       const folder = await realpath(resolve(this.#folder, dirname(name)));
-      return isInside(folder, this.#folder) ? await this.#filesIn(folder) : [];
+      return isPathInside(folder, this.#folder) ? await this.#listFiles(folder) : [];
     } catch {
-      // That the file is missing is told already; without its folder there is no name to suggest.
+      // The missing file is reported already; without its folder there is nothing to suggest.
       return [];
     }
   }
 
-  async #filesIn(folder: string): Promise<string[]> {
+  async #listFiles(folder: string): Promise<string[]> {
     const files: string[] = [];
-    let left = MOST_ENTRIES;
+    let left = MAX_ENTRIES;
     for await (const entry of await opendir(folder)) {
       if (left-- <= 0) break;
       const isFile = entry.isFile() || entry.isSymbolicLink();
-      if (!isFile || !ENDINGS.has(extname(entry.name)) || join(folder, entry.name) === this.#planFile)
+      if (!isFile || !EXTENSIONS.has(extname(entry.name)) || join(folder, entry.name) === this.#planFile)
         continue;
       files.push(entry.name);
     }
@@ -132,13 +139,7 @@ class Neighbours {
   }
 }
 
-/** Without its ending: that two files are YAML makes no names alike. */
+/** Removes the extension, which would make all names similar. */
 function stem(name: string): string {
   return basename(name, extname(name));
-}
-
-/** Does a path lead into a folder, or to the folder itself? Both are absolute. */
-export function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -4,9 +4,9 @@ import type { Pipeline } from '../pipelines/pipeline.js';
 import type { PlanStatistics } from './statistics.js';
 
 /**
- * A plan that has been checked, its pipelines with it: the only kind that runs. `checkPlan` alone makes one, so
- * whoever holds it knows that every key read is stored by one other sub-pipeline, that there is an order, and that
- * each pipeline keeps to what the plan says of it (Plan, rule 3; D46).
+ * A checked plan, the only kind that runs. Only `checkPlan` creates one, which guarantees that one other sub-pipeline
+ * stores each key that is read, that an order exists, and that each pipeline matches its declaration in the plan
+ * (Plan, rule 3; D46).
  */
 export interface Plan {
   readonly definition: PlanDefinition;
@@ -14,27 +14,27 @@ export interface Plan {
   readonly subPipelines: ReadonlyMap<string, SubPipeline>;
   readonly statistics: PlanStatistics;
   readonly warnings: readonly Problem[];
-  /** What it takes in memory, in bytes, roughly. */
-  readonly weight: number;
+  /** Estimated memory, in bytes. */
+  readonly sizeBytes: number;
 }
 
-/** A pipeline and its part in a plan. */
+/** A pipeline within a plan, with the keys it reads and stores. */
 export interface SubPipeline {
   readonly id: string;
   readonly pipeline: Pipeline;
   readonly reads: readonly string[];
   readonly stores: readonly string[];
-  /** Keys of the plan's inputs that are handed on to it. */
+  /** Keys of the plan's inputs that are passed to it. */
   readonly inputs: readonly string[];
-  /** Sub-pipelines that run before it: they store what it reads (Plan, rule 1). */
+  /** Sub-pipelines that run before it, because they store what it reads (Plan, rule 1). */
   readonly needs: readonly string[];
 }
 
-/** The pipeline of a sub-pipeline, from outside the plan; or why it could not be had. */
-export type GivenPipeline =
+/** The pipeline of a sub-pipeline, from outside the plan; or the reason why it is missing. */
+export type PipelineInput =
   | {
       readonly text: string;
-      /** As people name it, relative to the plan; undefined when it is no file. */
+      /** The path that messages show, relative to the plan; undefined when it is not a file. */
       readonly file?: string;
     }
   | { readonly value: unknown }

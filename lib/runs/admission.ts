@@ -1,15 +1,15 @@
 import { WavetrainError } from '../common/errors.js';
-import { processPace } from '../execution/event-loop-budget.js';
-import type { Entry } from './entry.js';
-import { Line } from './linked-set.js';
+import { eventLoopBudget } from '../execution/event-loop-budget.js';
+import { LinkedSet } from './linked-set.js';
 import type { AdmissionLimits } from './registry-options.js';
+import type { RunEntry } from './run-entry.js';
 
-/** Who may run, and who waits (D25): the one place where runs begin and where their places become free. */
+/** Starts queued runs as slots become free, and rejects submissions beyond the limits (D25). */
 export class Admission {
   readonly #limits: AdmissionLimits;
-  readonly #queue = new FairQueue<Entry>();
-  readonly #running = new Set<Entry>();
-  /** What they take in memory, those who wait and those at work. */
+  readonly #queue = new FairQueue<RunEntry>();
+  readonly #running = new Set<RunEntry>();
+  /** Memory of all queued and running runs. */
   #bytes = 0;
   #closed = false;
   #isFilling = false;
@@ -27,54 +27,55 @@ export class Admission {
   }
 
   /**
-   * To be asked before a run is made.
+   * Call before a run is created.
    *
    * @throws WavetrainError `queue_full` or `shutting_down`
    */
-  check(): void {
+  checkCapacity(): void {
     if (this.#closed)
       throw new WavetrainError('shutting_down', 'the server is shutting down', { fault: 'service' });
     const { maxRunning, maxQueued } = this.#limits;
-    // Together: runs may wait for a later turn of the event loop though there are places for them.
+    // Checked as a sum: runs may stay queued until a later event-loop slice although slots are free.
     if (this.#running.size + this.#queue.size < maxRunning + maxQueued) return;
-    throw queueFull(`${this.#queue.size} runs wait already`);
+    throw queueFull(`the queue is full (${this.#queue.size} runs are waiting)`);
   }
 
   /**
-   * To be asked when it is known what the run takes.
+   * Call once the memory size of the run is known. A run larger than the limit is admitted when it would be alone.
    *
    * @throws WavetrainError `queue_full`
    */
-  weigh(bytes: number): void {
-    if (this.#bytes === 0 || this.#bytes + bytes <= (this.#limits.bytes ?? Number.POSITIVE_INFINITY)) return;
-    throw queueFull('the runs that are here already fill the memory');
+  checkMemory(bytes: number): void {
+    if (this.#bytes === 0 || this.#bytes + bytes <= (this.#limits.maxBytes ?? Number.POSITIVE_INFINITY))
+      return;
+    throw queueFull('queued and running runs already use all the memory they may use');
   }
 
-  /** Begins the run when there is a place for it. */
-  admit(entry: Entry): void {
+  /** Queues the run and starts it as soon as a slot is free. */
+  admit(entry: RunEntry): void {
     this.#bytes += entry.admittedBytes;
     this.#queue.add(entry.tenantId, entry);
-    this.#fill();
+    this.#startQueued();
   }
 
-  /** A run has settled, whether it ever ran or not. */
-  release(entry: Entry): void {
+  /** Frees the slot or the queue position of a settled run, whether it ever started or not. */
+  release(entry: RunEntry): void {
     this.#bytes -= entry.admittedBytes;
-    if (this.#running.delete(entry)) this.#fill();
+    if (this.#running.delete(entry)) this.#startQueued();
     else this.#queue.delete(entry.tenantId, entry);
   }
 
-  /** Lets nobody in any more; answers those who wait, and those who are at work. */
-  close(): { readonly waiting: readonly Entry[]; readonly running: readonly Entry[] } {
+  /** Admits no more runs. Empties the queue and returns its runs and the running ones. */
+  close(): { readonly queued: readonly RunEntry[]; readonly running: readonly RunEntry[] } {
     this.#closed = true;
-    return { waiting: this.#queue.clear(), running: [...this.#running] };
+    return { queued: this.#queue.clear(), running: [...this.#running] };
   }
 
-  #fill(): void {
+  #startQueued(): void {
     if (this.#isFilling) return;
     this.#isFilling = true;
     while (this.#running.size < this.#limits.maxRunning && this.#queue.size > 0) {
-      if (processPace.overdue()) return this.#fillLater();
+      if (eventLoopBudget.exhausted()) return this.#continueLater();
       const next = this.#queue.next();
       if (next === undefined) break;
       this.#running.add(next);
@@ -83,10 +84,10 @@ export class Admission {
     this.#isFilling = false;
   }
 
-  #fillLater(): void {
-    processPace.later(() => {
+  #continueLater(): void {
+    eventLoopBudget.defer(() => {
       this.#isFilling = false;
-      this.#fill();
+      this.#startQueued();
     });
   }
 }
@@ -96,62 +97,80 @@ function queueFull(why: string): WavetrainError {
 }
 
 /**
- * What waits, by tenant: each tenant's in the order in which it came, and the tenants in turn, so that nobody's
- * thousand keeps another's one waiting (D25). Every operation takes the same time however many wait.
+ * A queue per tenant, served round-robin: a tenant's values keep their order, and a tenant with a thousand of them does
+ * not delay another's only one (D25). Every operation takes constant time however many values wait.
  */
 export class FairQueue<T> {
-  readonly #waiting = new Map<string, Line<T>>();
-  /** Tenants for whom something waits; the one whose turn it is stands first. */
-  readonly #turns = new Line<string>();
+  readonly #queues = new Map<string, LinkedSet<T>>();
+  /** Tenants with queued values; the first one is served next. */
+  readonly #rotation = new LinkedSet<string>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  add(tenantId: string, waiting: T): void {
-    const line = this.#waiting.get(tenantId) ?? new Line<T>();
-    if (!line.add(waiting)) return;
-    this.#waiting.set(tenantId, line);
-    this.#turns.add(tenantId);
+  add(tenantId: string, value: T): void {
+    const queue = this.#queues.get(tenantId) ?? new LinkedSet<T>();
+    if (!queue.add(value)) return;
+    this.#queues.set(tenantId, queue);
+    this.#rotation.add(tenantId);
     this.#size++;
   }
 
-  /** Takes out who is next; undefined when nobody waits. */
+  /** Removes and returns the next value; undefined when the queue is empty. */
   next(): T | undefined {
-    const tenantId = this.#turns.first;
+    const tenantId = this.#rotation.first;
     if (tenantId === undefined) return undefined;
-    const first = this.#waiting.get(tenantId)?.first;
-    if (first === undefined) return undefined;
-    this.delete(tenantId, first);
-    this.#endTurn(tenantId);
-    return first;
+    const value = this.#queues.get(tenantId)?.first;
+    if (value === undefined) return undefined;
+    this.delete(tenantId, value);
+    if (this.#rotation.delete(tenantId)) this.#rotation.add(tenantId);
+    return value;
   }
 
-  /** Takes one out before its turn. False when it was not waiting. */
-  delete(tenantId: string, waiting: T): boolean {
-    const line = this.#waiting.get(tenantId);
-    if (!line?.delete(waiting)) return false;
+  /** Removes a value from any position. Returns false when it was not queued. */
+  delete(tenantId: string, value: T): boolean {
+    const queue = this.#queues.get(tenantId);
+    if (!queue?.delete(value)) return false;
     this.#size--;
-    if (line.size === 0) {
-      this.#waiting.delete(tenantId);
-      this.#turns.delete(tenantId);
+    if (queue.size === 0) {
+      this.#queues.delete(tenantId);
+      this.#rotation.delete(tenantId);
     }
     return true;
   }
 
-  /** Takes everybody out. */
+  /** Removes and returns all values. */
   clear(): T[] {
-    const all = [...this.#waiting].flatMap(([tenantId, line]) => {
-      this.#turns.delete(tenantId);
-      return [...line];
-    });
-    this.#waiting.clear();
+    const values = [...this.#queues.values()].flatMap((queue) => [...queue]);
+    for (const tenantId of this.#queues.keys()) this.#rotation.delete(tenantId);
+    this.#queues.clear();
     this.#size = 0;
-    return all;
+    return values;
   }
+}
 
-  #endTurn(tenantId: string): void {
-    if (this.#turns.delete(tenantId) && this.#waiting.has(tenantId)) this.#turns.add(tenantId);
+const yielding = new LinkedSet<() => void>();
+
+/**
+ * Resolves when the caller may use the event loop, which it shares with running runs. Of many concurrent callers one
+ * continues in each slice, in the order of their calls, so that timers and other requests are served in between.
+ */
+export async function fairYield(): Promise<void> {
+  if (yielding.size === 0 && !eventLoopBudget.exhausted()) return;
+  await new Promise<void>((resolve) => {
+    yielding.add(resolve);
+    if (yielding.size === 1) setImmediate(resumeNext);
+  });
+}
+
+function resumeNext(): void {
+  const { first } = yielding;
+  if (first === undefined) return;
+  if (!eventLoopBudget.exhausted()) {
+    yielding.delete(first);
+    first();
   }
+  if (yielding.size > 0) setImmediate(resumeNext);
 }

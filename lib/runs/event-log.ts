@@ -1,31 +1,31 @@
 import type { LiveEvent } from '../execution/events/event.js';
-import { warnOfListener } from '../execution/events/journal.js';
+import { warnListenerRemoved } from '../execution/events/journal.js';
 
-/** What a reader gets: events in order, and whether some before them are gone for good. */
-export interface Reading {
+/** Consecutive events, and whether events before them were dropped. */
+export interface EventPage {
   readonly events: readonly LiveEvent[];
   readonly gap: boolean;
 }
 
 /**
- * The last events of one run (D30). Readers come with the number of the last event they know and take what
- * follows, each at its own pace: nobody is waited for, and nothing is kept for anybody in particular.
+ * The last events of one run (D30). A reader passes the number of the last event it has and gets those that follow, at
+ * its own speed: the log waits for no reader and keeps nothing per reader.
  */
 export class EventLog {
   #events: LiveEvent[] = [];
-  /** Number of the last event that was dropped: readers who know less have missed something. */
+  /** Number of the newest dropped event. */
   #dropped = 0;
   #closed = false;
   readonly #capacity: number;
-  readonly #watchers = new Set<() => void>();
+  readonly #subscribers = new Set<() => void>();
 
-  /** @param capacity how many events are kept at least */
+  /** @param capacity keeps at least this many events, and at most twice as many */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
   /** Number of the newest event; 0 before the first. */
-  get last(): number {
+  get lastSeq(): number {
     return this.#events.at(-1)?.seq ?? this.#dropped;
   }
 
@@ -33,42 +33,42 @@ export class EventLog {
     return this.#events.length;
   }
 
-  /** No further event will come. */
+  /** No further event will follow. */
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** Takes what comes next; a word from a tool after the run has settled comes too late. */
+  /** Appends an event; ignores it once the log is closed, because a tool may log after its run has settled. */
   append(event: LiveEvent): void {
     if (this.#closed) return;
     this.#events.push(event);
-    // Dropped half by half, so that a full log costs no more than one that is filling.
+    // Drops half of the events at a time, so that appending to a full log stays cheap.
     if (this.#events.length > 2 * this.#capacity) this.#drop(this.#events.length - this.#capacity);
-    this.#tell();
+    this.#notify();
   }
 
-  /** The run has settled. */
+  /** Call when the run has settled. */
   close(): void {
     this.#closed = true;
-    this.#tell();
-    this.#watchers.clear();
+    this.#notify();
+    this.#subscribers.clear();
   }
 
-  /** Gives the memory back; whoever reads from now on meets a gap. */
+  /** Drops all events to free their memory; readers that lack some get a gap. */
   clear(): void {
     this.#drop(this.#events.length);
   }
 
   /** The events after number `seq`, at most `limit` of them. */
-  after(seq: number, limit: number): Reading {
+  readAfter(seq: number, limit: number): EventPage {
     const from = Math.max(0, seq - this.#dropped);
     return { events: this.#events.slice(from, from + limit), gap: seq < this.#dropped };
   }
 
-  /** Calls back whenever there is more to read, and when the log is closed. */
-  watch(watcher: () => void): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
+  /** Calls the subscriber whenever an event was appended and when the log closes. Returns the unsubscribe function. */
+  subscribe(subscriber: () => void): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
   }
 
   #drop(count: number): void {
@@ -76,21 +76,21 @@ export class EventLog {
     this.#events = this.#events.slice(count);
   }
 
-  #tell(): void {
-    // A copy, because a watcher may stop watching and begin anew while it is told.
-    const watchers = [...this.#watchers];
-    for (const watcher of watchers) {
-      if (this.#watchers.has(watcher)) this.#call(watcher);
+  #notify(): void {
+    // Iterates over a copy, because a subscriber may unsubscribe and subscribe again while it is called.
+    const subscribers = [...this.#subscribers];
+    for (const subscriber of subscribers) {
+      if (this.#subscribers.has(subscriber)) this.#call(subscriber);
     }
   }
 
-  /** One that throws is let go with a warning: neither the run nor another reader depends on it. */
-  #call(watcher: () => void): void {
+  /** Unsubscribes one that throws, with a warning: neither the run nor another reader depends on it. */
+  #call(subscriber: () => void): void {
     try {
-      watcher();
+      subscriber();
     } catch (thrown) {
-      this.#watchers.delete(watcher);
-      warnOfListener('a reader of events', thrown);
+      this.#subscribers.delete(subscriber);
+      warnListenerRemoved('a reader of events', thrown);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { WavetrainError } from '../common/errors.js';
 
-/** What makes a repeated submission the same one (D36). */
+/** Identifies a repeated submission (D36). */
 export interface IdempotencyKey {
   /** Chosen by the caller. */
   readonly key: string;
@@ -8,18 +8,18 @@ export interface IdempotencyKey {
   readonly fingerprint: string;
 }
 
-/** Runs by the keys they were submitted with, tenant by tenant, for as long as the runs are kept. */
-export class Submissions {
+/** Maps the idempotency keys of each tenant to the runs submitted with them, for as long as the runs are kept. */
+export class IdempotencyStore {
   readonly #runs = new Map<string, { readonly fingerprint: string; readonly runId: string }>();
-  readonly #names = new Map<string, string>();
+  readonly #mapKeys = new Map<string, string>();
 
   /**
-   * The run that this key was submitted with before; undefined when it is new.
+   * The id of the run submitted with this key; undefined when the key is new.
    *
    * @throws WavetrainError `idempotency_conflict`
    */
   find(tenantId: string, { key, fingerprint }: IdempotencyKey): string | undefined {
-    const earlier = this.#runs.get(nameOf(tenantId, key));
+    const earlier = this.#runs.get(toMapKey(tenantId, key));
     if (earlier === undefined || earlier.fingerprint === fingerprint) return earlier?.runId;
     throw new WavetrainError(
       'idempotency_conflict',
@@ -27,21 +27,21 @@ export class Submissions {
     );
   }
 
-  note(tenantId: string, { key, fingerprint }: IdempotencyKey, runId: string): void {
-    const name = nameOf(tenantId, key);
-    this.#runs.set(name, { fingerprint, runId });
-    this.#names.set(runId, name);
+  add(tenantId: string, { key, fingerprint }: IdempotencyKey, runId: string): void {
+    const mapKey = toMapKey(tenantId, key);
+    this.#runs.set(mapKey, { fingerprint, runId });
+    this.#mapKeys.set(runId, mapKey);
   }
 
-  forget(runId: string): void {
-    const name = this.#names.get(runId);
-    if (name === undefined) return;
-    this.#names.delete(runId);
-    if (this.#runs.get(name)?.runId === runId) this.#runs.delete(name);
+  delete(runId: string): void {
+    const mapKey = this.#mapKeys.get(runId);
+    if (mapKey === undefined) return;
+    this.#mapKeys.delete(runId);
+    if (this.#runs.get(mapKey)?.runId === runId) this.#runs.delete(mapKey);
   }
 }
 
-/** Two pairs never share a name, whatever they hold. */
-function nameOf(tenantId: string, key: string): string {
+/** Unique for each pair, whatever characters the tenant and the key contain. */
+function toMapKey(tenantId: string, key: string): string {
   return JSON.stringify([tenantId, key]);
 }

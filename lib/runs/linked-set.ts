@@ -1,14 +1,14 @@
 interface Link<T> {
   readonly value: T;
-  before: Link<T> | undefined;
-  after: Link<T> | undefined;
+  previous: Link<T> | undefined;
+  next: Link<T> | undefined;
 }
 
 /**
- * Values in the order in which they came, each of them once. To join, to leave from anywhere and to see who is first
- * take the same time however long the line is; a Set would walk past everybody who has left.
+ * A set in insertion order with constant-time `add`, `delete` and `first`. A Set finds its first value by walking past
+ * the slots of deleted ones, which takes longer the more of them there are.
  */
-export class Line<T> {
+export class LinkedSet<T> {
   readonly #links = new Map<T, Link<T>>();
   #first: Link<T> | undefined;
   #last: Link<T> | undefined;
@@ -17,44 +17,43 @@ export class Line<T> {
     return this.#links.size;
   }
 
-  /** Undefined when nobody is in the line. */
+  /** The value that was added first; undefined when the set is empty. */
   get first(): T | undefined {
     return this.#first?.value;
   }
 
-  /** Joins at the end. False when it stands in the line already, and stays where it is. */
+  /** Appends the value. Returns false, and keeps its position, when the set already contains it. */
   add(value: T): boolean {
     if (this.#links.has(value)) return false;
-    const link: Link<T> = { value, before: this.#last, after: undefined };
+    const link: Link<T> = { value, previous: this.#last, next: undefined };
     if (this.#last === undefined) this.#first = link;
-    else this.#last.after = link;
+    else this.#last.next = link;
     this.#last = link;
     this.#links.set(value, link);
     return true;
   }
 
-  /** False when it was not in the line. */
+  /** Removes the value from any position. Returns false when the set does not contain it. */
   delete(value: T): boolean {
     const link = this.#links.get(value);
     if (link === undefined) return false;
     this.#links.delete(value);
-    const { before, after } = link;
-    if (before === undefined) this.#first = after;
-    else before.after = after;
-    if (after === undefined) this.#last = before;
-    else after.before = before;
-    // The garbage collector may find this link old before it finds it dead: it must not hold those that came later.
-    link.before = undefined;
-    link.after = undefined;
+    const { previous, next } = link;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    // The garbage collector may promote this link before it finds it dead: the link must not keep its neighbours alive.
+    link.previous = undefined;
+    link.next = undefined;
     return true;
   }
 
-  /** Everybody, the first first. */
   *[Symbol.iterator](): Iterator<T> {
     for (let link = this.#first; link !== undefined; ) {
-      const { after } = link;
+      const { next } = link;
       yield link.value;
-      link = after;
+      link = next;
     }
   }
 }

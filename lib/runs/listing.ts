@@ -1,63 +1,64 @@
 import type { RunStatus } from '../../machines/types.js';
 import { WavetrainError } from '../common/errors.js';
-import type { Entry } from './entry.js';
-import { type RunSummary, summaryOf } from './record.js';
+import { type RunSummary, toRunSummary } from './record.js';
+import type { RunEntry } from './run-entry.js';
 
-/** Which runs are wanted, newest first (D35). */
+/** Filters and pages the list of runs (D35). */
 export interface RunQuery {
-  /** Runs of these tenants only; undefined is every tenant. */
+  /** Only runs of these tenants; undefined includes every tenant. */
   readonly tenants?: readonly string[] | undefined;
   readonly status?: RunStatus | undefined;
   readonly pipeline_id?: string | undefined;
-  /** At most so many at once. */
+  /** Largest number of runs on the page. */
   readonly limit: number;
-  /** The `next_cursor` of the page before; undefined begins with the newest. */
+  /** The `next_cursor` of the previous page; undefined starts with the newest run. */
   readonly cursor?: string | undefined;
 }
 
 export interface RunPage {
   readonly runs: readonly RunSummary[];
-  /** To be given for the next page; null when this is the last. */
+  /** The `cursor` of the next page; null on the last page. */
   readonly next_cursor: string | null;
 }
 
 /**
- * One page of runs. A page begins where the one before ended, whatever was added or forgotten meanwhile.
+ * One page of runs, newest first. It continues where the previous page ended, even if runs were added or forgotten
+ * meanwhile.
  *
- * @param entries in the order in which they were submitted
- * @throws WavetrainError `invalid_request` for a cursor that never was one
+ * @param entries in the order of their submission
+ * @throws WavetrainError `invalid_request` for a malformed cursor
  */
-export function pageOf(entries: readonly Entry[], query: RunQuery): RunPage {
-  const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : numberOf(query.cursor);
+export function paginate(entries: readonly RunEntry[], query: RunQuery): RunPage {
+  const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : decodeCursor(query.cursor);
   const runs: RunSummary[] = [];
   let last = 0;
   for (const entry of entries.toReversed()) {
-    if (entry.number >= before || !isWanted(entry, query)) continue;
-    if (runs.length === query.limit) return { runs, next_cursor: cursorAt(last) };
-    runs.push(summaryOf(entry.run));
-    last = entry.number;
+    if (entry.sequence >= before || !matches(entry, query)) continue;
+    if (runs.length === query.limit) return { runs, next_cursor: encodeCursor(last) };
+    runs.push(toRunSummary(entry.run));
+    last = entry.sequence;
   }
   return { runs, next_cursor: null };
 }
 
-/** How many runs have each status; one that none has is not there. */
-export function statusesOf(entries: Iterable<Entry>): Map<RunStatus, number> {
-  const counts = new Map<RunStatus, number>();
-  for (const { run } of entries) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
-  return counts;
-}
-
-function isWanted({ run, tenantId }: Entry, { tenants, status, pipeline_id }: RunQuery): boolean {
+function matches({ run, tenantId }: RunEntry, { tenants, status, pipeline_id }: RunQuery): boolean {
   if (tenants !== undefined && !tenants.includes(tenantId)) return false;
   if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
   return status === undefined || run.status === status;
 }
 
-function cursorAt(number: number): string {
-  return `r${number.toString(36)}`;
+function encodeCursor(sequence: number): string {
+  return `r${sequence.toString(36)}`;
 }
 
-function numberOf(cursor: string): number {
+function decodeCursor(cursor: string): number {
   if (/^r[0-9a-z]{1,10}$/.test(cursor)) return Number.parseInt(cursor.slice(1), 36);
   throw new WavetrainError('invalid_request', `cursor must be the next_cursor of an earlier page`);
+}
+
+/** The number of runs per status; omits a status without runs. */
+export function countStatuses(entries: Iterable<RunEntry>): Map<RunStatus, number> {
+  const counts = new Map<RunStatus, number>();
+  for (const { run } of entries) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
+  return counts;
 }

@@ -1,84 +1,94 @@
-import { STATUS_AT_SUBMISSION } from '../../machines/status.js';
+import { INITIAL_STATUS } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/types.js';
 import { type Clock, systemClock } from '../common/clock.js';
-import { LocalExecutor, noRun } from '../execution/local-executor.js';
-import { tenantOf } from '../execution/prepare/prepare.js';
+import { LocalExecutor, runNotFound } from '../execution/local-executor.js';
+import { readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { Admission } from './admission.js';
-import { Entry } from './entry.js';
+import { Admission, fairYield } from './admission.js';
 import type { EventLog } from './event-log.js';
-import { freeTurn } from './fair-turn.js';
-import { type IdempotencyKey, Submissions } from './idempotency.js';
-import { pageOf, type RunPage, type RunQuery, statusesOf } from './listing.js';
-import { type Acceptance, recordOf, type RunRecord } from './record.js';
-import { ANY_NUMBER, KEEP_ALL, type RegistryOptions, type Submission } from './registry-options.js';
-import { type Accept, mustBeSettled, onceMore } from './rerun.js';
+import { type IdempotencyKey, IdempotencyStore } from './idempotency.js';
+import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
+import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
+import {
+  type RegistryOptions,
+  type SubmissionOptions,
+  UNLIMITED_ADMISSION,
+  UNLIMITED_RETENTION,
+} from './registry-options.js';
+import { assertSettled, type CreateRun, prepareRerun } from './rerun.js';
 import { Retention } from './retention.js';
+import { RunEntry } from './run-entry.js';
 
-export type { RegistryOptions, RunFacts, Submission } from './registry-options.js';
+export type { RegistryOptions, RunIdentity, SubmissionOptions } from './registry-options.js';
 
-/** Runs by id: the one door to them for the command line and the API (law L2). */
+/** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
-  readonly #entries = new Map<string, Entry>();
-  readonly #submissions = new Submissions();
+  readonly #entries = new Map<string, RunEntry>();
+  readonly #idempotencyKeys = new IdempotencyStore();
   readonly #executor: LocalExecutor;
   readonly #admission: Admission;
   readonly #retention: Retention;
   readonly #options: RegistryOptions;
   readonly #clock: Clock;
-  #count = 0;
+  #submitted = 0;
+
+  /** Await before work that many concurrent requests may ask for. */
+  readonly fairYield = fairYield;
 
   constructor(options: RegistryOptions = {}) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#executor = new LocalExecutor(options);
-    this.#admission = new Admission(options.admission ?? ANY_NUMBER);
-    this.#retention = new Retention(options.retention ?? KEEP_ALL, this.#clock, (runId) => this.#drop(runId));
+    this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
+    this.#retention = new Retention(options.retention ?? UNLIMITED_RETENTION, this.#clock, (runId) =>
+      this.#drop(runId),
+    );
   }
 
   /**
-   * Accepts a run and answers its id; it begins when there is a place for it (D25). With a key that was used before
-   * it is the id of that run (D36). Rejects before there is a run: `invalid_params`, `invalid_inputs`,
-   * `invalid_options`, `queue_full`, `shutting_down` or `idempotency_conflict`.
+   * Accepts a run of a pipeline and returns its id; the run starts as soon as a slot is free (D25). With an idempotency
+   * key that was used before, returns the id of that earlier run (D36). Rejects before a run exists with
+   * `invalid_params`, `invalid_inputs`, `invalid_options`, `queue_full`, `shutting_down` or `idempotency_conflict`.
    */
-  async submit(run: RunInputs, submission: Submission = {}): Promise<string> {
-    return this.#submit(run, submission, (weigh) => this.#executor.accept(run, undefined, weigh));
+  async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
+    return this.#submitOnce(run, submission, (checkMemory) =>
+      this.#executor.createRun(run, undefined, checkMemory),
+    );
   }
 
-  /** The same for a plan: a run like any other (D35). */
-  async submitPlan(run: PlanInputs, submission: Submission = {}): Promise<string> {
-    return this.#submit(run, submission, (weigh) => this.#executor.acceptPlan(run, undefined, weigh));
+  /** Accepts a run of a plan, as `submit` does (D35). */
+  async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
+    return this.#submitOnce(run, submission, (checkMemory) =>
+      this.#executor.createPlanRun(run, undefined, checkMemory),
+    );
   }
 
-  /** To be awaited before work that many callers may ask for at once. */
-  readonly turn = freeTurn;
-
-  /** The run that was submitted with this key before. Throws `idempotency_conflict`. */
-  submitted(tenantId: string, idempotency: IdempotencyKey): string | undefined {
+  /** The id of the run submitted with this key; undefined for a new key. Throws `idempotency_conflict`. */
+  findSubmitted(tenantId: string, idempotency: IdempotencyKey): string | undefined {
     this.#retention.sweep();
-    return this.#submissions.find(tenantId, idempotency);
+    return this.#idempotencyKeys.find(tenantId, idempotency);
   }
 
   /**
-   * Runs a settled run once more, reusing outputs as `from` says (D35), and answers the id of the new one.
+   * Runs a settled run again, reusing the outputs that `from` selects (D35), and returns the id of the new run.
    * Rejects with `run_not_found`, `run_not_settled`, `nothing_to_rerun`, `invalid_request` and as `submit` does.
    */
   async rerun(runId: string, from?: string): Promise<string> {
-    return this.#accept({}, onceMore(this.#executor, this.#entry(runId).run, from));
+    return this.#admit({}, prepareRerun(this.#executor, this.#entry(runId).run, from));
   }
 
-  /** What is answered to a submission, whatever the run has become since. Throws `run_not_found`. */
-  acceptance(runId: string): Acceptance {
-    return { run_id: this.#entry(runId).run.id, status: STATUS_AT_SUBMISSION };
+  /** The response to the submission, whatever the run's status is by now. Throws `run_not_found`. */
+  accepted(runId: string): AcceptedRun {
+    return { run_id: this.#entry(runId).run.id, status: INITIAL_STATUS };
   }
 
-  /** The run as it is now. Throws `run_not_found`. */
+  /** The current record of the run. Throws `run_not_found`. */
   record(runId: string): RunRecord {
-    return recordOf(this.#entry(runId).run);
+    return toRunRecord(this.#entry(runId).run);
   }
 
-  /** Whose run it is. Throws `run_not_found`. */
-  tenantOf(runId: string): string {
+  /** Throws `run_not_found`. */
+  tenantId(runId: string): string {
     return this.#entry(runId).tenantId;
   }
 
@@ -87,10 +97,10 @@ export class RunRegistry {
     return this.#entry(runId).version;
   }
 
-  /** One page of runs, newest first. Throws `invalid_request` for a bad cursor. */
+  /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor. */
   list(query: RunQuery): RunPage {
     this.#retention.sweep();
-    return pageOf([...this.#entries.values()], query);
+    return paginate([...this.#entries.values()], query);
   }
 
   /** The last events of a run. Throws `run_not_found`. */
@@ -98,112 +108,108 @@ export class RunRegistry {
     return this.#entry(runId).log;
   }
 
-  /** The tree of actors behind a run, as JSON. Throws `run_not_found`. */
+  /** The actor tree of a run, as JSON. Throws `run_not_found`. */
   snapshot(runId: string): unknown {
-    return this.#entry(runId).run.tree();
+    return this.#entry(runId).run.getActorTree();
   }
 
   /**
-   * The run once nothing of it is at work any more. Rejects with `run_not_found`, also when the run was forgotten
-   * before it was over.
+   * Resolves with the record once the run has settled. Rejects with `run_not_found`, also when the run is forgotten
+   * before it ends.
    */
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.#entry(runId);
     await run.settled;
-    if (run.status === 'queued' || run.status === 'running') throw noRun(runId);
-    return recordOf(run);
+    if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
+    return toRunRecord(run);
   }
 
-  /** Cancels (rule 12, D21) and answers the record. Rejects with `run_not_found` or `run_already_terminal`. */
+  /** Cancels a run (rule 12, D21) and returns its record. Rejects with `run_not_found` or `run_already_terminal`. */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
     const { run } = this.#entry(runId);
     await this.#executor.cancel(runId, options);
-    return recordOf(run);
+    return toRunRecord(run);
   }
 
-  /** Drops a settled run. Throws `run_not_found` or `run_not_settled`. */
+  /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */
   remove(runId: string): void {
-    mustBeSettled(this.#entry(runId).run);
+    assertSettled(this.#entry(runId).run);
     this.forget(runId);
   }
 
-  /** Drops a run; one that is still at work is stopped. */
+  /** Deletes a run in any state, stopping it first if it has not settled. */
   forget(runId: string): void {
-    this.#retention.release(runId);
+    this.#retention.delete(runId);
     this.#drop(runId);
   }
 
-  /** How many runs wait and how many are at work. */
+  /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
     return { queued: this.#admission.queued, running: this.#admission.running };
   }
 
-  /** How many of the runs that are kept have each status. */
-  statuses(): ReadonlyMap<RunStatus, number> {
+  /** The number of kept runs per status; omits a status without runs. */
+  countByStatus(): ReadonlyMap<RunStatus, number> {
     this.#retention.sweep();
-    return statusesOf(this.#entries.values());
+    return countStatuses(this.#entries.values());
   }
 
   /**
-   * Takes no more runs and cancels those that wait. Those at work have `graceMs` to settle, then their tools are
-   * told to stop. Fulfilled when nothing is at work any more.
+   * Rejects further submissions and cancels queued runs. Running runs get `graceMs` to settle, then they are cancelled
+   * by force. Resolves when all runs have settled.
    */
   async close(graceMs: number): Promise<void> {
-    await settleWithin(graceMs, this.#admission.close(), this.#clock);
+    const { queued, running } = this.#admission.close();
+    for (const { run } of queued) run.cancel(false);
+    const timer = this.#clock.setTimeout(() => {
+      for (const { run } of running) run.cancel(true);
+    }, graceMs);
+    await Promise.all(running.map(({ run }) => run.settled));
+    this.#clock.clearTimeout(timer);
   }
 
-  #submit(run: Pick<RunInputs, 'tenant_id'>, submission: Submission, accept: Accept): string {
+  #submitOnce(
+    run: Pick<RunInputs, 'tenant_id'>,
+    submission: SubmissionOptions,
+    createRun: CreateRun,
+  ): string {
     const { idempotency } = submission;
-    const earlier = idempotency && this.submitted(tenantOf(run), idempotency);
-    return earlier ?? this.#accept(submission, accept);
+    const earlier = idempotency && this.findSubmitted(readTenantId(run), idempotency);
+    return earlier ?? this.#admit(submission, createRun);
   }
 
-  #accept(submission: Submission, accept: Accept): string {
+  #admit({ idempotency, onEvent }: SubmissionOptions, createRun: CreateRun): string {
     this.#retention.sweep();
-    this.#admission.check();
-    const run = accept((bytes) => this.#admission.weigh(bytes));
-    const entry = new Entry(run, ++this.#count, this.#options.eventBuffer ?? 0);
+    this.#admission.checkCapacity();
+    const run = createRun((bytes) => this.#admission.checkMemory(bytes));
+    const entry = new RunEntry(run, ++this.#submitted, this.#options.eventBuffer ?? 0);
     this.#entries.set(run.id, entry);
-    if (submission.idempotency) this.#submissions.note(entry.tenantId, submission.idempotency, run.id);
-    void run.settled.then(() => this.#ended(entry));
-    entry.tell(submission.onEvent, this.#options.onEvent);
+    if (idempotency) this.#idempotencyKeys.add(entry.tenantId, idempotency, run.id);
+    void run.settled.then(() => this.#onSettled(entry));
+    entry.announce(onEvent, this.#options.onEvent);
     this.#admission.admit(entry);
     return run.id;
   }
 
-  /** The one place that learns of the end of a run, whichever way it came. */
-  #ended(entry: Entry): void {
+  /** Runs once for every run, however it ended. */
+  #onSettled(entry: RunEntry): void {
     entry.log.close();
     this.#admission.release(entry);
-    if (this.#entries.has(entry.run.id)) this.#retention.keep(entry.run.id, entry.log, entry.run.weight);
+    if (this.#entries.has(entry.run.id)) this.#retention.add(entry.run.id, entry.log, entry.run.sizeBytes);
   }
 
   #drop(runId: string): void {
     const entry = this.#entries.get(runId);
     if (entry === undefined) return;
     this.#entries.delete(runId);
-    this.#submissions.forget(runId);
+    this.#idempotencyKeys.delete(runId);
     this.#executor.forget(runId);
   }
 
-  #entry(runId: string): Entry {
+  #entry(runId: string): RunEntry {
     this.#retention.sweep();
     const entry = this.#entries.get(runId);
-    if (entry === undefined) throw noRun(runId);
+    if (entry === undefined) throw runNotFound(runId);
     return entry;
   }
-}
-
-/** Cancels the runs that wait, and gives those at work `graceMs` to settle; then their tools are told to stop. */
-async function settleWithin(
-  graceMs: number,
-  { waiting, running }: { readonly waiting: readonly Entry[]; readonly running: readonly Entry[] },
-  clock: Clock,
-): Promise<void> {
-  for (const { run } of waiting) run.cancel(false);
-  const timer = clock.setTimeout(() => {
-    for (const { run } of running) run.cancel(true);
-  }, graceMs);
-  await Promise.all(running.map(({ run }) => run.settled));
-  clock.clearTimeout(timer);
 }

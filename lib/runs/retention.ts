@@ -1,42 +1,42 @@
 import type { Clock } from '../common/clock.js';
 import type { EventLog } from './event-log.js';
+import { LinkedSet } from './linked-set.js';
 import type { RetentionLimits } from './registry-options.js';
-import { Line } from './linked-set.js';
 
-interface Kept {
+interface SettledRun {
   readonly log: EventLog;
   readonly settledAt: number;
   readonly bytes: number;
 }
 
-/** Which settled runs are still to be had: the newest, and none that is too old (D26). */
+/** Limits how many settled runs are kept and for how long: evicts the oldest first (D26). */
 export class Retention {
-  readonly #kept = new Map<string, Kept>();
-  /** Their ids; the one that settled first stands first. */
-  readonly #order = new Line<string>();
-  /** Those of them that still have their events. */
-  readonly #withEvents = new Line<string>();
+  readonly #runs = new Map<string, SettledRun>();
+  /** Ids of the settled runs in the order in which they settled. */
+  readonly #order = new LinkedSet<string>();
+  /** Those of them whose events are still kept. */
+  readonly #withEvents = new LinkedSet<string>();
   #events = 0;
   #bytes = 0;
   readonly #limits: RetentionLimits;
   readonly #clock: Clock;
-  readonly #forget: (runId: string) => void;
+  readonly #onEvict: (runId: string) => void;
 
-  /** @param forget is called with each run that is kept no longer */
-  constructor(limits: RetentionLimits, clock: Clock, forget: (runId: string) => void) {
+  /** @param onEvict called with the id of each evicted run */
+  constructor(limits: RetentionLimits, clock: Clock, onEvict: (runId: string) => void) {
     this.#limits = limits;
     this.#clock = clock;
-    this.#forget = forget;
+    this.#onEvict = onEvict;
   }
 
   /**
-   * A run has settled, and is kept from now on for a while.
+   * Registers a run that has just settled.
    *
-   * @param bytes what it takes in memory
+   * @param bytes memory size of the run
    */
-  keep(runId: string, log: EventLog, bytes = 0): void {
-    this.release(runId);
-    this.#kept.set(runId, { log, settledAt: this.#clock.now(), bytes });
+  add(runId: string, log: EventLog, bytes = 0): void {
+    this.delete(runId);
+    this.#runs.set(runId, { log, settledAt: this.#clock.now(), bytes });
     this.#bytes += bytes;
     this.#order.add(runId);
     this.#withEvents.add(runId);
@@ -45,46 +45,46 @@ export class Retention {
     this.sweep();
   }
 
-  /** A run is no longer there. */
-  release(runId: string): void {
+  /** Removes a run without a call of `onEvict`. */
+  delete(runId: string): void {
     this.#releaseEvents(runId);
     this.#order.delete(runId);
-    this.#bytes -= this.#kept.get(runId)?.bytes ?? 0;
-    this.#kept.delete(runId);
+    this.#bytes -= this.#runs.get(runId)?.bytes ?? 0;
+    this.#runs.delete(runId);
   }
 
-  /** Lets go of what is too old or too many; to be called before anybody looks. */
+  /** Evicts runs beyond the limits. Call before every read of the kept runs, because they expire without a timer. */
   sweep(): void {
     const now = this.#clock.now();
     for (let runId = this.#order.first; runId !== undefined; runId = this.#order.first) {
-      if (!this.#isTooMuch() && !this.#isTooOld(runId, now)) return;
-      this.release(runId);
-      this.#forget(runId);
+      if (!this.#isOverLimit() && !this.#isExpired(runId, now)) return;
+      this.delete(runId);
+      this.#onEvict(runId);
     }
   }
 
-  #isTooMuch(): boolean {
-    const { keep, bytes = Number.POSITIVE_INFINITY } = this.#limits;
-    return this.#kept.size > keep || (this.#bytes > bytes && this.#kept.size > 1);
+  #isOverLimit(): boolean {
+    const { maxRuns, maxBytes = Number.POSITIVE_INFINITY } = this.#limits;
+    return this.#runs.size > maxRuns || (this.#bytes > maxBytes && this.#runs.size > 1);
   }
 
-  #isTooOld(runId: string, now: number): boolean {
-    const settledAt = this.#kept.get(runId)?.settledAt ?? now;
+  #isExpired(runId: string, now: number): boolean {
+    const settledAt = this.#runs.get(runId)?.settledAt ?? now;
     return now - settledAt >= this.#limits.ttlMs;
   }
 
-  /** The oldest runs lose their events before they are lost themselves. */
+  /** Clears the event logs of the oldest runs until the kept events are within the limit. */
   #dropEvents(): void {
     for (let runId = this.#withEvents.first; runId !== undefined; runId = this.#withEvents.first) {
-      if (this.#events <= this.#limits.events) return;
+      if (this.#events <= this.#limits.maxEvents) return;
       this.#releaseEvents(runId)?.clear();
     }
   }
 
-  /** The log of a run whose events count no longer; undefined when they did not. */
+  /** Stops counting the events of a run. Returns its log; undefined when its events were not counted. */
   #releaseEvents(runId: string): EventLog | undefined {
     if (!this.#withEvents.delete(runId)) return undefined;
-    const log = this.#kept.get(runId)?.log;
+    const log = this.#runs.get(runId)?.log;
     this.#events -= log?.size ?? 0;
     return log;
   }

@@ -2,131 +2,75 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
-import type { RunFacts, RunRegistry } from '../runs/registry.js';
-import { RunFigures, TaskFigures } from './run-metrics.js';
+import type { RunRegistry } from '../runs/registry.js';
+import { RunMetrics, TaskMetrics } from './run-metrics.js';
 
 const OUTCOMES = { finish: 'succeeded', fail: 'failed' } as const;
 
 /**
- * The figures of a server, as Prometheus reads them (D35). Runs, tenants and paths are never labels: there is no end
- * of them, and a series is kept for each.
+ * The metrics of a server for Prometheus (D35). Runs, tenants and paths are never labels: their number is unlimited, and
+ * every label value is a time series of its own.
  */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #runs = new RunFigures(this.#registry);
-  readonly #tasks = new TaskFigures(this.#registry);
-  readonly #requests = new RequestFigures(this.#registry);
-  readonly #loop: LoopFigures;
-  readonly #host = processFigures();
+  readonly #runs = new RunMetrics(this.#registry);
+  readonly #tasks = new TaskMetrics(this.#registry);
+  readonly #requests = new RequestMetrics(this.#registry);
+  readonly #eventLoop: EventLoopMetrics;
+  readonly #processRegistry = processMetrics();
 
-  constructor(monitor?: LoopMonitor) {
-    this.#loop = new LoopFigures(this.#registry, monitor);
+  constructor(monitor?: EventLoopMonitor) {
+    this.#eventLoop = new EventLoopMetrics(this.#registry, monitor);
   }
 
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  /** The figures as they are now, in the text format of Prometheus. */
+  /** Returns the current values in the text format of Prometheus. */
   async read(): Promise<string> {
-    return (await this.#registry.metrics()) + (await this.#host.metrics());
+    return (await this.#registry.metrics()) + (await this.#processRegistry.metrics());
   }
 
-  /** A request was answered by `route`, which is a path of the table or `none`. */
-  answered(route: string, method: string, status: number, durationMs: number): void {
-    this.#requests.answered(route, method, status, durationMs);
+  /** @param route a path of the route table, or `none` */
+  recordRequest(route: string, method: string, status: number, durationMs: number): void {
+    this.#requests.record(route, method, status, durationMs);
   }
 
-  /** Hears every event of every run. */
-  readonly onEvent = (event: LiveEvent, _run: RunFacts): void => {
-    if (event.kind === 'run') this.#runs.entered(event.status);
-    else if (event.kind === 'finish' || event.kind === 'fail') this.#ended(event);
+  /** Receives every event of every run. */
+  readonly onEvent = (event: LiveEvent): void => {
+    if (event.kind === 'run') this.#runs.recordStatus(event.status);
+    else if (event.kind === 'finish' || event.kind === 'fail') this.#recordTask(event);
   };
 
-  /** Hears of every attempt. */
-  readonly onAttempt: AttemptObserver = ({ tool, attempt }) => this.#tasks.attemptBegan(tool, attempt);
+  /** Observes every attempt. */
+  readonly onAttempt: AttemptObserver = ({ tool, attempt }) => this.#tasks.startAttempt(tool, attempt);
 
-  /** Asks this registry, whenever the figures are read, what it keeps. */
+  /** Reads the number of runs from this registry whenever the metrics are read. */
   watch(registry: RunRegistry): void {
     this.#runs.watch(registry);
   }
 
-  /** Stops measuring, and lets go of everything that was counted. */
+  /** Stops measuring and frees all values. */
   close(): void {
-    this.#loop.close();
+    this.#eventLoop.close();
     this.#registry.clear();
   }
 
-  /** A task whose output was taken over did not take the time it says. */
-  #ended({ kind, tool, duration_ms: durationMs, reused }: TaskEvent): void {
+  #recordTask({ kind, tool, duration_ms: durationMs, reused }: TaskEvent): void {
+    // A reused task keeps the duration of the earlier run.
     if (reused || durationMs === undefined || kind === 'start') return;
-    this.#tasks.taskEnded(tool, OUTCOMES[kind], durationMs);
+    this.#tasks.recordTask(tool, OUTCOMES[kind], durationMs);
   }
 }
 
-/** How often the loop is looked at. Node.js counts this time into every delay that it tells. */
-const INTERVAL_MS = 10;
+/** Upper bounds in seconds: from a health check to a synchronous run or an event stream. */
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** What is needed of Node's monitor; times in nanoseconds. */
-export type LoopMonitor = Pick<
-  IntervalHistogram,
-  'count' | 'mean' | 'max' | 'percentile' | 'reset' | 'enable' | 'disable'
->;
-
-/** How long timers had to wait because the event loop was busy, since it was last read. */
-export class LoopFigures {
-  readonly #monitor: LoopMonitor;
-
-  constructor(registry: Registry, monitor: LoopMonitor = monitorEventLoopDelay({ resolution: INTERVAL_MS })) {
-    this.#monitor = monitor;
-    monitor.enable();
-    const lag = new Gauge({
-      name: 'wavetrain_event_loop_lag_seconds',
-      help: 'How late the event loop was since the last reading. Unlike nodejs_eventloop_lag, 0 when it was never late.',
-      labelNames: ['of'],
-      registers: [registry],
-      collect: () => {
-        lag.set({ of: 'mean' }, this.#lag(monitor.mean));
-        lag.set({ of: 'p99' }, this.#lag(monitor.percentile(99)));
-        lag.set({ of: 'max' }, this.#lag(monitor.max));
-        monitor.reset();
-      },
-    });
-  }
-
-  /** Looks no more. */
-  close(): void {
-    this.#monitor.disable();
-  }
-
-  #lag(delayNs: number): number {
-    return this.#monitor.count === 0 ? 0 : Math.max(0, delayNs / 1e6 - INTERVAL_MS) / 1000;
-  }
-}
-
-let figures: Registry | undefined;
-
-/**
- * Memory, processor time and garbage collection of this process, under the names that dashboards for Node.js know
- * (`process_*`, `nodejs_*`). There is one process and what watches it cannot be stopped again, so it is begun once,
- * whoever asks.
- */
-function processFigures(): Registry {
-  if (figures === undefined) {
-    figures = new Registry();
-    collectDefaultMetrics({ register: figures });
-  }
-  return figures;
-}
-
-/** Upper bounds in seconds: from a health check to a synchronous run or a stream. */
-const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-
-/** A caller may make up methods; each would be a series of its own. */
+/** Other methods are counted as one, because a caller may invent any number of them. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What callers asked for, and how long they waited. */
-class RequestFigures {
+class RequestMetrics {
   readonly #requests: Counter<'route' | 'method' | 'status'>;
   readonly #durations: Histogram<'route' | 'method'>;
 
@@ -134,23 +78,78 @@ class RequestFigures {
     const registers = [registry];
     this.#requests = new Counter({
       name: 'wavetrain_http_requests_total',
-      help: 'Requests that were answered. The route of those that none took is "none".',
+      help: 'HTTP requests. The route of a request that matches no route is "none".',
       labelNames: ['route', 'method', 'status'],
       registers,
     });
     this.#durations = new Histogram({
       name: 'wavetrain_http_request_duration_seconds',
-      help: 'Time from a request to the end of its answer; that of an event stream is as long as it was open.',
+      help: 'Time from a request to the end of its response; for an event stream, how long it was open.',
       labelNames: ['route', 'method'],
-      buckets: REQUEST_SECONDS,
+      buckets: REQUEST_BUCKETS,
       registers,
     });
   }
 
-  /** @param route a path of the route table, or `none` */
-  answered(route: string, method: string, status: number, durationMs: number): void {
-    const known = METHODS.has(method) ? method : 'other';
-    this.#requests.inc({ route, method: known, status });
-    this.#durations.observe({ route, method: known }, durationMs / 1000);
+  record(route: string, sentMethod: string, status: number, durationMs: number): void {
+    const method = METHODS.has(sentMethod) ? sentMethod : 'other';
+    this.#requests.inc({ route, method, status });
+    this.#durations.observe({ route, method }, durationMs / 1000);
   }
+}
+
+/** Sampling interval of the event loop. Node.js includes it in every delay that it reports. */
+const INTERVAL_MS = 10;
+
+/** The parts of Node's monitor that are used. Times are in nanoseconds. */
+export type EventLoopMonitor = Pick<
+  IntervalHistogram,
+  'count' | 'mean' | 'max' | 'percentile' | 'reset' | 'enable' | 'disable'
+>;
+
+/** Measures how long timers had to wait for the event loop since the last read. */
+export class EventLoopMetrics {
+  readonly #monitor: EventLoopMonitor;
+
+  constructor(
+    registry: Registry,
+    monitor: EventLoopMonitor = monitorEventLoopDelay({ resolution: INTERVAL_MS }),
+  ) {
+    this.#monitor = monitor;
+    monitor.enable();
+    const lag = new Gauge({
+      name: 'wavetrain_event_loop_lag_seconds',
+      help: 'Delay of timers by a busy event loop since the last read. Unlike nodejs_eventloop_lag, 0 when there was none.',
+      labelNames: ['of'],
+      registers: [registry],
+      collect: () => {
+        lag.set({ of: 'mean' }, this.#toLagSeconds(monitor.mean));
+        lag.set({ of: 'p99' }, this.#toLagSeconds(monitor.percentile(99)));
+        lag.set({ of: 'max' }, this.#toLagSeconds(monitor.max));
+        monitor.reset();
+      },
+    });
+  }
+
+  close(): void {
+    this.#monitor.disable();
+  }
+
+  #toLagSeconds(delayNs: number): number {
+    return this.#monitor.count === 0 ? 0 : Math.max(0, delayNs / 1e6 - INTERVAL_MS) / 1000;
+  }
+}
+
+let sharedRegistry: Registry | undefined;
+
+/**
+ * Returns memory, CPU time and garbage collection of this process, under the usual names for Node.js (`process_*`,
+ * `nodejs_*`). All servers share them: prom-client starts observers that cannot be stopped, so it must do so only once.
+ */
+function processMetrics(): Registry {
+  if (sharedRegistry === undefined) {
+    sharedRegistry = new Registry();
+    collectDefaultMetrics({ register: sharedRegistry });
+  }
+  return sharedRegistry;
 }

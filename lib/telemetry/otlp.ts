@@ -8,62 +8,62 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import type { Clock } from '../common/clock.js';
-import { messageOf } from '../common/errors.js';
+import { errorMessage } from '../common/errors.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import type { RunFacts } from '../runs/registry.js';
+import type { RunIdentity } from '../runs/registry.js';
 import { RunTracer } from './run-spans.js';
 import { Spans } from './spans.js';
 
-/** Where traces go, and what they say of this service. */
+/** The collector, and the resource attributes of this service. */
 export interface TraceSettings {
   readonly url: string;
-  /** Attributes of the resource, `service.name` among them. */
+  /** Includes `service.name`. */
   readonly resource: Readonly<Record<string, string>>;
-  /** What was asked for and cannot be done. */
+  /** Settings that were ignored, as sentences. */
   readonly warnings: readonly string[];
 }
 
-/** Watches every run and sends a trace of each. */
+/** Observes all runs and exports a trace of each. */
 export interface Tracing {
-  readonly onEvent: (event: LiveEvent, run: RunFacts) => void;
+  readonly onEvent: (event: LiveEvent, run: RunIdentity) => void;
   readonly onAttempt: AttemptObserver;
-  /** Sends what is left, as far as that is possible within three seconds. Never rejects. */
+  /** Exports the remaining spans, for at most three seconds. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface TracingOptions {
-  /** That of the runs, so that the times of attempts fit those of events. */
+  /** The clock of the runs, so that the times of attempts match those of events. */
   readonly clock: Clock;
-  /** Tells what keeps traces from being sent. */
+  /** Called with a sentence when traces cannot be exported. */
   readonly warn: (message: string) => void;
 }
 
-/** What spans go through; specs bring their own. */
-export interface TraceOutlet {
+/** Creates the parts that export spans. Specs replace them. */
+export interface SpanExport {
   readonly exporter: (url: string) => SpanExporter;
   readonly processor: (exporter: SpanExporter) => SpanProcessor;
 }
 
-const OTLP: TraceOutlet = {
+const OTLP: SpanExport = {
   exporter: (url) => new OTLPTraceExporter({ url }),
   processor: (exporter) => new BatchSpanProcessor(exporter),
 };
 
-/** What was not sent by then is lost: a server must end though its collector does not answer. */
+/** Spans that are not exported by then are lost: a server must stop even if its collector does not respond. */
 const CLOSE_LIMIT_MS = 3000;
 
-/** Sends traces of runs by OTLP over HTTP. */
-export function openOtlp(
+/** Starts to export traces by OTLP over HTTP. */
+export function startOtlp(
   { url, resource, warnings }: TraceSettings,
   { clock, warn }: TracingOptions,
-  outlet: TraceOutlet = OTLP,
+  { exporter, processor }: SpanExport = OTLP,
 ): Tracing {
-  diag.setLogger(tellingOnce(warn), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger(createDiagLogger(warn), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   for (const warning of warnings) warn(warning);
   const provider = new BasicTracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(resource)),
-    spanProcessors: [outlet.processor(outlet.exporter(url))],
+    spanProcessors: [processor(exporter(url))],
   });
   const tracer = new RunTracer(new Spans(provider.getTracer('wavetrain')), clock);
   return {
@@ -72,17 +72,17 @@ export function openOtlp(
     async close() {
       tracer.close();
       await new Promise<void>((resolve) => {
-        const giveUp = (why: string): void => {
-          warn(`the last traces were not sent: ${why}`);
+        const giveUp = (reason: string): void => {
+          warn(`the last traces were not sent: ${reason}`);
           resolve();
         };
         const timer = clock.setTimeout(
-          () => giveUp(`no answer within ${CLOSE_LIMIT_MS / 1000} s`),
+          () => giveUp(`no response within ${CLOSE_LIMIT_MS / 1000} s`),
           CLOSE_LIMIT_MS,
         );
         provider
           .shutdown()
-          .then(resolve, (thrown: unknown) => giveUp(messageOf(thrown)))
+          .then(resolve, (error: unknown) => giveUp(errorMessage(error)))
           .finally(() => clock.clearTimeout(timer));
       });
       diag.disable();
@@ -90,20 +90,20 @@ export function openOtlp(
   };
 }
 
-/** What troubles the SDK, each thing once: a collector that is away is away for every batch. */
-function tellingOnce(warn: (message: string) => void): DiagLogger {
+/** Logs the problems of the SDK without repetitions: an unreachable collector fails every export. */
+function createDiagLogger(warn: (message: string) => void): DiagLogger {
   let last: string | undefined;
-  const tell = (message: string): void => {
-    const words = wordsOf(message);
-    if (words !== last) warn(`traces: ${words}`);
-    last = words;
+  const log = (text: string): void => {
+    const message = extractMessage(text);
+    if (message !== last) warn(`traces: ${message}`);
+    last = message;
   };
   const ignore = (): void => {};
-  return { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore };
+  return { error: log, warn: log, info: ignore, debug: ignore, verbose: ignore };
 }
 
-/** The SDK tells errors as JSON, with their stacks. */
-function wordsOf(message: string): string {
-  const words = /"message":("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
-  return words === undefined ? message : String(JSON.parse(words));
+/** The SDK logs errors as JSON, with their stacks. */
+function extractMessage(text: string): string {
+  const message = /"message":("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
+  return message === undefined ? text : String(JSON.parse(message));
 }

@@ -1,52 +1,53 @@
 import type { Span } from '@opentelemetry/api';
-import type { AttemptFacts } from '../execution/invocation/attempt-observer.js';
+import type { AttemptInfo } from '../execution/invocation/attempt-observer.js';
 import type { ItemEvent, TaskEvent, WaveEvent } from '../execution/events/event.js';
 import type { Spans } from './spans.js';
 
-/** What happens in the run of a pipeline, wherever that stands. */
+/** An event of the run of a pipeline: a run of its own, a sub-run or a nested run. */
 export type PipelineEvent = TaskEvent | WaveEvent | ItemEvent;
 
-/** The spans below the run of a pipeline: wave > task > attempt, and the runs of other pipelines inside its tasks. */
+export type EndSpan = (timeMs: number, error?: string) => void;
+
+/** The spans below the run of a pipeline: wave > task > attempt, and nested runs below their tasks. */
 export class PipelineSpans {
   readonly #spans: Spans;
-  readonly #above: Span;
+  readonly #parent: Span;
   readonly #tasks = new Map<string, Span>();
-  /** By `task` or `task[item]`: whose tool runs them. */
-  readonly #within = new Map<string, PipelineSpans>();
+  /** Nested runs by their caller: `task` or `task[item]`. */
+  readonly #nestedRuns = new Map<string, PipelineSpans>();
   #wave: Span | undefined;
 
-  constructor(spans: Spans, above: Span) {
+  constructor(spans: Spans, parent: Span) {
     this.#spans = spans;
-    this.#above = above;
+    this.#parent = parent;
   }
 
-  /** A wave is at hand. */
-  get isAtWork(): boolean {
+  /** A wave has started and not ended. */
+  get isInWave(): boolean {
     return this.#wave !== undefined;
   }
 
-  /** The spans of the run inside a task, or inside a task of that, and so on: the outermost task first. */
-  inside([caller, ...deeper]: readonly string[]): PipelineSpans {
+  /** Returns the spans of a nested run, given the path of its callers from the outermost. */
+  nested([caller, ...path]: readonly string[]): PipelineSpans {
     if (caller === undefined) return this;
-    let within = this.#within.get(caller);
-    if (within === undefined) {
-      within = new PipelineSpans(this.#spans, this.#spanOf(caller));
-      this.#within.set(caller, within);
+    let spans = this.#nestedRuns.get(caller);
+    if (spans === undefined) {
+      spans = new PipelineSpans(this.#spans, this.#findParent(parseTaskId(caller)));
+      this.#nestedRuns.set(caller, spans);
     }
-    return within.inside(deeper);
+    return spans.nested(path);
   }
 
-  hear(event: PipelineEvent, timeMs: number): void {
-    if (event.kind === 'wave') this.#turnWave(event, timeMs);
+  onEvent(event: PipelineEvent, timeMs: number): void {
+    if (event.kind === 'wave') this.#onWave(event, timeMs);
     else if (event.kind === 'start') this.#startTask(event, timeMs);
-    else if (event.kind === 'item') this.#leave(`${event.task_id}[${event.item}]`, timeMs);
+    else if (event.kind === 'item') this.#endNestedRun(`${event.task_id}[${event.item}]`, timeMs);
     else this.#endTask(event, timeMs);
   }
 
-  /** An attempt begins; to be called with its end. */
-  attempt({ task_id: taskId, tool, item, attempt }: AttemptFacts, timeMs: number): Ended {
-    const parent = this.#tasks.get(taskId) ?? this.#wave ?? this.#above;
-    const span = this.#spans.begin(parent, `attempt ${attempt}`, timeMs, {
+  /** Starts the span of an attempt and returns the function that ends it. */
+  startAttempt({ taskId, tool, item, attempt }: AttemptInfo, timeMs: number): EndSpan {
+    const span = this.#spans.start(this.#findParent(taskId), `attempt ${attempt}`, timeMs, {
       'wavetrain.attempt': attempt,
       'wavetrain.task.id': taskId,
       'wavetrain.tool': tool,
@@ -55,33 +56,33 @@ export class PipelineSpans {
     return (endMs, error) => this.#spans.end(span, endMs, error);
   }
 
-  /** Ends what is open, the innermost first. */
+  /** Ends all open spans, children before their parents. */
   end(timeMs: number): void {
-    for (const caller of this.#within.keys()) this.#leave(caller, timeMs);
+    for (const caller of this.#nestedRuns.keys()) this.#endNestedRun(caller, timeMs);
     for (const span of this.#tasks.values()) this.#spans.end(span, timeMs);
     this.#tasks.clear();
     if (this.#wave !== undefined) this.#spans.end(this.#wave, timeMs);
     this.#wave = undefined;
   }
 
-  #spanOf(caller: string): Span {
-    return this.#tasks.get(taskOf(caller)) ?? this.#wave ?? this.#above;
+  #findParent(taskId: string): Span {
+    return this.#tasks.get(taskId) ?? this.#wave ?? this.#parent;
   }
 
-  #leave(caller: string, timeMs: number): void {
-    this.#within.get(caller)?.end(timeMs);
-    this.#within.delete(caller);
+  #endNestedRun(caller: string, timeMs: number): void {
+    this.#nestedRuns.get(caller)?.end(timeMs);
+    this.#nestedRuns.delete(caller);
   }
 
-  #turnWave({ wave, phase, tasks }: WaveEvent, timeMs: number): void {
+  #onWave({ wave, phase, tasks }: WaveEvent, timeMs: number): void {
     if (this.#wave !== undefined) this.#spans.end(this.#wave, timeMs);
-    const facts = { 'wavetrain.wave': wave, 'wavetrain.wave.tasks': tasks };
+    const attributes = { 'wavetrain.wave': wave, 'wavetrain.wave.tasks': tasks };
     this.#wave =
-      phase === 'start' ? this.#spans.begin(this.#above, `wave ${wave}`, timeMs, facts) : undefined;
+      phase === 'start' ? this.#spans.start(this.#parent, `wave ${wave}`, timeMs, attributes) : undefined;
   }
 
   #startTask({ task_id: taskId, tool, items, reused }: TaskEvent, timeMs: number): void {
-    const span = this.#spans.begin(this.#wave ?? this.#above, `task ${taskId}`, timeMs, {
+    const span = this.#spans.start(this.#wave ?? this.#parent, `task ${taskId}`, timeMs, {
       'wavetrain.task.id': taskId,
       'wavetrain.tool': tool,
       ...(items !== undefined && { 'wavetrain.task.items': items }),
@@ -93,8 +94,8 @@ export class PipelineSpans {
   #endTask({ task_id: taskId, attempt, error }: TaskEvent, timeMs: number): void {
     const span = this.#tasks.get(taskId);
     if (span === undefined) return;
-    for (const caller of this.#within.keys()) {
-      if (taskOf(caller) === taskId) this.#leave(caller, timeMs);
+    for (const caller of this.#nestedRuns.keys()) {
+      if (parseTaskId(caller) === taskId) this.#endNestedRun(caller, timeMs);
     }
     this.#tasks.delete(taskId);
     if (attempt !== undefined) span.setAttribute('wavetrain.task.attempts', attempt);
@@ -102,10 +103,8 @@ export class PipelineSpans {
   }
 }
 
-/** The id of the task in `task` or `task[item]`. */
-function taskOf(caller: string): string {
+/** Returns the task id of a caller, `task` or `task[item]`. */
+function parseTaskId(caller: string): string {
   const bracket = caller.indexOf('[');
   return bracket < 0 ? caller : caller.slice(0, bracket);
 }
-
-export type Ended = (timeMs: number, error?: string) => void;

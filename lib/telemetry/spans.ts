@@ -7,7 +7,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** Makes spans with the times and parents they are told, and knows those that have not ended. */
+/** Creates spans with explicit times and parents, and tracks those that have not ended. */
 export class Spans {
   readonly #tracer: Tracer;
   readonly #open = new Set<Span>();
@@ -16,38 +16,33 @@ export class Spans {
     this.#tracer = tracer;
   }
 
-  /** Spans that have not ended. */
+  /** Number of spans that have not ended. */
   get open(): number {
     return this.#open.size;
   }
 
-  begin(parent: Span | undefined, name: string, timeMs: number, attributes: Attributes): Span {
+  start(parent: Span | undefined, name: string, timeMs: number, attributes: Attributes): Span {
     const context = parent === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent);
     const span = this.#tracer.startSpan(name, { attributes, startTime: timeMs }, context);
     this.#open.add(span);
     return span;
   }
 
-  /** Something happened within the span. */
-  note(span: Span, name: string, timeMs: number): void {
-    span.addEvent(name, timeMs);
-  }
-
-  /** The span has failed. */
-  blame(span: Span, timeMs: number, error: string): void {
-    span.recordException({ message: error }, timeMs);
-    span.setStatus({ code: SpanStatusCode.ERROR, message: error });
-  }
-
-  /** Ends a span once; whoever comes later is not heard. */
+  /** Ends a span, as failed if there is an error. Does nothing if it has ended already. */
   end(span: Span, timeMs: number, error?: string): void {
     if (!this.#open.delete(span)) return;
-    if (error !== undefined) this.blame(span, timeMs, error);
+    if (error !== undefined) recordError(span, timeMs, error);
     span.end(timeMs);
   }
 
-  /** Ends what is open, the innermost first. */
+  /** Ends all open spans, children before their parents. */
   endAll(timeMs: number): void {
     for (const span of [...this.#open].toReversed()) this.end(span, timeMs);
   }
+}
+
+/** Marks a span as failed. */
+export function recordError(span: Span, timeMs: number, error: string): void {
+  span.recordException({ message: error }, timeMs);
+  span.setStatus({ code: SpanStatusCode.ERROR, message: error });
 }

@@ -1,20 +1,41 @@
 import type { Environment } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
-import type { TraceOutlet, TraceSettings, Tracing, TracingOptions } from './otlp.js';
+import type { SpanExport, TraceSettings, Tracing, TracingOptions } from './otlp.js';
+
+export type { Tracing, TracingOptions } from './otlp.js';
+
+/**
+ * Starts tracing if the standard variables of OpenTelemetry ask for it (D35); else resolves with undefined and loads
+ * nothing. Rejects with `bad_usage` when the endpoint is not a URL.
+ *
+ * @param spanExport replaces the export to a collector in specs
+ */
+export async function openTracing(
+  env: Environment,
+  options: TracingOptions,
+  spanExport?: SpanExport,
+): Promise<Tracing | undefined> {
+  const settings = readTraceSettings(env);
+  if (settings === undefined) return undefined;
+  const { startOtlp } = await import('./otlp.js');
+  return startOtlp(settings, options, spanExport);
+}
+
+type GetVariable = (name: string) => string;
 
 /**
  * Reads the standard variables of OpenTelemetry: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, `OTEL_EXPORTER_OTLP_ENDPOINT`,
- * `OTEL_SDK_DISABLED`, `OTEL_TRACES_EXPORTER`, `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`. Answers undefined
- * when no traces are asked for. Headers, sampling, sizes and limits of time are read by the SDK itself.
+ * `OTEL_SDK_DISABLED`, `OTEL_TRACES_EXPORTER`, `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`. Returns undefined
+ * when they do not enable traces. The SDK itself reads headers, sampling, sizes and timeouts.
  *
- * @throws WavetrainError `bad_usage` when the endpoint is no address
+ * @throws WavetrainError `bad_usage` when the endpoint is not a URL
  */
 export function readTraceSettings(env: Environment): TraceSettings | undefined {
-  const read = (name: string): string => env[name]?.trim() ?? '';
-  const url = endpointOf(read);
-  if (url === undefined || isTurnedOff(read)) return undefined;
-  const attributes = attributesOf(read('OTEL_RESOURCE_ATTRIBUTES'));
-  const name = read('OTEL_SERVICE_NAME');
+  const get: GetVariable = (name) => env[name]?.trim() ?? '';
+  const url = readEndpoint(get);
+  if (url === undefined || isDisabled(get)) return undefined;
+  const attributes = parseAttributes(get('OTEL_RESOURCE_ATTRIBUTES'));
+  const name = get('OTEL_SERVICE_NAME');
   return {
     url,
     resource: {
@@ -23,44 +44,37 @@ export function readTraceSettings(env: Environment): TraceSettings | undefined {
       ...(name !== '' && { 'service.name': name }),
     },
     warnings: [
-      ...(attributes === undefined ? ['OTEL_RESOURCE_ATTRIBUTES is ignored: it must be as in a=1,b=2'] : []),
-      ...protocolWarning(read),
+      ...(attributes === undefined ? ['OTEL_RESOURCE_ATTRIBUTES is ignored: write it as in a=1,b=2'] : []),
+      ...protocolWarnings(get),
     ],
   };
 }
 
-type Read = (name: string) => string;
-
-function endpointOf(read: Read): string | undefined {
-  const own = read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
-  if (own !== '') return checked('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', own);
-  const common = read('OTEL_EXPORTER_OTLP_ENDPOINT');
-  if (common === '') return undefined;
-  return `${checked('OTEL_EXPORTER_OTLP_ENDPOINT', common).replace(/\/+$/, '')}/v1/traces`;
+function readEndpoint(get: GetVariable): string | undefined {
+  const tracesUrl = get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
+  if (tracesUrl !== '') return assertHttpUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', tracesUrl);
+  const url = get('OTEL_EXPORTER_OTLP_ENDPOINT');
+  if (url === '') return undefined;
+  return `${assertHttpUrl('OTEL_EXPORTER_OTLP_ENDPOINT', url).replace(/\/+$/, '')}/v1/traces`;
 }
 
-function checked(name: string, url: string): string {
+function assertHttpUrl(variable: string, url: string): string {
   const protocol = URL.canParse(url) ? new URL(url).protocol : '';
   if (protocol === 'http:' || protocol === 'https:') return url;
   throw new WavetrainError(
     'bad_usage',
-    `the environment variable ${name} must be the address of a collector, as in ${name}=http://localhost:4318`,
+    `the environment variable ${variable} must be the address of a collector, as in ${variable}=http://localhost:4318`,
   );
 }
 
-function isTurnedOff(read: Read): boolean {
-  if (read('OTEL_SDK_DISABLED').toLowerCase() === 'true') return true;
-  const exporters = read('OTEL_TRACES_EXPORTER');
+function isDisabled(get: GetVariable): boolean {
+  if (get('OTEL_SDK_DISABLED').toLowerCase() === 'true') return true;
+  const exporters = get('OTEL_TRACES_EXPORTER');
   return exporters !== '' && !exporters.split(',').some((name) => name.trim() === 'otlp');
 }
 
-function protocolWarning(read: Read): string[] {
-  const protocol = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || read('OTEL_EXPORTER_OTLP_PROTOCOL');
-  return protocol === 'grpc' ? ['traces are sent over HTTP: the endpoint must not be one for gRPC'] : [];
-}
-
-/** Pairs as in `a=1,b=2`, percent-encoded. Undefined when one of them is none: then none of them counts. */
-function attributesOf(text: string): Record<string, string> | undefined {
+/** Parses percent-encoded pairs such as `a=1,b=2`. Returns undefined, and thus ignores all, if one is malformed. */
+function parseAttributes(text: string): Record<string, string> | undefined {
   const parts = text.split(',').filter((part) => part.trim() !== '');
   const pairs = parts.map((part) => part.split('='));
   if (pairs.some((pair) => pair.length !== 2 || pair[0]?.trim() === '')) return undefined;
@@ -71,22 +85,7 @@ function attributesOf(text: string): Record<string, string> | undefined {
   }
 }
 
-export type { Tracing, TracingOptions } from './otlp.js';
-
-/**
- * Opens tracing when the standard variables of OpenTelemetry ask for it (D35); otherwise answers undefined and loads
- * nothing.
- *
- * @param outlet stands in for the collector, in specs
- * Rejects with `bad_usage` when the endpoint is no address.
- */
-export async function openTracing(
-  env: Environment,
-  options: TracingOptions,
-  outlet?: TraceOutlet,
-): Promise<Tracing | undefined> {
-  const settings = readTraceSettings(env);
-  if (settings === undefined) return undefined;
-  const { openOtlp } = await import('./otlp.js');
-  return openOtlp(settings, options, outlet);
+function protocolWarnings(get: GetVariable): string[] {
+  const protocol = get('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || get('OTEL_EXPORTER_OTLP_PROTOCOL');
+  return protocol === 'grpc' ? ['traces are sent over HTTP: the endpoint must not be one for gRPC'] : [];
 }

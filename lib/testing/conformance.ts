@@ -1,4 +1,4 @@
-/** One demand of a contract: a sentence, and a check that rejects when it is not met. */
+/** One requirement of a contract: its title, and a check that rejects when an implementation violates it. */
 export interface ConformanceCase {
   readonly title: string;
   readonly run: () => Promise<void>;

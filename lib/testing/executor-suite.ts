@@ -5,20 +5,20 @@ import { defineTool } from '../tools/tool.js';
 import type { ConformanceCase } from './conformance.js';
 
 export interface ExecutorSuiteOptions {
-  /** An executor with no runs, made anew for every case. */
+  /** Creates an executor without runs for each case. */
   readonly create: () => Executor | Promise<Executor>;
 }
 
-/** What every executor that runs must do (What the service does; rules 1 to 4, 7, 12; D16, D20, D21). */
+/** The requirements on every implementation of Executor (What the service does; rules 1 to 4, 7, 12; D16, D20, D21). */
 export function executorSuite({ create }: ExecutorSuiteOptions): readonly ConformanceCase[] {
   const cases: [string, (executor: Executor) => Promise<void>][] = [
-    ['runs a pipeline and gives its outputs and counts', givesOutputs],
-    ['gives events when asked to collect them, and null otherwise', givesEvents],
-    ['rejects with the task that failed first, and all failures (D16)', rejectsWithFailures],
-    ['refuses params and options before anything runs', refusesBadInputs],
-    ['cancels between waves: the wave at hand finishes, the next never starts (rule 12)', cancels],
-    ['refuses to cancel a run that is over', refusesLateCancel],
-    ['does not know runs that it never had', knowsOnlyItsRuns],
+    ['runs a pipeline and returns its outputs and counts', testOutputs],
+    ['returns events when it collects them, and null otherwise', testEvents],
+    ['rejects with the task that failed first, and all failures (D16)', testFailures],
+    ['rejects invalid params and options before the run', testInvalidInputs],
+    ['cancels between waves: finishes the current wave, starts no other (rule 12)', testCancel],
+    ['rejects the cancel of a settled run', testLateCancel],
+    ['rejects unknown run ids', testUnknownRun],
   ];
   return cases.map(([title, check]) => ({ title, run: async () => check(await create()) }));
 }
@@ -32,7 +32,7 @@ tasks:
   - {id: each, tool: mock, parallel_over: "{{list.output}}", inputs: {value: "{{item}}", by: "{{params.by}}"}}
 `;
 
-async function givesOutputs(executor: Executor): Promise<void> {
+async function testOutputs(executor: Executor): Promise<void> {
   const runId = await executor.submit({ pipeline: parsePipeline(TWO_WAVES) });
   const { outputs, waves_executed, tasks_executed, events } = await executor.getResult(runId);
   deepStrictEqual(outputs['list'], [1, 2, 3]);
@@ -47,7 +47,7 @@ async function givesOutputs(executor: Executor): Promise<void> {
   );
 }
 
-async function givesEvents(executor: Executor): Promise<void> {
+async function testEvents(executor: Executor): Promise<void> {
   const runId = await executor.submit({ pipeline: parsePipeline(TWO_WAVES), collect_events: true });
   const { events } = await executor.getResult(runId);
   deepStrictEqual(
@@ -56,7 +56,7 @@ async function givesEvents(executor: Executor): Promise<void> {
   );
 }
 
-async function rejectsWithFailures(executor: Executor): Promise<void> {
+async function testFailures(executor: Executor): Promise<void> {
   const pipeline = parsePipeline(`
 id: fails
 goal: fail
@@ -74,23 +74,23 @@ tasks:
   });
 }
 
-async function refusesBadInputs(executor: Executor): Promise<void> {
+async function testInvalidInputs(executor: Executor): Promise<void> {
   const pipeline = parsePipeline(TWO_WAVES);
   await rejects(executor.submit({ pipeline, params: { by: 'many' } }), { code: 'invalid_params' });
   await rejects(executor.submit({ pipeline, options: { backoff_jitter: 2 } }), { code: 'invalid_options' });
 }
 
-async function cancels(executor: Executor): Promise<void> {
-  let finish: (value: string) => void = () => {};
+async function testCancel(executor: Executor): Promise<void> {
+  let release: (value: string) => void = () => {};
   const started: string[] = [];
   const hold = defineTool({
     name: 'hold',
-    description: 'waits to be let go',
+    description: 'blocks until it is released',
     inputs: {},
     run: (_, { task_id }) => {
       started.push(task_id);
       return new Promise<string>((resolve) => {
-        finish = resolve;
+        release = resolve;
       });
     },
   });
@@ -99,12 +99,12 @@ async function cancels(executor: Executor): Promise<void> {
   const runId = await executor.submit({ pipeline: parsePipeline(text, { tools: [hold] }) });
   await executor.cancel(runId);
   await rejects(executor.cancel(runId), { code: 'run_already_terminal' });
-  finish('done');
+  release('done');
   await rejects(executor.getResult(runId), { code: 'run_cancelled' });
   deepStrictEqual(started, ['first']);
 }
 
-async function refusesLateCancel(executor: Executor): Promise<void> {
+async function testLateCancel(executor: Executor): Promise<void> {
   const runId = await executor.submit({ pipeline: parsePipeline(TWO_WAVES) });
   await executor.getResult(runId);
   await rejects(executor.cancel(runId), { code: 'run_already_terminal' });
@@ -112,7 +112,7 @@ async function refusesLateCancel(executor: Executor): Promise<void> {
   strictEqual((await executor.getResult(runId)).waves_executed, 2);
 }
 
-async function knowsOnlyItsRuns(executor: Executor): Promise<void> {
+async function testUnknownRun(executor: Executor): Promise<void> {
   await rejects(executor.getResult('nobody'), { code: 'run_not_found' });
   await rejects(executor.cancel('nobody'), { code: 'run_not_found' });
 }

@@ -1,19 +1,16 @@
 import { WavetrainError } from '../common/errors.js';
-import { BUILTIN_TOOLS } from './builtin/index.js';
-import { metadataOf, type ToolMetadata } from './metadata.js';
-import type { Tool } from './tool.js';
+import type { Json } from '../common/json.js';
+import { fail, mock, sleep, store } from './builtin/fail-mock-sleep-store.js';
+import { ingestDocument } from './builtin/ingest-document.js';
+import { runPipeline } from './builtin/run-pipeline.js';
+import { transform } from './builtin/transform.js';
+import type { InputDeclaration, OutputDeclaration, Tool } from './tool.js';
 
-export type { ToolMetadata } from './metadata.js';
-
-/** The tools that a pipeline may call, by name. It never changes: {@link Catalog.with} makes another one. */
+/** The tools that a pipeline may call, by name. Immutable: {@link Catalog.with} returns another catalog. */
 export class Catalog {
   readonly #tools = new Map<string, Tool>();
 
-  /**
-   * The same tool may be given twice.
-   *
-   * @throws WavetrainError `bad_tool_file` when two different tools have one name.
-   */
+  /** @throws WavetrainError `bad_tool_file` when two different tools have the same name */
   constructor(tools: Iterable<Tool>) {
     for (const tool of tools) {
       if ((this.#tools.get(tool.name) ?? tool) !== tool) {
@@ -30,28 +27,86 @@ export class Catalog {
     return this.#tools.get(name);
   }
 
-  /** In alphabetical order. */
+  /** Lists the names in alphabetical order. */
   names(): string[] {
     return [...this.#tools.keys()].sort();
   }
 
-  /** In alphabetical order. */
+  /** Describes all tools in alphabetical order. */
   metadata(): ToolMetadata[] {
-    return [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(metadataOf);
+    return [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(describeTool);
   }
 
-  /** This catalog and more tools, under the rules of the constructor. */
+  /** Adds tools. @throws WavetrainError `bad_tool_file` when a name is taken by a different tool */
   with(tools: Iterable<Tool>): Catalog {
     return new Catalog([...this.#tools.values(), ...tools]);
   }
 
-  /** This catalog with another tool in the place of the one of its name. */
-  replacing(tool: Tool): Catalog {
+  /** Replaces the tool that has the same name. */
+  withReplacement(tool: Tool): Catalog {
     return new Catalog([...this.#tools.values()].map((one) => (one.name === tool.name ? tool : one)));
   }
 }
 
-/** The tools that are always there (D22, D49). */
+/** The tools that come with the package (D22, D49). */
+export const BUILTIN_TOOLS: readonly Tool[] = [
+  fail,
+  ingestDocument,
+  mock,
+  runPipeline,
+  sleep,
+  store,
+  transform,
+];
+
+/** Creates the catalog of the built-in tools. */
 export function builtinCatalog(): Catalog {
   return new Catalog(BUILTIN_TOOLS);
+}
+
+/** One input of a tool, as the catalog lists it. */
+export interface InputMetadata {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+  /** null when the input has no default. */
+  readonly default: Json;
+  readonly type?: string;
+  readonly enum?: readonly Json[];
+  /** Templates inside a list or an object are not resolved. */
+  readonly verbatim?: true;
+}
+
+/** A tool, as the catalog lists it (Tool metadata). */
+export interface ToolMetadata {
+  readonly name: string;
+  readonly description: string;
+  readonly inputs: Record<string, InputMetadata>;
+  readonly output: OutputDeclaration;
+}
+
+/** Derives the metadata of a tool from its declaration (D48). */
+function describeTool(tool: Tool): ToolMetadata {
+  const inputs = Object.entries(tool.inputs).map(
+    ([name, declaration]) => [name, describeInput(name, declaration)] as const,
+  );
+  const { name, description, type } = tool.output;
+  return {
+    name: tool.name,
+    description: tool.description,
+    inputs: Object.fromEntries<InputMetadata>(inputs),
+    output: { name, description, type },
+  };
+}
+
+function describeInput(name: string, declaration: InputDeclaration): InputMetadata {
+  return {
+    name,
+    description: declaration.description,
+    required: declaration.required ?? false,
+    default: declaration.default ?? null,
+    ...(declaration.type !== undefined && { type: declaration.type }),
+    ...(declaration.enum !== undefined && { enum: declaration.enum }),
+    ...(declaration.verbatim === true && { verbatim: true }),
+  };
 }

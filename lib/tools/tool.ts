@@ -1,14 +1,13 @@
 import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json.js';
-import type { PipelineCall, PipelineOutcome } from './pipeline-call.js';
 
-/** One input of a tool, in JSON Schema's words, with `required` beside it. */
+/** One input of a tool: the keywords of JSON Schema, plus `required` and `verbatim`. */
 export interface InputDeclaration {
   readonly description: string;
-  /** Left out: any value. */
+  /** Any value when absent. */
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   readonly required?: boolean;
-  /** Used when the input is absent. A default of null lets the input be null whatever its type, as in params (D4). */
+  /** The value of an absent input. A default of null allows null whatever the type, as in params (D4). */
   readonly default?: Json;
   readonly enum?: readonly Json[];
   readonly minimum?: number;
@@ -17,30 +16,27 @@ export interface InputDeclaration {
   readonly pattern?: string;
   readonly items?: JsonObject;
   readonly properties?: JsonObject;
-  /**
-   * A list or an object that stands at this input in a definition is taken as it is written: `{{…}}` in it reaches
-   * the tool. A text there is a template as everywhere.
-   */
+  /** Passes lists and objects to the tool as written, with `{{…}}` unresolved. A string is still a template. */
   readonly verbatim?: boolean;
 }
 
 export type InputDeclarations = Readonly<Record<string, InputDeclaration>>;
 
-/** What a tool gives back, for people and for the catalog (Tool metadata). */
+/** Describes the output of a tool (Tool metadata). */
 export interface OutputDeclaration {
   readonly name: string;
   readonly description: string;
   readonly type: string;
 }
 
-/** The blackboard as one invocation sees it: bound to its tenant; its writes are applied when its task succeeds. */
+/** The blackboard of one invocation's tenant. Writes are applied when the task succeeds. */
 export interface ToolBlackboard {
-  readonly get_all: () => Promise<Record<string, Json>>;
-  readonly read_many: (keys: readonly string[]) => Promise<Record<string, Json>>;
+  readonly getAll: () => Promise<Record<string, Json>>;
+  readonly readMany: (keys: readonly string[]) => Promise<Record<string, Json>>;
   readonly write: (key: string, value: unknown, append?: boolean) => void;
 }
 
-/** What surrounds one attempt of one invocation (D48). */
+/** The context of one attempt of an invocation (D48). */
 export interface ToolContext {
   readonly run_id: string;
   readonly task_id: string;
@@ -48,35 +44,58 @@ export interface ToolContext {
   readonly item_index: number | null;
   /** From 1. */
   readonly attempt: number;
-  /** Fires on timeout and forced cancel; a tool that ignores it is left behind (D19). */
+  /** Aborts on timeout and on forced cancel; the run does not wait for a tool that ignores it (D19). */
   readonly signal: AbortSignal;
   readonly blackboard: ToolBlackboard;
-  /** Says something about the work; shown by `run --verbose`. */
+  /** Logs a message, which `run --verbose` prints. */
   readonly log: (message: string) => void;
-  /** Values that live as long as the run, shared by its invocations. */
+  /** Values that all invocations of the run share; they live as long as the run. */
   readonly memory: Map<string, unknown>;
   readonly clock: Clock;
   readonly files: FileAccess;
   /**
-   * Runs another pipeline inside this task (D49): it sees what the session of this run holds, its events stand in
-   * this run's stream, and what it stores is written as if this attempt had. It ends with the attempt. Rejects with
-   * a ToolError that says what is wrong with the call or the pipeline, or which of its tasks failed.
+   * Runs another pipeline inside this task (D49). It reads the session of this run, emits its events into this
+   * run's stream, stores values as if this attempt had stored them, and ends with the attempt. Rejects with a
+   * ToolError that describes an invalid call or pipeline, or the task that failed.
    */
-  readonly run_pipeline: (call: PipelineCall) => Promise<PipelineOutcome>;
+  readonly runPipeline: (call: PipelineCall) => Promise<PipelineOutcome>;
 }
 
-/** Reading files, inside the allowed folders only (D51). */
+/** A pipeline for a tool to run inside its task (D49), with exactly one of `file` and `pipeline`. */
+export interface PipelineCall {
+  /** A YAML or JSON file, inside the folders that tools may read (D51). */
+  readonly file?: string;
+  /** The definition itself: an object, or its text in YAML or JSON. */
+  readonly pipeline?: Json;
+  readonly params?: JsonObject;
+  readonly inputs?: JsonObject;
+  /** Session values that add to, and override, those of the calling run. */
+  readonly session?: JsonObject;
+}
+
+/** The result of a pipeline that ran inside a task. */
+export interface PipelineOutcome {
+  /** Task id to output. */
+  readonly outputs: Record<string, Json>;
+  readonly waves_executed: number;
+  /** Tool invocations; each item of a fan-out counts (D20). */
+  readonly tasks_executed: number;
+}
+
+/** Reads files, inside the allowed folders only (D51). */
 export interface FileAccess {
-  /** The bytes of a file. Relative paths are looked up in each root in turn. Throws a ToolError that says why not. */
+  /**
+   * Reads a file; looks up a relative path in each root in turn. Rejects with a ToolError when it cannot.
+   */
   read(path: string): Promise<{ readonly path: string; readonly bytes: Buffer }>;
 }
 
-/** A tool as the catalog holds it: one declaration gives metadata, validation and types (D48). */
+/** A tool in the catalog: one declaration defines its metadata, validation and types (D48). */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputs: InputDeclarations;
-  /** Accepts inputs that it does not declare. */
+  /** Whether undeclared inputs are accepted. */
   readonly openInputs: boolean;
   readonly output: OutputDeclaration;
   run(inputs: Record<string, unknown>, context: ToolContext): unknown;
@@ -98,18 +117,18 @@ type ValueOf<D> = D extends { enum: readonly (infer E)[] }
 
 type OrNull<D> = D extends { default: null } ? null : never;
 
-type AlwaysThere = { required: true } | { default: Json };
+type AlwaysPresent = { required: true } | { default: Json };
 
-/** The type that `run` receives: required inputs and those with a default are there, the others may be. */
+/** The type of the inputs that `run` receives: required inputs and those with a default are always present. */
 export type InputsOf<M extends InputDeclarations> = {
-  readonly [K in keyof M as M[K] extends AlwaysThere ? K : never]: ValueOf<M[K]> | OrNull<M[K]>;
-} & { readonly [K in keyof M as M[K] extends AlwaysThere ? never : K]?: ValueOf<M[K]> };
+  readonly [K in keyof M as M[K] extends AlwaysPresent ? K : never]: ValueOf<M[K]> | OrNull<M[K]>;
+} & { readonly [K in keyof M as M[K] extends AlwaysPresent ? never : K]?: ValueOf<M[K]> };
 
 /**
- * Declares a tool. The one declaration gives the metadata of the catalog, the validation of resolved inputs and
- * the types of `run` (D48).
+ * Defines a tool. The declaration is the source of the catalog's metadata, of the validation of resolved inputs and
+ * of the types of `run` (D48).
  *
- * @throws TypeError when the name is not a word of lower-case letters, digits and `_` (a `.` may separate parts).
+ * @throws TypeError when the name is not made of lower-case letters, digits and `_`, with `.` between parts
  */
 export function defineTool<const M extends InputDeclarations>(declaration: {
   readonly name: string;
@@ -120,7 +139,7 @@ export function defineTool<const M extends InputDeclarations>(declaration: {
   readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
 }): Tool {
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(declaration.name)) {
-    throw new TypeError(`"${declaration.name}" is no tool name: use lower-case letters, digits and _`);
+    throw new TypeError(`"${declaration.name}" is not a tool name: use lower-case letters, digits and _`);
   }
   return {
     name: declaration.name,

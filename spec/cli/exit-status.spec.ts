@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { EXIT, statusOfError, statusOfRun } from '../../lib/cli/exit-status.js';
+import { EXIT, exitStatusForError, exitStatusForRun } from '../../lib/cli/exit-status.js';
 import { type ErrorCode, WavetrainError } from '../../lib/common/errors.js';
 
-describe('the exit status (D40)', () => {
-  it('has one number for each way to end', () => {
+describe('exit status (D40)', () => {
+  it('has one number per kind of result', () => {
     expect(EXIT).to.deep.equal({ done: 0, invalid: 1, usage: 2, failed: 3, internal: 70, interrupted: 130 });
   });
 
@@ -19,18 +19,18 @@ describe('the exit status (D40)', () => {
   };
   for (const [code, status] of Object.entries(STATUSES)) {
     it(`is ${status} for ${code}`, () => {
-      expect(statusOfError(new WavetrainError(code as ErrorCode, ''))).to.equal(status);
+      expect(exitStatusForError(new WavetrainError(code as ErrorCode, ''))).to.equal(status);
     });
   }
 
-  it('is 70 for what was thrown without a code: a fault of this program', () => {
-    expect(statusOfError(new TypeError('x'))).to.equal(70);
-    expect(statusOfError('x')).to.equal(70);
+  it('is 70 for an error without a code, which is a bug in this program', () => {
+    expect(exitStatusForError(new TypeError('x'))).to.equal(70);
+    expect(exitStatusForError('x')).to.equal(70);
   });
 
-  it('follows the state in which a run ended', () => {
-    expect(statusOfRun('succeeded')).to.equal(0);
-    expect(statusOfRun('failed')).to.equal(3);
-    expect(statusOfRun('cancelled')).to.equal(130);
+  it('is 0, 3 or 130 for a run that succeeded, failed or was cancelled', () => {
+    expect(exitStatusForRun('succeeded')).to.equal(0);
+    expect(exitStatusForRun('failed')).to.equal(3);
+    expect(exitStatusForRun('cancelled')).to.equal(130);
   });
 });

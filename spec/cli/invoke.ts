@@ -9,14 +9,14 @@ export interface Invocation {
   readonly stderr: string;
 }
 
-export interface Surroundings extends Partial<CliContext> {
-  /** What is on standard input. */
+export interface InvokeOptions extends Partial<CliContext> {
+  /** The content of standard input. */
   readonly input?: string | Uint8Array;
 }
 
-/** Runs one command line in this process, with nothing of this process around it. */
-export async function invoke(argv: readonly string[], surroundings: Surroundings = {}): Promise<Invocation> {
-  const { input = '', ...context } = surroundings;
+/** Runs one command line in this process, isolated from its streams, environment and signals. */
+export async function invoke(argv: readonly string[], options: InvokeOptions = {}): Promise<Invocation> {
+  const { input = '', ...context } = options;
   const stdout = new Recorder();
   const stderr = new Recorder();
   const status = await main(argv, {
@@ -30,7 +30,7 @@ export async function invoke(argv: readonly string[], surroundings: Surroundings
   return { status, stdout: textOf(context.stdout ?? stdout), stderr: textOf(context.stderr ?? stderr) };
 }
 
-/** A stream that keeps what was written, in place of a file or pipe. */
+/** A stream that records its input and, like a file or pipe, is no terminal. */
 export class Recorder extends PassThrough {
   readonly #chunks: Buffer[] = [];
 
@@ -44,7 +44,7 @@ export class Recorder extends PassThrough {
   }
 }
 
-/** The same, in place of a terminal. */
+/** A recorder that looks like a terminal. */
 export class Screen extends Recorder {
   readonly isTTY = true;
   columns: number;

@@ -2,12 +2,11 @@ import { expect } from 'chai';
 import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { COMMANDS } from '../../lib/cli/commands/index.js';
-import { packageFacts } from '../../lib/cli/package-info.js';
-import { systemServices } from '../../lib/cli/context.js';
+import { readPackageJson } from '../../lib/cli/package-info.js';
 import { invoke, Screen } from './invoke.js';
 
-describe('the command line', () => {
-  it('shows help with every command when nothing is asked, and with --help, -h and help', async () => {
+describe('wavetrain', () => {
+  it('without a command, and with --help, -h and help, prints help with every command', async () => {
     const { status, stdout, stderr } = await invoke([]);
     expect(status).to.equal(0);
     expect(stderr).to.equal('');
@@ -15,10 +14,10 @@ describe('the command line', () => {
     for (const words of [['--help'], ['-h'], ['help']]) expect((await invoke(words)).stdout).to.equal(stdout);
   });
 
-  it('prints its version', async () => {
+  it('prints its version with --version', async () => {
     expect(await invoke(['--version'])).to.deep.equal({
       status: 0,
-      stdout: `${packageFacts().version}\n`,
+      stdout: `${readPackageJson().version}\n`,
       stderr: '',
     });
   });
@@ -26,7 +25,7 @@ describe('the command line', () => {
   for (const { usage, paths } of COMMANDS) {
     if (usage === undefined) continue;
     const path = paths?.[0] ?? [];
-    it(`explains ${path.join(' ')} with its usage, every option and examples`, async () => {
+    it(`${path.join(' ')} --help prints usage, options and examples`, async () => {
       const { status, stdout } = await invoke([...path, '--help']);
       expect(status).to.equal(0);
       expect(stdout).to.contain(`Usage\n  wavetrain ${path.join(' ')}`);
@@ -39,20 +38,20 @@ describe('the command line', () => {
     });
   }
 
-  it('names every flag of the specification in the help of run', async () => {
+  it('run --help lists every flag of the specification', async () => {
     const { stdout } = await invoke(['run', '--help']);
     const flags = ['--inputs', '--params', '--json', '--timeout', '--concurrency', '--jitter'];
     for (const flag of flags)
       expect(stdout).to.match(new RegExp(`^  ${flag} *(JSON|SECONDS|N|FRACTION)?  `, 'm'));
   });
 
-  it('breaks help to the width of the terminal', async () => {
+  it('wraps help to the width of the terminal', async () => {
     const { stdout } = await invoke(['run', '--help'], { stdout: new Screen(60) });
     const prose = stripVTControlCharacters(stdout.slice(0, stdout.indexOf('Examples')));
     for (const line of prose.split('\n')) expect(line.length).to.be.at.most(60);
   });
 
-  describe('that is not understood', () => {
+  describe('with an invalid command line', () => {
     const MISTAKES: [argv: string[], message: RegExp, hint: RegExp][] = [
       [['valdate', 'x'], /there is no command "valdate"/, /did you mean wavetrain validate\?/],
       [['val'], /there is no command "val"/, /did you mean wavetrain validate\?/],
@@ -64,14 +63,14 @@ describe('the command line', () => {
       [['run', 'x', '--timeout', '-1'], /--timeout needs a value/, /write --timeout=-1/],
       [['run', 'x', '--json=yes'], /--json takes no value/, /wavetrain run FILE/],
       [['run'], /run needs FILE/, /wavetrain run FILE/],
-      [['run', 'x', 'y'], /run does not know what to do with "y"/, /wavetrain run FILE/],
-      [['schema'], /"schema" wants one word more/, /wavetrain schema pipeline/],
-      [['schema', 'task'], /"schema" knows no "task"/, /wavetrain schema pipeline or plan/],
+      [['run', 'x', 'y'], /unexpected argument "y"/, /wavetrain run FILE/],
+      [['schema'], /"schema" needs a subcommand/, /wavetrain schema pipeline/],
+      [['schema', 'task'], /"schema" has no subcommand "task"/, /wavetrain schema pipeline or plan/],
       [['--frobnicate'], /there is no option --frobnicate/, /wavetrain --help/],
-      [['--timeout', '3'], /the command comes first, then --timeout/, /wavetrain run FILE --timeout/],
+      [['--timeout', '3'], /--timeout must come after the command/, /wavetrain run FILE --timeout/],
     ];
     for (const [argv, message, hint] of MISTAKES) {
-      it(`answers 2 to "${argv.join(' ')}" and says what to write (D40)`, async () => {
+      it(`exits with 2 and a hint for "${argv.join(' ')}" (D40)`, async () => {
         const { status, stdout, stderr } = await invoke(argv);
         expect(status).to.equal(2);
         expect(stdout).to.equal('');
@@ -81,40 +80,37 @@ describe('the command line', () => {
     }
   });
 
-  describe('when something breaks inside', () => {
-    const services = {
-      ...systemServices,
-      catalog: () => Promise.reject(new TypeError('x is not a function')),
-    };
+  describe('with a bug in Wavetrain', () => {
+    const openCatalog = () => Promise.reject(new TypeError('x is not a function'));
 
-    it('says so without a stack, and answers 70', async () => {
-      const { status, stdout, stderr } = await invoke(['tools'], { services });
+    it('reports it without a stack and exits with 70', async () => {
+      const { status, stdout, stderr } = await invoke(['tools'], { openCatalog });
       expect(status).to.equal(70);
       expect(stdout).to.equal('');
-      expect(stderr).to.contain('x is not a function').and.to.contain('a fault in Wavetrain itself');
+      expect(stderr).to.contain('x is not a function').and.to.contain('a bug in Wavetrain');
       expect(stderr).not.to.contain('    at ');
     });
 
-    it('shows the stack to those who ask with WAVETRAIN_DEBUG', async () => {
-      const { stderr } = await invoke(['tools'], { services, env: { WAVETRAIN_DEBUG: '1' } });
+    it('prints the stack with WAVETRAIN_DEBUG', async () => {
+      const { stderr } = await invoke(['tools'], { openCatalog, env: { WAVETRAIN_DEBUG: '1' } });
       expect(stderr).to.contain('    at ');
     });
   });
 
-  describe('whose output nobody reads', () => {
-    it('ends quietly when the reader has gone, as with | head', async () => {
+  describe('when standard output is not read to the end', () => {
+    it('exits quietly when the reader has closed the pipe, as with | head', async () => {
       const { status, stderr } = await invoke(['tools'], { stdout: broken('EPIPE') });
       expect(status).to.equal(0);
       expect(stderr).to.equal('');
     });
 
-    it('does not answer 0 when the disk is full', async () => {
+    it('exits with 3 when the disk is full', async () => {
       const { status, stderr } = await invoke(['tools'], { stdout: broken('ENOSPC') });
       expect(status).to.equal(3);
       expect(stderr).to.contain('cannot write to standard output').and.to.contain('ENOSPC');
     });
 
-    it('is not left behind by a reader that is slow', async () => {
+    it('waits for a slow reader', async () => {
       let taken = '';
       const slow = new Writable({
         highWaterMark: 1,
@@ -136,19 +132,19 @@ describe('the command line', () => {
     }
   });
 
-  describe('and colours (D41)', () => {
+  describe('colours (D41)', () => {
     const COLOUR = '\u001b[';
 
-    it('are left out off a terminal', async () => {
+    it('are not printed to a file or pipe', async () => {
       expect((await invoke(['--help'])).stdout).not.to.contain(COLOUR);
       expect((await invoke(['rn'])).stderr).not.to.contain(COLOUR);
     });
 
-    it('are shown on a terminal', async () => {
+    it('are printed on a terminal', async () => {
       expect((await invoke(['--help'], { stdout: new Screen() })).stdout).to.contain(COLOUR);
     });
 
-    it('are left out on a terminal with NO_COLOR, and on a dumb one', async () => {
+    it('are not printed with NO_COLOR, FORCE_COLOR=0 or TERM=dumb', async () => {
       for (const env of [
         { NO_COLOR: '1' },
         { NO_COLOR: '1', FORCE_COLOR: '1' },
@@ -160,7 +156,7 @@ describe('the command line', () => {
       }
     });
 
-    it('are shown in a pipe with FORCE_COLOR', async () => {
+    it('are printed to a pipe with FORCE_COLOR', async () => {
       expect((await invoke(['--help'], { env: { FORCE_COLOR: '1' } })).stdout).to.contain(COLOUR);
     });
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What each short command would pay for at its start, whether it uses it or not. */
+/** Packages that would slow down the start of every command if they were imported statically. */
 const HEAVY = [
   'xstate',
   'yaml',
@@ -18,23 +18,23 @@ const HEAVY = [
   'koa',
 ];
 
-describe('the start of the command line', () => {
-  it('knows plans only when there is one', async () => {
+describe('start-up of the command line', () => {
+  it('imports code for plans only when the definition is a plan', async () => {
     const reached = await filesReachedFrom(
       'lib/cli/main.ts',
       'lib/cli/lazy/validation.ts',
       'lib/cli/lazy/execution.ts',
     );
     expect(reached).to.include.members([
-      'lib/cli/run/run.ts',
+      'lib/cli/run/execute-run.ts',
       'lib/pipelines/check.ts',
       'lib/runs/registry.ts',
     ]);
-    const ofPlans = reached.filter((file) => /^lib\/(plans\/|cli\/.*plan|generated\/plan)/.test(file));
-    expect(ofPlans).to.deep.equal([]);
+    const planFiles = reached.filter((file) => /^lib\/(plans\/|cli\/.*plan|generated\/plan)/.test(file));
+    expect(planFiles).to.deep.equal([]);
   });
 
-  it('imports nothing heavy before a command needs it', async () => {
+  it('imports no large package before a command needs it', async () => {
     const inputs = await filesReachedFrom('lib/cli/main.ts');
     expect(inputs).to.include('lib/cli/main.ts');
     const packages = new Set(
@@ -45,7 +45,7 @@ describe('the start of the command line', () => {
   });
 });
 
-/** Every file that is read before an `import()` asks for more. */
+/** Lists the files that the entry points import statically, directly or indirectly. */
 async function filesReachedFrom(...entryPoints: string[]): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: ROOT,

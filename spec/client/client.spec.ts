@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { type RunRecord, WavetrainClient, WavetrainError } from '../../lib/client/index.js';
-import type { Key } from '../../lib/http/auth/keys-file.js';
-import { Puppet } from '../support/puppet.js';
-import { rejectionOf } from '../support/rejection.js';
-import { type Serving, serving } from '../support/http/serving.js';
+import type { ApiKey } from '../../lib/http/auth/keys-file.js';
+import { ControlledTool } from '../support/controlled-tool.js';
+import { catchRejection } from '../support/rejection.js';
+import { type TestServer, startTestServer } from '../support/http/serving.js';
 
 const HELLO = {
   id: 'hello',
@@ -17,12 +17,12 @@ const BROKEN = { id: 'broken', goal: 'g', tasks: [{ id: 'a', tool: 'nothing' }] 
 const FAILING = { id: 'failing', goal: 'g', tasks: [{ id: 'a', tool: 'fail', inputs: { message: 'no' } }] };
 
 describe('WavetrainClient against a server', () => {
-  let server: Serving;
+  let server: TestServer;
   let client: WavetrainClient;
-  const puppet = new Puppet();
+  const puppet = new ControlledTool();
 
   before(async () => {
-    server = await serving({ tools: [puppet.tool] });
+    server = await startTestServer({ tools: [puppet.tool] });
     client = new WavetrainClient({ url: `${server.url}/` });
   });
 
@@ -31,7 +31,7 @@ describe('WavetrainClient against a server', () => {
   const held = (): Promise<{ run_id: string }> =>
     client.submit({ pipeline: { id: 'held', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] } });
 
-  /** Lets the attempt that was started last succeed. */
+  /** Completes the attempt that was started last. */
   const letGo = async (calls: number): Promise<void> => {
     for await (const event of client.events((await client.list({ limit: 1 })).runs[0]?.run_id ?? '')) {
       if (event.kind === 'start') break;
@@ -40,14 +40,14 @@ describe('WavetrainClient against a server', () => {
     await puppet.returns('let go');
   };
 
-  it('asks after its health and its tools', async () => {
+  it('reads its health and its tools', async () => {
     expect(await client.health()).to.deep.equal({ status: 'ok' });
     const { tools, metadata } = await client.tools();
     expect(tools).to.include.members(['mock', 'store', 'puppet']);
     expect(metadata.map(({ name }) => name)).to.deep.equal(tools);
   });
 
-  it('has definitions checked: objects and text, with lines (D33)', async () => {
+  it('validates pipelines: objects, and text with line numbers (D33)', async () => {
     expect(await client.validate(HELLO)).to.deep.include({ ok: true, errors: null });
     expect((await client.validate(HELLO_YAML)).stats).to.include({ id: 'hello', tasks: 1 });
     const report = await client.validate('id: p\ngoal: g\ntasks:\n  - {id: a, tool: nothing}\n');
@@ -58,7 +58,7 @@ describe('WavetrainClient against a server', () => {
     expect((await client.validate(reading, { session: { x: 1 } })).problems).to.deep.equal([]);
   });
 
-  it('has graphs drawn', async () => {
+  it('returns graphs as data, Mermaid and DOT', async () => {
     expect((await client.graph(HELLO)).waves).to.deep.equal([
       [{ id: 'greet', tool: 'mock', fan_out: false }],
     ]);
@@ -66,15 +66,15 @@ describe('WavetrainClient against a server', () => {
     expect(await client.graph(HELLO_YAML, { format: 'dot' })).to.match(/^digraph/);
   });
 
-  it('runs a pipeline and waits for its result, given as an object or as YAML', async () => {
+  it('runs a pipeline, as an object or as YAML, and waits for its result', async () => {
     const result = await client.run({ pipeline: HELLO, params: { name: 'Ada' }, collect_events: true });
     expect(result.outputs['greet']).to.deep.include({ inputs: { text: 'Hello, Ada!' } });
     expect(result.events?.map(({ kind }) => kind)).to.deep.equal(['start', 'finish']);
     expect((await client.run(HELLO_YAML)).tasks_executed).to.equal(1);
   });
 
-  it('throws what a run failed of, with every failure (D16)', async () => {
-    const error = await rejectionOf(client.run({ pipeline: FAILING }));
+  it('rejects with every failure of a failed run (D16)', async () => {
+    const error = await catchRejection(client.run({ pipeline: FAILING }));
     expect(error).to.be.instanceOf(WavetrainError);
     expect(error).to.include({ name: 'FailedRunError', code: 'task_failed', status: 500, task_id: 'a' });
     expect(error)
@@ -86,7 +86,7 @@ describe('WavetrainClient against a server', () => {
       .that.deep.equals([{ task_id: 'a', error: 'no', attempts: 1 }]);
   });
 
-  it('submits, waits until it has settled, and looks at the record and the snapshot', async () => {
+  it('submits a run, waits until it has settled, and reads its record and snapshot', async () => {
     const { run_id, status } = await client.submit({ pipeline: HELLO, tenant_id: 'acme' });
     expect(['queued', 'running', 'succeeded']).to.include(status);
     const record = await client.settled(run_id);
@@ -96,21 +96,21 @@ describe('WavetrainClient against a server', () => {
     expect((await client.settled((await client.submit(HELLO_YAML)).run_id)).pipeline_id).to.equal('hello');
   });
 
-  it('waits on the server for a run to settle (D35)', async () => {
+  it('waits for a run to settle by long polling (D35)', async () => {
     const { run_id } = await held();
     const [record] = await Promise.all([client.settled(run_id), letGo(1)]);
     expect(record.result?.outputs).to.deep.equal({ a: 'let go' });
   });
 
-  it('answers the same run to the same idempotency key, and refuses another body (D36)', async () => {
+  it('gets the same run for the same idempotency key, and an error for another body (D36)', async () => {
     const submit = (name: string): Promise<{ run_id: string }> =>
       client.submit({ pipeline: HELLO, params: { name } }, { idempotencyKey: 'once' });
     const [first, second] = [await submit('Ada'), await submit('Ada')];
     expect(second.run_id).to.equal(first.run_id);
-    expect(await rejectionOf(submit('Eve'))).to.include({ code: 'idempotency_conflict', status: 409 });
+    expect(await catchRejection(submit('Eve'))).to.include({ code: 'idempotency_conflict', status: 409 });
   });
 
-  it('tells whether a record has changed since', async () => {
+  it('reads a record only if it has changed', async () => {
     const { run_id } = await client.submit({ pipeline: HELLO });
     await client.settled(run_id);
     const { record, etag } = await client.changed(run_id);
@@ -120,7 +120,7 @@ describe('WavetrainClient against a server', () => {
     expect((await client.changed(run_id, { etag: '"older"', wait: 1 })).record).to.deep.equal(record);
   });
 
-  it('lists runs, a page or all of them, the newest first', async () => {
+  it('lists runs, one page or all of them, newest first', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) {
       ids.unshift((await client.submit({ pipeline: { ...HELLO, id: 'listed' } })).run_id);
@@ -141,13 +141,13 @@ describe('WavetrainClient against a server', () => {
     expect(cancelled).to.include({ run_id, status: 'cancelled' });
     if (!cancelled.settled) await client.cancel(run_id, { force: true });
     await client.settled(run_id);
-    expect(await rejectionOf(client.cancel(run_id))).to.include({
+    expect(await catchRejection(client.cancel(run_id))).to.include({
       code: 'run_already_terminal',
       status: 400,
     });
   });
 
-  it('reruns a run from where it failed, and removes it (D35)', async () => {
+  it('reruns a run from its failed tasks, and deletes it (D35)', async () => {
     const { run_id } = await client.submit({ pipeline: FAILING });
     await client.settled(run_id);
     const again = await client.rerun(run_id, { from: 'failed' });
@@ -155,10 +155,10 @@ describe('WavetrainClient against a server', () => {
     expect(record).to.include({ rerun_of: run_id, status: 'failed', error: 'no' });
     expect((await client.settled((await client.rerun(run_id)).run_id)).rerun_of).to.equal(run_id);
     await client.remove(run_id);
-    expect(await rejectionOf(client.record(run_id))).to.include({ code: 'run_not_found', status: 404 });
+    expect(await catchRejection(client.record(run_id))).to.include({ code: 'run_not_found', status: 404 });
   });
 
-  it('reads the events of a run to its end, from any of them on (D30)', async () => {
+  it('reads the events of a run to its end, from the first or from a later one (D30)', async () => {
     const { run_id } = await client.submit({ pipeline: HELLO });
     const kinds: string[] = [];
     let last = 0;
@@ -174,8 +174,8 @@ describe('WavetrainClient against a server', () => {
     expect(rest).to.have.length(1);
   });
 
-  it('tells a definition that is not valid with every problem (D8)', async () => {
-    const error = await rejectionOf(client.submit({ pipeline: BROKEN }));
+  it('rejects with every problem of an invalid definition (D8)', async () => {
+    const error = await catchRejection(client.submit({ pipeline: BROKEN }));
     expect(error).to.include({
       name: 'RequestError',
       code: 'invalid_definition',
@@ -183,18 +183,18 @@ describe('WavetrainClient against a server', () => {
       fault: 'caller',
     });
     expect(error).to.have.nested.property('detail.problems[0].code', 'unknown_tool');
-    expect(await rejectionOf(client.run({ pipeline: HELLO, params: { nobody: 1 } }))).to.include({
+    expect(await catchRejection(client.run({ pipeline: HELLO, params: { nobody: 1 } }))).to.include({
       code: 'invalid_params',
     });
   });
 
-  it('takes no run for one whose id would lead elsewhere', async () => {
+  it('rejects run ids that would lead to another path', async () => {
     for (const id of ['', '.', '..', '../../health', 'a/b', '%2e%2e', 'x?y', 'ü']) {
-      expect(await rejectionOf(client.record(id)), id).to.include({ code: 'run_not_found' });
+      expect(await catchRejection(client.record(id)), id).to.include({ code: 'run_not_found' });
     }
   });
 
-  it('ends with the reason of a signal, before and while it waits', async () => {
+  it('rejects with the reason of an aborted signal, before and during the request', async () => {
     const { run_id } = await held();
     const reason = new Error('enough');
     for (const wait of [
@@ -209,22 +209,22 @@ describe('WavetrainClient against a server', () => {
       (signal: AbortSignal) => client.remove(run_id, { signal }),
       (signal: AbortSignal) => client.events(run_id, { signal }).next(),
     ]) {
-      expect(await rejectionOf(wait(AbortSignal.abort(reason)))).to.equal(reason);
+      expect(await catchRejection(wait(AbortSignal.abort(reason)))).to.equal(reason);
     }
     const controller = new AbortController();
-    const waiting = rejectionOf(client.settled(run_id, { signal: controller.signal }));
+    const waiting = catchRejection(client.settled(run_id, { signal: controller.signal }));
     controller.abort(reason);
     expect(await waiting).to.equal(reason);
     await client.cancel(run_id, { force: true });
   });
 
-  it('leaves a run alone when the loop over its events is aborted', async () => {
+  it('does not affect a run when the loop over its events is aborted', async () => {
     const { run_id } = await held();
     const controller = new AbortController();
     const events = client.events(run_id, { signal: controller.signal });
     await events.next();
     controller.abort();
-    const drained = rejectionOf(
+    const drained = catchRejection(
       (async () => {
         for (;;) await events.next();
       })(),
@@ -235,33 +235,33 @@ describe('WavetrainClient against a server', () => {
   });
 });
 
-describe('WavetrainClient and keys (D37)', () => {
-  const key: Key = {
+describe('WavetrainClient and API keys (D37)', () => {
+  const key: ApiKey = {
     name: 'ada',
     sha256: createHash('sha256').update('wt_secret').digest('hex'),
     tenants: ['default'],
     scopes: ['read', 'run'],
   };
 
-  it('sends its key, and tells when it is refused', async () => {
-    const server = await serving({ keys: [key] });
+  it('sends its key, and rejects when the server does not accept it', async () => {
+    const server = await startTestServer({ keys: [key] });
     const known = new WavetrainClient({ url: server.url, key: 'wt_secret' });
     expect((await known.list()).runs).to.deep.equal([]);
     for (const stranger of [{}, { key: 'wt_other' }]) {
       const client = new WavetrainClient({ url: server.url, ...stranger });
-      expect(await rejectionOf(client.list())).to.include({ code: 'unauthorized', status: 401 });
+      expect(await catchRejection(client.list())).to.include({ code: 'unauthorized', status: 401 });
     }
     await server.close(0);
   });
 
-  it('refuses a key that no header can carry, and does not repeat it', () => {
+  it('rejects a key that no header can carry, without repeating it', () => {
     expect(() => new WavetrainClient({ key: 'wt_se cret' }))
-      .to.throw(WavetrainError, 'the key is not one')
+      .to.throw(WavetrainError, 'invalid API key')
       .that.satisfies(({ message }: Error) => !message.includes('wt_se'));
   });
 
   for (const url of ['nowhere', 'ftp://127.0.0.1', 'http://ada:pass@127.0.0.1:1']) {
-    it(`refuses ${url} as an address`, () => {
+    it(`rejects ${url} as the address of a server`, () => {
       expect(() => new WavetrainClient({ url }))
         .to.throw(WavetrainError)
         .that.includes({ code: 'bad_usage' });

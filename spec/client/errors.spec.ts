@@ -1,23 +1,23 @@
 import { expect } from 'chai';
 import { type ErrorDetail, RequestError, WavetrainClient, WavetrainError } from '../../lib/client/index.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
-import { rejectionOf } from '../support/rejection.js';
-import { answerJson, FakeServer } from './fake-server.js';
+import { catchRejection } from '../support/rejection.js';
+import { respondJson, FakeServer } from './fake-server.js';
 
-/** What a server may say is what the client has a type for. */
+/** Checks at compile time that the type of the client accepts the body of the server. */
 const asTyped = (body: ErrorBody): ErrorDetail => body.detail;
 
 async function errorFrom(fake: FakeServer): Promise<RequestError> {
-  const error = await rejectionOf(new WavetrainClient({ url: fake.url, retries: 0 }).tools());
+  const error = await catchRejection(new WavetrainClient({ url: fake.url, retries: 0 }).tools());
   await fake.close();
   expect(error).to.be.instanceOf(RequestError).and.instanceOf(WavetrainError);
   return error as RequestError;
 }
 
-describe('What a client makes of errors', () => {
-  it('is an error with the code, the words, the status and all that the server said (D32)', async () => {
+describe('RequestError', () => {
+  it('has the code, message, status and detail of the response (D32)', async () => {
     const body: ErrorBody = { detail: { code: 'internal', message: 'an internal error', id: 'bug-1' } };
-    const error = await errorFrom(await FakeServer.open((response) => answerJson(response, 500, body)));
+    const error = await errorFrom(await FakeServer.open((response) => respondJson(response, 500, body)));
     expect(error).to.include({
       code: 'internal',
       message: 'an internal error',
@@ -27,7 +27,7 @@ describe('What a client makes of errors', () => {
     expect(error.detail).to.deep.equal(asTyped(body));
   });
 
-  it('is, where no server is, one that names the address', async () => {
+  it('names the address when no server is running there', async () => {
     const fake = await FakeServer.open((response) => response.end());
     const { url } = fake;
     await fake.close();
@@ -37,7 +37,7 @@ describe('What a client makes of errors', () => {
       () => client.run({ pipeline: {} }),
       () => client.events('r').next(),
     ]) {
-      const error = await rejectionOf(ask());
+      const error = await catchRejection(ask());
       expect(error).to.include({ code: 'server_unreachable', status: undefined, fault: 'service' });
       expect(error).to.have.property(
         'message',
@@ -46,17 +46,17 @@ describe('What a client makes of errors', () => {
     }
   });
 
-  it('is the same for a name that nobody has', async () => {
+  it('explains an unknown host name', async () => {
     const lookup = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
     const failing: typeof fetch = () => Promise.reject(new TypeError('fetch failed', { cause: lookup }));
     const client = new WavetrainClient({ url: 'http://nowhere.invalid', fetch: failing, retries: 0 });
-    expect(await rejectionOf(client.health())).to.have.property(
+    expect(await catchRejection(client.health())).to.have.property(
       'message',
-      'cannot reach a server at http://nowhere.invalid: its name is not known',
+      'cannot reach a server at http://nowhere.invalid: the host name is unknown',
     );
   });
 
-  it('is one for a connection that breaks in the middle of an answer', async () => {
+  it('reports a connection that breaks in the middle of a response', async () => {
     const fake = await FakeServer.open((response) => {
       response.writeHead(200, { 'content-length': '1000', 'content-type': 'application/json' });
       response.write('{"tools": [', () => response.destroy());
@@ -65,37 +65,37 @@ describe('What a client makes of errors', () => {
   });
 
   for (const status of [200, 404, 502]) {
-    it(`says that no Wavetrain answered when a page comes with ${status}`, async () => {
+    it(`reports an HTML page with status ${status} as a response of another server`, async () => {
       const fake = await FakeServer.open((response) =>
         response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
       );
       const { url } = fake;
       const error = await errorFrom(fake);
       expect(error).to.include({ code: 'server_unreachable', status, detail: undefined });
-      expect(error.message).to.contain(`${url} answered ${status} with text/html`);
+      expect(error.message).to.contain(`${url} responded with ${status} and text/html`);
     });
   }
 
   for (const body of [{}, [], null, { detail: 'Not Found' }, { detail: null }, { detail: { code: 404 } }]) {
-    it(`says so of ${JSON.stringify(body)} too`, async () => {
-      const error = await errorFrom(await FakeServer.open((response) => answerJson(response, 404, body)));
-      expect(error.message).to.contain('no answer of Wavetrain');
+    it(`reports the error body ${JSON.stringify(body)} as a response of another server`, async () => {
+      const error = await errorFrom(await FakeServer.open((response) => respondJson(response, 404, body)));
+      expect(error.message).to.contain('not a response of Wavetrain');
     });
   }
 
-  it('follows no redirection, and names where it leads', async () => {
+  it('reports a redirect and its target instead of following it', async () => {
     const fake = await FakeServer.open((response) =>
       response.writeHead(301, { location: 'https://example.org/x' }).end(),
     );
     const { message } = await errorFrom(fake);
     expect(message).to.contain('https://example.org/x').and.to.contain('301');
-    expect(fake.asked).to.have.length(1);
+    expect(fake.requests).to.have.length(1);
   });
 
-  it('works with a server behind a path', async () => {
-    const fake = await FakeServer.open((response) => answerJson(response, 200, { status: 'ok' }));
+  it('does not occur with a server behind a path', async () => {
+    const fake = await FakeServer.open((response) => respondJson(response, 200, { status: 'ok' }));
     await new WavetrainClient({ url: `${fake.url}/wavetrain/` }).health();
-    expect(fake.asked.map(({ path }) => path)).to.deep.equal(['/wavetrain/health']);
+    expect(fake.requests.map(({ path }) => path)).to.deep.equal(['/wavetrain/health']);
     await fake.close();
   });
 });

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
-import { type RunEvent, WavetrainClient } from '../../lib/client/index.js';
+import { type StreamedEvent, WavetrainClient } from '../../lib/client/index.js';
 import { deferred } from '../support/deferred.js';
-import { Puppet } from '../support/puppet.js';
-import { rejectionOf } from '../support/rejection.js';
-import { serving } from '../support/http/serving.js';
-import { type Asked, answerJson, FakeServer } from './fake-server.js';
-import { HastyClock } from './hasty-clock.js';
+import { ControlledTool } from '../support/controlled-tool.js';
+import { catchRejection } from '../support/rejection.js';
+import { startTestServer } from '../support/http/serving.js';
+import { type ReceivedRequest, respondJson, FakeServer } from './fake-server.js';
+import { ImmediateClock } from './immediate-clock.js';
 
 const COUNT = 600;
 
@@ -36,17 +36,18 @@ const breaks: fc.Arbitrary<Break> = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), events: fc.nat(10) }),
 );
 
-function lastKnown({ headers }: Asked): number {
+function lastKnown({ headers }: ReceivedRequest): number {
   return Number(headers['last-event-id'] ?? 0);
 }
 
-/** Breaks one connection after the other as it was told, then serves all that is left. */
-function breaking(plan: readonly Break[]): (response: ServerResponse, asked: Asked) => void {
+/** Breaks one connection after the other as the spec asks, then serves all remaining events. */
+function breaking(plan: readonly Break[]): (response: ServerResponse, asked: ReceivedRequest) => void {
   const left = [...plan];
   return (response, asked) => {
     const from = lastKnown(asked);
     const next = left.shift();
-    if (next?.kind === 'refuse') return answerJson(response, 503, { detail: { code: 'x', message: 'busy' } });
+    if (next?.kind === 'refuse')
+      return respondJson(response, 503, { detail: { code: 'x', message: 'busy' } });
     openStream(response);
     if (next === undefined) response.end(frames.slice(from).join('') + END);
     else if (next.kind === 'close') response.end(frames.slice(from, from + next.events).join(''));
@@ -60,27 +61,27 @@ function breaking(plan: readonly Break[]): (response: ServerResponse, asked: Ask
   };
 }
 
-async function seqsOf(events: AsyncIterable<RunEvent>): Promise<number[]> {
+async function seqsOf(events: AsyncIterable<StreamedEvent>): Promise<number[]> {
   const seqs: number[] = [];
   for await (const event of events) seqs.push(event.kind === 'gap' ? -event.next : event.seq);
   return seqs;
 }
 
-describe('The events of a client', () => {
+describe('WavetrainClient.events', () => {
   const all = Array.from({ length: COUNT }, (_, index) => index + 1);
 
-  it('come each once and in order, however connections break (D30)', async function () {
+  it('yields each event once and in order, wherever connections break (D30)', async function () {
     this.timeout(60_000);
     const check = fc.asyncProperty(fc.array(breaks, { maxLength: 7 }), async (plan) => {
       const fake = await FakeServer.open(breaking(plan));
-      const client = new WavetrainClient({ url: fake.url, clock: new HastyClock(), retries: 8 });
+      const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock(), retries: 8 });
       expect(await seqsOf(client.events('r'))).to.deep.equal(all);
       await fake.close();
     });
     await fc.assert(check, { numRuns: 60 });
   });
 
-  it('come through 500 broken connections', async function () {
+  it('survives 500 broken connections', async function () {
     this.timeout(30_000);
     let connections = 0;
     const plan = Array.from(
@@ -93,15 +94,15 @@ describe('The events of a client', () => {
       connections++;
       answer(response, asked);
     });
-    const client = new WavetrainClient({ url: fake.url, clock: new HastyClock() });
+    const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock() });
     expect(await seqsOf(client.events('r'))).to.deep.equal(all);
     expect(connections).to.equal(501);
     await fake.close();
   });
 
-  it('of a run at work on a real server come through connections that break', async () => {
-    const puppet = new Puppet();
-    const server = await serving({ tools: [puppet.tool] });
+  it('reads a running run of a real server through broken connections', async () => {
+    const puppet = new ControlledTool();
+    const server = await startTestServer({ tools: [puppet.tool] });
     let connections = 0;
     const cutting: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -109,7 +110,7 @@ describe('The events of a client', () => {
       if (!isStream || response.body === null) return response;
       return new Response(cutAfter(response.body, 200 + ((++connections * 61) % 300)), response);
     };
-    const client = new WavetrainClient({ url: server.url, fetch: cutting, clock: new HastyClock() });
+    const client = new WavetrainClient({ url: server.url, fetch: cutting, clock: new ImmediateClock() });
     const tasks = Array.from({ length: 30 }, (_, index) => ({ id: `t${index}`, tool: 'mock' }));
     const pipeline = { id: 'p', goal: 'g', tasks: [...tasks, { id: 'last', tool: 'puppet', await: ['t0'] }] };
     const { run_id } = await client.submit({ pipeline });
@@ -120,7 +121,7 @@ describe('The events of a client', () => {
       if (event.kind === 'start' && event.task_id === 'last') await puppet.returns('done');
     }
     const { last_seq } = (
-      await server.ask<{ last_seq: number }>('GET', `/pipelines/runs/${run_id}/events`, undefined, {
+      await server.request<{ last_seq: number }>('GET', `/pipelines/runs/${run_id}/events`, undefined, {
         accept: 'application/json',
       })
     ).body;
@@ -129,7 +130,7 @@ describe('The events of a client', () => {
     await server.close(0);
   });
 
-  it('that are kept no longer are told once, and the rest follows', async () => {
+  it('yields one gap for dropped events, and the events after it', async () => {
     const gap = 'event: gap\ndata: {"after":0,"next":598}\n\n';
     const fake = await FakeServer.open((response, asked) => {
       openStream(response);
@@ -138,68 +139,71 @@ describe('The events of a client', () => {
       if (from === 0) response.end(gap);
       else response.end((from < 597 ? gap : '') + frames.slice(from).join('') + END);
     });
-    const client = new WavetrainClient({ url: fake.url, clock: new HastyClock() });
-    const events: RunEvent[] = [];
+    const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock() });
+    const events: StreamedEvent[] = [];
     for await (const event of client.events('r')) events.push(event);
     expect(events[0]).to.deep.equal({ kind: 'gap', after: 0, next: 598 });
     expect(events.slice(1).map((event) => event.kind !== 'gap' && event.seq)).to.deep.equal([598, 599, 600]);
     await fake.close();
   });
 
-  it('end without a word when the server has nothing more (204)', async () => {
+  it('ends when the server has no more events (204)', async () => {
     const fake = await FakeServer.open((response) => response.writeHead(204).end());
-    const client = new WavetrainClient({ url: fake.url, clock: new HastyClock() });
+    const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock() });
     expect(await seqsOf(client.events('r', { after: 7 }))).to.deep.equal([]);
-    expect(fake.asked.map((asked) => asked.headers['last-event-id'])).to.deep.equal(['7']);
+    expect(fake.requests.map((asked) => asked.headers['last-event-id'])).to.deep.equal(['7']);
     await fake.close();
   });
 
-  it('leave frames out whose name this version does not know, and heartbeats', async () => {
+  it('skips heartbeats and frames with unknown names', async () => {
     const fake = await FakeServer.open((response) => {
       openStream(response);
       response.end(`: \n\nevent: news\ndata: {"seq":9}\n\n${frames[0]}: \n\n${END}`);
     });
-    const client = new WavetrainClient({ url: fake.url, clock: new HastyClock() });
+    const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock() });
     expect(await seqsOf(client.events('r'))).to.deep.equal([1]);
     await fake.close();
   });
 
-  it('end their request when the loop is left', async () => {
+  it('ends the request when the loop is left', async () => {
     const closed = deferred<void>();
     const fake = await FakeServer.open((response) => {
       response.once('close', () => closed.resolve());
       openStream(response);
       response.write(frames.join(''));
     });
-    const clock = new HastyClock();
+    const clock = new ImmediateClock();
     for await (const event of new WavetrainClient({ url: fake.url, clock }).events('r')) {
       if (event.kind !== 'gap' && event.seq === 3) break;
     }
     await closed.promise;
-    expect(fake.asked).to.have.length(1);
+    expect(fake.requests).to.have.length(1);
     await fake.close();
   });
 
-  it('end with what the server refuses, at once', async () => {
+  it('rejects at once with an error response', async () => {
     const fake = await FakeServer.open((response) =>
-      answerJson(response, 404, { detail: { code: 'run_not_found', message: 'there is no run r' } }),
+      respondJson(response, 404, { detail: { code: 'run_not_found', message: 'there is no run r' } }),
     );
-    const client = new WavetrainClient({ url: fake.url, clock: new HastyClock() });
-    expect(await rejectionOf(seqsOf(client.events('r')))).to.include({ code: 'run_not_found', status: 404 });
-    expect(fake.asked).to.have.length(1);
+    const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock() });
+    expect(await catchRejection(seqsOf(client.events('r')))).to.include({
+      code: 'run_not_found',
+      status: 404,
+    });
+    expect(fake.requests).to.have.length(1);
     await fake.close();
   });
 
-  it('end when a server that was reached stays away, after waits that grow up to 8 seconds', async () => {
+  it('rejects when a server becomes unreachable, after delays of up to 8 seconds', async () => {
     let connections = 0;
     const fake = await FakeServer.open((response) => {
       if (connections++ > 0) return void response.destroy();
       openStream(response);
       response.end(frames[0]);
     });
-    const clock = new HastyClock();
+    const clock = new ImmediateClock();
     const client = new WavetrainClient({ url: fake.url, clock });
-    const error = await rejectionOf(seqsOf(client.events('r')));
+    const error = await catchRejection(seqsOf(client.events('r')));
     expect(error).to.include({ code: 'server_unreachable' });
     expect(clock.waits).to.deep.equal([250, 500, 1000, 2000, 4000, 8000, 8000, 8000]);
     expect(connections).to.equal(9);
@@ -210,18 +214,18 @@ describe('The events of a client', () => {
     ['a page', '<html>'],
     ['an event that is no JSON', 'data: {\n\n'],
   ] as const) {
-    it(`end when ${what} comes in their place`, async () => {
+    it(`rejects when ${what} arrives instead`, async () => {
       const type = text.startsWith('data') ? 'text/event-stream' : 'text/html';
       const fake = await FakeServer.open((response) =>
         response.writeHead(200, { 'content-type': type }).end(text),
       );
-      const client = new WavetrainClient({ url: fake.url, clock: new HastyClock() });
-      const error = await rejectionOf(seqsOf(client.events('r')));
+      const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock() });
+      const error = await catchRejection(seqsOf(client.events('r')));
       expect(error).to.include({ code: 'server_unreachable', status: 200 });
       expect(error)
         .to.have.property('message')
         .that.contains(fake.url)
-        .and.contains('no answer of Wavetrain');
+        .and.contains('not a response of Wavetrain');
       await fake.close();
     });
   }

@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** Answers as a spec says, over real connections. */
+/** A server on a real port whose responses a spec writes. */
 export class FakeServer {
-  readonly asked: Asked[] = [];
+  readonly requests: ReceivedRequest[] = [];
   readonly #server: Server;
 
-  private constructor(answer: (response: ServerResponse, asked: Asked) => void) {
+  private constructor(answer: (response: ServerResponse, asked: ReceivedRequest) => void) {
     this.#server = createServer((request, response) => {
       let body = '';
       request.setEncoding('utf8');
@@ -21,13 +21,13 @@ export class FakeServer {
       request.on('end', () => {
         const { method = '', url = '', headers } = request;
         const asked = { method, path: url, headers, body };
-        this.asked.push(asked);
+        this.requests.push(asked);
         answer(response, asked);
       });
     });
   }
 
-  static async open(answer: (response: ServerResponse, asked: Asked) => void): Promise<FakeServer> {
+  static async open(answer: (response: ServerResponse, asked: ReceivedRequest) => void): Promise<FakeServer> {
     const fake = new FakeServer(answer);
     await new Promise<void>((resolve) => fake.#server.listen(0, '127.0.0.1', resolve));
     return fake;
@@ -45,8 +45,7 @@ export class FakeServer {
   }
 }
 
-/** Answers a request with JSON. */
-export function answerJson(
+export function respondJson(
   response: ServerResponse,
   status: number,
   body: unknown,

@@ -1,23 +1,23 @@
 import { expect } from 'chai';
 import { type PlanResult, WavetrainClient } from '../../lib/client/index.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../http/support/plans.js';
-import { rejectionOf } from '../support/rejection.js';
-import { type Serving, serving } from '../support/http/serving.js';
+import { catchRejection } from '../support/rejection.js';
+import { type TestServer, startTestServer } from '../support/http/serving.js';
 
 const WHOLE = { plan: LETTER, pipelines: LETTER_PIPELINES };
 
 describe('WavetrainClient and plans', () => {
-  let server: Serving;
+  let server: TestServer;
   let client: WavetrainClient;
 
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
     client = new WavetrainClient({ url: server.url });
   });
 
   after(() => server.close(0));
 
-  it('has plans checked: objects and text, with what goes with them (D33)', async () => {
+  it('validates plans: objects and text, with their pipelines (D33)', async () => {
     const report = await client.validatePlan(LETTER, { pipelines: LETTER_PIPELINES });
     expect(report).to.deep.include({ ok: true, problems: [] });
     expect(report.stats?.order).to.deep.equal(['greet', 'sign']);
@@ -29,7 +29,7 @@ describe('WavetrainClient and plans', () => {
     expect((await client.validatePlan(reading, { session: { k: 1 } })).ok).to.equal(true);
   });
 
-  it('runs a plan and waits for its result, given as an object or as YAML (D47)', async () => {
+  it('runs a plan, as an object or as YAML, and waits for its result (D47)', async () => {
     const result: PlanResult = await client.runPlan({
       ...WHOLE,
       inputs: { name: 'Ada' },
@@ -40,8 +40,8 @@ describe('WavetrainClient and plans', () => {
     expect((await client.runPlan(LETTER_YAML)).total_tasks_executed).to.equal(1);
   });
 
-  it('throws what a plan failed of, with the sub-pipeline (D47)', async () => {
-    const error = await rejectionOf(client.runPlan({ plan: DOOMED }));
+  it('rejects with the failed sub-pipeline of a plan (D47)', async () => {
+    const error = await catchRejection(client.runPlan({ plan: DOOMED }));
     expect(error).to.include({
       name: 'FailedRunError',
       code: 'task_failed',
@@ -51,20 +51,20 @@ describe('WavetrainClient and plans', () => {
     });
   });
 
-  it('tells a plan that is not valid with every problem (D8)', async () => {
-    const error = await rejectionOf(client.submitPlan({ plan: LETTER }));
+  it('rejects with every problem of an invalid plan (D8)', async () => {
+    const error = await catchRejection(client.submitPlan({ plan: LETTER }));
     expect(error).to.include({ code: 'invalid_definition', status: 400 });
     expect(error).to.have.nested.property('detail.problems[0].code', 'missing_pipeline');
   });
 
-  it('submits, follows the events of sub-pipelines, waits, lists and reruns (D35)', async () => {
+  it('submits a plan, reads the events of its sub-pipelines, waits, lists and reruns (D35)', async () => {
     const { run_id } = await client.submitPlan({ ...WHOLE, tenant_id: 'acme' });
-    const told: string[] = [];
+    const received: string[] = [];
     for await (const event of client.events(run_id)) {
-      if (event.kind === 'sub_pipeline') told.push(`${event.sub_pipeline} ${event.status}`);
-      if (event.kind === 'finish') told.push(`${event.sub_pipeline} ${event.task_id}`);
+      if (event.kind === 'sub_pipeline') received.push(`${event.sub_pipeline} ${event.status}`);
+      if (event.kind === 'finish') received.push(`${event.sub_pipeline} ${event.task_id}`);
     }
-    expect(told.filter((words) => !/ (queued|running)$/.test(words))).to.deep.equal([
+    expect(received.filter((words) => !/ (queued|running)$/.test(words))).to.deep.equal([
       'greet keep',
       'greet succeeded',
       'sign keep',
@@ -86,23 +86,23 @@ describe('WavetrainClient and plans', () => {
     );
   });
 
-  it('answers the same run to the same idempotency key (D36)', async () => {
+  it('gets the same run for the same idempotency key (D36)', async () => {
     const submit = (plan: object) =>
       client.submitPlan({ plan, pipelines: LETTER_PIPELINES }, { idempotencyKey: 'once' });
     expect((await submit(LETTER)).run_id).to.equal((await submit(LETTER)).run_id);
-    expect(await rejectionOf(submit({ ...LETTER, goal: 'other' }))).to.include({
+    expect(await catchRejection(submit({ ...LETTER, goal: 'other' }))).to.include({
       code: 'idempotency_conflict',
     });
   });
 
-  it('ends with the reason of a signal', async () => {
+  it('rejects with the reason of an aborted signal', async () => {
     const signal = AbortSignal.abort(new Error('enough'));
     for (const asked of [
       client.validatePlan(LETTER, { signal }),
       client.runPlan(WHOLE, { signal }),
       client.submitPlan(WHOLE, { signal, idempotencyKey: 'gone' }),
     ]) {
-      expect(await rejectionOf(asked)).to.have.property('message', 'enough');
+      expect(await catchRejection(asked)).to.have.property('message', 'enough');
     }
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ClientOptions, WavetrainClient } from '../../lib/client/index.js';
 import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { rejectionOf } from '../support/rejection.js';
+import { catchRejection } from '../support/rejection.js';
 
 const LOST = new TypeError('fetch failed', {
   cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
@@ -14,7 +14,7 @@ function busy(headers: Record<string, string> = {}): Response {
   return Response.json({ detail }, { status: 503, headers });
 }
 
-/** A client whose requests end as they are told, one after the other. */
+/** A client with one scripted response per request. */
 function scripted(
   ends: readonly (Response | Error)[],
   options: ClientOptions = {},
@@ -36,8 +36,8 @@ async function after(clock: ManualClock, ms: number): Promise<void> {
   await settle();
 }
 
-describe('What a client sends again', () => {
-  it('is a request that only looks, after waits that double', async () => {
+describe('WavetrainClient retries', () => {
+  it('retries a GET after delays that double', async () => {
     const { client, clock, sent } = scripted([LOST, busy(), LOST]);
     const record = client.record('r');
     const counts: number[] = [];
@@ -49,15 +49,15 @@ describe('What a client sends again', () => {
     expect(await record).to.deep.equal(DONE);
   });
 
-  it('is not sent a fifth time', async () => {
+  it('gives up after the fourth attempt', async () => {
     const { client, clock, sent } = scripted([LOST, LOST, LOST, LOST, LOST]);
-    const lost = rejectionOf(client.health());
+    const lost = catchRejection(client.health());
     for (let count = 0; count < 6; count++) await after(clock, 10_000);
     expect(await lost).to.include({ code: 'server_unreachable', status: undefined });
     expect(sent).to.have.length(4);
   });
 
-  it('is sent when the server asked to be asked again, in seconds or by date', async () => {
+  it('waits for the Retry-After of the server, in seconds or as a date', async () => {
     const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 10)).toUTCString();
     const { client, clock, sent } = scripted([busy({ 'retry-after': '5' }), busy({ 'retry-after': date })]);
     const page = client.list();
@@ -71,9 +71,12 @@ describe('What a client sends again', () => {
     expect(await page).to.deep.equal(DONE);
   });
 
-  it('is not sent when that would take too long', async () => {
+  it('gives up when Retry-After is too long', async () => {
     const { client, sent } = scripted([busy({ 'retry-after': '3600' })]);
-    expect(await rejectionOf(client.list())).to.include({ code: 'shutting_down', retryAfterMs: 3_600_000 });
+    expect(await catchRejection(client.list())).to.include({
+      code: 'shutting_down',
+      retryAfterMs: 3_600_000,
+    });
     expect(sent).to.have.length(1);
   });
 
@@ -83,7 +86,7 @@ describe('What a client sends again', () => {
       client.submitPlan({ plan: { id: 'p' } }, { idempotencyKey: 'once' }),
   };
   for (const [what, ask] of Object.entries(keyed)) {
-    it(`is ${what} with an idempotency key, under the same key (D36)`, async () => {
+    it(`retries ${what} with an idempotency key, under the same key (D36)`, async () => {
       const { client, clock, sent } = scripted([LOST, busy()]);
       const submitted = ask(client);
       await after(clock, 250);
@@ -106,10 +109,10 @@ describe('What a client sends again', () => {
     'a removal': (client) => client.remove('r'),
   };
   for (const [what, ask] of Object.entries(once)) {
-    it(`is never ${what}`, async () => {
+    it(`never retries ${what}`, async () => {
       for (const end of [LOST, busy({ 'retry-after': '1' })]) {
         const { client, clock, sent } = scripted([end]);
-        const error = await rejectionOf(ask(client));
+        const error = await catchRejection(ask(client));
         expect(error).to.have.property('name', 'RequestError');
         expect(sent).to.have.length(1);
         expect(clock.pending).to.equal(0);
@@ -117,23 +120,23 @@ describe('What a client sends again', () => {
     });
   }
 
-  it('is nothing that the server refused for good', async () => {
+  it('does not retry permanent errors', async () => {
     const gone = Response.json({ detail: { code: 'run_not_found', message: 'no' } }, { status: 404 });
     const { client, sent } = scripted([gone]);
-    expect(await rejectionOf(client.record('r'))).to.include({
+    expect(await catchRejection(client.record('r'))).to.include({
       code: 'run_not_found',
       retryAfterMs: undefined,
     });
     expect(sent).to.have.length(1);
   });
 
-  it('is nothing when the client was told so, or was aborted while it waited', async () => {
+  it('does not retry when retries is 0, or when aborted during the delay', async () => {
     const { client, sent } = scripted([LOST], { retries: 0 });
-    await rejectionOf(client.health());
+    await catchRejection(client.health());
     expect(sent).to.have.length(1);
     const other = scripted([LOST]);
     const controller = new AbortController();
-    const waiting = rejectionOf(other.client.health({ signal: controller.signal }));
+    const waiting = catchRejection(other.client.health({ signal: controller.signal }));
     await settle();
     expect(other.clock.pending).to.equal(1);
     controller.abort(new Error('enough'));
@@ -142,8 +145,8 @@ describe('What a client sends again', () => {
   });
 });
 
-describe('Waiting for a run with a client', () => {
-  it('asks again after each long wait, and pauses where a server answers at once', async () => {
+describe('WavetrainClient waiting for a run', () => {
+  it('repeats the long poll, with a delay for servers that respond at once', async () => {
     const atWork = (): Response => Response.json({ settled: false });
     const { client, clock, sent } = scripted([atWork(), atWork(), Response.json({ settled: true })]);
     const record = client.settled('r');
@@ -155,7 +158,7 @@ describe('Waiting for a run with a client', () => {
     expect(await record).to.deep.equal({ settled: true });
   });
 
-  it('takes a stream on which nothing comes for 45 seconds for lost, and asks anew', async () => {
+  it('reconnects an event stream that is idle for 45 seconds', async () => {
     const silent = (): Response =>
       new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
     const clock = new ManualClock();

@@ -3,7 +3,7 @@ import { delimiter } from 'node:path';
 import { readConfig, systemEnvironment, VARIABLES } from '../../lib/common/config.js';
 import { WavetrainError } from '../../lib/common/errors.js';
 
-describe('the configuration', () => {
+describe('readConfig', () => {
   it('is empty when no variable is set', () => {
     expect(readConfig({})).to.deep.equal({ fileRoots: [], tools: [] });
     expect(readConfig({ SERVICE_FILE_ROOTS: '', SERVICE_TOOLS: ' ' })).to.deep.equal({
@@ -12,7 +12,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('reads lists as PATH is read, without blanks and empty parts (D48, D51)', () => {
+  it('splits lists like PATH, and drops blanks and empty parts (D48, D51)', () => {
     const env = {
       SERVICE_FILE_ROOTS: ['/srv/data', ' relative ', ''].join(delimiter),
       SERVICE_TOOLS: ['./tools.ts', '@acme/tools'].join(delimiter),
@@ -24,7 +24,7 @@ describe('the configuration', () => {
   });
 
   for (const value of ['~', '~/data', 'fine\0not', ['fine', '~/data'].join(delimiter)]) {
-    it(`refuses ${JSON.stringify(value)}, naming the variable and an example`, () => {
+    it(`rejects ${JSON.stringify(value)} with the variable and an example`, () => {
       for (const name of ['SERVICE_FILE_ROOTS', 'SERVICE_TOOLS']) {
         expect(() => readConfig({ [name]: value }))
           .to.throw(WavetrainError, `the environment variable ${name} `)
@@ -34,7 +34,7 @@ describe('the configuration', () => {
     });
   }
 
-  it('names every variable that it reads, and what it is for', () => {
+  it('lists every variable that it reads with a description', () => {
     const read = new Set<string>();
     readConfig(
       new Proxy(
@@ -52,7 +52,7 @@ describe('the configuration', () => {
     for (const { description } of VARIABLES) expect(description).not.to.equal('');
   });
 
-  it('comes from this process, where nothing else is handed in', () => {
+  it('reads the variables of this process', () => {
     expect(systemEnvironment()).to.equal(process.env);
   });
 });

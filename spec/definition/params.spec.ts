@@ -8,7 +8,7 @@ function resolve(params: Record<string, ParamDefinition>, given: JsonObject = {}
   return resolveParams({ params }, given);
 }
 
-describe('typed params (rule 10, D4)', () => {
+describe('resolveParams (rule 10, D4)', () => {
   const coerced: [string, Json, Json][] = [
     ['integer', '42', 42],
     ['integer', ' -7 ', -7],
@@ -29,7 +29,7 @@ describe('typed params (rule 10, D4)', () => {
     ['object', { a: 1 }, { a: 1 }],
   ];
   for (const [type, given, value] of coerced) {
-    it(`makes ${JSON.stringify(given)} the ${type} ${JSON.stringify(value)}`, () => {
+    it(`coerces ${JSON.stringify(given)} to the ${type} ${JSON.stringify(value)}`, () => {
       expect(resolve({ p: { type: type as 'string' } }, { p: given })).to.deep.equal({
         ok: true,
         values: { p: value },
@@ -60,13 +60,13 @@ describe('typed params (rule 10, D4)', () => {
     ['object', []],
   ];
   for (const [type, given] of refused) {
-    it(`does not make ${JSON.stringify(given)} a ${type}`, () => {
+    it(`does not coerce ${JSON.stringify(given)} to ${type}`, () => {
       const resolved = resolve({ p: { type: type as 'string' } }, { p: given });
       expect(resolved.ok).to.equal(false);
     });
   }
 
-  it('never makes a fraction whole, whatever it looks like', () => {
+  it('never rounds a fraction', () => {
     fc.assert(
       fc.property(fc.double({ noInteger: true, noNaN: true }), fc.boolean(), (number, asText) => {
         expect(coerce(asText ? String(number) : number, 'integer').ok).to.equal(false);
@@ -74,15 +74,15 @@ describe('typed params (rule 10, D4)', () => {
     );
   });
 
-  it('is text when no type is given', () => {
+  it('uses the type string when none is declared', () => {
     expect(resolve({ p: {} }, { p: 5 })).to.deep.equal({ ok: true, values: { p: '5' } });
   });
 
-  it('takes the default of a param that is not given, coerced like a given one', () => {
+  it('uses and coerces the default of a param that is not supplied', () => {
     expect(resolve({ p: { type: 'integer', default: '5' } })).to.deep.equal({ ok: true, values: { p: 5 } });
   });
 
-  it('is optional and null when the default is null', () => {
+  it('treats a param whose default is null as optional', () => {
     expect(resolve({ p: { type: 'integer', default: null } })).to.deep.equal({
       ok: true,
       values: { p: null },
@@ -93,7 +93,7 @@ describe('typed params (rule 10, D4)', () => {
     });
   });
 
-  it('reports every param that is missing, unknown or wrong, at once', () => {
+  it('reports all missing, unknown and invalid params at once', () => {
     const resolved = resolve(
       { city: { description: 'where to look' }, limit: { type: 'integer' }, mode: {} },
       { limit: 'many', mod: 'x' },
@@ -103,13 +103,13 @@ describe('typed params (rule 10, D4)', () => {
       problems: [
         'there is no param "mod"; did you mean "mode"?',
         'param "city" (string) is required: where to look',
-        'param "limit" must be a whole number; it is "many"',
+        'param "limit" must be a whole number, not "many"',
         'param "mode" (string) is required',
       ],
     });
   });
 
-  it('checks the keywords of JSON Schema after coercion', () => {
+  it('validates the JSON Schema keywords after coercion', () => {
     const params: Record<string, ParamDefinition> = {
       level: { enum: ['low', 'high'] },
       count: { type: 'integer', minimum: 1, maximum: 9 },
@@ -124,12 +124,12 @@ describe('typed params (rule 10, D4)', () => {
     expect(refusedValues.ok ? '' : refusedValues.problems[0]).to.include('"low", "high"');
   });
 
-  it('matches a hostile pattern in a moment', () => {
+  it('matches a hostile pattern in linear time', () => {
     const resolved = resolve({ p: { pattern: '^(a+)+$' } }, { p: `${'a'.repeat(50)}!` });
     expect(resolved.ok).to.equal(false);
   });
 
-  it('never throws, however odd a value is', () => {
+  it('never throws, whatever the value', () => {
     let deep: Json = null;
     for (let level = 0; level < 50_000; level++) deep = [deep];
     const cycle: Json[] = [];
@@ -141,7 +141,7 @@ describe('typed params (rule 10, D4)', () => {
     }
   });
 
-  it('takes undefined for not given', () => {
+  it('treats undefined as not supplied', () => {
     const given = { p: undefined } as unknown as JsonObject;
     expect(resolve({ p: { type: 'integer', default: 1 } }, given)).to.deep.equal({
       ok: true,
@@ -149,7 +149,7 @@ describe('typed params (rule 10, D4)', () => {
     });
   });
 
-  it('tells the first unknown names, and counts the rest', () => {
+  it('names the first unknown params and counts the others', () => {
     const declared = Object.fromEntries(
       Array.from({ length: 5000 }, (_, i) => [`known${i}`, { default: '' }]),
     );
@@ -158,10 +158,10 @@ describe('typed params (rule 10, D4)', () => {
     const problems = resolved.ok ? [] : resolved.problems;
     expect(problems).to.have.length(21);
     expect(problems[0]).to.match(/^there is no param "0"; the params are known0, known1, .*known19, …$/);
-    expect(problems.at(-1)).to.equal('and 4980 more are unknown');
+    expect(problems.at(-1)).to.equal('and 4,980 more');
   });
 
-  it('takes any name', () => {
+  it('accepts any name', () => {
     const params = JSON.parse('{"__proto__": {"type": "integer", "default": 1}}') as Record<
       string,
       ParamDefinition

@@ -28,7 +28,7 @@ describe('nearest', () => {
     });
   }
 
-  it('prefers the same case among equally near names, and else the first', () => {
+  it('prefers the same case among equally close names, then the first', () => {
     expect(nearest('Nmae', ['nme', 'Nme'])).to.equal('Nme');
     expect(nearest('tast', ['task', 'test'])).to.equal('task');
   });
@@ -43,11 +43,11 @@ describe('nearest', () => {
     expect(nearest('tosk_number_9999', known)).to.equal('task_number_9999');
   });
 
-  it('gives up on a word too long to be a slip', () => {
+  it('ignores a word that is too long to be a typing mistake', () => {
     expect(nearest('a'.repeat(100_000), ['a'.repeat(100_001)])).to.equal(undefined);
   });
 
-  it('only ever gives a name that is known', () => {
+  it('returns only known names', () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.string()), (word, known) => {
         const found = nearest(word, known);

@@ -1,25 +1,25 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../lib/blackboard/memory-blackboard.js';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import type { JsonObject } from '../../lib/common/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { executorSuite } from '../../lib/testing/executor-suite.js';
-import { rejectionOf } from '../support/rejection.js';
+import { catchRejection } from '../support/rejection.js';
 
-describe('the local executor', () => {
+describe('LocalExecutor', () => {
   for (const { title, run } of executorSuite({ create: () => new LocalExecutor() })) it(title, run);
 
   const STORES = '{id: p, goal: g, tasks: [{id: a, tool: store, inputs: {key: k, value: 1, append: true}}]}';
   const READS = '{id: p, goal: g, tasks: [{id: a, tool: mock, inputs: {k: "{{session.k ?? null}}"}}]}';
 
-  it('gives each run a fresh blackboard', async () => {
+  it('creates a blackboard for each run', async () => {
     const executor = new LocalExecutor();
     await executor.getResult(await executor.submit({ pipeline: parsePipeline(STORES) }));
     const { outputs } = await executor.getResult(await executor.submit({ pipeline: parsePipeline(READS) }));
     expect(outputs['a']).to.deep.include({ inputs: { k: null } });
   });
 
-  it('shares a blackboard that it was given between runs of one tenant, and keeps tenants apart', async () => {
+  it('shares a provided blackboard between the runs of a tenant, and separates tenants', async () => {
     const executor = new LocalExecutor({ blackboard: new MemoryBlackboard() });
     const read = async (tenant_id: string): Promise<unknown> => {
       const runId = await executor.submit({ pipeline: parsePipeline(READS), tenant_id });
@@ -46,40 +46,40 @@ describe('the local executor', () => {
     }
   });
 
-  it('rejects the result of a run that is forgotten while it is waited for', async () => {
+  it('rejects getResult when the run is forgotten meanwhile', async () => {
     const executor = new LocalExecutor();
     const pipeline = parsePipeline(
       '{id: p, goal: g, tasks: [{id: a, tool: sleep, inputs: {seconds: 3600}}]}',
     );
     const runId = await executor.submit({ pipeline });
-    const result = rejectionOf(executor.getResult(runId));
+    const result = catchRejection(executor.getResult(runId));
     executor.forget(runId);
     expect(await result).to.include({ code: 'run_not_found' });
   });
 
-  it('refuses inputs and session values that JSON cannot hold, before there is a run', async () => {
+  it('rejects inputs and session values that JSON cannot hold before the run exists', async () => {
     const executor = new LocalExecutor();
     const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
     const odd = { f: (() => 1) as unknown as null };
-    expect(await rejectionOf(executor.submit({ pipeline, inputs: odd }))).to.include({
+    expect(await catchRejection(executor.submit({ pipeline, inputs: odd }))).to.include({
       code: 'invalid_inputs',
     });
-    expect(await rejectionOf(executor.submit({ pipeline, session: odd }))).to.include({
+    expect(await catchRejection(executor.submit({ pipeline, session: odd }))).to.include({
       code: 'invalid_inputs',
     });
   });
 
-  it('refuses params that the goal cannot be told with, before there is a run', async () => {
+  it('rejects params with which the goal cannot be rendered before the run exists', async () => {
     const executor = new LocalExecutor();
     const pipeline = parsePipeline(
       '{id: p, goal: "for {{params.o.name}}", params: {o: {type: object}}, tasks: [{id: a, tool: mock}]}',
     );
-    expect(await rejectionOf(executor.submit({ pipeline, params: { o: {} } }))).to.include({
+    expect(await catchRejection(executor.submit({ pipeline, params: { o: {} } }))).to.include({
       code: 'invalid_params',
     });
   });
 
-  it('takes an undefined input for one that is not given', async () => {
+  it('treats an undefined input as absent', async () => {
     const executor = new LocalExecutor();
     const pipeline = parsePipeline(
       '{id: p, goal: g, inputs: {y: 1}, tasks: [{id: a, tool: mock, inputs: {y: "{{pipeline.inputs.y}}"}}]}',
@@ -89,13 +89,13 @@ describe('the local executor', () => {
     expect(outputs['a']).to.deep.include({ inputs: { y: 1 } });
   });
 
-  it('forgets a run that is over, and stops one that is not', async () => {
+  it('drops a settled run, and stops an active one', async () => {
     const executor = new LocalExecutor();
     const pipeline = parsePipeline(
       '{id: p, goal: g, tasks: [{id: a, tool: sleep, inputs: {seconds: 3600}}]}',
     );
     const runId = await executor.submit({ pipeline });
     executor.forget(runId);
-    expect(() => executor.run(runId)).to.throw('there is no run');
+    expect(() => executor.getRun(runId)).to.throw('there is no run');
   });
 });

@@ -1,20 +1,21 @@
 import { expect } from 'chai';
 import type { RunResult } from '../../lib/execution/results.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
-import type { Answered } from '../support/http/serving.js';
+import type { TestResponse } from '../support/http/serving.js';
 import { settle } from '../support/deferred.js';
 import { HeldServer } from './support/held-server.js';
 
 const ONE_TASK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] };
 
-describe('A server that shuts down', () => {
+describe('RunningServer.close (shutdown)', () => {
   let held: HeldServer;
   beforeEach(async () => {
     held = new HeldServer();
     await held.open();
   });
 
-  const run = <T>(): Promise<Answered<T>> => held.ask<T>('POST', '/pipelines/run', { pipeline: ONE_TASK });
+  const run = <T>(): Promise<TestResponse<T>> =>
+    held.request<T>('POST', '/pipelines/run', { pipeline: ONE_TASK });
 
   /** One run at work and one that waits, both asked for synchronously. */
   async function bothAsked() {
@@ -25,26 +26,26 @@ describe('A server that shuts down', () => {
     return { running, waiting };
   }
 
-  function expectShuttingDown({ status, body, headers }: Answered<ErrorBody>): void {
+  function expectShuttingDown({ status, body, headers }: TestResponse<ErrorBody>): void {
     expect(`${status} ${body.detail.code}`).to.equal('503 shutting_down');
     expect(headers.get('retry-after')).to.equal('5');
   }
 
-  it('takes no more runs and is not ready, while it answers everything else', async () => {
+  it('refuses new runs and reports not ready, but serves every other request', async () => {
     const { running, waiting } = await bothAsked();
     const closed = held.server.close(1000);
     expectShuttingDown(await run<ErrorBody>());
-    expectShuttingDown(await held.ask<ErrorBody>('POST', '/pipelines/run_async', { pipeline: ONE_TASK }));
-    const ready = await held.ask('GET', '/ready');
+    expectShuttingDown(await held.request<ErrorBody>('POST', '/pipelines/run_async', { pipeline: ONE_TASK }));
+    const ready = await held.request('GET', '/ready');
     expect(ready.status).to.equal(503);
     expect(ready.body).to.deep.equal({ ready: false, queued: 0, running: 1, version: '0.0.0-spec' });
-    expect((await held.ask('GET', '/health')).status).to.equal(200);
-    expect((await held.ask('GET', '/pipelines/runs?status=running')).status).to.equal(200);
+    expect((await held.request('GET', '/health')).status).to.equal(200);
+    expect((await held.request('GET', '/pipelines/runs?status=running')).status).to.equal(200);
     held.puppet.last.resolve('done');
     await Promise.all([running, waiting, closed]);
   });
 
-  it('answers those who wait at once, and those at work when they finish in time', async () => {
+  it('refuses queued runs at once and lets running ones finish within the grace period', async () => {
     const { running, waiting } = await bothAsked();
     const closed = held.server.close(1000);
     expectShuttingDown(await waiting);
@@ -56,7 +57,7 @@ describe('A server that shuts down', () => {
     expect(held.clock.pending).to.equal(0);
   });
 
-  it('sends a large result whole before it closes the connection', async () => {
+  it('sends a large result completely before it closes the connection', async () => {
     const running = run<RunResult>();
     while (held.puppet.calls.length === 0) await settle();
     const closed = held.server.close(1000);
@@ -66,7 +67,7 @@ describe('A server that shuts down', () => {
     await closed;
   });
 
-  it('tells the tools of runs that take too long to stop, and answers 503 (D21)', async () => {
+  it('aborts the tools of runs that exceed the grace period and responds 503 (D21)', async () => {
     const { running, waiting } = await bothAsked();
     const closed = held.server.close(1000);
     await waiting;
@@ -76,7 +77,7 @@ describe('A server that shuts down', () => {
     await closed;
   });
 
-  it('listens no more when it has closed', async () => {
+  it('refuses connections after it has closed', async () => {
     const { url } = held.server;
     await held.server.close(0);
     const refused = await fetch(`${url}/health`).then(

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Needing } from '../../machines/readiness.js';
+import type { SubPipelineNeeds } from '../../machines/readiness.js';
 
-/** Up to twelve sub-pipelines that need each other without a cycle, declared in any order. */
-export const plans: fc.Arbitrary<Needing[]> = fc
+/** Generates up to twelve sub-pipelines whose needs form no cycle, declared in any order. */
+export const plans: fc.Arbitrary<SubPipelineNeeds[]> = fc
   .integer({ min: 1, max: 12 })
   .chain((count) =>
     fc.tuple(

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Needing, Readiness } from '../../machines/readiness.js';
+import { type SubPipelineNeeds, Readiness } from '../../machines/readiness.js';
 import { plans } from './random-plans.js';
 
-/** By the definition: again and again the first declared of those whose needs are all taken. */
-function naiveOrder(subPipelines: readonly Needing[]): string[] {
+/** Repeatedly takes the first declared sub-pipeline whose needs are all taken. */
+function sortNaively(subPipelines: readonly SubPipelineNeeds[]): string[] {
   const taken: string[] = [];
-  const next = (): Needing | undefined =>
+  const next = (): SubPipelineNeeds | undefined =>
     subPipelines.find(({ id, needs }) => !taken.includes(id) && needs.every((need) => taken.includes(need)));
   for (let found = next(); found !== undefined; found = next()) taken.push(found.id);
   return taken;
 }
 
-function orderOf(subPipelines: readonly Needing[]): string[] {
+function readOrder(subPipelines: readonly SubPipelineNeeds[]): string[] {
   const readiness = new Readiness(subPipelines);
   const order: string[] = [];
   for (let id = readiness.next(); id !== undefined; id = readiness.next()) {
@@ -22,18 +22,18 @@ function orderOf(subPipelines: readonly Needing[]): string[] {
   return order;
 }
 
-describe('which sub-pipeline is next (D45)', () => {
-  it('is the first declared of those whose needs are met', () => {
+describe('Readiness (D45)', () => {
+  it('returns the first declared sub-pipeline whose needs are met', () => {
     const placed = [
       { id: 'd', needs: ['a', 'b'] },
       { id: 'c', needs: [] },
       { id: 'a', needs: [] },
       { id: 'b', needs: ['a'] },
     ];
-    expect(orderOf(placed)).to.deep.equal(['c', 'a', 'b', 'd']);
+    expect(readOrder(placed)).to.deep.equal(['c', 'a', 'b', 'd']);
   });
 
-  it('is none while all that are left wait for one that has not succeeded', () => {
+  it('returns undefined while all that are left need one that has not succeeded', () => {
     const readiness = new Readiness([
       { id: 'a', needs: [] },
       { id: 'b', needs: ['a'] },
@@ -43,22 +43,22 @@ describe('which sub-pipeline is next (D45)', () => {
     expect([readiness.next(), readiness.next()]).to.deep.equal(['b', undefined]);
   });
 
-  it('is, for every plan, what the definition says', () => {
+  it('returns the order of a naive implementation for every plan', () => {
     fc.assert(
       fc.property(plans, (subPipelines) => {
-        const order = orderOf(subPipelines);
-        expect(order).to.deep.equal(naiveOrder(subPipelines));
+        const order = readOrder(subPipelines);
+        expect(order).to.deep.equal(sortNaively(subPipelines));
         expect(order).to.have.length(subPipelines.length);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('is found as quickly among many as among few', () => {
+  it('orders 20,000 sub-pipelines in linearithmic time', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => ({
       id: `s${index}`,
       needs: index === 0 ? [] : ['s0'],
     }));
-    expect(orderOf(many)).to.deep.equal(many.map(({ id }) => id));
+    expect(readOrder(many)).to.deep.equal(many.map(({ id }) => id));
   });
 });

@@ -1,29 +1,29 @@
 import { expect } from 'chai';
 import type { InspectionEvent } from 'xstate';
-import { statusOf, wavesExecutedIn } from '../../machines/status.js';
-import { FakeWork } from '../support/runs/fake-work.js';
+import { toRunStatus, countWavesExecuted } from '../../machines/status.js';
+import { FakeRunPorts } from '../support/runs/fake-ports.js';
 import { startedRun } from '../support/runs/started-run.js';
 
-describe('the wave actor', () => {
+describe('waveLogic', () => {
   it('shows every task as an actor to the inspect API', () => {
     const seen: string[] = [];
     const inspect = (event: InspectionEvent): void => {
       if (event.type === '@xstate.actor' && 'id' in event.actorRef) seen.push(String(event.actorRef.id));
     };
-    const { work } = startedRun([['a', 'b'], ['c']], { inspect });
+    const { ports } = startedRun([['a', 'b'], ['c']], { inspect });
     expect(seen).to.include.members(['wave', 'a', 'b']).and.not.include('c');
-    work.succeed('a');
-    work.succeed('b');
+    ports.succeed('a');
+    ports.succeed('b');
     expect(seen).to.include('c');
   });
 
-  it('shows tasks at work and tasks that settled in persisted snapshots, which are JSON', () => {
-    const { actor, work } = startedRun([['a', 'b', 'c'], ['d']]);
-    work.succeed('a');
-    work.fail('b');
+  it('persists live and settled tasks as plain JSON', () => {
+    const { actor, ports } = startedRun([['a', 'b', 'c'], ['d']]);
+    ports.succeed('a');
+    ports.fail('b');
     const persisted = actor.getPersistedSnapshot();
     expect(JSON.stringify(structuredClone(persisted))).to.equal(JSON.stringify(persisted));
-    const tasks = childrenOf(childrenOf(persisted)['wave']?.snapshot);
+    const tasks = getChildren(getChildren(persisted)['wave']?.snapshot);
     expect(Object.keys(tasks).sort()).to.deep.equal(['a', 'b', 'c']);
     expect(tasks['a']).to.deep.include({ src: 'task' });
     expect(tasks['a']?.snapshot).to.deep.include({ status: 'done', value: 'succeeded' });
@@ -34,7 +34,7 @@ describe('the wave actor', () => {
     expect(tasks['c']?.snapshot).to.deep.include({ status: 'active', value: 'invoking' });
   });
 
-  it('has a short snapshot for whoever serialises it at every event', () => {
+  it('serialises to a short summary, whatever the number of tasks', () => {
     const { actor } = startedRun([Array.from({ length: 1000 }, (_, i) => `t${i}`)]);
     const wave = actor.getSnapshot().children.wave?.getSnapshot();
     expect(JSON.parse(JSON.stringify(wave))).to.deep.equal({
@@ -48,97 +48,97 @@ describe('the wave actor', () => {
     });
   });
 
-  it('starts a wide wave in slices when a turn of the event loop is used up', () => {
-    const work = new FakeWork();
-    work.isOverdue = true;
-    startedRun([Array.from({ length: 40 }, (_, i) => `t${i}`)], { work });
-    expect(work.held).to.have.length(16);
-    work.postponed.shift()?.();
-    expect(work.held).to.have.length(32);
-    work.postponed.shift()?.();
-    expect(work.held).to.have.length(40);
-    expect(work.postponed).to.deep.equal([]);
+  it('starts a wide wave in event-loop slices', () => {
+    const ports = new FakeRunPorts();
+    ports.isExhausted = true;
+    startedRun([Array.from({ length: 40 }, (_, i) => `t${i}`)], { ports });
+    expect(ports.held).to.have.length(16);
+    ports.deferred.shift()?.();
+    expect(ports.held).to.have.length(32);
+    ports.deferred.shift()?.();
+    expect(ports.held).to.have.length(40);
+    expect(ports.deferred).to.deep.equal([]);
   });
 
-  it('reports a wave that settles in an overdue turn in the next one, once', () => {
-    const { actor, work } = startedRun([['a'], ['b']]);
-    work.isOverdue = true;
-    work.succeed('a');
-    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(0);
-    work.postponed.shift()?.();
-    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(1);
-    expect(work.inFlight).to.deep.equal(['b']);
+  it('reports a wave once in the next tick when the event-loop slice is used up', () => {
+    const { actor, ports } = startedRun([['a'], ['b']]);
+    ports.isExhausted = true;
+    ports.succeed('a');
+    expect(countWavesExecuted(actor.getSnapshot())).to.equal(0);
+    ports.deferred.shift()?.();
+    expect(countWavesExecuted(actor.getSnapshot())).to.equal(1);
+    expect(ports.inFlight).to.deep.equal(['b']);
   });
 
-  it('can be forced between two slices: what had not started never does', () => {
-    const work = new FakeWork();
-    work.isOverdue = true;
-    const { actor } = startedRun([Array.from({ length: 20 }, (_, i) => `t${i}`)], { work });
+  it('starts no further task when it is forced between two slices', () => {
+    const ports = new FakeRunPorts();
+    ports.isExhausted = true;
+    const { actor } = startedRun([Array.from({ length: 20 }, (_, i) => `t${i}`)], { ports });
     actor.send({ type: 'force' });
-    while (work.postponed.length > 0) work.postponed.shift()?.();
-    expect(statusOf(actor.getSnapshot())).to.equal('cancelled');
+    while (ports.deferred.length > 0) ports.deferred.shift()?.();
+    expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
     expect(actor.getSnapshot().status).to.equal('done');
-    expect(work.log.filter((line) => line.startsWith('invoke'))).to.have.length(16);
+    expect(ports.log.filter((line) => line.startsWith('invoke'))).to.have.length(16);
   });
 
-  it('settles a task whose expansion fails, without invoking it', () => {
-    const work = new FakeWork();
-    work.expansions.set('a', { error: 'no list' });
-    const { actor } = startedRun([['a', 'b']], { work });
-    expect(work.log).to.include('publish a (no list)').and.not.include('invoke a');
-    work.succeed('b');
+  it('settles a task whose expansion fails without invoking it', () => {
+    const ports = new FakeRunPorts();
+    ports.expansions.set('a', { error: 'no list' });
+    const { actor } = startedRun([['a', 'b']], { ports });
+    expect(ports.log).to.include('publish a (no list)').and.not.include('invoke a');
+    ports.succeed('b');
     expect(actor.getSnapshot().context.failed).to.deep.equal(['a']);
   });
 
-  it('waits for the publication of an outcome before the task is settled', () => {
-    const work = new FakeWork();
+  it('settles a task only when its outcome is published', () => {
+    const ports = new FakeRunPorts();
     let publish: () => void = () => {};
-    work.publication = (_, settlement, published) => {
-      publish = () => published(settlement);
+    ports.publication = (_, result, published) => {
+      publish = () => published(result);
     };
-    const { actor } = startedRun([['a'], ['b']], { work });
-    work.succeed('a');
-    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(0);
+    const { actor } = startedRun([['a'], ['b']], { ports });
+    ports.succeed('a');
+    expect(countWavesExecuted(actor.getSnapshot())).to.equal(0);
     publish();
-    expect(wavesExecutedIn(actor.getSnapshot())).to.equal(1);
+    expect(countWavesExecuted(actor.getSnapshot())).to.equal(1);
   });
 
-  it('gives a publication up when forced', () => {
-    const work = new FakeWork();
-    work.publication = () => {};
-    const { actor } = startedRun([['a']], { work });
-    work.succeed('a');
+  it('cancels a publication when forced', () => {
+    const ports = new FakeRunPorts();
+    ports.publication = () => {};
+    const { actor } = startedRun([['a']], { ports });
+    ports.succeed('a');
     actor.send({ type: 'force' });
-    expect(work.log).to.include('give up a');
+    expect(ports.log).to.include('cancel publication of a');
     expect(actor.getSnapshot().status).to.equal('done');
   });
 
-  it('shows a task whatever it is called', () => {
-    const { actor, work } = startedRun([['__proto__', 'b']]);
-    work.succeed('b');
-    const live = childrenOf(childrenOf(actor.getPersistedSnapshot())['wave']?.snapshot);
+  it('persists a task with any id, even __proto__', () => {
+    const { actor, ports } = startedRun([['__proto__', 'b']]);
+    ports.succeed('b');
+    const live = getChildren(getChildren(actor.getPersistedSnapshot())['wave']?.snapshot);
     expect(Object.keys(live).sort()).to.deep.equal(['__proto__', 'b']);
   });
 
-  it('shows a task that waits for its retry', () => {
-    const { actor, work } = startedRun([['a']]);
-    const { place } = work.find('a');
-    place.wait();
-    expect(valueOf(actor, 'a')).to.equal('waiting');
+  it('shows a task as "waiting" between two attempts', () => {
+    const { actor, ports } = startedRun([['a']]);
+    const { slot } = ports.find('a');
+    slot.wait();
+    expect(getTaskState(actor, 'a')).to.equal('waiting');
     let attempts = 0;
-    place.resume(() => attempts++);
+    slot.resume(() => attempts++);
     expect(attempts).to.equal(1);
-    expect(valueOf(actor, 'a')).to.equal('invoking');
+    expect(getTaskState(actor, 'a')).to.equal('invoking');
   });
 });
 
 type Children = Record<string, { readonly src: string; readonly snapshot: unknown }>;
 
-function childrenOf(snapshot: unknown): Children {
+function getChildren(snapshot: unknown): Children {
   return (snapshot as { readonly children: Children }).children;
 }
 
-function valueOf(actor: ReturnType<typeof startedRun>['actor'], task: string): unknown {
-  const wave = childrenOf(actor.getPersistedSnapshot())['wave']?.snapshot;
-  return (childrenOf(wave)[task]?.snapshot as { readonly value: unknown }).value;
+function getTaskState(actor: ReturnType<typeof startedRun>['actor'], task: string): unknown {
+  const wave = getChildren(actor.getPersistedSnapshot())['wave']?.snapshot;
+  return (getChildren(wave)[task]?.snapshot as { readonly value: unknown }).value;
 }

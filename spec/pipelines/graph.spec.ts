@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
-import { dot, type Graph, graphOf, mermaid, text } from '../../lib/pipelines/graph.js';
+import { renderDot, type Graph, createGraph, renderMermaid, renderText } from '../../lib/pipelines/graph.js';
 
 const PIPELINE = `id: demo
 goal: draw
@@ -12,10 +12,10 @@ tasks:
   - {id: end, tool: store, await: [each], inputs: {key: k, value: "{{each.output}}"}}
 `;
 
-describe('the graph of a pipeline', () => {
-  const graph = graphOf(parsePipeline(PIPELINE));
+describe('The graph of a pipeline', () => {
+  const graph = createGraph(parsePipeline(PIPELINE));
 
-  it('holds the waves, with fan-outs marked (rules 1 and 7)', () => {
+  it('contains the waves and marks fan-outs (rules 1 and 7)', () => {
     expect(graph.waves).to.deep.equal([
       [
         { id: 'list', tool: 'mock', fan_out: false },
@@ -26,7 +26,7 @@ describe('the graph of a pipeline', () => {
     ]);
   });
 
-  it('tells barriers of await from values that templates read (rules 5 and 6)', () => {
+  it('distinguishes edges of await from edges of templates (rules 5 and 6)', () => {
     expect(graph.edges).to.have.deep.members([
       { from: 'list', to: 'each', kind: 'template' },
       { from: 'other', to: 'each', kind: 'await' },
@@ -34,10 +34,10 @@ describe('the graph of a pipeline', () => {
     ]);
   });
 
-  it('is JSON', () => expect(JSON.parse(JSON.stringify(graph))).to.deep.equal(graph));
+  it('is plain JSON', () => expect(JSON.parse(JSON.stringify(graph))).to.deep.equal(graph));
 
-  it('is drawn for Mermaid with a subgraph for each wave and dashed barriers', () => {
-    const lines = mermaid(graph).split('\n');
+  it('renders as Mermaid with a subgraph for each wave and dashed await edges', () => {
+    const lines = renderMermaid(graph).split('\n');
     expect(lines.slice(0, 4)).to.deep.equal(['---', 'title: "demo"', '---', 'flowchart LR']);
     expect(lines.filter((line) => line.startsWith('  subgraph'))).to.have.length(3);
     expect(lines).to.include('    t0["list<br/>mock"]');
@@ -46,8 +46,8 @@ describe('the graph of a pipeline', () => {
     expect(lines).to.include('  t1 -.-> t2');
   });
 
-  it('is drawn for Graphviz with a rank for each wave and dashed barriers', () => {
-    const drawn = dot(graph);
+  it('renders as Graphviz with a rank for each wave and dashed await edges', () => {
+    const drawn = renderDot(graph);
     expect(drawn)
       .to.match(/^digraph "demo" \{\n/)
       .and.to.match(/\}\n$/);
@@ -58,8 +58,8 @@ describe('the graph of a pipeline', () => {
     expect(drawn).to.contain('  "other" -> "each" [style=dashed];\n');
   });
 
-  it('is drawn as text with a column for each wave', () => {
-    expect(text(graph, 80).split('\n')).to.deep.equal([
+  it('renders as text with a column for each wave', () => {
+    expect(renderText(graph, 80).split('\n')).to.deep.equal([
       'wave 1   wave 2                 wave 3',
       '',
       'list     each                   end',
@@ -71,14 +71,14 @@ describe('the graph of a pipeline', () => {
     ]);
   });
 
-  it('breaks text into rows of columns where the terminal is narrow', () => {
-    const lines = text(graph, 35).split('\n');
+  it('wraps the columns of text when the terminal is narrow', () => {
+    const lines = renderText(graph, 35).split('\n');
     expect(lines[0]).to.equal('wave 1   wave 2');
     expect(lines).to.include('wave 3');
     for (const line of lines) expect(line.length).to.be.at.most(35);
   });
 
-  it('names no more of the tasks before a task than people read', () => {
+  it('names the first upstream tasks and counts the others', () => {
     const many = Array.from({ length: 50 }, (_, i) => ({ id: `t${i}`, tool: 'mock', fan_out: false }));
     const edges = many.map(({ id }) => ({ from: id, to: 'end', kind: 'template' as const }));
     const wide: Graph = {
@@ -87,30 +87,32 @@ describe('the graph of a pipeline', () => {
       waves: [many, [{ id: 'end', tool: 'mock', fan_out: false }]],
       edges,
     };
-    expect(text(wide, 80)).to.contain('<- t3\n').and.to.contain('<- 46 more');
+    expect(renderText(wide, 80)).to.contain('<- t3\n').and.to.contain('<- 46 more');
   });
 
-  it('keeps labels from ending the drawing, whatever a tool is called', () => {
+  it('escapes labels, whatever the name of a tool', () => {
     const odd: Graph = {
       id: 'end',
       goal: '',
       waves: [[{ id: 'end', tool: 'a"]; <b>\\#', fan_out: false }]],
       edges: [],
     };
-    expect(mermaid(odd)).to.contain('    t0["end<br/>a#34;#93;#59; #60;b#62;#92;#35;"]\n');
-    expect(dot(odd)).to.contain('    "end" [label="end\\na\\"]; <b>\\\\#"];\n');
+    expect(renderMermaid(odd)).to.contain('    t0["end<br/>a#34;#93;#59; #60;b#62;#92;#35;"]\n');
+    expect(renderDot(odd)).to.contain('    "end" [label="end\\na\\"]; <b>\\\\#"];\n');
   });
 
-  it('is drawn in time that grows with its size', () => {
+  it('renders in linear time', () => {
     const tool = defineTool({ name: 'x', description: '', inputs: {}, openInputs: true, run: () => 1 });
     const tasks = Array.from(
       { length: 3000 },
       (_, i) => `{id: t${i}, tool: x${i > 0 ? `, await: [t${i - 1}]` : ''}}`,
     );
-    const long = graphOf(parsePipeline(`{id: l, goal: g, tasks: [${tasks.join(', ')}]}`, { tools: [tool] }));
+    const long = createGraph(
+      parsePipeline(`{id: l, goal: g, tasks: [${tasks.join(', ')}]}`, { tools: [tool] }),
+    );
     const started = process.cpuUsage();
-    for (const draw of [mermaid, dot]) draw(long);
-    text(long, 80);
+    for (const draw of [renderMermaid, renderDot]) draw(long);
+    renderText(long, 80);
     expect(process.cpuUsage(started).user / 1000).to.be.below(1000);
   });
 });

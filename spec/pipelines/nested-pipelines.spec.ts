@@ -1,51 +1,58 @@
 import { expect } from 'chai';
 import { checkDefinition } from '../../lib/pipelines/check.js';
 import { builtinCatalog, Catalog } from '../../lib/tools/catalog.js';
-import { literalInputProblems } from '../../lib/tools/inputs/input-check.js';
+import { findLiteralInputProblems } from '../../lib/tools/inputs/literal-inputs.js';
 import { defineTool, type Tool } from '../../lib/tools/tool.js';
-import { checking, codes, only, pipelineOf } from '../support/definitions/checking.js';
+import {
+  checkPipelineText,
+  formatProblems,
+  onlyProblem,
+  wrapTasks,
+} from '../support/definitions/check-pipeline.js';
 
 const around = (nested: string, more = ''): string =>
-  pipelineOf(
+  wrapTasks(
     `- id: call\n  tool: run_pipeline\n  inputs:\n${more}    pipeline:\n${nested.replaceAll(/^/gm, '      ')}`,
   );
 
-describe('a definition within a task (D8, D49)', () => {
-  it('has templates of its own: those around it are none of its business', () => {
+describe('An inline pipeline of a task (D8, D49)', () => {
+  it('has its own templates, which the enclosing pipeline does not resolve', () => {
     const nested =
       'id: x\ngoal: "{{params.n}}"\nparams: {n: {type: integer}}\ntasks:\n- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {v: "{{a.output}} {{session.any}}"}}';
-    const check = checking(around(nested));
+    const check = checkPipelineText(around(nested));
     expect(check.problems).to.deep.equal([]);
     expect(check.ok && check.pipeline.tasks.get('call')?.inputs.expressions).to.deep.equal([]);
   });
 
-  it('is told its problems at their place in the text around it', () => {
+  it('has its problems located in the enclosing text', () => {
     const nested =
       'id: x\ngoal: g\ntasks:\n- {id: a, tool: moc}\n- {id: b, tool: mock, inputs: {v: "{{call.output}} {{}}"}}';
-    const check = checking(around(nested));
-    expect(codes(check)).to.have.members([
+    const check = checkPipelineText(around(nested));
+    expect(formatProblems(check)).to.have.members([
       'unknown_tool at /pipeline/tasks/0/inputs/pipeline/tasks/0/tool',
       'template_syntax at /pipeline/tasks/0/inputs/pipeline/tasks/1/inputs/v',
     ]);
     expect(check.problems.map(({ line }) => line)).to.deep.equal([12, 13]);
   });
 
-  it('tells an unquoted template in it once', () => {
+  it('has an unquoted template reported once', () => {
     const nested =
       'id: x\ngoal: g\ntasks:\n- {id: a, tool: mock}\n- id: b\n  tool: mock\n  inputs:\n    v: {{a.output}}';
-    expect(only(checking(around(nested)))).to.include({ code: 'unquoted_template' });
+    expect(onlyProblem(checkPipelineText(around(nested)))).to.include({ code: 'unquoted_template' });
   });
 
-  it('may read inputs that the task hands on, and any when a template gives them', () => {
+  it('may read the inputs that the task passes, and any input when a template provides them', () => {
     const nested = 'id: x\ngoal: g\ntasks:\n- {id: a, tool: mock, inputs: {v: "{{pipeline.inputs.k}}"}}';
-    expect(codes(checking(around(nested)))).to.deep.equal([
+    expect(formatProblems(checkPipelineText(around(nested)))).to.deep.equal([
       'unknown_reference at /pipeline/tasks/0/inputs/pipeline/tasks/0/inputs/v',
     ]);
-    expect(codes(checking(around(nested, '    inputs: {k: 1}\n')))).to.deep.equal([]);
-    expect(codes(checking(around(nested, '    inputs: "{{session.k ?? null}}"\n')))).to.deep.equal([]);
+    expect(formatProblems(checkPipelineText(around(nested, '    inputs: {k: 1}\n')))).to.deep.equal([]);
+    expect(
+      formatProblems(checkPipelineText(around(nested, '    inputs: "{{session.k ?? null}}"\n'))),
+    ).to.deep.equal([]);
   });
 
-  it('is checked eight deep and refused when it goes deeper', () => {
+  it('is checked eight levels deep and rejected below', () => {
     const nested = (levels: number): object => ({
       id: 'x',
       goal: 'g',
@@ -55,7 +62,7 @@ describe('a definition within a task (D8, D49)', () => {
           : [{ id: 't', tool: 'run_pipeline', inputs: { pipeline: nested(levels - 1) } }],
     });
     const check = (levels: number): string[] =>
-      codes(checkDefinition(nested(levels), { catalog: builtinCatalog() })).map(
+      formatProblems(checkDefinition(nested(levels), { catalog: builtinCatalog() })).map(
         (code) => code.split(' ')[0] ?? '',
       );
     expect(check(8)).to.deep.equal([]);
@@ -63,10 +70,12 @@ describe('a definition within a task (D8, D49)', () => {
     expect(check(12)).to.deep.equal(['nested_too_deep']);
   });
 
-  it('is checked where it is a text that holds no template, and told with the lines of that text', () => {
+  it('is checked when it is a text without templates, with the lines of that text in the messages', () => {
     const text = JSON.stringify('id: x\ngoal: g\ntasks:\n- {id: a, tool: moc}');
     expect(
-      only(checking(pipelineOf(`- {id: call, tool: run_pipeline, inputs: {pipeline: ${text}}}`))),
+      onlyProblem(
+        checkPipelineText(wrapTasks(`- {id: call, tool: run_pipeline, inputs: {pipeline: ${text}}}`)),
+      ),
     ).to.deep.include({
       code: 'unknown_tool',
       message: 'line 4, column 17 of its text: there is no tool "moc"',
@@ -75,16 +84,16 @@ describe('a definition within a task (D8, D49)', () => {
     });
     for (const unknown of ['"{{session.p ?? null}}"', '"id: x {{session.p ?? null}}"']) {
       const calling = `- {id: call, tool: run_pipeline, inputs: {pipeline: ${unknown}}}`;
-      expect(codes(checking(pipelineOf(calling)))).to.deep.equal([]);
+      expect(formatProblems(checkPipelineText(wrapTasks(calling)))).to.deep.equal([]);
     }
   });
 
-  it('is named once: by file, or in place', () => {
-    expect(codes(checking(pipelineOf('- {id: a, tool: run_pipeline}')))).to.deep.equal([
+  it('must be named exactly once, by file or inline', () => {
+    expect(formatProblems(checkPipelineText(wrapTasks('- {id: a, tool: run_pipeline}')))).to.deep.equal([
       'missing_input at /pipeline/tasks/0',
     ]);
     const both = '- {id: a, tool: run_pipeline, inputs: {file: a.yaml, pipeline: "{{session.p ?? null}}"}}';
-    expect(codes(checking(pipelineOf(both)))).to.deep.equal([
+    expect(formatProblems(checkPipelineText(wrapTasks(both)))).to.deep.equal([
       'invalid_input at /pipeline/tasks/0/inputs/file',
     ]);
   });
@@ -92,11 +101,11 @@ describe('a definition within a task (D8, D49)', () => {
   it('may store any key that later tasks read (D9)', () => {
     const tasks =
       '- {id: a, tool: run_pipeline, inputs: {file: a.yaml}}\n- {id: b, tool: mock, await: [a], inputs: {v: "{{session.k}}"}}';
-    expect(codes(checking(pipelineOf(tasks)))).to.deep.equal([]);
+    expect(formatProblems(checkPipelineText(wrapTasks(tasks)))).to.deep.equal([]);
   });
 });
 
-describe('an input that is taken verbatim', () => {
+describe('A verbatim input', () => {
   const tool = defineTool({
     name: 'literal',
     description: 'takes what is written',
@@ -104,7 +113,7 @@ describe('an input that is taken verbatim', () => {
     run: (inputs) => inputs,
   });
   const inputsOf = (inputs: string): unknown => {
-    const check = checking(pipelineOf(`- {id: t, tool: literal, inputs: ${inputs}}`), {
+    const check = checkPipelineText(wrapTasks(`- {id: t, tool: literal, inputs: ${inputs}}`), {
       catalog: new Catalog([tool]),
     });
     if (!check.ok) throw new Error(JSON.stringify(check.problems));
@@ -112,18 +121,18 @@ describe('an input that is taken verbatim', () => {
     return check.pipeline.tasks.get('t')?.inputs.render(scope);
   };
 
-  it('keeps the templates of its lists and objects, and resolves those of a text', () => {
+  it('keeps the templates in its lists and objects, but renders a text', () => {
     const given = inputsOf('{form: {a: ["{{session.k}}", "{{ no template"]}, other: ["{{session.k}}"]}');
     expect(given).to.deep.equal({ form: { a: ['{{session.k}}', '{{ no template'] }, other: [1] });
     expect(inputsOf('{form: "{{session.k}}"}')).to.deep.equal({ form: 1 });
   });
 
-  it('does so where an alias gives the same object to another input too', () => {
+  it('keeps its templates when an alias uses the same object in another input', () => {
     const given = inputsOf('{form: &f {a: "{{session.k}}"}, other: *f}');
     expect(given).to.deep.equal({ form: { a: '{{session.k}}' }, other: { a: 1 } });
   });
 
-  it('is checked as it is written: no template can change it', () => {
+  it('is validated as written, because no template can change it', () => {
     const form = { type: 'object', properties: { a: { type: 'integer' } }, description: 'a form' } as const;
     const typed = (verbatim: boolean): Tool =>
       defineTool({
@@ -133,19 +142,19 @@ describe('an input that is taken verbatim', () => {
         run: () => null,
       });
     const inputs = { form: { a: '{{a.output}}' } };
-    expect(literalInputProblems(typed(false), inputs)).to.deep.equal([]);
-    expect(literalInputProblems(typed(true), inputs).map(({ code }) => code)).to.deep.equal([
+    expect(findLiteralInputProblems(typed(false), inputs)).to.deep.equal([]);
+    expect(findLiteralInputProblems(typed(true), inputs).map(({ code }) => code)).to.deep.equal([
       'invalid_input',
     ]);
   });
 
-  it('is frozen, and says so in the metadata', () => {
+  it('is frozen, and is marked in the metadata of the tool', () => {
     expect(Object.isFrozen((inputsOf('{form: {a: [1]}}') as { form: object }).form)).to.equal(true);
     expect(new Catalog([tool]).metadata()[0]?.inputs['form']).to.include({ verbatim: true });
     expect(new Catalog([tool]).metadata()[0]?.inputs['other']).not.to.have.property('verbatim');
   });
 
-  it('are read as text up to 256 KiB together, the same text counted once', () => {
+  it('limits pipelines written as text to 256 KiB together, and counts equal texts once', () => {
     const text = (size: number, mark: string): string =>
       JSON.stringify({ id: 'n', goal: mark.repeat(size), tasks: [{ id: 't', tool: 'mock' }] });
     const calling = (texts: readonly string[]): object => ({

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
-import type { Check } from '../../lib/pipelines/check.js';
-import { KnownPipelines } from '../../lib/pipelines/validation-cache.js';
+import type { CheckResult } from '../../lib/pipelines/pipeline.js';
+import { ValidationCache } from '../../lib/pipelines/validation-cache.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 
@@ -12,57 +12,59 @@ const READER = {
   tasks: [{ id: 'a', tool: 'mock', inputs: { x: '{{pipeline.inputs.k}}' } }],
 };
 
-function pipelineOf(check: Check): Pipeline {
+function pipelineOf(check: CheckResult): Pipeline {
   if (!check.ok) throw new Error(JSON.stringify(check.problems));
   return check.pipeline;
 }
 
-describe('the pipelines that are known', () => {
-  it('are checked once for all who send the same (D8)', () => {
-    const known = new KnownPipelines(builtinCatalog());
-    const first = pipelineOf(known.ofValue(DEFINITION, {}));
+describe('ValidationCache', () => {
+  it('checks a definition once for all callers that send it (D8)', () => {
+    const known = new ValidationCache(builtinCatalog());
+    const first = pipelineOf(known.checkValue(DEFINITION, {}));
 
-    expect(pipelineOf(known.ofValue(structuredClone(DEFINITION), {}))).to.equal(first);
-    expect(pipelineOf(known.ofValue({ ...DEFINITION, goal: 'h' }, {})).definition.goal).to.equal('h');
+    expect(pipelineOf(known.checkValue(structuredClone(DEFINITION), {}))).to.equal(first);
+    expect(pipelineOf(known.checkValue({ ...DEFINITION, goal: 'h' }, {})).definition.goal).to.equal('h');
   });
 
-  it('are known as text and as objects apart: only text has lines', () => {
-    const known = new KnownPipelines(builtinCatalog());
+  it('caches texts and objects separately, because only texts have lines', () => {
+    const known = new ValidationCache(builtinCatalog());
     const text = JSON.stringify(DEFINITION);
-    const first = pipelineOf(known.ofText(text, {}));
+    const first = pipelineOf(known.checkText(text, {}));
 
-    expect(pipelineOf(known.ofText(text, {}))).to.equal(first);
-    expect(pipelineOf(known.ofValue(DEFINITION, {}))).not.to.equal(first);
+    expect(pipelineOf(known.checkText(text, {}))).to.equal(first);
+    expect(pipelineOf(known.checkValue(DEFINITION, {}))).not.to.equal(first);
   });
 
-  it('are good only with the same keys of inputs and session (D5, D9)', () => {
-    const known = new KnownPipelines(builtinCatalog());
-    const withInputs = pipelineOf(known.ofValue(READER, { inputs: { k: 1 } }));
+  it('reuses a result only for the same keys of inputs and session (D5, D9)', () => {
+    const known = new ValidationCache(builtinCatalog());
+    const withInputs = pipelineOf(known.checkValue(READER, { inputs: { k: 1 } }));
 
-    expect(known.ofValue(READER, {}).ok).to.equal(false);
-    expect(known.ofValue(READER, { inputs: { j: 1 } }).ok).to.equal(false);
-    expect(known.ofValue(READER, { session: { k: 1 } }).ok).to.equal(false);
-    expect(pipelineOf(known.ofValue(READER, { inputs: { k: 2 } }))).to.equal(withInputs);
+    expect(known.checkValue(READER, {}).ok).to.equal(false);
+    expect(known.checkValue(READER, { inputs: { j: 1 } }).ok).to.equal(false);
+    expect(known.checkValue(READER, { session: { k: 1 } }).ok).to.equal(false);
+    expect(pipelineOf(known.checkValue(READER, { inputs: { k: 2 } }))).to.equal(withInputs);
   });
 
-  it('are forgotten when later ones need the room, the first first', () => {
+  it('evicts the oldest entries when later ones need the memory', () => {
     const named = (id: string) => ({ ...DEFINITION, id });
-    const none = new KnownPipelines(builtinCatalog(), 0);
-    const { weight } = pipelineOf(none.ofValue(DEFINITION, {}));
-    const known = new KnownPipelines(builtinCatalog(), 2 * (weight + 2 * 200));
-    const first = pipelineOf(known.ofValue(named('p0'), {}));
-    expect(pipelineOf(known.ofValue(named('p0'), {}))).to.equal(first);
-    for (const id of ['p1', 'p2', 'p3']) known.ofValue(named(id), {});
-    const last = pipelineOf(known.ofValue(named('p3'), {}));
+    const none = new ValidationCache(builtinCatalog(), 0);
+    const { sizeBytes } = pipelineOf(none.checkValue(DEFINITION, {}));
+    const known = new ValidationCache(builtinCatalog(), 2 * (sizeBytes + 2 * 200));
+    const first = pipelineOf(known.checkValue(named('p0'), {}));
+    expect(pipelineOf(known.checkValue(named('p0'), {}))).to.equal(first);
+    for (const id of ['p1', 'p2', 'p3']) known.checkValue(named(id), {});
+    const last = pipelineOf(known.checkValue(named('p3'), {}));
 
-    expect(pipelineOf(known.ofValue(named('p3'), {}))).to.equal(last);
-    expect(pipelineOf(known.ofValue(named('p0'), {}))).not.to.equal(first);
-    expect(pipelineOf(none.ofValue(DEFINITION, {}))).not.to.equal(pipelineOf(none.ofValue(DEFINITION, {})));
+    expect(pipelineOf(known.checkValue(named('p3'), {}))).to.equal(last);
+    expect(pipelineOf(known.checkValue(named('p0'), {}))).not.to.equal(first);
+    expect(pipelineOf(none.checkValue(DEFINITION, {}))).not.to.equal(
+      pipelineOf(none.checkValue(DEFINITION, {})),
+    );
   });
 
-  it('may be shared by runs: each has its own outputs, and none changes the definition', async () => {
-    const known = new KnownPipelines(builtinCatalog());
-    const pipeline = pipelineOf(known.ofValue(READER, { inputs: { k: 1 } }));
+  it('returns pipelines that runs can share: each has its own outputs, and none changes the definition', async () => {
+    const known = new ValidationCache(builtinCatalog());
+    const pipeline = pipelineOf(known.checkValue(READER, { inputs: { k: 1 } }));
     const before = JSON.stringify(pipeline.definition);
     const executor = new LocalExecutor();
     const ids = await Promise.all([1, 2].map((k) => executor.submit({ pipeline, inputs: { k } })));

@@ -1,45 +1,48 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { layer, type Upstream } from '../../lib/pipelines/waves.js';
+import { computeWaves, type Upstream } from '../../lib/pipelines/waves.js';
 
 function graph(edges: Record<string, readonly string[]>): Upstream {
   return new Map(Object.entries(edges).map(([id, needs]) => [id, new Set(needs)]));
 }
 
-describe('layering tasks into waves (rule 1)', () => {
-  it('puts a task one wave after the last that it needs', () => {
-    expect(layer(graph({ d: ['b', 'a'], a: [], b: ['a'], c: ['a'], e: [] }))).to.deep.equal({
+describe('computeWaves (rule 1)', () => {
+  it('puts a task in the wave after the last task that it needs', () => {
+    expect(computeWaves(graph({ d: ['b', 'a'], a: [], b: ['a'], c: ['a'], e: [] }))).to.deep.equal({
       ok: true,
       waves: [['a', 'e'], ['b', 'c'], ['d']],
     });
   });
 
   it('keeps the declared order within a wave', () => {
-    expect(layer(graph({ z: [], m: [], a: [] }))).to.deep.equal({ ok: true, waves: [['z', 'm', 'a']] });
+    expect(computeWaves(graph({ z: [], m: [], a: [] }))).to.deep.equal({
+      ok: true,
+      waves: [['z', 'm', 'a']],
+    });
   });
 
-  it('reports a cycle as its path, without what only leads to it (D8)', () => {
-    expect(layer(graph({ x: ['a'], a: ['b'], b: ['c'], c: ['a'], ok: [] }))).to.deep.equal({
+  it('reports the path of a cycle, without tasks that only lead to it (D8)', () => {
+    expect(computeWaves(graph({ x: ['a'], a: ['b'], b: ['c'], c: ['a'], ok: [] }))).to.deep.equal({
       ok: false,
       cycle: ['a', 'b', 'c', 'a'],
     });
   });
 
-  it('takes a chain of 100,000 tasks', () => {
+  it('handles a chain of 100,000 tasks', () => {
     const chain = new Map(
       Array.from({ length: 100_000 }, (_, i) => [`t${i}`, new Set(i === 0 ? [] : [`t${i - 1}`])]),
     );
-    const layering = layer(chain);
+    const layering = computeWaves(chain);
     expect(layering.ok && layering.waves.length).to.equal(100_000);
   });
 
-  it('places every task once, each as early as its needs allow', () => {
+  it('puts every task in one wave, as early as its needs allow', () => {
     const edges = fc.array(fc.tuple(fc.nat(29), fc.nat(29)), { maxLength: 60 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), edges, (size, pairs) => {
         const upstream = new Map(Array.from({ length: size }, (_, i) => [`t${i}`, new Set<string>()]));
         for (const [a, b] of pairs) if (a < b && b < size) upstream.get(`t${b}`)?.add(`t${a}`);
-        const layering = layer(upstream);
+        const layering = computeWaves(upstream);
         if (!layering.ok) throw new Error('there is no cycle');
         const waveOf = new Map(
           layering.waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)),
@@ -54,13 +57,13 @@ describe('layering tasks into waves (rule 1)', () => {
     );
   });
 
-  it('finds a true cycle wherever one is', () => {
+  it('finds a real cycle in any graph that has one', () => {
     const edges = fc.array(fc.tuple(fc.nat(9), fc.nat(9)), { maxLength: 30 });
     fc.assert(
       fc.property(edges, (pairs) => {
         const upstream = new Map(Array.from({ length: 10 }, (_, i) => [`t${i}`, new Set<string>()]));
         for (const [a, b] of pairs) if (a !== b) upstream.get(`t${b}`)?.add(`t${a}`);
-        const layering = layer(upstream);
+        const layering = computeWaves(upstream);
         if (layering.ok) return;
         const { cycle } = layering;
         expect(cycle.at(0)).to.equal(cycle.at(-1));

@@ -2,37 +2,39 @@ import { expect } from 'chai';
 import { checkPipeline } from '../../lib/pipelines/check.js';
 import { checkPlanDefinition } from '../../lib/plans/check.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
+import { onlyProblem } from '../support/definitions/check-pipeline.js';
 import {
-  checkingPlan,
-  errorsIn,
-  fileOf,
-  keeping,
-  onlyProblem,
+  checkPlanText,
+  listErrors,
+  toFile,
+  matchingSubPipeline,
   pipelineWith,
-  planCodes,
-  planOf,
-  soundPlan,
-} from '../support/definitions/checking-plans.js';
+  formatPlanProblems,
+  wrapSubPipelines,
+  validPlan,
+} from '../support/definitions/check-plan.js';
 
 const catalog = builtinCatalog();
 const IDLE = { id: 'p', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] };
 
-describe('checking a plan (Plan, rule 3; D44)', () => {
-  it('takes a plan under its key or bare, as YAML, JSON or an object (D3, D44)', () => {
+describe('checkPlan (Plan, rule 3; D44)', () => {
+  it('accepts a plan under its key or bare, as YAML, JSON or an object (D3, D44)', () => {
     const definition = { id: 'spec', sub_pipelines: [{ id: 'a', pipeline: IDLE }] };
-    expect(checkingPlan(planOf('- {id: a, pipeline: {id: p, goal: g, tasks: [{id: t, tool: mock}]}}')).ok).to
-      .be.true;
+    expect(
+      checkPlanText(wrapSubPipelines('- {id: a, pipeline: {id: p, goal: g, tasks: [{id: t, tool: mock}]}}'))
+        .ok,
+    ).to.be.true;
     for (const value of [definition, { plan: definition }]) {
-      expect(checkingPlan(JSON.stringify(value)).ok, JSON.stringify(value)).to.be.true;
+      expect(checkPlanText(JSON.stringify(value)).ok, JSON.stringify(value)).to.be.true;
       expect(checkPlanDefinition(value, { catalog }).ok, JSON.stringify(value)).to.be.true;
     }
   });
 
-  it('gives the plan with its pipelines, in declared order, and who needs whom (Plan, rule 1)', () => {
-    const plan = soundPlan(
-      checkingPlan(
-        planOf(`
-${keeping('write', { reads: ['facts'], stores: ['text'] })}
+  it('returns the plan with its pipelines in declared order and their needs (Plan, rule 1)', () => {
+    const plan = validPlan(
+      checkPlanText(
+        wrapSubPipelines(`
+${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
 - id: collect
   stores: [facts, facts]
   inputs: [topic]
@@ -62,19 +64,19 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     expect(plan.warnings.map(({ code, path }) => `${code} at ${path}`)).to.deep.equal([
       'repeated_key at /plan/sub_pipelines/1/stores/1',
     ]);
-    expect(plan.weight).to.be.above(500);
+    expect(plan.sizeBytes).to.be.above(500);
   });
 
-  it('gives the statistics of the plan: order, waves, tasks, and who stores and reads each key', () => {
-    const text = planOf(
+  it('returns the statistics of the plan: order, waves, tasks, and the writers and readers of each key', () => {
+    const text = wrapSubPipelines(
       [
-        keeping('c', { reads: ['x', 'given'], stores: ['y'] }),
-        keeping('a', { stores: ['x'] }),
-        keeping('b', { reads: ['x'] }),
+        matchingSubPipeline('c', { reads: ['x', 'given'], stores: ['y'] }),
+        matchingSubPipeline('a', { stores: ['x'] }),
+        matchingSubPipeline('b', { reads: ['x'] }),
       ].join('\n'),
       '  goal: be counted\n  inputs: {i: 1}\n  plan_concurrency: 3\n',
     );
-    const check = checkingPlan(text, { session: { given: 1 } });
+    const check = checkPlanText(text, { session: { given: 1 } });
     expect(check.ok && check.statistics).to.deep.equal({
       id: 'spec',
       goal: 'be counted',
@@ -93,7 +95,7 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     });
   });
 
-  it('refuses a pipeline as what it is, and the pipeline check a plan', () => {
+  it('rejects a pipeline, as checkPipeline rejects a plan', () => {
     for (const value of [IDLE, { pipeline: IDLE }]) {
       expect(checkPlanDefinition(value, { catalog }).problems).to.deep.equal([
         {
@@ -105,7 +107,7 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
         },
       ]);
     }
-    const text = planOf(keeping('a', {}));
+    const text = wrapSubPipelines(matchingSubPipeline('a', {}));
     for (const plan of [text, text.replaceAll(/^plan:\n/g, '').replaceAll(/^ {2}/gm, '')]) {
       const [problem] = checkPipeline(plan, { catalog }).problems;
       expect(problem?.message).to.equal('this is a plan, not a pipeline');
@@ -113,22 +115,24 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     }
   });
 
-  it('holds the plan against the schema, in words of plans', () => {
-    const check = checkingPlan(
-      planOf('- {id: a, store: [x]}\n- {reads: x, pipeline: 1}\n- {id: 5}\n- {id: c d, stores: [""]}'),
+  it('validates the plan against the schema, with messages for plans', () => {
+    const check = checkPlanText(
+      wrapSubPipelines(
+        '- {id: a, store: [x]}\n- {reads: x, pipeline: 1}\n- {id: 5}\n- {id: c d, stores: [""]}',
+      ),
       { complete: false },
     );
-    expect(errorsIn(check).map(({ message, hint = '' }) => `${message} (${hint})`)).to.deep.equal([
+    expect(listErrors(check).map(({ message, hint = '' }) => `${message} (${hint})`)).to.deep.equal([
       'there is no field "store" here (did you mean "stores"?)',
       'sub-pipeline 2 has no "id" ()',
       '"reads" must be a list, not text (write reads: [x])',
       '"pipeline" must be a map, not 1 ()',
       '"id" must be text, not 5 ()',
-      '"c d" is no id (an id is letters, digits, _ and -, up to 128 of them, and starts with a letter or _; a plan may have dots in its own)',
+      '"c d" is not a valid id (an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a plan may also contain dots)',
       'entry 1 of "stores" must not be empty ()',
     ]);
     expect(
-      onlyProblem(checkingPlan(planOf(`- {id: a, reads: [""], pipeline: ${pipelineWith({})}}`))),
+      onlyProblem(checkPlanText(wrapSubPipelines(`- {id: a, reads: [""], pipeline: ${pipelineWith({})}}`))),
     ).to.include({
       code: 'invalid_value',
       message: 'entry 1 of "reads" must not be empty',
@@ -141,28 +145,31 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     );
   });
 
-  it('tells a pipeline that is no map once', () => {
+  it('reports a pipeline that is not a map once', () => {
     for (const pipeline of ['null', '1', '[]', 'text']) {
-      expect(planCodes(checkingPlan(planOf(`- {id: a, pipeline: ${pipeline}}`))), pipeline).to.deep.equal([
-        'wrong_type at /plan/sub_pipelines/0/pipeline',
-      ]);
+      expect(
+        formatPlanProblems(checkPlanText(wrapSubPipelines(`- {id: a, pipeline: ${pipeline}}`))),
+        pipeline,
+      ).to.deep.equal(['wrong_type at /plan/sub_pipelines/0/pipeline']);
     }
   });
 
-  it('says where each problem is, in the text and as a JSON pointer (D8)', () => {
-    expect(onlyProblem(checkingPlan(planOf(keeping('a', { reads: ['x'] }))))).to.deep.equal({
+  it('locates each problem by line and JSON pointer (D8)', () => {
+    expect(
+      onlyProblem(checkPlanText(wrapSubPipelines(matchingSubPipeline('a', { reads: ['x'] })))),
+    ).to.deep.equal({
       code: 'unsatisfied_read',
       message: 'no sub-pipeline stores "x", which "a" reads',
       path: '/plan/sub_pipelines/0/reads/0',
       severity: 'error',
       line: 4,
       column: 23,
-      hint: 'add it to the "stores" of the one that writes it, or give it as session',
+      hint: 'add it to the "stores" of the sub-pipeline that writes it, or pass it in the session',
     });
   });
 
-  it('tells the problems of an inline pipeline at their place in the plan', () => {
-    const text = planOf(`
+  it('locates the problems of an inline pipeline in the plan', () => {
+    const text = wrapSubPipelines(`
 - id: a
   pipeline:
     id: p
@@ -170,7 +177,7 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     tasks:
       - {id: t, tool: mok}
 `);
-    expect(onlyProblem(checkingPlan(text))).to.deep.equal({
+    expect(onlyProblem(checkPlanText(text))).to.deep.equal({
       code: 'unknown_tool',
       message: 'there is no tool "mok"',
       path: '/plan/sub_pipelines/0/pipeline/tasks/0/tool',
@@ -181,23 +188,23 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     });
   });
 
-  it('tells an unquoted template of an inline pipeline once, in better words', () => {
-    const text = planOf(
+  it('reports an unquoted template of an inline pipeline once, with the clearer message', () => {
+    const text = wrapSubPipelines(
       '- id: a\n  pipeline:\n    id: p\n    goal: g\n    tasks: [{id: t, tool: mock, timeout: {{x.output}}}]',
     );
-    expect(planCodes(checkingPlan(text))).to.deep.equal([
+    expect(formatPlanProblems(checkPlanText(text))).to.deep.equal([
       'unquoted_template at /plan/sub_pipelines/0/pipeline/tasks/0/timeout',
     ]);
-    expect(planCodes(checkingPlan(planOf(`- {id: {{x}}, pipeline: ${pipelineWith({})}}`)))).to.deep.equal([
-      'unquoted_template at /plan/sub_pipelines/0/id',
-    ]);
+    expect(
+      formatPlanProblems(checkPlanText(wrapSubPipelines(`- {id: {{x}}, pipeline: ${pipelineWith({})}}`))),
+    ).to.deep.equal(['unquoted_template at /plan/sub_pipelines/0/id']);
   });
 
-  it('tells the problems of a file at their place in that file', () => {
+  it('locates the problems of a file in that file', () => {
     const pipelines = new Map([
-      ['b', fileOf('pipeline:\n  id: p\n  goal: g\n  tasks:\n    - {id: t, tool: mok}')],
+      ['b', toFile('pipeline:\n  id: p\n  goal: g\n  tasks:\n    - {id: t, tool: mok}')],
     ]);
-    expect(onlyProblem(checkingPlan(planOf('- {id: b}'), { pipelines }))).to.deep.equal({
+    expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: b}'), { pipelines }))).to.deep.equal({
       code: 'unknown_tool',
       message: 'there is no tool "mok"',
       path: '/pipeline/tasks/0/tool',
@@ -207,15 +214,15 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
       file: 'b.yaml',
       hint: 'did you mean "mock"?',
     });
-    const broken = new Map([['b', fileOf('a: [')]]);
-    expect(onlyProblem(checkingPlan(planOf('- {id: b}'), { pipelines: broken }))).to.include({
+    const broken = new Map([['b', toFile('a: [')]]);
+    expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: b}'), { pipelines: broken }))).to.include({
       code: 'syntax',
       file: 'b.yaml',
       line: 1,
     });
   });
 
-  it('tells the problems of a pipeline given beside the plan with a pointer to it', () => {
+  it('locates the problems of a submitted pipeline with a JSON pointer to it', () => {
     const value = { ...IDLE, tasks: [{ id: 't', tool: 'mok' }] };
     const check = checkPlanDefinition(
       { id: 'p', sub_pipelines: [{ id: 'b' }, { id: 'c' }] },
@@ -245,44 +252,44 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     ]);
   });
 
-  it('warns of pipelines given beside the plan that nobody takes', () => {
+  it('warns of submitted pipelines that no sub-pipeline uses', () => {
     const pipelines = new Map([
       ['a', { value: IDLE }],
       ['bb', { value: IDLE }],
     ]);
-    const check = checkingPlan(
-      planOf(`- {id: a, pipeline: ${pipelineWith({})}}\n- {id: b, pipeline: ${pipelineWith({})}}`),
+    const check = checkPlanText(
+      wrapSubPipelines(`- {id: a, pipeline: ${pipelineWith({})}}\n- {id: b, pipeline: ${pipelineWith({})}}`),
       {
         pipelines,
       },
     );
     expect(check.ok).to.be.true;
     expect(check.problems.map(({ path, message, hint }) => [path, message, hint])).to.deep.equal([
-      ['/pipelines/a', 'the pipeline given for "a" is not used: the plan has one of its own', undefined],
+      ['/pipelines/a', 'the submitted pipeline "a" is not used: the plan contains that pipeline', undefined],
       [
         '/pipelines/bb',
-        'a pipeline is given for "bb", which is no sub-pipeline of the plan',
+        'the submitted pipeline "bb" is not used: the plan has no sub-pipeline of that id',
         'did you mean "b"?',
       ],
     ]);
   });
 
-  it('takes a pipeline given beside the plan for the first of two sub-pipelines with one id', () => {
+  it('uses a submitted pipeline for the first of two sub-pipelines with the same id', () => {
     const pipelines = new Map([['a', { value: IDLE }]]);
-    const text = planOf(`- {id: a}\n- {id: a, pipeline: ${pipelineWith({})}}`);
-    expect(planCodes(checkingPlan(text, { pipelines }))).to.deep.equal([
+    const text = wrapSubPipelines(`- {id: a}\n- {id: a, pipeline: ${pipelineWith({})}}`);
+    expect(formatPlanProblems(checkPlanText(text, { pipelines }))).to.deep.equal([
       'duplicate_sub_pipeline at /plan/sub_pipelines/1/id',
     ]);
   });
 
-  it('wants every pipeline at hand, or warns of those that were not compared', () => {
-    const text = planOf(`- {id: a, file: sub/a.yaml, stores: [x]}\n- {id: b, reads: [x]}`);
-    expect(planCodes(checkingPlan(text))).to.deep.equal([
+  it('requires every pipeline, or warns of those that were not compared', () => {
+    const text = wrapSubPipelines(`- {id: a, file: sub/a.yaml, stores: [x]}\n- {id: b, reads: [x]}`);
+    expect(formatPlanProblems(checkPlanText(text))).to.deep.equal([
       'missing_pipeline at /plan/sub_pipelines/0/file',
       'missing_pipeline at /plan/sub_pipelines/1',
     ]);
-    const check = checkingPlan(text, { complete: false });
-    expect(planCodes(check)).to.deep.equal([
+    const check = checkPlanText(text, { complete: false });
+    expect(formatPlanProblems(check)).to.deep.equal([
       'warning: missing_pipeline at /plan/sub_pipelines/0/file',
       'warning: missing_pipeline at /plan/sub_pipelines/1',
     ]);
@@ -290,21 +297,21 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     expect(check.ok && check.statistics.order).to.deep.equal(['a', 'b']);
   });
 
-  it('tells why a pipeline could not be had', () => {
+  it('reports why a pipeline is missing', () => {
     const pipelines = new Map([['a', { missing: { message: 'it has gone', hint: 'look for it' } }]]);
-    expect(onlyProblem(checkingPlan(planOf('- {id: a}'), { pipelines }))).to.include({
+    expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: a}'), { pipelines }))).to.include({
       code: 'missing_pipeline',
       message: 'it has gone',
       hint: 'look for it',
     });
-    expect(onlyProblem(checkingPlan(planOf('- {id: a}'), { pipelines, complete: false })).message).to.equal(
-      'sub-pipeline "a" was not compared with its pipeline: it has gone',
-    );
+    expect(
+      onlyProblem(checkPlanText(wrapSubPipelines('- {id: a}'), { pipelines, complete: false })).message,
+    ).to.equal('sub-pipeline "a" was not compared with its pipeline: it has gone');
   });
 
-  it('refuses file and pipeline both (D44)', () => {
+  it('rejects a sub-pipeline with both file and pipeline (D44)', () => {
     expect(
-      onlyProblem(checkingPlan(planOf(`- {id: a, file: a.yaml, pipeline: ${pipelineWith({})}}`))),
+      onlyProblem(checkPlanText(wrapSubPipelines(`- {id: a, file: a.yaml, pipeline: ${pipelineWith({})}}`))),
     ).to.include({
       code: 'invalid_value',
       message: 'sub-pipeline "a" has both "file" and "pipeline"',
@@ -312,63 +319,65 @@ ${keeping('write', { reads: ['facts'], stores: ['text'] })}
     });
   });
 
-  it('refuses a plan as a sub-pipeline, inline, in a file or given, however deep they nest', () => {
+  it('rejects a plan as a sub-pipeline, whether inline, in a file or submitted, at any depth', () => {
     let nested: unknown = IDLE;
     for (let level = 0; level < 12; level++) {
       nested = { plan: { id: `level${level}`, sub_pipelines: [{ id: 'a', pipeline: nested }] } };
     }
     const levels = checkPlanDefinition(nested, { catalog });
-    expect(planCodes(levels)).to.deep.equal(['nested_plan at /plan/sub_pipelines/0/pipeline']);
-    expect(planCodes(checkingPlan(JSON.stringify(nested)))).to.deep.equal(planCodes(levels));
-    const text = planOf('- {id: a, file: x.yaml}\n- {id: b}');
+    expect(formatPlanProblems(levels)).to.deep.equal(['nested_plan at /plan/sub_pipelines/0/pipeline']);
+    expect(formatPlanProblems(checkPlanText(JSON.stringify(nested)))).to.deep.equal(
+      formatPlanProblems(levels),
+    );
+    const text = wrapSubPipelines('- {id: a, file: x.yaml}\n- {id: b}');
     const pipelines = new Map([
-      ['a', fileOf(text, 'x.yaml')],
+      ['a', toFile(text, 'x.yaml')],
       ['b', { value: nested }],
     ]);
-    expect(planCodes(checkingPlan(text, { pipelines }))).to.deep.equal([
+    expect(formatPlanProblems(checkPlanText(text, { pipelines }))).to.deep.equal([
       'nested_plan at /plan/sub_pipelines/0/file',
       'nested_plan at /plan/sub_pipelines/1',
     ]);
   });
 
-  it('refuses plans that nest deeper than any definition may, without falling over', () => {
+  it('rejects plans that are nested deeper than the limit without overflowing the stack', () => {
     const deep = '{"sub_pipelines":[{"id":"a","pipeline":'.repeat(5000);
-    expect(planCodes(checkingPlan(deep))).to.deep.equal(['too_deep at ']);
+    expect(formatPlanProblems(checkPlanText(deep))).to.deep.equal(['too_deep at ']);
   });
 
-  it('holds a broken pipeline against what the plan and the run give it, as far as that goes', () => {
+  it('checks an invalid pipeline against the values of the plan and the run as far as possible', () => {
     const broken = pipelineWith({ reads: ['declared', 'given', 'neither'] }).replace('mock', 'mok');
-    const text = planOf(
-      `- {id: b, reads: [declared], pipeline: ${broken}}\n${keeping('a', { stores: ['declared'] })}`,
+    const text = wrapSubPipelines(
+      `- {id: b, reads: [declared], pipeline: ${broken}}\n${matchingSubPipeline('a', { stores: ['declared'] })}`,
     );
-    expect(planCodes(checkingPlan(text, { session: { given: 1 } }))).to.deep.equal([
+    expect(formatPlanProblems(checkPlanText(text, { session: { given: 1 } }))).to.deep.equal([
       'unknown_tool at /plan/sub_pipelines/0/pipeline/tasks/0/tool',
       'warning: session_never_stored at /plan/sub_pipelines/0/pipeline/tasks/2/inputs/x',
     ]);
   });
 
-  it('gives each pipeline the inputs that are handed on to it, and no others', () => {
+  it('lets each pipeline read only the inputs that the plan passes to it', () => {
     const reading = (inputs: string) =>
-      planOf(
+      wrapSubPipelines(
         `- {id: a${inputs}, pipeline: {id: p, goal: g, tasks: [{id: t, tool: mock, inputs: {x: "{{pipeline.inputs.topic}}"}}]}}`,
         '  inputs: {topic: tea}\n',
       );
-    expect(checkingPlan(reading(', inputs: [topic]')).ok).to.be.true;
-    const problem = onlyProblem(checkingPlan(reading('')));
+    expect(checkPlanText(reading(', inputs: [topic]')).ok).to.be.true;
+    const problem = onlyProblem(checkPlanText(reading('')));
     expect(problem.code).to.equal('unknown_reference');
     expect(problem.hint).to.equal(
-      'give it a default under "inputs", or hand it on: name it in the "inputs" of sub-pipeline "a"',
+      'give it a default under "inputs", or pass it in the "inputs" of sub-pipeline "a"',
     );
   });
 
-  it('puts errors before warnings, and the plan before its files', () => {
+  it('sorts errors before warnings, and the plan before its files', () => {
     const pipelines = new Map([
-      ['a', fileOf('id: p\ngoal: g\ntasks:\n- {id: t, tool: mok}\n- {id: t2, tool: mok}', 'a.yaml')],
+      ['a', toFile('id: p\ngoal: g\ntasks:\n- {id: t, tool: mok}\n- {id: t2, tool: mok}', 'a.yaml')],
     ]);
-    const text = planOf(
+    const text = wrapSubPipelines(
       `- {id: a}\n- {id: b, stores: [x, x], pipeline: ${pipelineWith({ stores: ['x'] })}}\n- {id: b, pipeline: {}}`,
     );
-    const check = checkingPlan(text, { pipelines });
+    const check = checkPlanText(text, { pipelines });
     expect(
       check.problems.map(({ file = 'plan', severity, line }) => `${severity} ${file} ${line}`),
     ).to.deep.equal(['error plan 6', 'error plan 6', 'error a.yaml 4', 'error a.yaml 5', 'warning plan 5']);

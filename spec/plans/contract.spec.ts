@@ -2,18 +2,18 @@ import { expect } from 'chai';
 import type { Problem } from '../../lib/definition/problem.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
+import { onlyProblem } from '../support/definitions/check-pipeline.js';
 import {
-  checkingPlan,
-  fileOf,
-  keeping,
-  onlyProblem,
-  planCodes,
-  planOf,
-} from '../support/definitions/checking-plans.js';
+  checkPlanText,
+  toFile,
+  matchingSubPipeline,
+  formatPlanProblems,
+  wrapSubPipelines,
+} from '../support/definitions/check-plan.js';
 
-/** The one problem of a sub-pipeline `b` that says this of itself, with this pipeline, beside these others. */
+/** Returns the only problem of a sub-pipeline `b` with these fields and this pipeline, beside these others. */
 function problemOf(says: string, pipeline: string, others = ''): Problem {
-  return onlyProblem(checkingPlan(planOf(`- {id: b${says}, pipeline: ${pipeline}}\n${others}`)));
+  return onlyProblem(checkPlanText(wrapSubPipelines(`- {id: b${says}, pipeline: ${pipeline}}\n${others}`)));
 }
 
 function pipelineOf(tasks: string, fields = ''): string {
@@ -22,11 +22,11 @@ function pipelineOf(tasks: string, fields = ''): string {
 
 const STORE = (key: string, id = 's') => `{id: ${id}, tool: store, inputs: {key: "${key}", value: 1}}`;
 const READ = (template: string) => `{id: r, tool: mock, inputs: {x: "${template}"}}`;
-const WRITER = keeping('a', { stores: ['x'] });
+const WRITER = matchingSubPipeline('a', { stores: ['x'] });
 
-describe('comparing a sub-pipeline with its pipeline (D46)', () => {
-  describe('what it stores', () => {
-    it('must be declared, and the task that stores it is named, with its file', () => {
+describe('checkContract (D46)', () => {
+  describe('a key that the pipeline stores', () => {
+    it('must be declared; the message names the storing task and its file', () => {
       expect(
         problemOf(
           ', stores: [x]',
@@ -37,39 +37,41 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       ).to.deep.include({
         code: 'undeclared_store',
         severity: 'error',
-        message: 'sub-pipeline "b" stores "y" without declaring it: task "t1" does',
+        message: 'task "t1" stores "y", which sub-pipeline "b" does not declare',
         path: '/plan/sub_pipelines/0/stores',
         hint: 'add "y" to its "stores"',
       });
-      const pipelines = new Map([['b', fileOf(pipelineOf(STORE('y')), 'sub/b.yaml')]]);
-      const problem = onlyProblem(checkingPlan(planOf('- {id: b, file: sub/b.yaml}'), { pipelines }));
+      const pipelines = new Map([['b', toFile(pipelineOf(STORE('y')), 'sub/b.yaml')]]);
+      const problem = onlyProblem(
+        checkPlanText(wrapSubPipelines('- {id: b, file: sub/b.yaml}'), { pipelines }),
+      );
       expect(problem).to.deep.include({
-        message: 'sub-pipeline "b" stores "y" without declaring it: task "s" of sub/b.yaml does',
+        message: 'task "s" of sub/b.yaml stores "y", which sub-pipeline "b" does not declare',
         path: '/plan/sub_pipelines/0',
         line: 4,
       });
       expect(problem.file).to.equal(undefined);
     });
 
-    it('must not be what another declares', () => {
+    it('must not be declared by another sub-pipeline', () => {
       expect(problemOf('', pipelineOf(STORE('x')), WRITER).hint).to.equal(
-        'sub-pipeline "a" stores it: let task "s" store under another key',
+        'sub-pipeline "a" stores it already: use another key in task "s"',
       );
     });
 
-    it('must be stored, when all tools are known to store nothing else', () => {
+    it('must be stored when it is declared and no custom tool could store it', () => {
       expect(problemOf(', stores: [x]', pipelineOf('{id: t, tool: mock}'))).to.deep.include({
         code: 'never_stored',
         severity: 'error',
         message: 'sub-pipeline "b" never stores "x"',
         path: '/plan/sub_pipelines/0/stores/0',
-        hint: 'take it out of "stores", or store it with a store task',
+        hint: 'remove it from "stores", or store it with a store task',
       });
     });
 
-    it('suggests the key that is stored without being declared', () => {
-      const check = checkingPlan(
-        planOf(`- {id: b, stores: [summary], pipeline: ${pipelineOf(STORE('sumary'))}}`),
+    it('is suggested when the declared key is never stored', () => {
+      const check = checkPlanText(
+        wrapSubPipelines(`- {id: b, stores: [summary], pipeline: ${pipelineOf(STORE('sumary'))}}`),
       );
       expect(check.problems.map(({ code, hint }) => `${code}: ${hint}`)).to.deep.equal([
         'undeclared_store: add "sumary" to its "stores"',
@@ -77,26 +79,29 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       ]);
     });
 
-    it("may be stored under a templated key, or by a tool of one's own: then not storing it is a warning", () => {
+    it('may be stored under a templated key or by a custom tool: a missing store is then a warning', () => {
       const own = defineTool({ name: 'own', description: 'may store', inputs: {}, run: () => null });
       const catalog = builtinCatalog().with([own]);
       for (const task of [STORE('{{pipeline.goal}}'), '{id: o, tool: own}']) {
-        const check = checkingPlan(planOf(`- {id: b, stores: [x], pipeline: ${pipelineOf(task)}}`), {
-          catalog,
-        });
-        expect(planCodes(check), task).to.deep.equal([
+        const check = checkPlanText(
+          wrapSubPipelines(`- {id: b, stores: [x], pipeline: ${pipelineOf(task)}}`),
+          {
+            catalog,
+          },
+        );
+        expect(formatPlanProblems(check), task).to.deep.equal([
           'warning: never_stored at /plan/sub_pipelines/0/stores/0',
         ]);
       }
     });
   });
 
-  describe('what it reads from the session', () => {
-    it('must be declared when another stores it: the order would be chance', () => {
+  describe('a session key that the pipeline reads', () => {
+    it('must be declared when another stores it, because the order would be left to chance', () => {
       expect(problemOf('', pipelineOf(READ('{{session.x}}')), WRITER)).to.deep.include({
         code: 'undeclared_read',
         severity: 'error',
-        message: 'sub-pipeline "b" reads session key "x" without declaring it: task "r"',
+        message: 'sub-pipeline "b" reads session key "x" without declaring it (in task "r")',
         path: '/plan/sub_pipelines/0',
         hint: 'add "x" to its "reads", so that it runs after "a", which stores it',
       });
@@ -106,38 +111,42 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       expect(problemOf('', pipelineOf(overList), WRITER).code).to.equal('undeclared_read');
     });
 
-    it('is a warning when nobody stores it, told once', () => {
+    it('causes one warning when no sub-pipeline stores it', () => {
       expect(problemOf('', pipelineOf(READ('{{session.x}} {{session.x}}')))).to.deep.include({
         code: 'undeclared_read',
         severity: 'warning',
-        hint: 'nothing in the plan stores it: give it as session, or give a value: {{session.x ?? null}}',
+        hint: 'nothing in the plan stores it: pass it in the session, or add a fallback: {{session.x ?? null}}',
       });
     });
 
-    it('is a warning when there is a value to fall back on, that would be taken by chance', () => {
-      const check = checkingPlan(
-        planOf(`- {id: b, pipeline: ${pipelineOf(READ('{{session.x ?? 1}}'))}}\n${WRITER}`),
+    it('causes a warning when a fallback would be used by chance', () => {
+      const check = checkPlanText(
+        wrapSubPipelines(`- {id: b, pipeline: ${pipelineOf(READ('{{session.x ?? 1}}'))}}\n${WRITER}`),
       );
-      expect(planCodes(check)).to.deep.equal(['warning: undeclared_read at /plan/sub_pipelines/0']);
+      expect(formatPlanProblems(check)).to.deep.equal(['warning: undeclared_read at /plan/sub_pipelines/0']);
     });
 
-    it("is none of the plan's business when a task may have stored it under a templated key", () => {
+    it('causes no warning when a task may have stored it under a templated key', () => {
       const tasks = `${STORE('{{pipeline.goal}}')}, ${READ('{{session.x}}')}`;
-      expect(checkingPlan(planOf(`- {id: b, pipeline: ${pipelineOf(tasks)}}`)).problems).to.deep.equal([]);
+      expect(
+        checkPlanText(wrapSubPipelines(`- {id: b, pipeline: ${pipelineOf(tasks)}}`)).problems,
+      ).to.deep.equal([]);
       expect(problemOf('', pipelineOf(tasks), WRITER)).to.include({
         code: 'undeclared_read',
         severity: 'error',
       });
     });
 
-    it('needs no declaration when it is given, stored by itself before, or has a value to fall back on', () => {
-      const quiet = (pipeline: string) => planOf(`- {id: b, pipeline: ${pipeline}}`);
+    it('needs no declaration when the run provides it, the pipeline stored it before, or it has a fallback', () => {
+      const quiet = (pipeline: string) => wrapSubPipelines(`- {id: b, pipeline: ${pipeline}}`);
       expect(
-        checkingPlan(quiet(pipelineOf(READ('{{session.x}}'))), { session: { x: 1 } }).problems,
+        checkPlanText(quiet(pipelineOf(READ('{{session.x}}'))), { session: { x: 1 } }).problems,
       ).to.deep.equal([]);
-      expect(checkingPlan(quiet(pipelineOf(READ('{{session.x ?? 1}}')))).problems).to.deep.equal([]);
+      expect(checkPlanText(quiet(pipelineOf(READ('{{session.x ?? 1}}')))).problems).to.deep.equal([]);
       const own = pipelineOf(`${STORE('x')}, {id: r, tool: mock, await: [s], inputs: {x: "{{session.x}}"}}`);
-      expect(checkingPlan(planOf(`- {id: b, stores: [x], pipeline: ${own}}`)).problems).to.deep.equal([]);
+      expect(
+        checkPlanText(wrapSubPipelines(`- {id: b, stores: [x], pipeline: ${own}}`)).problems,
+      ).to.deep.equal([]);
     });
 
     it('must be declared when the pipeline lists it in its own "reads" (D3)', () => {
@@ -146,37 +155,39 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       const using = pipelineOf(READ('{{session.x}}'), ', reads: [x]');
       expect(problemOf('', using, WRITER)).to.deep.include({ code: 'undeclared_read', severity: 'error' });
       expect(
-        checkingPlan(planOf(`- {id: b, reads: [x], pipeline: ${using}}\n${WRITER}`)).problems,
+        checkPlanText(wrapSubPipelines(`- {id: b, reads: [x], pipeline: ${using}}\n${WRITER}`)).problems,
       ).to.deep.equal([]);
       expect(problemOf('', listing)).to.deep.include({ code: 'undeclared_read', severity: 'warning' });
       expect(
-        checkingPlan(planOf(`- {id: b, reads: [x], pipeline: ${listing}}\n${WRITER}`)).problems,
+        checkPlanText(wrapSubPipelines(`- {id: b, reads: [x], pipeline: ${listing}}\n${WRITER}`)).problems,
       ).to.deep.equal([]);
     });
 
-    it('will not be there when the "reads" of the pipeline leaves out what the plan hands on (D3, D45)', () => {
+    it('causes a warning when the "reads" of the pipeline omits a key that the plan declares (D3, D45)', () => {
       const limited = pipelineOf(READ('{{session.x}}'), ', reads: [y]');
-      const check = checkingPlan(planOf(`- {id: b, reads: [x, y], pipeline: ${limited}}\n${WRITER}`), {
-        session: { y: 1 },
-      });
+      const check = checkPlanText(
+        wrapSubPipelines(`- {id: b, reads: [x, y], pipeline: ${limited}}\n${WRITER}`),
+        {
+          session: { y: 1 },
+        },
+      );
       expect(onlyProblem(check)).to.deep.include({
         code: 'hidden_read',
         severity: 'warning',
-        message:
-          'task "r" reads session key "x", which the "reads" of its pipeline leaves out: it will not be there',
+        message: 'task "r" reads session key "x", but cannot see it: the "reads" of its pipeline omits it',
         path: '/plan/sub_pipelines/0/reads/0',
       });
     });
   });
 
-  describe('what it is handed', () => {
-    it('must be an input that it declares or reads', () => {
+  describe('an input that the plan passes', () => {
+    it('must be declared or read by the pipeline', () => {
       const pipeline = pipelineOf(READ('{{pipeline.inputs.read}}'), ', inputs: {declared: 1}');
-      const text = planOf(
+      const text = wrapSubPipelines(
         `- {id: b, inputs: [read, declared, dclared], pipeline: ${pipeline}}`,
         '  inputs: {read: 1, declared: 1, dclared: 1}\n',
       );
-      expect(onlyProblem(checkingPlan(text))).to.deep.include({
+      expect(onlyProblem(checkPlanText(text))).to.deep.include({
         code: 'unknown_input',
         severity: 'error',
         message: 'the pipeline of sub-pipeline "b" neither declares nor reads the input "dclared"',
@@ -185,32 +196,34 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       });
     });
 
-    it('is no params: all must have a default', () => {
+    it('cannot be a param: all params need a default', () => {
       const params =
         ', params: {topic: {type: string}, size: {type: integer, default: 1}, none: {default: null}}';
       expect(problemOf('', pipelineOf('{id: t, tool: mock}', params))).to.deep.include({
         code: 'missing_param',
         severity: 'error',
-        message: 'param "topic" of sub-pipeline "b" has no default, and a plan gives no params',
+        message: 'param "topic" of sub-pipeline "b" has no default, and a plan passes no params',
         path: '/plan/sub_pipelines/0',
       });
     });
   });
 
-  describe('what a pipeline does that stands within a task (D49)', () => {
+  describe('an inline pipeline of a task (D49)', () => {
     const calling = (nested: string, more = '') =>
       `{id: call, tool: run_pipeline, inputs: {pipeline: ${nested}${more}}}`;
-    /** The problems of `b` that runs this within a task, beside `a` that stores `x`. */
+    /** Returns the problems of `b`, which runs this inline pipeline in a task, beside `a`, which stores `x`. */
     const codesOf = (nested: string, more = '', says = '') =>
-      planCodes(
-        checkingPlan(planOf(`- {id: b${says}, pipeline: ${pipelineOf(calling(nested, more))}}\n${WRITER}`)),
+      formatPlanProblems(
+        checkPlanText(
+          wrapSubPipelines(`- {id: b${says}, pipeline: ${pipelineOf(calling(nested, more))}}\n${WRITER}`),
+        ),
       );
 
-    it('counts as stored by the task, which is named', () => {
+    it('has its stores attributed to the task', () => {
       expect(problemOf('', pipelineOf(calling(pipelineOf(STORE('y')))))).to.deep.include({
         code: 'undeclared_store',
         severity: 'error',
-        message: 'sub-pipeline "b" stores "y" without declaring it: task "call" does',
+        message: 'task "call" stores "y", which sub-pipeline "b" does not declare',
         path: '/plan/sub_pipelines/0',
       });
       expect(codesOf(pipelineOf(STORE('y')), '', ', stores: [y]')).to.deep.equal([]);
@@ -220,11 +233,11 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       });
     });
 
-    it('counts as read by the task, which is named', () => {
+    it('has its reads attributed to the task', () => {
       expect(problemOf('', pipelineOf(calling(pipelineOf(READ('{{session.x}}')))), WRITER)).to.deep.include({
         code: 'undeclared_read',
         severity: 'error',
-        message: 'sub-pipeline "b" reads session key "x" without declaring it: task "call"',
+        message: 'sub-pipeline "b" reads session key "x" without declaring it (in task "call")',
       });
       expect(codesOf(pipelineOf(READ('{{session.x}}')), '', ', reads: [x]')).to.deep.equal([]);
       expect(codesOf(pipelineOf(READ('{{session.x ?? 1}}')))).to.deep.equal([
@@ -232,7 +245,7 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       ]);
     });
 
-    it('counts however deep it stands', () => {
+    it('is considered at any depth', () => {
       const deep = pipelineOf(calling(pipelineOf(`${STORE('y')}, ${READ('{{session.x}}')}`)));
       expect(codesOf(deep)).to.deep.equal([
         'undeclared_store at /plan/sub_pipelines/0',
@@ -240,12 +253,12 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       ]);
     });
 
-    it('counts where it is a text that holds no template', () => {
+    it('is considered when it is a text without templates', () => {
       const text = JSON.stringify(`{id: n, goal: g, tasks: [${STORE('y').replaceAll('"', '')}]}`);
       expect(codesOf(text)).to.deep.equal(['undeclared_store at /plan/sub_pipelines/0']);
     });
 
-    it('does not count as read where the call gives the key, or may give it', () => {
+    it('needs no declaration for keys that the call passes or may pass', () => {
       const reading = pipelineOf(READ('{{session.x}}'));
       expect(codesOf(reading, ', session: {x: 1}')).to.deep.equal([]);
       expect(codesOf(reading, ', session: {y: 1}')).to.deep.equal([
@@ -256,16 +269,18 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       ]);
     });
 
-    it('does not count as read where it is stored before, by the nested pipeline or the one around it', () => {
+    it('needs no declaration for keys that it or the enclosing pipeline stored before', () => {
       const reading = '{id: r, tool: mock, await: [s], inputs: {x: "{{session.y}}"}}';
       expect(codesOf(pipelineOf(`${STORE('y')}, ${reading}`), '', ', stores: [y]')).to.deep.equal([]);
       const around = `${STORE('y')}, {id: call, tool: run_pipeline, await: [s], inputs: {pipeline: ${pipelineOf(READ('{{session.y}}'))}}}`;
       expect(
-        planCodes(checkingPlan(planOf(`- {id: b, stores: [y], pipeline: ${pipelineOf(around)}}`))),
+        formatPlanProblems(
+          checkPlanText(wrapSubPipelines(`- {id: b, stores: [y], pipeline: ${pipelineOf(around)}}`)),
+        ),
       ).to.deep.equal([]);
     });
 
-    it('is bounded by its own "reads", and not by those of the pipeline around it (D3)', () => {
+    it('is limited by its own "reads", not by those of the enclosing pipeline (D3)', () => {
       expect(codesOf(pipelineOf(READ('{{session.x}}'), ', reads: [y]'))).to.deep.equal([
         'warning: undeclared_read at /plan/sub_pipelines/0',
       ]);
@@ -274,11 +289,11 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       ]);
       const limited = pipelineOf(calling(pipelineOf(READ('{{session.x}}'))), ', reads: []');
       expect(
-        checkingPlan(planOf(`- {id: b, reads: [x], pipeline: ${limited}}\n${WRITER}`)).problems,
+        checkPlanText(wrapSubPipelines(`- {id: b, reads: [x], pipeline: ${limited}}\n${WRITER}`)).problems,
       ).to.deep.equal([]);
     });
 
-    it('is not known where its text is: then not storing a key is a warning, and reading it none of the plan', () => {
+    it('causes only a warning for a key that is never stored when it is unknown before the run', () => {
       const calls = [
         '{id: call, tool: run_pipeline, inputs: {file: c.yaml}}',
         calling('"{{pipeline.goal}}"'),
@@ -287,19 +302,21 @@ describe('comparing a sub-pipeline with its pipeline (D46)', () => {
       ];
       for (const call of calls) {
         const reading = '{id: r, tool: mock, await: [call], inputs: {x: "{{session.z}}"}}';
-        const check = checkingPlan(
-          planOf(`- {id: b, stores: [y], pipeline: ${pipelineOf(`${call}, ${reading}`)}}`),
+        const check = checkPlanText(
+          wrapSubPipelines(`- {id: b, stores: [y], pipeline: ${pipelineOf(`${call}, ${reading}`)}}`),
         );
-        expect(planCodes(check), call).to.deep.equal([
+        expect(formatPlanProblems(check), call).to.deep.equal([
           'warning: never_stored at /plan/sub_pipelines/0/stores/0',
         ]);
       }
     });
   });
 
-  it('is left out for a sub-pipeline with fields that are not in order', () => {
+  it('skips a sub-pipeline with invalid fields', () => {
     expect(
-      planCodes(checkingPlan(planOf(`- {id: b, store: [x], pipeline: ${pipelineOf(STORE('x'))}}`))),
+      formatPlanProblems(
+        checkPlanText(wrapSubPipelines(`- {id: b, store: [x], pipeline: ${pipelineOf(STORE('x'))}}`)),
+      ),
     ).to.deep.equal(['unknown_field at /plan/sub_pipelines/0/store']);
   });
 });

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { checkPlanDefinition } from '../../lib/plans/check.js';
-import { planDot, type PlanGraph, planGraphOf, planMermaid, planText } from '../../lib/plans/graph.js';
+import {
+  renderPlanDot,
+  type PlanGraph,
+  createPlanGraph,
+  renderPlanMermaid,
+  renderPlanText,
+} from '../../lib/plans/graph.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 
 const PLAN = `
@@ -17,15 +23,15 @@ sub_pipelines:
       {id: t, tool: store, inputs: {key: figures, value: "{{session.texts}}"}}]}}
 `;
 
-describe('the graph of a plan', () => {
+describe('The graph of a plan', () => {
   let graph: PlanGraph;
   before(() => {
     const check = checkPlanDefinition(parse(PLAN), { catalog: builtinCatalog(), session: { since: 1 } });
     if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
-    graph = planGraphOf(check.plan);
+    graph = createPlanGraph(check.plan);
   });
 
-  it('holds the waves of sub-pipelines, with how many tasks each has', () => {
+  it('contains the waves of sub-pipelines with their task counts', () => {
     expect(graph.waves).to.deep.equal([
       [{ id: 'ingest', tasks: 2 }],
       [{ id: 'figures', tasks: 1 }],
@@ -33,7 +39,7 @@ describe('the graph of a plan', () => {
     ]);
   });
 
-  it('has an arrow from who stores to who reads, with the keys; none for what was given (Plan, rule 1)', () => {
+  it('has edges from writers to readers with their keys, and none for keys of the session (Plan, rule 1)', () => {
     expect(graph.edges).to.have.deep.members([
       { from: 'ingest', to: 'report', keys: ['texts', 'words'] },
       { from: 'figures', to: 'report', keys: ['figures'] },
@@ -41,32 +47,32 @@ describe('the graph of a plan', () => {
     ]);
   });
 
-  it('is drawn for Mermaid, with the keys on the arrows', () => {
-    const lines = planMermaid(graph).split('\n');
+  it('renders as Mermaid with the keys on the edges', () => {
+    const lines = renderPlanMermaid(graph).split('\n');
     expect(lines.slice(0, 4)).to.deep.equal(['---', 'title: "quarterly"', '---', 'flowchart LR']);
     expect(lines).to.include('  p0["ingest<br/>2 tasks"]').and.to.include('  p0 -->|"texts"| p1');
   });
 
-  it('is drawn for Graphviz, with the keys on the arrows', () => {
-    expect(planDot(graph))
+  it('renders as Graphviz with the keys on the edges', () => {
+    expect(renderPlanDot(graph))
       .to.match(/^digraph "quarterly" \{\n[^]*\}\n$/)
       .and.to.contain('  "ingest" -> "report" [label="texts\\nwords"];\n');
   });
 
-  it('is drawn as text in columns that fit', () => {
-    expect(planText(graph, 80).split('\n').slice(0, 4)).to.deep.equal([
+  it('renders as text in columns that fit', () => {
+    expect(renderPlanText(graph, 80).split('\n').slice(0, 4)).to.deep.equal([
       'wave 1      wave 2               wave 3',
       '',
       'ingest      figures              report',
       '  2 tasks     1 task               1 task',
     ]);
-    expect(planText(graph, 80)).to.contain('  <- ingest: texts, words\n');
-    for (const line of planText(graph, 30).split('\n')) expect(line.length).to.be.at.most(30);
+    expect(renderPlanText(graph, 80)).to.contain('  <- ingest: texts, words\n');
+    for (const line of renderPlanText(graph, 30).split('\n')) expect(line.length).to.be.at.most(30);
   });
 
-  it('keeps signs of keys from acting in a drawing', () => {
+  it('escapes special characters in keys', () => {
     const strange = { ...graph, edges: [{ from: 'ingest', to: 'report', keys: ['a"|b\n'] }] };
-    expect(planMermaid(strange)).to.contain('-->|"a#34;#124;b#10;"|');
-    expect(planDot(strange)).to.contain('[label="a\\"|b\\n"]');
+    expect(renderPlanMermaid(strange)).to.contain('-->|"a#34;#124;b#10;"|');
+    expect(renderPlanDot(strange)).to.contain('[label="a\\"|b\\n"]');
   });
 });

@@ -1,39 +1,40 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { checkPlanDefinition } from '../../lib/plans/check.js';
-import { orderOf } from '../../lib/plans/order.js';
+import { computeOrder } from '../../lib/plans/order.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import type { Upstream } from '../../lib/pipelines/waves.js';
-import { checkingPlan, keeping, onlyProblem, planOf } from '../support/definitions/checking-plans.js';
+import { onlyProblem } from '../support/definitions/check-pipeline.js';
+import { checkPlanText, matchingSubPipeline, wrapSubPipelines } from '../support/definitions/check-plan.js';
 
-/** A plan in which `b: a` says that b reads what a stores. Each stores the key of its own name. */
+/** Creates a plan in which `b: a` means that b reads the key of a. Each sub-pipeline stores the key of its own name. */
 function waiting(needs: Record<string, string[]>): string {
-  const lines = Object.entries(needs).map(([id, reads]) => keeping(id, { reads, stores: [id] }));
-  return planOf(lines.join('\n'));
+  const lines = Object.entries(needs).map(([id, reads]) => matchingSubPipeline(id, { reads, stores: [id] }));
+  return wrapSubPipelines(lines.join('\n'));
 }
 
 function orderOfPlan(needs: Record<string, string[]>): readonly string[] {
-  const check = checkingPlan(waiting(needs));
+  const check = checkPlanText(waiting(needs));
   if (!check.ok) throw new Error(JSON.stringify(check.problems));
   return check.statistics.order;
 }
 
-describe('the order of sub-pipelines (Plan, rule 1; D45)', () => {
-  it('puts a reader after the one that stores the key, and else keeps the declared order', () => {
+describe('The order of sub-pipelines (Plan, rule 1; D45)', () => {
+  it('puts a reader after the writer of its key, and otherwise keeps the declared order', () => {
     expect(orderOfPlan({ c: [], a: [], b: [] })).to.deep.equal(['c', 'a', 'b']);
     expect(orderOfPlan({ c: ['b'], a: [], b: [] })).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('takes the first declared whose needs are met, not wave after wave', () => {
+  it('picks the first declared sub-pipeline that is ready, instead of wave by wave', () => {
     expect(orderOfPlan({ b: ['a'], d: ['b'], a: [], c: [] })).to.deep.equal(['a', 'b', 'd', 'c']);
   });
 
-  it('is that of the keys even when a key is given as session too', () => {
-    const check = checkingPlan(waiting({ b: ['a'], a: [] }), { session: { a: 1 } });
+  it('follows a key even when the session contains it too', () => {
+    const check = checkPlanText(waiting({ b: ['a'], a: [] }), { session: { a: 1 } });
     expect(check.ok && check.statistics.order).to.deep.equal(['a', 'b']);
   });
 
-  it('keeps to the needs, and is the first of all orders that do, by declared position', () => {
+  it('is the first valid order by declared position', () => {
     const edges = fc.array(fc.tuple(fc.nat(6), fc.nat(6)), { maxLength: 12 });
     const shuffled = fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6], { minLength: 7 });
     fc.assert(
@@ -42,50 +43,50 @@ describe('the order of sub-pipelines (Plan, rule 1; D45)', () => {
         for (const [a, b] of pairs) {
           if ((rank[a] ?? 0) < (rank[b] ?? 0)) needs.get(`s${b}`)?.add(`s${a}`);
         }
-        expect(orderOf(needs)).to.deep.equal(firstOfAllOrders(needs));
+        expect(computeOrder(needs)).to.deep.equal(firstOfAllOrders(needs));
       }),
     );
   });
 
-  it('reports a cycle as its path, with the keys that close it (D8)', () => {
-    expect(onlyProblem(checkingPlan(waiting({ ok: [], a: ['b'], b: ['ok', 'a'] })))).to.deep.include({
+  it('reports the path of a cycle with the keys that cause it (D8)', () => {
+    expect(onlyProblem(checkPlanText(waiting({ ok: [], a: ['b'], b: ['ok', 'a'] })))).to.deep.include({
       code: 'cycle',
       severity: 'error',
-      message: 'sub-pipelines wait for each other: a -> b -> a (a reads "b" of b, b reads "a" of a)',
+      message: 'sub-pipelines wait for each other: a -> b -> a (a reads "b" from b, b reads "a" from a)',
       path: '/plan/sub_pipelines/1',
       line: 5,
     });
   });
 
-  it('reports a cycle of one of two with the same id, whatever another is called', () => {
-    const text = planOf(
+  it('reports a cycle through a duplicate id, whatever the other names', () => {
+    const text = wrapSubPipelines(
       [
-        keeping('"a (3)"', { stores: ['x'] }),
-        keeping('a', { reads: ['x'], stores: ['y'] }),
-        keeping('a', { reads: ['y', 'z'], stores: ['w'] }),
-        keeping('b', { reads: ['w'], stores: ['z'] }),
+        matchingSubPipeline('"a (3)"', { stores: ['x'] }),
+        matchingSubPipeline('a', { reads: ['x'], stores: ['y'] }),
+        matchingSubPipeline('a', { reads: ['y', 'z'], stores: ['w'] }),
+        matchingSubPipeline('b', { reads: ['w'], stores: ['z'] }),
       ].join('\n'),
     );
-    const cycles = checkingPlan(text).problems.filter(({ code }) => code === 'cycle');
+    const cycles = checkPlanText(text).problems.filter(({ code }) => code === 'cycle');
     expect(cycles.map(({ message }) => message)).to.deep.equal([
-      'sub-pipelines wait for each other: a (3) (3) -> b -> a (3) (3) (a (3) (3) reads "z" of b, b reads "w" of a (3) (3))',
+      'sub-pipelines wait for each other: a (3) (3) -> b -> a (3) (3) (a (3) (3) reads "z" from b, b reads "w" from a (3) (3))',
     ]);
   });
 
-  it('shortens a long cycle to its ends', () => {
+  it('shows only both ends of a long cycle', () => {
     const ids = Array.from({ length: 40 }, (_, index) => `s${index}`);
     const ring = Object.fromEntries(ids.map((id, index) => [id, [ids[(index + 1) % 40] ?? '']]));
-    const { message } = onlyProblem(checkingPlan(waiting(ring)));
+    const { message } = onlyProblem(checkPlanText(waiting(ring)));
     expect(message).to.contain('s0 -> s1 -> s2 -> s3 -> s4 -> s5 -> … -> s36 -> s37 -> s38 -> s39 -> s0 (');
     expect(message.length).to.be.below(500);
   });
 
-  it('sees no cycle in a sub-pipeline that reads what it stores itself', () => {
-    const codes = checkingPlan(waiting({ a: ['a'] })).problems.map(({ code }) => code);
+  it('finds no cycle in a sub-pipeline that reads its own key', () => {
+    const codes = checkPlanText(waiting({ a: ['a'] })).problems.map(({ code }) => code);
     expect(codes).to.deep.equal(['unsatisfied_read', 'session_race']);
   });
 
-  it('asks of each need a bounded number of times, whatever the order of 20,000', () => {
+  it('visits each need a bounded number of times in any order of 20,000 sub-pipelines', () => {
     const size = 20_000;
     let asked = 0;
     class Counting extends Set<string> {
@@ -102,17 +103,17 @@ describe('the order of sub-pipelines (Plan, rule 1; D45)', () => {
         new Counting(index + 1 < size ? [`s${index + 1}`] : []),
       ]),
     );
-    expect(orderOf(needs)[0]).to.equal(`s${size - 1}`);
+    expect(computeOrder(needs)[0]).to.equal(`s${size - 1}`);
     expect(asked).to.be.below(3 * size);
   });
 
-  it('takes a plan of 500 sub-pipelines with their pipelines, looking at each a bounded number of times', () => {
+  it('checks a plan of 500 sub-pipelines, visiting each a bounded number of times', () => {
     const looks = [100, 500].map(looksAtDefinitionsOf);
     expect(looks[1]).to.be.below(6 * (looks[0] ?? 0));
   });
 });
 
-/** How often fields of sub-pipelines and tasks are looked at in the check of a chain of so many. */
+/** Counts how often the check of a chain reads fields of sub-pipelines and tasks. */
 function looksAtDefinitionsOf(size: number): number {
   let looks = 0;
   const watched = <T extends object>(value: T): T =>
@@ -139,7 +140,7 @@ function looksAtDefinitionsOf(size: number): number {
   return looks;
 }
 
-/** By looking at all that are left, again and again: slow, and plainly right. */
+/** A slow and obviously correct order: searches all remaining sub-pipelines again and again. */
 function firstOfAllOrders(needs: Upstream): string[] {
   const order: string[] = [];
   while (order.length < needs.size) {

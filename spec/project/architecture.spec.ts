@@ -6,8 +6,8 @@ import { LISTED_THROWS, PACKAGES, ROOMS, SURROUNDINGS } from './laws.js';
 const files = sourceFiles();
 
 describe('The architecture', () => {
-  describe('imports point down (law L4)', () => {
-    it('knows every room, and no other', () => {
+  describe('imports point down, without a cycle (law L4)', () => {
+    it('lists every folder in its table, and no other', () => {
       const rooms = new Set(files.map(({ path }) => roomOf(path)));
       expect([...rooms].sort()).to.deep.equal(Object.keys(ROOMS).sort());
     });
@@ -26,28 +26,28 @@ describe('The architecture', () => {
       });
     }
 
-    it('allows nothing that nobody does', () => {
-      const idle = Object.entries(ROOMS).flatMap(([room, { may, types = [] }]) => {
+    it('allows no import that no file uses', () => {
+      const unused = Object.entries(ROOMS).flatMap(([room, { may, types = [] }]) => {
         if (room === 'index') return [];
         const used = new Set(importsOf(room).map(([, { target }]) => roomOf(target)));
         return [...may, ...types].filter((name) => !used.has(name)).map((name) => `${room} -> ${name}`);
       });
-      expect(idle).to.deep.equal([]);
+      expect(unused).to.deep.equal([]);
     });
 
-    it('has no circle, types included', () => {
-      expect(circleAmong(files)).to.deep.equal([]);
+    it('finds no import cycle, types included', () => {
+      expect(findCycle(files)).to.deep.equal([]);
     });
   });
 
-  describe('packages stand in one place', () => {
-    it('are those of package.json', () => {
+  describe('each dependency is used in one place', () => {
+    it('lists every dependency of package.json', () => {
       const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(read('package.json'));
       expect(Object.keys(PACKAGES).sort()).to.deep.equal(Object.keys(dependencies).sort());
     });
 
     for (const [name, { rooms, types = [], reason }] of Object.entries(PACKAGES)) {
-      it(`${name} in ${list(rooms)}: ${reason}`, () => {
+      it(`${name} is imported by ${list(rooms)} only: ${reason}`, () => {
         const found = files.flatMap((file) =>
           file.imports
             .filter(({ target }) => target === name)
@@ -62,15 +62,15 @@ describe('The architecture', () => {
     }
   });
 
-  describe('the machines know when, never what (law L1)', () => {
-    it('import xstate and each other', () => {
+  describe('machines/ knows when things happen, never what (law L1)', () => {
+    it('imports only xstate and the machines themselves', () => {
       const foreign = importsOf('machines').filter(([, { target, isPackage }]) =>
         isPackage ? target !== 'xstate' : roomOf(target) !== 'machines',
       );
       expect(foreign.map(shown)).to.deep.equal([]);
     });
 
-    it('never mention time, processes, templates, tenants or YAML', () => {
+    it('never mentions time, processes, templates, tenants or YAML', () => {
       const words =
         /\b(?:Date|setTimeout|setInterval|setImmediate|performance|process|tenant\w*|template\w*|yaml)\b/i;
       expect(linesOf(inRoom('machines'), words)).to.deep.equal([]);
@@ -78,7 +78,7 @@ describe('The architecture', () => {
   });
 
   for (const room of ['cli', 'http']) {
-    it(`lib/${room} reaches runs through the registry alone, and knows the rest by type (law L2)`, () => {
+    it(`lib/${room} reaches runs only through the registry and imports only types besides (law L2)`, () => {
       const reached = importsOf(room).filter(([, { target, isType }]) => {
         return !isType && ['runs', 'execution', 'machines'].includes(roomOf(target));
       });
@@ -88,18 +88,18 @@ describe('The architecture', () => {
     });
   }
 
-  it('a status is made in machines/status.ts alone: nowhere else is the word assigned or returned (law L3)', () => {
-    const made =
+  it('only machines/status.ts produces a run status (law L3)', () => {
+    const statusProduced =
       /(?:\bstatus\s*[:=]|\breturn|=>|(?<!\?)\?)\s*'(?:queued|running|succeeded|failed|cancelled)'/;
     const elsewhere = files.filter(({ path }) => path.startsWith('lib/') || path === 'machines/run.ts');
-    expect(linesOf(elsewhere, made)).to.deep.equal([]);
-    const makers = files.filter(({ code }) => /Record<[^;]*, RunStatus>>? =/.test(code));
-    expect(makers.map(({ path }) => path)).to.deep.equal(['machines/status.ts']);
+    expect(linesOf(elsewhere, statusProduced)).to.deep.equal([]);
+    const mappers = files.filter(({ code }) => /Record<[^;]*, RunStatus>>? =/.test(code));
+    expect(mappers.map(({ path }) => path)).to.deep.equal(['machines/status.ts']);
   });
 
-  describe('surroundings are parameters (law L5)', () => {
+  describe('the environment, time and chance are parameters (law L5)', () => {
     for (const { what, pattern, only } of SURROUNDINGS) {
-      it(`${what}: ${Object.entries(only)
+      it(`only these files use ${what}: ${Object.entries(only)
         .map(([path, why]) => `${path} (${why})`)
         .join(', ')}`, () => {
         const paths = files.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
@@ -108,12 +108,12 @@ describe('The architecture', () => {
     }
   });
 
-  it('what is thrown without a code is listed, with the reason (law L6)', () => {
+  it('lists every file that throws an error without a code, with the reason (law L6)', () => {
     const untyped = files.filter(({ code }) => /\bthrow new (?:Error|TypeError|RangeError)\(/.test(code));
     expect(untyped.map(({ path }) => path)).to.deep.equal(Object.keys(LISTED_THROWS).sort());
   });
 
-  it('every implementation of a contract is run through its suite (law L7)', () => {
+  it('runs the conformance suite of a contract over each of its implementations (law L7)', () => {
     const specs = filesBelow('spec', '.spec.ts').map((path) => read(path));
     const untested = files.flatMap(({ code }) =>
       [...code.matchAll(/\bclass (\w+)[^{]* implements [^{]*\b(Blackboard|Executor)\b/g)]
@@ -155,21 +155,21 @@ function linesOf(among: readonly SourceFile[], pattern: RegExp): string[] {
   );
 }
 
-/** The first circle of imports, file by file; empty when there is none. */
-function circleAmong(all: readonly SourceFile[]): string[] {
+/** Returns the first import cycle, file by file; empty when there is none. */
+function findCycle(all: readonly SourceFile[]): string[] {
   const next = new Map(all.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const done = new Set<string>();
-  const follow = (path: string, way: readonly string[]): string[] => {
-    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+  const follow = (path: string, trail: readonly string[]): string[] => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
     if (done.has(path)) return [];
     for (const target of next.get(path) ?? []) {
-      const circle = follow(target, [...way, path]);
-      if (circle.length > 0) return circle;
+      const cycle = follow(target, [...trail, path]);
+      if (cycle.length > 0) return cycle;
     }
     done.add(path);
     return [];
   };
-  return all.map(({ path }) => follow(path, [])).find((circle) => circle.length > 0) ?? [];
+  return all.map(({ path }) => follow(path, [])).find((cycle) => cycle.length > 0) ?? [];
 }
 
 function list(names: readonly string[]): string {

@@ -8,10 +8,10 @@ interface Report {
 }
 
 /**
- * Specs that drive a browser, each in a process of its own: Playwright turns on Node's hooks of asynchronous calls,
- * and under these a sandbox that is stopped by force ends its process.
+ * Runs each browser spec in a child process: Playwright turns on Node's async hooks, and with these a vm sandbox that
+ * times out ends its process.
  */
-describe('In a browser', function () {
+describe('The browser specs', function () {
   this.timeout(120_000);
 
   before(() => requireBuild());

@@ -2,26 +2,26 @@ import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { filesBelow, read, ROOT } from './files.js';
-import { type Serving, serving } from '../support/http/serving.js';
+import { type TestServer, startTestServer } from '../support/http/serving.js';
 
 const execute = promisify(execFile);
 
 const PROGRAMS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   curl: ['sh', 'examples/http/curl.sh'],
-  // Its imports lead to the source, as tsconfig.json says.
+  // tsconfig.json maps its imports to the source.
   client: [process.execPath, '--import', 'tsx', 'examples/http/client.ts'],
   fetch: [process.execPath, 'examples/http/fetch.mjs'],
 };
 
-describe('The examples of runs over HTTP', function () {
+describe('The HTTP examples', function () {
   this.timeout(30_000);
-  let server: Serving;
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
-  it('are all there, each with what it prints', () => {
+  it('include every client, each with its expected output', () => {
     const outputs = filesBelow('examples/http', '.expected.txt');
     expect(outputs).to.deep.equal(
       Object.keys(PROGRAMS)
@@ -31,7 +31,7 @@ describe('The examples of runs over HTTP', function () {
   });
 
   for (const [name, [program, ...words]] of Object.entries(PROGRAMS)) {
-    it(`print, with ${name}, what is committed beside it`, async () => {
+    it(`${name} prints the committed output`, async () => {
       const env = { ...process.env, WAVETRAIN_SERVER: server.url };
       const { stdout, stderr } = await execute(program, words, { cwd: ROOT, env });
       expect(stderr).to.equal('');

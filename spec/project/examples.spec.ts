@@ -4,21 +4,21 @@ import { loadPipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RunRecord } from '../../lib/runs/record.js';
-import { fileAccess } from '../../lib/tools/files/files.js';
-import { loadTools } from '../../lib/tools/loading/load.js';
+import { fileAccess } from '../../lib/tools/files/file-access.js';
+import { loadTools } from '../../lib/tools/loading/load-tools.js';
 import { commandIn, type Example, type Expectation, examples } from './docs/examples.js';
 import { documents, filesBelow, read, requireBuild, ROOT } from './files.js';
 import { eachOf, type Finished, Shell } from './docs/shell.js';
 
 const PLAN = 'examples/10-plan/plan.yaml';
 
-/** Programs of a host, each with the file that holds what it prints. */
+/** Programs that use the library, each with the file of its expected output. */
 const PROGRAMS = [
   ['examples/09-library/embed.ts', 'examples/09-library/embed.expected.txt'],
   ['examples/11-own-blackboard/main.ts', 'examples/11-own-blackboard/main.expected.txt'],
 ] as const;
 
-/** What a program or a plan runs. */
+/** Definitions that a program or a plan runs. */
 const PARTS = [
   'examples/09-library/pipeline.yaml',
   'examples/10-plan/comparison.yaml',
@@ -30,12 +30,12 @@ const PARTS = [
 describe('The examples', () => {
   const all = examples();
 
-  it('are all the pipelines and plans of the folder but those that a program or a plan runs', () => {
+  it('have an expected result for each pipeline and plan that no program and no plan runs', () => {
     const paths = all.map(({ path }) => path);
     expect([...paths, ...PARTS].sort()).to.deep.equal(filesBelow('examples', '.yaml'));
   });
 
-  it('are listed in a table, each with its folder', () => {
+  it('appear in the table of examples/README.md, each with its folder', () => {
     const table = read('examples/README.md');
     const paths = [...all.map(({ path }) => path), ...PARTS];
     const folders = new Set(paths.map((path) => path.split('/')[1] ?? ''));
@@ -43,7 +43,7 @@ describe('The examples', () => {
     expect(documents()).to.include('examples/README.md');
   });
 
-  describe('give in this process what they say', () => {
+  describe('produce the expected result in this process', () => {
     for (const example of all) {
       it(example.path, async () => {
         const { status, result, failures } = await run(example);
@@ -53,7 +53,7 @@ describe('The examples', () => {
     }
   });
 
-  describe('give through the built command, as their first comment calls it, what they say', () => {
+  describe('produce the expected result through the built command, as their first comment calls it', () => {
     const finished = new Map<string, Finished>();
 
     before(async function () {
@@ -78,7 +78,7 @@ describe('The examples', () => {
     }
   });
 
-  it('give through the HTTP interface, for the plan, what the shell gives (D35)', async function () {
+  it('produce the same result for the plan over HTTP as in the shell (D35)', async function () {
     this.timeout(60_000);
     requireBuild();
     const expectation = all.find(({ path }) => path === PLAN)?.expectation;
@@ -93,7 +93,7 @@ describe('The examples', () => {
   });
 
   for (const [program, printed] of PROGRAMS) {
-    it(`print, for ${program} as its first comment calls it, what is committed beside it`, async function () {
+    it(`${program} prints the committed output when called as its first comment says`, async function () {
       this.timeout(60_000);
       requireBuild();
       const shell = new Shell();
@@ -104,13 +104,13 @@ describe('The examples', () => {
   }
 });
 
-/** What `--json` prints: of a pipeline the outputs, of a plan the result, without events unless asked for (D41, D47). */
+/** Converts a result to the output of `--json`: the outputs of a pipeline, the result of a plan (D41, D47). */
 function printed({ result }: Expectation): unknown {
   if (result === null) return null;
   return result.outputs ?? { ...result, events: null };
 }
 
-/** The plan and its pipelines as one body: a server reads no pipeline of a plan from a file (D33). */
+/** Builds one body of the plan and its pipelines, because a server reads no pipeline of a plan from a file (D33). */
 function planRequest(): object {
   const names = ['comparison', 'figures', 'ingest'];
   const texts = names.map((name) => [name, read(`examples/10-plan/${name}.yaml`)]);

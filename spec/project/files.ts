@@ -2,15 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of this checkout. */
+/** The root folder of this checkout. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-/** The text of a file, by its path from the root. */
+/** Reads a file by its path relative to the root. */
 export function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Paths, from the root, of the files below `folder` that end in `ending`, sorted. */
+/** Lists the files below `folder` that end in `ending`, relative to the root and sorted. */
 export function filesBelow(folder: string, ending: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith(ending) && !path.split(sep).includes('node_modules'))
@@ -18,13 +18,13 @@ export function filesBelow(folder: string, ending: string): string[] {
     .sort();
 }
 
-/** Every document that a reader may open, by its path from the root. Other Markdown in the examples is data. */
+/** Lists every document, relative to the root. Other Markdown files of the examples are data. */
 export function documents(): string[] {
   const atRoot = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
   return [...atRoot.sort(), ...filesBelow('docs', '.md'), ...filesBelow('examples', 'README.md')];
 }
 
-/** @throws Error when the command is not built: these specs run what readers run. */
+/** @throws Error when the command is not built */
 export function requireBuild(): void {
   for (const file of [
     'dist/cli.cjs',

@@ -1,27 +1,27 @@
 import { dirname, join } from 'node:path';
 import { filesBelow, read } from './files.js';
 
-/** A source file of lib or machines, as far as its surroundings go. */
+/** A source file of lib or machines, with its imports. */
 export interface SourceFile {
-  /** From the root. */
+  /** Relative to the root. */
   readonly path: string;
   readonly text: string;
-  /** Without comments; lines keep their numbers. */
+  /** The text without comments; line numbers are unchanged. */
   readonly code: string;
   readonly imports: readonly Import[];
 }
 
 export interface Import {
-  /** A file from the root, or the name of a package or of a module of Node.js. */
+  /** A file relative to the root, or the name of a package or of a Node.js module. */
   readonly target: string;
   readonly isPackage: boolean;
-  /** Gone after compiling. */
+  /** Imports types only. */
   readonly isType: boolean;
-  /** Loaded when it is needed, by `import('…')`. */
+  /** Loaded on demand by `import('…')`. */
   readonly isLazy: boolean;
 }
 
-/** What `npm run generate` writes is no source. */
+/** The output of `npm run generate` does not count as source. */
 const GENERATED = 'lib/definition/generated/';
 
 export function sourceFiles(): SourceFile[] {

@@ -1,66 +1,68 @@
 /**
- * The tables behind the architecture spec. A room is `machines`, a folder of `lib`, its file `index.ts`, or a file or
- * folder of `lib/common`.
+ * The tables behind the architecture spec. A room is `machines`, a folder of `lib`, `lib/index.ts`, or a file or folder
+ * of `lib/common`.
  */
 
 interface Room {
   /** Rooms that it may import. */
   readonly may: readonly string[];
-  /** Rooms of which it may know types. */
+  /** Rooms whose types it may import. */
   readonly types?: readonly string[];
   readonly reason: string;
 }
 
-/** From the ground up. */
+/** From the lowest to the highest. */
 export const ROOMS: Readonly<Record<string, Room>> = {
-  json: { may: [], reason: 'everything stands on it' },
-  errors: { may: [], reason: 'everything may fail' },
-  clock: { may: [], reason: 'time is handed to whoever needs it' },
-  limits: { may: [], reason: 'they are numbers' },
-  machines: { may: [], reason: 'they know when, and reach what happens through functions they are given' },
-  'json-schema': { may: ['errors', 'json'], reason: 'JSON Schema knows nothing of pipelines' },
+  json: { may: [], reason: 'everything builds on it' },
+  errors: { may: [], reason: 'any code may fail' },
+  files: { may: ['errors'], reason: 'reading a file fails in few words, the same everywhere' },
+  text: { may: [], reason: 'lists in messages are cut in one place' },
+  clock: { may: [], reason: 'time is a parameter' },
+  limits: { may: [], reason: 'limits are numbers' },
+  machines: { may: [], reason: 'machines decide when, and call the rest through functions passed in' },
+  'json-schema': { may: ['errors', 'json', 'text'], reason: 'JSON Schema is independent of pipelines' },
   definition: {
-    may: ['errors', 'json', 'json-schema'],
-    reason: 'a definition can be read and templates resolved without tools and runs',
+    may: ['errors', 'json', 'json-schema', 'text'],
+    reason: 'reading a definition and rendering templates needs neither tools nor runs',
   },
-  blackboard: { may: [], types: ['json'], reason: 'it keeps values and asks for nothing' },
+  blackboard: { may: [], types: ['json'], reason: 'it stores values and needs nothing else' },
   tools: {
-    may: ['definition', 'errors', 'json', 'limits', 'json-schema'],
+    may: ['definition', 'errors', 'files', 'json', 'limits', 'json-schema'],
     types: ['clock'],
-    reason: 'a tool knows nothing of the pipeline that names it and the run that calls it',
+    reason: 'a tool is independent of the pipeline that names it and of the run that calls it',
   },
   pipelines: {
-    may: ['definition', 'errors', 'json', 'limits', 'tools'],
+    may: ['definition', 'errors', 'files', 'json', 'limits', 'text', 'tools'],
     reason: 'checking a pipeline runs nothing',
   },
   plans: {
-    may: ['definition', 'errors', 'json', 'machines', 'pipelines', 'tools'],
-    reason: 'checking a plan runs nothing, but asks the machine for its order',
+    may: ['definition', 'errors', 'files', 'json', 'machines', 'pipelines', 'tools'],
+    reason: 'checking a plan runs nothing; the machine computes the order',
   },
   execution: {
-    may: ['blackboard', 'clock', 'definition', 'errors', 'json', 'limits', 'machines', 'tools'],
+    may: ['blackboard', 'clock', 'definition', 'errors', 'json', 'limits', 'machines', 'text', 'tools'],
     types: ['pipelines', 'plans'],
-    reason: 'what runs has been checked: only the types of pipelines and plans are known here',
+    reason: 'whatever runs was checked before, so only the types of pipelines and plans are needed',
   },
   runs: {
     may: ['clock', 'errors', 'execution', 'machines'],
-    reason: 'records are made from runs',
+    reason: 'the registry owns the runs and makes their records',
   },
-  config: { may: ['errors'], reason: 'the environment is read for everybody, by nobody else' },
+  config: { may: ['errors'], reason: 'it reads the environment for all others' },
   telemetry: {
     may: ['errors'],
     types: ['clock', 'config', 'execution', 'machines', 'runs'],
-    reason: 'it listens, and changes nothing',
+    reason: 'it observes runs and changes nothing',
   },
   http: {
-    may: ['definition', 'errors', 'json', 'pipelines', 'plans', 'json-schema', 'runs', 'telemetry'],
+    may: ['definition', 'errors', 'files', 'json', 'pipelines', 'plans', 'json-schema', 'runs', 'telemetry'],
     types: ['clock', 'config', 'execution', 'machines', 'tools'],
     reason: 'it reaches runs through the registry (law L2)',
   },
   client: {
     may: ['clock', 'errors'],
     types: ['execution', 'machines', 'pipelines', 'plans', 'runs', 'tools'],
-    reason: 'it knows a server by its address, and the wire by its types',
+    reason: 'it knows a server by its address and the wire format by its types',
   },
   cli: {
     may: [
@@ -69,78 +71,81 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'config',
       'definition',
       'errors',
+      'files',
       'http',
       'json',
       'pipelines',
       'plans',
       'runs',
       'telemetry',
+      'text',
       'tools',
     ],
     types: ['execution', 'machines'],
-    reason: 'it stands on top and reaches runs through the registry (law L2)',
+    reason: 'it is the top layer and reaches runs through the registry (law L2)',
   },
   testing: {
     may: ['pipelines', 'tools'],
     types: ['blackboard', 'execution'],
-    reason: 'suites know contracts, never implementations',
+    reason: 'suites test contracts, not implementations',
   },
   index: {
     may: ['blackboard', 'clock', 'errors', 'execution', 'pipelines', 'plans', 'runs', 'tools'],
     types: ['definition', 'json', 'machines'],
-    reason: 'it is the library: everything but the command line',
+    reason: 'it is the public surface of the library',
   },
 };
 
 interface Home {
   readonly rooms: readonly string[];
-  /** Rooms that may know its types. */
+  /** Rooms that may import its types. */
   readonly types?: readonly string[];
   readonly reason: string;
 }
 
 export const PACKAGES: Readonly<Record<string, Home>> = {
-  xstate: { rooms: ['machines', 'execution'], reason: 'machines are made of it, and a run starts one' },
+  xstate: { rooms: ['machines', 'execution'], reason: 'it defines the machines, and a run starts one' },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
-  typebox: { rooms: ['definition', 'http'], reason: 'schemas are written with it' },
+  typebox: { rooms: ['definition', 'http'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
   ajv: {
     rooms: ['json-schema'],
     types: ['definition', 'tools'],
-    reason: 'it is slow to load, so one place loads it late',
+    reason: 'it loads slowly, so one place loads it on demand',
   },
   re2js: {
     rooms: ['json-schema'],
     types: ['tools'],
-    reason: 'patterns from callers are compiled in one place',
+    reason: 'one place compiles the patterns of callers',
   },
   'csv-parse': { rooms: ['tools'], reason: 'one tool reads CSV' },
-  jsonata: { rooms: ['tools'], reason: 'one tool evaluates it, in a room of its own' },
+  jsonata: { rooms: ['tools'], reason: 'one tool evaluates expressions, in a folder of its own' },
   jiti: { rooms: ['tools'], reason: 'tool files may be TypeScript' },
   koa: { rooms: ['http'], reason: 'it is the server' },
   '@koa/router': { rooms: ['http'], reason: 'it finds the route' },
   'koa-bodyparser': { rooms: ['http'], reason: 'it reads bodies' },
-  'koa2-swagger-ui': { rooms: ['http'], reason: 'it makes the page of documents' },
+  'koa2-swagger-ui': { rooms: ['http'], reason: 'it renders the API documentation' },
   pino: { rooms: ['http'], reason: 'only a server logs' },
-  'prom-client': { rooms: ['telemetry'], reason: 'only a server has figures' },
-  '@opentelemetry/api': { rooms: ['telemetry'], reason: 'spans are made in one place' },
-  '@opentelemetry/sdk-trace-base': { rooms: ['telemetry'], reason: 'loaded when traces are asked for' },
+  'prom-client': { rooms: ['telemetry'], reason: 'only a server has metrics' },
+  '@opentelemetry/api': { rooms: ['telemetry'], reason: 'one folder creates spans' },
+  '@opentelemetry/sdk-trace-base': { rooms: ['telemetry'], reason: 'loaded only when tracing is on' },
   '@opentelemetry/exporter-trace-otlp-http': {
     rooms: ['telemetry'],
-    reason: 'loaded when traces are asked for',
+    reason: 'loaded only when tracing is on',
   },
-  '@opentelemetry/resources': { rooms: ['telemetry'], reason: 'loaded when traces are asked for' },
+  '@opentelemetry/resources': { rooms: ['telemetry'], reason: 'loaded only when tracing is on' },
   'eventsource-parser': { rooms: ['client'], reason: 'a client reads event streams' },
   clipanion: { rooms: ['cli'], reason: 'it is the command line' },
-  typanion: { rooms: ['cli'], reason: 'clipanion asks for it' },
+  typanion: { rooms: ['cli'], reason: 'clipanion requires it' },
   picocolors: { rooms: ['cli', 'http'], reason: 'only terminals have colours' },
+  'get-east-asian-width': { rooms: ['cli'], reason: 'only terminals need the width of text' },
   'log-update': { rooms: ['cli'], reason: 'only terminals are redrawn' },
 };
 
 interface Surrounding {
   readonly what: string;
   readonly pattern: RegExp;
-  /** Files that have it, each with the reason. */
+  /** The files that may use it, each with the reason. */
   readonly only: Readonly<Record<string, string>>;
 }
 
@@ -148,21 +153,21 @@ export const SURROUNDINGS: readonly Surrounding[] = [
   {
     what: 'the environment',
     pattern: /\bprocess\.env\b/,
-    only: { 'lib/common/config.ts': 'handed on from there' },
+    only: { 'lib/common/config.ts': 'the only reader' },
   },
   {
     what: 'the time',
     pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
     only: {
       'lib/common/clock.ts': 'the default clock',
-      'lib/execution/event-loop-budget.ts': 'the budget of the process, which no run sees',
+      'lib/execution/event-loop-budget.ts': 'the event-loop budget of the process',
     },
   },
   {
     what: 'timers',
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
     only: {
-      'lib/cli/runs/watch.ts': 'a clock that hands its timers on',
+      'lib/cli/runs/watch.ts': 'a clock that passes timers through',
       'lib/common/clock.ts': 'the default clock',
     },
   },
@@ -170,8 +175,8 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     what: 'random numbers',
     pattern: /\bMath\.random\b|\brandom(?:UUID|Bytes|Int)\b/,
     only: {
-      'lib/cli/context.ts': 'ids and secrets of commands, which specs replace',
-      'lib/execution/prepare/prepare.ts': 'ids of runs',
+      'lib/cli/context.ts': 'ids and secrets of commands, replaced in specs',
+      'lib/execution/prepare/prepare-run.ts': 'ids of runs',
       'lib/execution/local-executor.ts': 'the default of the jitter',
     },
   },
@@ -179,21 +184,21 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     what: 'the process',
     pattern: /(?<!-)\bprocess\.(?!env\b)[a-z]+/,
     only: {
-      'lib/cli/context.ts': 'the surroundings of a command, which specs replace',
-      'lib/cli/doctor/checks.ts': 'a default: the version of Node.js',
-      'lib/cli/main.ts': 'the end of the process',
-      'lib/cli/render/terminal.ts': 'a default: the platform',
-      'lib/execution/events/journal.ts': 'warns the host of a listener that threw',
-      'lib/execution/local-executor.ts': 'a default: the working directory',
-      'lib/tools/expressions/expression-process.ts':
-        'a program of its own, asked by the process that started it',
-      'lib/tools/expressions/evaluator.ts': 'the path of Node.js, to start it once more',
+      'lib/cli/context.ts': 'the context of a command, replaced in specs',
+      'lib/cli/commands/doctor.ts': 'default: the version of Node.js',
+      'lib/cli/main.ts': 'ends the process',
+      'lib/cli/render/terminal.ts': 'default: the platform',
+      'lib/execution/events/journal.ts': 'warns the host about a listener that threw',
+      'lib/execution/local-executor.ts': 'default: the working directory',
+      'lib/tools/expressions/expression-process.ts': 'a program of its own, started by the server',
+      'lib/tools/expressions/worker.ts': 'the path of Node.js, to start the process',
     },
   },
 ];
 
 /** Files that throw without a code: a bug, or caught nearby and given one. */
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
+  'lib/common/files.ts': 'caught by callers, who name the file: unreadable_file, or a ToolError',
   'lib/execution/json-output.ts':
     'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',
   'lib/execution/plan/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that does not exist',
@@ -201,12 +206,11 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/run/task-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
-  'lib/pipelines/suggestions.ts': 'a bug: what the checks proved is missing',
+  'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
   'lib/tools/documents/csv.ts': 'caught by readCsv, which throws a ToolError with the line',
-  'lib/tools/loading/foreign-tool.ts': 'caught by loadTools: bad_tool_file',
-  'lib/tools/loading/load.ts': 'caught by loadTools: bad_tool_file',
+  'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
+  'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
   'machines/readiness.ts': 'a bug: a need that is not in the plan',
-  'machines/sub-runs.ts': 'a bug: a plan without work',
-  'machines/work-binding.ts': 'a bug: a run without work',
+  'machines/ports.ts': 'a bug: a run or a plan without ports',
 };

@@ -5,21 +5,21 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { TemporaryFolder } from '../support/temporary-folder.js';
+import { fencesOf } from './docs/markdown.js';
 
 const execute = promisify(execFile);
 const project = process.cwd();
 
-/** Packs the project as it would be published and installs it into an empty folder, as a stranger does. */
-describe('the published package', function () {
+/** Packs the project as for publishing and installs it into an empty folder. */
+describe('The published package', function () {
   this.timeout(180_000);
   let folder: TemporaryFolder;
+  let version: string;
 
   before(async () => {
     folder = new TemporaryFolder();
     await execute('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.path], { cwd: project });
-    const { version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as {
-      version: string;
-    };
+    ({ version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as { version: string });
     await writeFile(join(folder.path, 'package.json'), '{"private": true, "type": "module"}');
     const install = ['install', `./wavetrain-${version}.tgz`, '--prefer-offline', '--no-audit', '--no-fund'];
     await execute('npm', install, { cwd: folder.path });
@@ -27,7 +27,7 @@ describe('the published package', function () {
 
   after(() => folder.remove());
 
-  it('gives a command that runs a pipeline', async () => {
+  it('installs a command that runs a pipeline', async () => {
     await writeFile(
       join(folder.path, 'p.yaml'),
       'pipeline: {id: p, goal: g, tasks: [{id: a, tool: mock, inputs: {x: 1}}]}',
@@ -38,7 +38,7 @@ describe('the published package', function () {
     });
   });
 
-  it('runs the examples that it carries, those with data files and own tools as well', async () => {
+  it('runs its examples, including those with data files and own tools', async () => {
     const examples = join(folder.path, 'node_modules', 'wavetrain', 'examples');
     await mkdir(join(folder.path, 'mine'));
     await cp(examples, join(folder.path, 'mine'), { recursive: true });
@@ -55,7 +55,7 @@ describe('the published package', function () {
     expect((await execute('npx', own, { cwd: folder.path })).stdout).to.include('voyage');
   });
 
-  it('serves the API, its page of documents, and expressions in processes of their own', async () => {
+  it('serves the API and its documentation, and evaluates expressions in child processes', async () => {
     const server = spawn('node_modules/.bin/wavetrain', ['serve', '--port', '0'], { cwd: folder.path });
     const [line] = (await once(server.stdout, 'data')) as [Buffer];
     const { url } = JSON.parse(line.toString('utf8')) as { url: string };
@@ -81,7 +81,7 @@ for await (const { kind } of new WavetrainClient({ url: '${url}' }).events(run_i
     expect(status).to.equal(0);
   });
 
-  it('is a library with types', async () => {
+  it('works as a library with types', async () => {
     const source = `import { defineTool, LocalExecutor, parsePipeline } from 'wavetrain';
 const twice = defineTool({
   name: 'twice', description: 'doubles', inputs: { n: { type: 'number', description: 'what', required: true } },
@@ -113,6 +113,23 @@ console.log(JSON.stringify(outputs));
     ];
     await writeFile(join(folder.path, 'console.d.ts'), 'declare const console: { log(text: string): void };');
     await execute(process.execPath, [...tsc, 'console.d.ts'], { cwd: folder.path });
+  });
+
+  it('installs as the README says, and runs its library example, in a folder made by npm init -y', async () => {
+    const tarball = `wavetrain-${version}.tgz`;
+    await mkdir(join(folder.path, 'wavetrain'));
+    await cp(join(folder.path, tarball), join(folder.path, 'wavetrain', tarball));
+    const cwd = join(folder.path, 'own');
+    await mkdir(cwd);
+    const fences = fencesOf('README.md');
+    const [commands, program] = fences.filter(({ info }) => info['package'] !== undefined);
+    const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
+    const { stdout: installed } = await execute('sh', ['-ec', commands?.text ?? ''], { cwd, env });
+    expect(installed.trim().split('\n').at(-1)).to.equal(version);
+    const file = program?.info['package'] ?? '';
+    await writeFile(join(cwd, file), program?.text ?? '');
+    const shown = fences.find(({ line }) => line > (program?.line ?? 0));
+    expect((await execute(process.execPath, [file], { cwd })).stdout).to.equal(shown?.text);
   });
 
   it('exports the conformance suites', async () => {

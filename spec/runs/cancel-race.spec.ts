@@ -6,26 +6,26 @@ import { HeldRuns } from './held-runs.js';
 
 const TERMINAL = ['succeeded', 'failed', 'cancelled'];
 
-/** What happens, and how many turns of the promises pass before it. */
-const HAPPENING = fc.record({
-  kind: fc.constantFrom('return', 'throw', 'cancel', 'force', 'end of the first', 'close'),
-  turns: fc.nat(12),
+/** An action, and the number of microtask ticks before it. */
+const ACTION = fc.record({
+  kind: fc.constantFrom('return', 'throw', 'cancel', 'force', 'end the first', 'close'),
+  ticks: fc.nat(12),
 });
 
-/** The states that the run told of, in order, each of them once. */
-function statesIn(events: readonly LiveEvent[]): string[] {
+/** The statuses in the run events, in order. */
+function readStatuses(events: readonly LiveEvent[]): string[] {
   return events.flatMap((event) => (event.kind === 'run' ? [event.status] : []));
 }
 
-describe('a cancel that races the end of a run (States and transitions)', () => {
-  it('leaves exactly one terminal state, which never changes', async () => {
+describe('RunRegistry: a cancel that races with the end of a run', () => {
+  it('leaves exactly one terminal status, which never changes', async () => {
     const shape = fc.record({
-      happenings: fc.array(HAPPENING, { minLength: 1, maxLength: 8 }),
+      actions: fc.array(ACTION, { minLength: 1, maxLength: 8 }),
       startsQueued: fc.boolean(),
     });
-    const seen = new Set<string>();
+    const endings = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(shape, async ({ happenings, startsQueued }) => {
+      fc.asyncProperty(shape, async ({ actions, startsQueued }) => {
         const held = new HeldRuns({ admission: { maxRunning: startsQueued ? 1 : 2, maxQueued: 5 } });
         const { registry, puppet } = held;
         const [first = ''] = await held.submitAll(['a']);
@@ -34,7 +34,7 @@ describe('a cancel that races the end of a run (States and transitions)', () => 
         const callOf = (id: string) => puppet.calls.find(({ context }) => context.run_id === id);
         const states: string[] = [];
         let accepted = 0;
-        const look = (): void => {
+        const check = (): void => {
           const { status, settled } = registry.record(runId);
           if (states.at(-1) !== status) states.push(status);
           if (settled) expect(TERMINAL).to.include(status);
@@ -52,21 +52,21 @@ describe('a cancel that races the end of a run (States and transitions)', () => 
             },
           );
         };
-        const acts: Record<string, () => void> = {
+        const perform: Record<string, () => void> = {
           return: () => callOf(runId)?.resolve('done'),
           throw: () => callOf(runId)?.reject(new Error('no luck')),
           cancel: () => cancel(false),
           force: () => cancel(true),
-          'end of the first': () => callOf(first)?.resolve('done'),
+          'end the first': () => callOf(first)?.resolve('done'),
           close: () => void registry.close(1000),
         };
-        for (const { kind, turns } of happenings) {
-          for (let turn = 0; turn < turns; turn++) {
+        for (const { kind, ticks } of actions) {
+          for (let tick = 0; tick < ticks; tick++) {
             await Promise.resolve();
-            look();
+            check();
           }
-          acts[kind]?.();
-          look();
+          perform[kind]?.();
+          check();
         }
         await held.filled();
         callOf(first)?.resolve('done');
@@ -74,17 +74,17 @@ describe('a cancel that races the end of a run (States and transitions)', () => 
         await held.filled();
         callOf(runId)?.resolve('done');
         const { status } = await registry.settled(runId);
-        look();
+        check();
         await settle();
-        look();
-        seen.add(status);
+        check();
+        endings.add(status);
         expect(states.filter((state) => TERMINAL.includes(state))).to.deep.equal([status]);
-        expect(statesIn(events).filter((state) => TERMINAL.includes(state))).to.deep.equal([status]);
+        expect(readStatuses(events).filter((state) => TERMINAL.includes(state))).to.deep.equal([status]);
         if (accepted > 0) expect(status).to.equal('cancelled');
         expect(registry.load).to.deep.equal({ running: 0, queued: 0 });
       }),
       { numRuns: 300 },
     );
-    expect([...seen].toSorted()).to.deep.equal(TERMINAL.toSorted());
+    expect([...endings].toSorted()).to.deep.equal(TERMINAL.toSorted());
   }).timeout(20_000);
 });

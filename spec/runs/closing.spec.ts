@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../lib/blackboard/memory-blackboard.js';
 import type { Json } from '../../lib/common/json.js';
 import { settle } from '../support/deferred.js';
-import { rejectionOf } from '../support/rejection.js';
-import { HeldRuns, useUpTheTurn } from './held-runs.js';
+import { catchRejection } from '../support/rejection.js';
+import { HeldRuns, exhaustEventLoopBudget } from './held-runs.js';
 
 async function closing(graceMs = 5000) {
   const held = new HeldRuns({ admission: { maxRunning: 2, maxQueued: 10 } });
@@ -16,8 +16,8 @@ async function closing(graceMs = 5000) {
   return { held, ids, closed, isClosed: () => isClosed };
 }
 
-describe('closing the registry', () => {
-  it('cancels those that wait, waits for those at work, and takes no more', async () => {
+describe('RunRegistry.close', () => {
+  it('cancels queued runs, waits for running ones, and rejects new submissions', async () => {
     const { held, ids, closed, isClosed } = await closing();
     const [first = '', second = '', third = '', fourth = ''] = ids;
     expect(ids.map((id) => held.statusOf(id))).to.deep.equal([
@@ -26,8 +26,8 @@ describe('closing the registry', () => {
       'cancelled',
       'cancelled',
     ]);
-    expect(await rejectionOf(held.submit())).to.include({ code: 'shutting_down', fault: 'service' });
-    expect(await rejectionOf(held.registry.rerun(third))).to.include({ code: 'shutting_down' });
+    expect(await catchRejection(held.submit())).to.include({ code: 'shutting_down', fault: 'service' });
+    expect(await catchRejection(held.registry.rerun(third))).to.include({ code: 'shutting_down' });
     await held.end(first);
     expect(isClosed()).to.equal(false);
     await held.end(second);
@@ -38,7 +38,7 @@ describe('closing the registry', () => {
     expect(held.clock.pending).to.equal(0);
   });
 
-  it('tells the tools to stop when the time is over', async () => {
+  it('aborts running tools when the grace period ends', async () => {
     const { held, ids, closed, isClosed } = await closing();
     const [first = '', second = ''] = ids;
     await held.end(first);
@@ -53,7 +53,7 @@ describe('closing the registry', () => {
     expect(held.statusOf(first)).to.equal('succeeded');
   });
 
-  it('waits for the wave of a run that was cancelled before', async () => {
+  it('waits for the last wave of a run that was already cancelled', async () => {
     const held = new HeldRuns();
     const runId = await held.submit();
     await held.registry.cancel(runId);
@@ -67,13 +67,13 @@ describe('closing the registry', () => {
     await closed;
   });
 
-  it('ends though a run is still opening its blackboard, or waits for a turn', async () => {
+  it('resolves while a run still opens its blackboard or waits for the event loop', async () => {
     const blackboard = new MemoryBlackboard();
-    blackboard.get_all = () => new Promise<Record<string, Json>>(() => {});
+    blackboard.getAll = () => new Promise<Record<string, Json>>(() => {});
     const held = new HeldRuns({ blackboard });
     const opening = await held.submit();
     expect(held.registry.load).to.deep.equal({ running: 1, queued: 0 });
-    useUpTheTurn();
+    exhaustEventLoopBudget();
     const waiting = await held.registry.submit({ pipeline: held.pipeline });
     const closed = held.registry.close(10);
     held.clock.advance(10);
@@ -83,7 +83,7 @@ describe('closing the registry', () => {
     expect([held.begun, held.registry.load]).to.deep.equal([[], { running: 0, queued: 0 }]);
   });
 
-  it('is done at once when nothing is at work, however often it is told', async () => {
+  it('resolves at once when no run is running, also when called again', async () => {
     const held = new HeldRuns();
     const runId = await held.submit();
     await held.end(runId);
@@ -94,7 +94,7 @@ describe('closing the registry', () => {
     expect(await held.registry.settled(runId)).to.include({ status: 'succeeded' });
   });
 
-  it('takes a repeated submission for what it was, though it takes no new one (D36)', async () => {
+  it('returns the earlier run for a repeated submission although it rejects new ones (D36)', async () => {
     const held = new HeldRuns();
     const idempotency = { key: 'k', fingerprint: 'f' };
     const runId = await held.submit('a', { idempotency });

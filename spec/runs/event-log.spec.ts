@@ -2,50 +2,50 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LiveEvent } from '../../lib/execution/events/event.js';
 import { EventLog } from '../../lib/runs/event-log.js';
-import { settle } from '../support/deferred.js';
+import { takeWarnings } from '../support/warnings.js';
 
 function event(seq: number): LiveEvent {
   return { kind: 'log', seq, time: '2026-01-01T00:00:00.000Z', run_id: 'r', task_id: 'a', message: `${seq}` };
 }
 
-function logOf(capacity: number, count: number): EventLog {
+function createLog(capacity: number, count: number): EventLog {
   const log = new EventLog(capacity);
   for (let seq = 1; seq <= count; seq++) log.append(event(seq));
   return log;
 }
 
 function numbersAfter(log: EventLog, seq: number, limit = 1000): number[] {
-  return log.after(seq, limit).events.map((one) => one.seq);
+  return log.readAfter(seq, limit).events.map((one) => one.seq);
 }
 
 function range(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, position) => from + position);
 }
 
-describe('the log of the last events (D30)', () => {
-  it('gives a reader what follows the event it knows, in order, and says when some are gone', () => {
+describe('EventLog (D30)', () => {
+  it('returns the events after a given number in order, and reports a gap when some were dropped', () => {
     const shapes = fc.record({
       capacity: fc.integer({ min: 1, max: 12 }),
       count: fc.nat(60),
-      known: fc.nat(70),
+      after: fc.nat(70),
       limit: fc.integer({ min: 1, max: 20 }),
     });
     fc.assert(
-      fc.property(shapes, ({ capacity, count, known, limit }) => {
-        const log = logOf(capacity, count);
-        expect(log.last).to.equal(count);
+      fc.property(shapes, ({ capacity, count, after, limit }) => {
+        const log = createLog(capacity, count);
+        expect(log.lastSeq).to.equal(count);
         expect(log.size).to.be.within(Math.min(count, capacity), 2 * capacity);
         const first = count - log.size + 1;
-        const { events, gap } = log.after(known, limit);
-        expect(gap).to.equal(known + 1 < first);
-        const from = Math.max(first, known + 1);
+        const { events, gap } = log.readAfter(after, limit);
+        expect(gap).to.equal(after + 1 < first);
+        const from = Math.max(first, after + 1);
         expect(events.map(({ seq }) => seq)).to.deep.equal(range(from, count).slice(0, limit));
       }),
       { numRuns: 500 },
     );
   });
 
-  it('loses and doubles nothing for a reader that is never further behind than the log is long', () => {
+  it('neither loses nor repeats events for a reader that stays within the capacity', () => {
     const bursts = fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 40 });
     fc.assert(
       fc.property(bursts, fc.integer({ min: 1, max: 5 }), (sizes, limit) => {
@@ -55,7 +55,7 @@ describe('the log of the last events (D30)', () => {
         for (const size of sizes) {
           for (let more = 0; more < size; more++) log.append(event(++seq));
           for (;;) {
-            const { events, gap } = log.after(read.at(-1) ?? 0, limit);
+            const { events, gap } = log.readAfter(read.at(-1) ?? 0, limit);
             expect(gap).to.equal(false);
             if (events.length === 0) break;
             read.push(...events.map((one) => one.seq));
@@ -66,18 +66,18 @@ describe('the log of the last events (D30)', () => {
     );
   });
 
-  it('keeps its numbers when it gives its memory back', () => {
-    const log = logOf(10, 7);
+  it('keeps the event numbers after clear()', () => {
+    const log = createLog(10, 7);
     log.clear();
     log.clear();
-    expect([log.size, log.last]).to.deep.equal([0, 7]);
-    expect(log.after(3, 10)).to.deep.equal({ events: [], gap: true });
-    expect(log.after(7, 10)).to.deep.equal({ events: [], gap: false });
-    expect(new EventLog(3).last).to.equal(0);
+    expect([log.size, log.lastSeq]).to.deep.equal([0, 7]);
+    expect(log.readAfter(3, 10)).to.deep.equal({ events: [], gap: true });
+    expect(log.readAfter(7, 10)).to.deep.equal({ events: [], gap: false });
+    expect(new EventLog(3).lastSeq).to.equal(0);
   });
 
-  it('takes no word that comes after the end', () => {
-    const log = logOf(10, 2);
+  it('ignores events appended after close()', () => {
+    const log = createLog(10, 2);
     expect(log.isClosed).to.equal(false);
     log.close();
     log.append(event(3));
@@ -85,59 +85,54 @@ describe('the log of the last events (D30)', () => {
     expect(numbersAfter(log, 0)).to.deep.equal([1, 2]);
   });
 
-  it('keeps what a reader has got as it is', () => {
-    const log = logOf(2, 2);
-    const { events } = log.after(0, 10);
+  it('does not change a batch that was already returned', () => {
+    const log = createLog(2, 2);
+    const { events } = log.readAfter(0, 10);
     for (const seq of [3, 4, 5, 6]) log.append(event(seq));
     expect(events.map(({ seq }) => seq)).to.deep.equal([1, 2]);
   });
 
-  it('calls those who watch, for each event and for the end, until they stop watching', () => {
+  it('calls subscribers for each event and for the close until they unsubscribe', () => {
     const log = new EventLog(5);
-    const heard: string[] = [];
-    const stopA = log.watch(() => void heard.push(`a ${log.last}`));
-    log.watch(() => void heard.push(`b ${log.isClosed ? 'end' : log.last}`));
+    const calls: string[] = [];
+    const stopA = log.subscribe(() => void calls.push(`a ${log.lastSeq}`));
+    log.subscribe(() => void calls.push(`b ${log.isClosed ? 'end' : log.lastSeq}`));
     log.append(event(1));
     stopA();
     log.append(event(2));
     log.close();
     log.close();
-    expect(heard).to.deep.equal(['a 1', 'b 1', 'b 2', 'b end']);
+    expect(calls).to.deep.equal(['a 1', 'b 1', 'b 2', 'b end']);
   });
 
-  it('tells each once, though they stop and watch anew while they are told', () => {
+  it('calls each subscriber once although it unsubscribes and subscribes again meanwhile', () => {
     const log = new EventLog(5);
-    let told = 0;
+    let calls = 0;
     let others = 0;
-    const again = (): void => {
+    const resubscribe = (): void => {
       stop();
-      if (++told < 50) stop = log.watch(again);
+      if (++calls < 50) stop = log.subscribe(resubscribe);
       stopOther();
     };
-    let stop = log.watch(again);
-    const stopOther = log.watch(() => void others++);
+    let stop = log.subscribe(resubscribe);
+    const stopOther = log.subscribe(() => void others++);
     log.append(event(1));
-    expect([told, others]).to.deep.equal([1, 0]);
+    expect([calls, others]).to.deep.equal([1, 0]);
     log.append(event(2));
-    expect(told).to.equal(2);
+    expect(calls).to.equal(2);
   });
 
-  it('lets a watcher go that throws, with a warning, and still tells the others', async () => {
-    const warnings: string[] = [];
-    const hear = (warning: Error): void => void warnings.push(warning.message);
-    process.on('warning', hear);
+  it('removes a subscriber that throws, with a warning, and still calls the others', async () => {
     const log = new EventLog(5);
-    let told = 0;
-    log.watch(() => {
+    let calls = 0;
+    log.subscribe(() => {
       throw new Error('broken pipe');
     });
-    log.watch(() => void told++);
+    log.subscribe(() => void calls++);
     log.append(event(1));
     log.close();
-    await settle();
-    process.off('warning', hear);
-    expect(told).to.equal(2);
+    expect(calls).to.equal(2);
     expect(numbersAfter(log, 0)).to.deep.equal([1]);
-    expect(warnings).to.deep.equal(['a reader of events threw and hears no more: broken pipe']);
+    expect(await takeWarnings()).to.deep.equal(['a reader of events threw and was removed: broken pipe']);
   });
 });

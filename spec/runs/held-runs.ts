@@ -1,16 +1,16 @@
-import { processPace } from '../../lib/execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../lib/execution/event-loop-budget.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
-import { type RegistryOptions, RunRegistry, type Submission } from '../../lib/runs/registry.js';
+import { type RegistryOptions, RunRegistry, type SubmissionOptions } from '../../lib/runs/registry.js';
 import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { type HeldCall, Puppet } from '../support/puppet.js';
+import { type PendingCall, ControlledTool } from '../support/controlled-tool.js';
 
 const ONE_TASK = '{id: held, goal: be held, tasks: [{id: a, tool: puppet}]}';
 
-/** A registry whose runs stay at work until a spec lets them end. */
+/** A registry whose runs keep running until a spec ends them. */
 export class HeldRuns {
-  readonly puppet = new Puppet();
+  readonly puppet = new ControlledTool();
   readonly clock = new ManualClock();
   readonly registry: RunRegistry;
   readonly pipeline: Pipeline;
@@ -20,7 +20,7 @@ export class HeldRuns {
     this.pipeline = parsePipeline(pipeline, { tools: [this.puppet.tool] });
   }
 
-  async submit(tenantId = 'default', submission: Submission = {}): Promise<string> {
+  async submit(tenantId = 'default', submission: SubmissionOptions = {}): Promise<string> {
     const runId = await this.registry.submit({ pipeline: this.pipeline, tenant_id: tenantId }, submission);
     await this.filled();
     return runId;
@@ -32,21 +32,21 @@ export class HeldRuns {
     return runIds;
   }
 
-  /** Lets a run end: its tool returns. */
+  /** Ends a run: its tool returns. */
   async end(runId: string): Promise<void> {
     this.callOf(runId).resolve('done');
     await this.registry.settled(runId);
     await this.filled();
   }
 
-  /** The call of a run that is at work. */
-  callOf(runId: string): HeldCall {
+  /** The latest tool call of a run. */
+  callOf(runId: string): PendingCall {
     const call = this.puppet.calls.findLast(({ context }) => context.run_id === runId);
     if (call === undefined) throw new Error('the tool was not called for that run');
     return call;
   }
 
-  /** The runs whose tool was called, in that order. */
+  /** The runs whose tool was called, in the order of the calls. */
   get begun(): string[] {
     return this.puppet.calls.map(({ context }) => context.run_id);
   }
@@ -55,17 +55,17 @@ export class HeldRuns {
     return this.registry.record(runId).status;
   }
 
-  /** Waits for the turn in which the free places have been taken. */
+  /** Waits until the free slots have been filled. */
   async filled(): Promise<void> {
     await settle(1);
-    while (processPace.overdue()) await settle(1);
+    while (eventLoopBudget.exhausted()) await settle(1);
     await settle(1);
   }
 }
 
-/** Uses up the present turn of the event loop. */
-export function useUpTheTurn(): void {
-  let looks = 0;
-  while (!processPace.overdue()) looks++;
-  if (looks < 0) throw new Error('time stands still');
+/** Blocks the event loop until the budget of this slice is used up. */
+export function exhaustEventLoopBudget(): void {
+  let checks = 0;
+  while (!eventLoopBudget.exhausted()) checks++;
+  if (checks < 0) throw new Error('the clock does not advance');
 }

@@ -1,44 +1,44 @@
 import { expect } from 'chai';
-import { Submissions } from '../../lib/runs/idempotency.js';
-import { rejectionOf } from '../support/rejection.js';
+import { IdempotencyStore } from '../../lib/runs/idempotency.js';
+import { catchRejection } from '../support/rejection.js';
 import { HeldRuns } from './held-runs.js';
 
 const KEY = { key: 'k', fingerprint: 'f' };
 const OTHER = { key: 'k', fingerprint: 'other' };
 
-describe('submissions by their keys (D36)', () => {
-  it('finds the run of a key, and tells another request with the same key', () => {
-    const submissions = new Submissions();
-    expect(submissions.find('a', KEY)).to.equal(undefined);
-    submissions.note('a', KEY, 'run-1');
-    expect(submissions.find('a', KEY)).to.equal('run-1');
-    expect(() => submissions.find('a', OTHER))
+describe('IdempotencyStore (D36)', () => {
+  it('finds the run of a key, and rejects another request with the same key', () => {
+    const store = new IdempotencyStore();
+    expect(store.find('a', KEY)).to.equal(undefined);
+    store.add('a', KEY, 'run-1');
+    expect(store.find('a', KEY)).to.equal('run-1');
+    expect(() => store.find('a', OTHER))
       .to.throw('the Idempotency-Key "k" was used with another request, for run run-1')
       .with.property('code', 'idempotency_conflict');
   });
 
-  it('keeps tenants apart, whatever their names and keys hold', () => {
-    const submissions = new Submissions();
-    submissions.note('a', { key: 'b\nc', fingerprint: 'f' }, 'run-1');
-    expect(submissions.find('b', KEY)).to.equal(undefined);
-    expect(submissions.find('a\nb', { key: 'c', fingerprint: 'f' })).to.equal(undefined);
-    expect(submissions.find('a', { key: 'b\nc', fingerprint: 'f' })).to.equal('run-1');
+  it('separates tenants, whatever characters their names and keys contain', () => {
+    const store = new IdempotencyStore();
+    store.add('a', { key: 'b\nc', fingerprint: 'f' }, 'run-1');
+    expect(store.find('b', KEY)).to.equal(undefined);
+    expect(store.find('a\nb', { key: 'c', fingerprint: 'f' })).to.equal(undefined);
+    expect(store.find('a', { key: 'b\nc', fingerprint: 'f' })).to.equal('run-1');
   });
 
-  it('forgets the key with its run, and not one that another run has by now', () => {
-    const submissions = new Submissions();
-    submissions.forget('run-0');
-    submissions.note('a', KEY, 'run-1');
-    submissions.note('a', OTHER, 'run-2');
-    submissions.forget('run-1');
-    expect(submissions.find('a', OTHER)).to.equal('run-2');
-    submissions.forget('run-2');
-    expect(submissions.find('a', KEY)).to.equal(undefined);
+  it('deletes the key of a run unless another run has taken the key over', () => {
+    const store = new IdempotencyStore();
+    store.delete('run-0');
+    store.add('a', KEY, 'run-1');
+    store.add('a', OTHER, 'run-2');
+    store.delete('run-1');
+    expect(store.find('a', OTHER)).to.equal('run-2');
+    store.delete('run-2');
+    expect(store.find('a', KEY)).to.equal(undefined);
   });
 });
 
-describe('the registry and repeated submissions (D36)', () => {
-  it('makes one run of a key, however many ask at once', async () => {
+describe('RunRegistry: repeated submissions (D36)', () => {
+  it('creates one run per key for concurrent submissions', async () => {
     const held = new HeldRuns();
     const { registry, pipeline } = held;
     const ids = await Promise.all(
@@ -47,11 +47,11 @@ describe('the registry and repeated submissions (D36)', () => {
     await held.filled();
     expect(new Set(ids).size).to.equal(1);
     expect(held.begun).to.deep.equal([ids[0]]);
-    expect(registry.submitted('default', KEY)).to.equal(ids[0]);
+    expect(registry.findSubmitted('default', KEY)).to.equal(ids[0]);
     expect(await held.submit('acme', { idempotency: KEY })).not.to.equal(ids[0]);
   });
 
-  it('answers the run though it has settled, and though the queue is full', async () => {
+  it('returns the earlier run although it has settled and although the queue is full', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 0 } });
     const first = await held.submit('a', { idempotency: KEY });
     expect(await held.submit('a', { idempotency: KEY })).to.equal(first);
@@ -60,35 +60,35 @@ describe('the registry and repeated submissions (D36)', () => {
     expect(held.begun).to.have.length(1);
   });
 
-  it('refuses another request with the same key before there is a run', async () => {
+  it('rejects another request with the same key without creating a run', async () => {
     const held = new HeldRuns();
     await held.submit('a', { idempotency: KEY });
-    expect(await rejectionOf(held.submit('a', { idempotency: OTHER }))).to.include({
+    expect(await catchRejection(held.submit('a', { idempotency: OTHER }))).to.include({
       code: 'idempotency_conflict',
     });
-    expect(() => held.registry.submitted('a', OTHER)).to.throw('was used with another request');
+    expect(() => held.registry.findSubmitted('a', OTHER)).to.throw('was used with another request');
     expect(held.registry.list({ limit: 10 }).runs).to.have.length(1);
   });
 
-  it('takes the key anew when its run is kept no longer', async () => {
-    const limits = { keep: 10, ttlMs: 1000, events: 0 };
+  it('accepts the key again once its run was evicted or forgotten', async () => {
+    const limits = { maxRuns: 10, ttlMs: 1000, maxEvents: 0 };
     const held = new HeldRuns({ retention: limits });
     const first = await held.submit('a', { idempotency: KEY });
     await held.end(first);
     held.clock.advance(1000);
-    expect(held.registry.submitted('a', OTHER)).to.equal(undefined);
+    expect(held.registry.findSubmitted('a', OTHER)).to.equal(undefined);
     const second = await held.submit('a', { idempotency: OTHER });
     expect(second).not.to.equal(first);
     held.registry.forget(second);
-    expect(held.registry.submitted('a', KEY)).to.equal(undefined);
+    expect(held.registry.findSubmitted('a', KEY)).to.equal(undefined);
   });
 
-  it('keeps no key of a submission that was refused', async () => {
+  it('does not store the key of a rejected submission', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 0 } });
     const first = await held.submit('a');
-    expect(await rejectionOf(held.submit('a', { idempotency: KEY }))).to.include({ code: 'queue_full' });
+    expect(await catchRejection(held.submit('a', { idempotency: KEY }))).to.include({ code: 'queue_full' });
     await held.end(first);
     const second = await held.submit('a', { idempotency: OTHER });
-    expect(held.registry.submitted('a', OTHER)).to.equal(second);
+    expect(held.registry.findSubmitted('a', OTHER)).to.equal(second);
   });
 });

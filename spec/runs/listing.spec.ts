@@ -15,8 +15,8 @@ async function someRuns() {
   return { held, ids, list: (query: Partial<RunQuery>) => held.registry.list({ limit: 100, ...query }) };
 }
 
-describe('the list of runs (D35)', () => {
-  it('gives the newest first, as records without what may be large', async () => {
+describe('RunRegistry.list (D35)', () => {
+  it('lists the newest run first, as records without the fields that may be large', async () => {
     const { held, ids, list } = await someRuns();
     const page = list({});
     expect(idsIn(page)).to.deep.equal(ids.toReversed());
@@ -26,7 +26,7 @@ describe('the list of runs (D35)', () => {
     expect(page.runs.at(-1)).to.deep.equal(summary);
   });
 
-  it('filters by status, tenants and pipeline, and by all of them', async () => {
+  it('filters by status, tenants, pipeline, and by all of these together', async () => {
     const { ids, list } = await someRuns();
     const [a0, b1, a2, c3, b4] = ids;
     expect(idsIn(list({ status: 'succeeded' }))).to.deep.equal([a0]);
@@ -39,7 +39,7 @@ describe('the list of runs (D35)', () => {
     expect(idsIn(list({ tenants: ['b'], status: 'cancelled', pipeline_id: 'held' }))).to.deep.equal([b4]);
   });
 
-  it('has no next page when the page before took the last', async () => {
+  it('returns no next_cursor on the last page', async () => {
     const { ids, list } = await someRuns();
     const first = list({ limit: 3, tenants: ['a', 'b'] });
     expect(idsIn(first)).to.deep.equal([ids[4], ids[2], ids[1]]);
@@ -48,7 +48,7 @@ describe('the list of runs (D35)', () => {
     expect(list({ limit: 5 }).next_cursor).to.equal(null);
   });
 
-  it('refuses what never was a cursor', async () => {
+  it('rejects malformed cursors with invalid_request', async () => {
     const { list } = await someRuns();
     for (const cursor of ['', 'r', 'x1', 'r-1', 'rA', 'r1 ', 'r12345678901', '__proto__', '7']) {
       expect(() => list({ cursor }))
@@ -58,7 +58,7 @@ describe('the list of runs (D35)', () => {
     expect(idsIn(list({ cursor: 'r0' }))).to.deep.equal([]);
   });
 
-  it('gives every run exactly once over all pages, whatever comes and goes between them', async () => {
+  it('lists every run exactly once over all pages although runs are added and forgotten between them', async () => {
     const shape = fc.record({
       tenants: fc.array(fc.constantFrom('a', 'b'), { maxLength: 25 }),
       between: fc.array(fc.record({ adds: fc.nat(3), forgets: fc.array(fc.nat(1000), { maxLength: 3 }) }), {

@@ -1,17 +1,18 @@
 import { expect } from 'chai';
 import type { AttemptObserver } from '../../lib/execution/invocation/attempt-observer.js';
 import { HeldRuns } from './held-runs.js';
+import { takeWarnings } from '../support/warnings.js';
 
 const FAILING = `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
   {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}}]}`;
 
-describe('what the registry tells those who observe it', () => {
-  it('tells every event of every run, in order, with whose it is', async () => {
-    const told: string[] = [];
+describe('RunRegistry: event listeners and attempt observers', () => {
+  it('passes every event of every run to onEvent, in order, with run, tenant and pipeline', async () => {
+    const reported: string[] = [];
     const held = new HeldRuns({
       eventBuffer: 100,
       onEvent: ({ seq, kind }, { run_id, tenant_id, pipeline_id }) =>
-        told.push(`${run_id} ${tenant_id} ${pipeline_id} ${seq} ${kind}`),
+        reported.push(`${run_id} ${tenant_id} ${pipeline_id} ${seq} ${kind}`),
     });
     const [first = '', second = ''] = await held.submitAll(['a', 'b']);
     await held.end(second);
@@ -20,7 +21,7 @@ describe('what the registry tells those who observe it', () => {
       [first, 'a'],
       [second, 'b'],
     ]) {
-      const { events, gap } = held.registry.events(runId ?? '').after(0, 100);
+      const { events, gap } = held.registry.events(runId ?? '').readAfter(0, 100);
       expect(events.map(({ kind }) => kind)).to.deep.equal([
         'run',
         'run',
@@ -31,40 +32,39 @@ describe('what the registry tells those who observe it', () => {
         'run',
       ]);
       expect(gap).to.equal(false);
-      const own = told.filter((line) => line.startsWith(`${runId}`));
+      const own = reported.filter((line) => line.startsWith(`${runId}`));
       expect(own).to.deep.equal(events.map(({ seq, kind }) => `${runId} ${tenant} held ${seq} ${kind}`));
     }
   });
 
-  it('runs on when a listener throws, and keeps its events for others', async () => {
-    let heard = 0;
+  it('continues the run and its event log when onEvent throws', async () => {
+    let calls = 0;
     const held = new HeldRuns({
       eventBuffer: 100,
       onEvent: () => {
-        heard++;
+        calls++;
         throw new Error('no metrics');
       },
     });
-    const warned = new Promise<Error>((resolve) => {
-      process.once('warning', resolve);
-    });
     const [first = '', second = ''] = await held.submitAll(['a', 'a']);
-    expect((await warned).message).to.match(/a listener of run .* threw and hears no more: no metrics/);
     await held.end(first);
     await held.end(second);
-    expect(heard).to.equal(2);
+    const warnings = await takeWarnings();
+    expect(warnings).to.have.length(2);
+    expect(warnings[0]).to.match(/a listener of run .* threw and was removed: no metrics/);
+    expect(calls).to.equal(2);
     expect(held.registry.record(first)).to.include({ status: 'succeeded' });
-    expect(held.registry.events(first).last).to.equal(7);
+    expect(held.registry.events(first).lastSeq).to.equal(7);
   });
 
-  it('tells of every attempt, and once of its end, however it ends', async () => {
-    const told: string[] = [];
+  it('reports every attempt to onAttempt, and its end exactly once however it ends', async () => {
+    const reported: string[] = [];
     const held = new HeldRuns(
       {
-        onAttempt: ({ task_id, tool, item, attempt, run_id }) => {
-          const name = `${task_id} ${tool} ${item ?? '-'} ${attempt}`;
-          told.push(`${name} ${run_id === runId ? 'begins' : 'is of another run'}`);
-          return (error) => told.push(`${name} ${error ?? 'succeeds'}`);
+        onAttempt: ({ taskId, tool, item, attempt, runId }) => {
+          const name = `${taskId} ${tool} ${item ?? '-'} ${attempt}`;
+          reported.push(`${name} ${runId === runId ? 'begins' : 'is of another run'}`);
+          return (error) => reported.push(`${name} ${error ?? 'succeeds'}`);
         },
       },
       FAILING.replace('retry: 1', 'retry: 1, timeout: 1'),
@@ -83,7 +83,7 @@ describe('what the registry tells those who observe it', () => {
     await held.puppet.rejects(new Error('no luck'));
     await held.registry.cancel(runId, { force: true });
     await held.puppet.returns('too late', second);
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       'a puppet - 1 begins',
       'each puppet 0 1 begins',
       'each puppet 1 1 begins',
@@ -95,7 +95,7 @@ describe('what the registry tells those who observe it', () => {
     ]);
   });
 
-  it('runs on when the one that measures throws, at the beginning or at the end', async () => {
+  it('continues the run when the attempt observer throws, at the start or at the end', async () => {
     const observers: AttemptObserver[] = [
       () => {
         throw new Error('no gauge');
@@ -112,13 +112,10 @@ describe('what the registry tells those who observe it', () => {
           return onAttempt(facts);
         },
       });
-      const warned = new Promise<Error>((resolve) => {
-        process.once('warning', resolve);
-      });
       const first = await held.submit();
       await held.end(first);
-      const message = 'the observer of attempts threw and hears no more: no gauge';
-      expect(await warned).to.have.property('message', message);
+      const message = 'the observer of attempts threw and was removed: no gauge';
+      expect(await takeWarnings()).to.deep.equal([message]);
       await held.end(await held.submit());
       expect(held.statusOf(first)).to.equal('succeeded');
       expect(calls).to.equal(1);

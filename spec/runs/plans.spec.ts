@@ -1,17 +1,20 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LiveEvent } from '../../lib/execution/events/event.js';
-import type { HeldCall } from '../support/puppet.js';
-import { sub } from '../support/definitions/plan-of.js';
-import { rejectionOf } from '../support/rejection.js';
+import type { PendingCall } from '../support/controlled-tool.js';
+import { subPipelineText } from '../support/definitions/parse-plan.js';
+import { catchRejection } from '../support/rejection.js';
 import { held, stores } from '../support/runs/running-plan.js';
 import { HeldPlans } from './held-plans.js';
 
-const TWO = [sub('a', `${held('a')}, ${stores('k', '1')}`, 'stores: [k]'), sub('b', held('b'), 'reads: [k]')];
+const TWO = [
+  subPipelineText('a', `${held('a')}, ${stores('k', '1')}`, 'stores: [k]'),
+  subPipelineText('b', held('b'), 'reads: [k]'),
+];
 const KEY = { key: 'k', fingerprint: 'f' };
 
-describe('the registry and plans (law L2, D35)', () => {
-  it('gives the record of a plan run as it is now (D28)', async () => {
+describe('RunRegistry: runs of plans (law L2, D35)', () => {
+  it('returns the current record of a plan run (D28)', async () => {
     const plans = new HeldPlans(TWO);
     const runId = await plans.submitPlan({ tenant_id: 'acme' });
     const time = new Date(plans.clock.now()).toISOString();
@@ -50,7 +53,7 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(record.sub_pipelines).to.deep.equal({ a: 'succeeded', b: 'succeeded' });
   });
 
-  it('lists runs of both kinds, by the id of pipeline or plan', async () => {
+  it('lists runs of pipelines and plans, filtered by the id of either', async () => {
     const plans = new HeldPlans(TWO);
     const pipelineRun = await plans.submit();
     const planRun = await plans.submitPlan();
@@ -59,14 +62,14 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(found()).to.deep.equal([`plan ${planRun}`, `pipeline ${pipelineRun}`]);
     expect(found('plan')).to.deep.equal([`plan ${planRun}`]);
     expect(found('a-pipeline')).to.deep.equal([]);
-    expect(plans.registry.statuses().get('running')).to.equal(2);
+    expect(plans.registry.countByStatus().get('running')).to.equal(2);
   });
 
-  it('lets a plan wait for a place, which it holds until its last sub-pipeline is over (D25)', async () => {
+  it('queues a plan run, which then holds one slot until its last sub-pipeline ends (D25)', async () => {
     const plans = new HeldPlans(TWO, { admission: { maxRunning: 1, maxQueued: 1 } });
     const first = await plans.submitPlan();
     const second = await plans.submitPlan();
-    expect(await rejectionOf(plans.submitPlan())).to.include({ code: 'queue_full' });
+    expect(await catchRejection(plans.submitPlan())).to.include({ code: 'queue_full' });
     await plans.returns('a/t');
     expect(plans.statusOf(second)).to.equal('queued');
     await plans.returns('b/t');
@@ -74,18 +77,18 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(plans.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
-  it('logs what happens, and closes the log at the end (D30)', async () => {
+  it('logs the events of a plan run and closes the log when it settles (D30)', async () => {
     const plans = new HeldPlans(TWO, { eventBuffer: 100 });
-    const heard: LiveEvent[] = [];
-    const runId = await plans.submitPlan({}, { onEvent: (event) => void heard.push(event) });
+    const received: LiveEvent[] = [];
+    const runId = await plans.submitPlan({}, { onEvent: (event) => void received.push(event) });
     const log = plans.registry.events(runId);
     await plans.returns('a/t');
     expect(log.isClosed).to.equal(false);
     await plans.returns('b/t');
     expect(log.isClosed).to.equal(true);
-    const { events, gap } = log.after(0, 1000);
+    const { events, gap } = log.readAfter(0, 1000);
     expect(gap).to.equal(false);
-    expect(events).to.deep.equal(heard);
+    expect(events).to.deep.equal(received);
     expect(
       events.flatMap((event) =>
         event.kind === 'sub_pipeline' ? [`${event.sub_pipeline} ${event.status}`] : [],
@@ -95,7 +98,7 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, index) => index + 1));
   });
 
-  it('closes the log of a cancelled plan when it has drained, with the end of its last wave in it', async () => {
+  it('closes the log of a cancelled plan run after the end of its last wave was logged', async () => {
     const plans = new HeldPlans(TWO, { eventBuffer: 100 });
     const runId = await plans.submitPlan();
     await plans.registry.cancel(runId);
@@ -103,10 +106,14 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(log.isClosed).to.equal(false);
     await plans.returns('a/t');
     expect(log.isClosed).to.equal(true);
-    expect(log.after(0, 1000).events.at(-1)).to.include({ kind: 'wave', phase: 'finish', sub_pipeline: 'a' });
+    expect(log.readAfter(0, 1000).events.at(-1)).to.include({
+      kind: 'wave',
+      phase: 'finish',
+      sub_pipeline: 'a',
+    });
   });
 
-  it('makes one run of a key (D36)', async () => {
+  it('creates one plan run per idempotency key (D36)', async () => {
     const plans = new HeldPlans(TWO);
     const ids = await Promise.all(
       Array.from({ length: 5 }, () => plans.registry.submitPlan({ plan: plans.plan }, { idempotency: KEY })),
@@ -116,8 +123,11 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(plans.called).to.deep.equal(['a/t']);
   });
 
-  it('keeps the newest, and forgets a plan with its log (D26)', async () => {
-    const plans = new HeldPlans(TWO, { eventBuffer: 10, retention: { keep: 1, ttlMs: 1e9, events: 1000 } });
+  it('keeps the newest plan run and evicts the older one with its log (D26)', async () => {
+    const plans = new HeldPlans(TWO, {
+      eventBuffer: 10,
+      retention: { maxRuns: 1, ttlMs: 1e9, maxEvents: 1000 },
+    });
     const first = await plans.submitPlan();
     await plans.ended(first);
     const second = await plans.submitPlan();
@@ -128,9 +138,9 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(plans.registry.list({ limit: 10 }).runs).to.deep.equal([]);
   });
 
-  it('keeps what fits in memory: outputs of all sub-pipelines count', async () => {
+  it('counts the outputs of all sub-pipelines towards the memory limit on settled runs', async () => {
     const plans = new HeldPlans(TWO, {
-      retention: { keep: 10, ttlMs: 1e9, events: 1000, bytes: 100_000 },
+      retention: { maxRuns: 10, ttlMs: 1e9, maxEvents: 1000, maxBytes: 100_000 },
     });
     const first = await plans.submitPlan();
     await plans.returns('a/t', 'x'.repeat(30_000));
@@ -143,23 +153,27 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(plans.registry.record(second).settled).to.equal(true);
   });
 
-  it('keeps fewer plans the more sub-pipelines they have, though these leave next to nothing', async () => {
-    const many = Array.from({ length: 20 }, (_, index) => sub(`s${index}`, '{id: t, tool: mock}'));
-    const plans = new HeldPlans(many, { retention: { keep: 100, ttlMs: 1e9, events: 0, bytes: 1_500_000 } });
+  it('counts the overhead of each sub-pipeline towards the memory limit, also with tiny outputs', async () => {
+    const many = Array.from({ length: 20 }, (_, index) =>
+      subPipelineText(`s${index}`, '{id: t, tool: mock}'),
+    );
+    const plans = new HeldPlans(many, {
+      retention: { maxRuns: 100, ttlMs: 1e9, maxEvents: 0, maxBytes: 1_500_000 },
+    });
     for (let count = 0; count < 20; count++) {
       await plans.registry.settled(await plans.registry.submitPlan({ plan: plans.plan }));
     }
     expect(plans.registry.list({ limit: 100 }).runs).to.have.length.within(2, 7);
   });
 
-  it('refuses a plan that the memory does not hold', async () => {
-    const plans = new HeldPlans(TWO, { admission: { maxRunning: 5, maxQueued: 5, bytes: 100_000 } });
+  it('rejects a plan that exceeds the memory limit with queue_full', async () => {
+    const plans = new HeldPlans(TWO, { admission: { maxRunning: 5, maxQueued: 5, maxBytes: 100_000 } });
     await plans.submitPlan();
     const inputs = { large: 'x'.repeat(200_000) };
-    expect(await rejectionOf(plans.submitPlan({ inputs }))).to.include({ code: 'queue_full' });
+    expect(await catchRejection(plans.submitPlan({ inputs }))).to.include({ code: 'queue_full' });
   });
 
-  it('closes with a plan at work: waits for it, then tells its tools to stop', async () => {
+  it('waits for a running plan on close, then aborts its tools', async () => {
     const plans = new HeldPlans(TWO);
     const runId = await plans.submitPlan();
     const { signal } = plans.call('a/t').context;
@@ -174,23 +188,23 @@ describe('the registry and plans (law L2, D35)', () => {
     expect(plans.clock.pending).to.equal(0);
   });
 
-  it('answers who waits for a plan that is forgotten', async () => {
+  it('rejects settled() with run_not_found when the plan run is forgotten', async () => {
     const plans = new HeldPlans(TWO);
     const runId = await plans.submitPlan();
-    const waiting = rejectionOf(plans.registry.settled(runId));
+    const waiting = catchRejection(plans.registry.settled(runId));
     plans.registry.forget(runId);
     expect(await waiting).to.include({ code: 'run_not_found' });
     expect(plans.call('a/t').context.signal.aborted).to.equal(true);
   });
 
-  it('shows the tree of its actors, as JSON', async () => {
+  it('returns the actor tree of a plan run as JSON', async () => {
     const plans = new HeldPlans(TWO);
     const runId = await plans.submitPlan();
     const text = JSON.stringify(plans.registry.snapshot(runId));
     expect(text).to.include('"sub-runs"').and.to.include('"a":{"snapshot"');
   });
 
-  describe('the version of its record', () => {
+  describe('version of the record of a plan run', () => {
     const ACT = fc.record({
       kind: fc.constantFrom('return', 'return', 'return', 'return', 'throw', 'cancel', 'force', 'log'),
       at: fc.nat(20),
@@ -202,32 +216,32 @@ describe('the registry and plans (law L2, D35)', () => {
     });
     const FOUR = [
       ...TWO,
-      sub('c', `${held('c')}, ${held('c', 'u')}, ${held('c', 'v', 'await: [t],')}`),
-      sub('d', held('d')),
+      subPipelineText('c', `${held('c')}, ${held('c', 'u')}, ${held('c', 'v', 'await: [t],')}`),
+      subPipelineText('d', held('d')),
     ];
 
-    it('changes whenever the record does, and only ever says one thing', async () => {
+    it('changes if and only if the record changes', async () => {
       await fc.assert(
         fc.asyncProperty(SHAPE, async ({ acts, ...inputs }) => {
           const plans = new HeldPlans(FOUR);
           const runId = await plans.registry.submitPlan({ plan: plans.plan, ...inputs });
           const records = new Map<string, string>();
-          const look = (): void => {
+          const check = (): void => {
             const record = JSON.stringify(plans.registry.record(runId));
             const version = plans.registry.version(runId);
             expect(records.get(version) ?? record).to.equal(record);
             records.set(version, record);
           };
-          const lookOften = async (): Promise<void> => {
-            for (let turn = 0; turn < 30; turn++) {
-              look();
+          const checkOften = async (): Promise<void> => {
+            for (let tick = 0; tick < 30; tick++) {
+              check();
               await Promise.resolve();
             }
             await plans.filled();
-            look();
+            check();
           };
-          await lookOften();
-          const answered = new Set<HeldCall>();
+          await checkOften();
+          const answered = new Set<PendingCall>();
           for (const { kind, at } of acts) {
             const calls = plans.puppet.calls.filter((call) => !answered.has(call));
             const call = calls[at % calls.length];
@@ -240,7 +254,7 @@ describe('the registry and plans (law L2, D35)', () => {
               if (kind === 'return') call.resolve(at);
               else call.reject(new Error('no luck'));
             }
-            await lookOften();
+            await checkOften();
           }
           expect(new Set(records.values()).size).to.equal(records.size);
         }),

@@ -3,25 +3,25 @@ import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { Puppet } from '../support/puppet.js';
-import { rejectionOf } from '../support/rejection.js';
+import { ControlledTool } from '../support/controlled-tool.js';
+import { catchRejection } from '../support/rejection.js';
 import { HeldRuns } from './held-runs.js';
 
 const HELD =
-  'pipeline: {id: held, goal: "wait for {{params.whom}}", params: {whom: {}}, tasks: [{id: a, tool: puppet}]}';
+  'pipeline: {id: held, goal: "wait for {{params.who}}", params: {who: {}}, tasks: [{id: a, tool: puppet}]}';
 
 async function held() {
-  const puppet = new Puppet();
+  const puppet = new ControlledTool();
   const clock = new ManualClock();
   const registry = new RunRegistry({ clock });
   const pipeline = parsePipeline(HELD, { tools: [puppet.tool] });
-  const runId = await registry.submit({ pipeline, params: { whom: 'Ada' }, tenant_id: 'acme' });
+  const runId = await registry.submit({ pipeline, params: { who: 'Ada' }, tenant_id: 'acme' });
   await settle();
   return { puppet, clock, registry, runId, pipeline };
 }
 
-describe('the registry of runs (law L2)', () => {
-  it('gives the record of a run as it is now (Run record, D28)', async () => {
+describe('RunRegistry (law L2)', () => {
+  it('returns the current record of a run (Run record, D28)', async () => {
     const { puppet, clock, registry, runId } = await held();
     const time = new Date(clock.now()).toISOString();
     const running = {
@@ -56,10 +56,10 @@ describe('the registry of runs (law L2)', () => {
     });
   });
 
-  it('cancels, and answers the record', async () => {
+  it('cancels a run and returns its record', async () => {
     const { puppet, registry, runId } = await held();
     expect(await registry.cancel(runId)).to.deep.include({ status: 'cancelled', settled: false });
-    expect(await rejectionOf(registry.cancel(runId))).to.include({ code: 'run_already_terminal' });
+    expect(await catchRejection(registry.cancel(runId))).to.include({ code: 'run_already_terminal' });
     expect(await registry.cancel(runId, { force: true })).to.deep.include({
       status: 'cancelled',
       settled: true,
@@ -67,28 +67,28 @@ describe('the registry of runs (law L2)', () => {
     expect(puppet.calls).to.have.length(1);
   });
 
-  it('refuses params before anything runs', async () => {
+  it('rejects invalid params before anything runs', async () => {
     const { registry, pipeline, puppet } = await held();
-    const error = await rejectionOf(registry.submit({ pipeline }));
-    expect(error).to.include({ code: 'invalid_params', message: 'param "whom" (string) is required' });
+    const error = await catchRejection(registry.submit({ pipeline }));
+    expect(error).to.include({ code: 'invalid_params', message: 'param "who" (string) is required' });
     expect(puppet.calls).to.have.length(1);
   });
 
-  it('forgets', async () => {
+  it('forgets a run', async () => {
     const { registry, runId } = await held();
     registry.forget(runId);
     expect(() => registry.record(runId)).to.throw('there is no run');
-    expect(await rejectionOf(registry.settled(runId))).to.include({ code: 'run_not_found' });
+    expect(await catchRejection(registry.settled(runId))).to.include({ code: 'run_not_found' });
   });
 
-  it('has a run that waits in every look at it, from the moment it was accepted', async () => {
+  it('returns a queued run from every method as soon as it was accepted', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 }, eventBuffer: 10 });
-    const heard: string[] = [];
+    const received: string[] = [];
     const [first = ''] = await held.submitAll(['a']);
     const runId = await held.submit('acme', {
-      onEvent: ({ run_id, kind }) => heard.push(`${kind} ${held.registry.record(run_id).status}`),
+      onEvent: ({ run_id, kind }) => received.push(`${kind} ${held.registry.record(run_id).status}`),
     });
-    expect(heard).to.deep.equal(['run queued']);
+    expect(received).to.deep.equal(['run queued']);
     const time = new Date(held.clock.now()).toISOString();
     expect(held.registry.record(runId)).to.deep.include({
       status: 'queued',
@@ -99,9 +99,9 @@ describe('the registry of runs (law L2)', () => {
       result: null,
       progress: { waves: 1, waves_executed: 0, tasks: 1, tasks_settled: 0, invocations: 0 },
     });
-    expect(held.registry.tenantOf(runId)).to.equal('acme');
+    expect(held.registry.tenantId(runId)).to.equal('acme');
     expect(held.registry.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
-    expect([...held.registry.statuses()]).to.have.deep.members([
+    expect([...held.registry.countByStatus()]).to.have.deep.members([
       ['running', 1],
       ['queued', 1],
     ]);
@@ -112,19 +112,19 @@ describe('the registry of runs (law L2)', () => {
     expect(record.started_at).to.equal(new Date(held.clock.now()).toISOString());
   });
 
-  it('knows no run that it was never given', async () => {
+  it('throws run_not_found for an unknown id', async () => {
     const { registry } = new HeldRuns();
-    for (const look of ['record', 'version', 'tenantOf', 'events', 'snapshot'] as const) {
-      expect(() => registry[look]('x'), look)
+    for (const method of ['record', 'version', 'tenantId', 'events', 'snapshot'] as const) {
+      expect(() => registry[method]('x'), method)
         .to.throw('there is no run x')
         .with.property('code', 'run_not_found');
     }
-    for (const ask of ['settled', 'cancel', 'rerun'] as const) {
-      expect(await rejectionOf(registry[ask]('x')), ask).to.include({ code: 'run_not_found' });
+    for (const method of ['settled', 'cancel', 'rerun'] as const) {
+      expect(await catchRejection(registry[method]('x')), method).to.include({ code: 'run_not_found' });
     }
   });
 
-  it('gives a record that stays as it was when the run goes on', async () => {
+  it('returns records that do not change while the run continues', async () => {
     const held = new HeldRuns();
     const runId = await held.registry.submit({ pipeline: held.pipeline, collect_events: true });
     await held.filled();

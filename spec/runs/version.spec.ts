@@ -4,7 +4,7 @@ import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { Puppet } from '../support/puppet.js';
+import { ControlledTool } from '../support/controlled-tool.js';
 
 const PIPELINE = `{id: p, goal: g, tasks: [
   {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},
@@ -15,8 +15,8 @@ const ACT = fc.record({
   at: fc.nat(20),
 });
 
-describe('the version of a record', () => {
-  it('changes whenever the record does, and only ever says one thing', async () => {
+describe('RunRegistry.version', () => {
+  it('changes if and only if the record changes', async () => {
     const shape = fc.record({
       acts: fc.array(ACT, { maxLength: 14 }),
       eventBuffer: fc.constantFrom(0, 100),
@@ -24,7 +24,7 @@ describe('the version of a record', () => {
     });
     await fc.assert(
       fc.asyncProperty(shape, async ({ acts, eventBuffer, collect_events }) => {
-        const puppet = new Puppet();
+        const puppet = new ControlledTool();
         const clock = new ManualClock();
         const registry = new RunRegistry({ clock, eventBuffer, admission: { maxRunning: 1, maxQueued: 1 } });
         const inputs = { list: [1, 2] };
@@ -32,23 +32,23 @@ describe('the version of a record', () => {
         const before = await registry.submit({ pipeline, inputs });
         const runId = await registry.submit({ pipeline, inputs, collect_events });
         const records = new Map<string, string>();
-        const look = (): void => {
+        const check = (): void => {
           const record = JSON.stringify(registry.record(runId));
           const version = registry.version(runId);
           expect(records.get(version) ?? record).to.equal(record);
           records.set(version, record);
         };
-        const lookOften = async (): Promise<void> => {
-          for (let turn = 0; turn < 30; turn++) {
-            look();
+        const checkOften = async (): Promise<void> => {
+          for (let tick = 0; tick < 30; tick++) {
+            check();
             await Promise.resolve();
           }
           await settle(2);
-          look();
+          check();
         };
-        await lookOften();
+        await checkOften();
         await registry.cancel(before, { force: true });
-        await lookOften();
+        await checkOften();
         const open = new Set<unknown>();
         for (const { kind, at } of acts) {
           const calls = puppet.calls.filter((call) => call.context.run_id === runId && !open.has(call));
@@ -63,7 +63,7 @@ describe('the version of a record', () => {
             if (kind === 'return') call.resolve(at);
             else call.reject(new Error('no luck'));
           }
-          await lookOften();
+          await checkOften();
         }
         expect(new Set(records.values()).size).to.equal(records.size);
       }),
@@ -71,9 +71,9 @@ describe('the version of a record', () => {
     );
   }).timeout(20_000);
 
-  it('stays when nothing changes, and when the events of the run are dropped', async () => {
-    const puppet = new Puppet();
-    const retention = { keep: 10, ttlMs: 1e9, events: 0 };
+  it('stays the same while nothing changes and when the events of the run are dropped', async () => {
+    const puppet = new ControlledTool();
+    const retention = { maxRuns: 10, ttlMs: 1e9, maxEvents: 0 };
     const registry = new RunRegistry({ clock: new ManualClock(), eventBuffer: 10, retention });
     const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
       tools: [puppet.tool],

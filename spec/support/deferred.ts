@@ -1,4 +1,4 @@
-/** A promise that a spec settles by hand. */
+/** A promise that a spec resolves or rejects. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
@@ -15,9 +15,9 @@ export function deferred<T>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
-/** Lets everything that is ready run: promises first, then the turns of the event loop that were asked for. */
-export async function settle(turns = 3): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) {
+/** Waits until all pending promises have settled and some ticks of the event loop have passed. */
+export async function settle(ticks = 3): Promise<void> {
+  for (let tick = 0; tick < ticks; tick++) {
     await new Promise<void>((next) => {
       setImmediate(next);
     });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ManualClock } from './manual-clock.js';
 
 describe('ManualClock', () => {
-  it('stands still until it is turned', () => {
+  it('does not advance by itself', () => {
     const clock = new ManualClock(1000);
     clock.setTimeout(() => {}, 0);
     expect([clock.now(), clock.pending]).to.deep.equal([1000, 1]);
@@ -10,7 +10,7 @@ describe('ManualClock', () => {
     expect([clock.now(), clock.pending]).to.deep.equal([1005, 0]);
   });
 
-  it('fires timers by moment, and those of one moment in the order they were set', () => {
+  it('fires timers in the order of their times, then of their creation', () => {
     const clock = new ManualClock(0);
     const fired: string[] = [];
     for (const [name, delayMs] of [
@@ -27,7 +27,7 @@ describe('ManualClock', () => {
     expect(clock.pending).to.equal(1);
   });
 
-  it('fires a timer that a timer sets, when it falls due within the same turn', () => {
+  it('fires a timer that another timer sets within the same advance', () => {
     const clock = new ManualClock(0);
     const fired: number[] = [];
     const again = (): void => {
@@ -39,7 +39,7 @@ describe('ManualClock', () => {
     expect(fired).to.deep.equal([10, 20, 30]);
   });
 
-  it('never fires a cleared timer, and counts it once', () => {
+  it('never fires a cleared timer, and removes it once', () => {
     const clock = new ManualClock(0);
     const fired: string[] = [];
     const first = clock.setTimeout(() => fired.push('first'), 10);

@@ -8,9 +8,9 @@ class Timer {
   ) {}
 }
 
-/** A clock that stands still until it is turned by hand. */
+/** A clock that a spec advances. */
 export class ManualClock implements Clock {
-  /** By moment, and by the order they were set within one moment. Cleared timers stay until their moment. */
+  /** Sorted by time, then by creation. Cleared timers stay until their time. */
   readonly #queue: Timer[] = [];
   #nowMs: number;
   #pending = 0;
@@ -19,7 +19,7 @@ export class ManualClock implements Clock {
     this.#nowMs = startMs;
   }
 
-  /** Number of timers that have been set and have neither fired nor been cleared. */
+  /** The number of timers that have neither fired nor been cleared. */
   get pending(): number {
     return this.#pending;
   }
@@ -30,7 +30,7 @@ export class ManualClock implements Clock {
 
   setTimeout(run: () => void, delayMs: number): unknown {
     const timer = new Timer(this.#nowMs + Math.max(0, delayMs), run);
-    this.#queue.splice(this.#placeOf(timer.dueMs), 0, timer);
+    this.#queue.splice(this.#findIndex(timer.dueMs), 0, timer);
     this.#pending += 1;
     return timer;
   }
@@ -40,8 +40,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves time on by `ms` and fires what falls due, earliest first, timers of one moment in the order they were
-   * set. Time stands at each timer's moment while it runs; a timer set meanwhile fires too when it falls due.
+   * Advances the time by `ms` and fires all due timers in the order of their times, then of their creation. While a
+   * timer runs, `now()` is its time; a timer that it sets fires too if it is due.
    */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms;
@@ -54,7 +54,7 @@ export class ManualClock implements Clock {
     this.#nowMs = endMs;
   }
 
-  /** False when the timer had fired or been cleared before. */
+  /** Returns false when the timer has already fired or been cleared. */
   #settle(timer: Timer): boolean {
     if (!timer.waiting) return false;
     timer.waiting = false;
@@ -62,8 +62,8 @@ export class ManualClock implements Clock {
     return true;
   }
 
-  /** Behind every timer that is due at the same moment or earlier. */
-  #placeOf(dueMs: number): number {
+  /** Finds the index after all timers that are due at the same time or earlier. */
+  #findIndex(dueMs: number): number {
     let low = 0;
     let high = this.#queue.length;
     while (low < high) {

@@ -1,10 +1,10 @@
-/** What a promise rejects with; an error when it does not reject. */
-export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+/** Returns the reason of a rejection. Throws when the promise does not reject. */
+export async function catchRejection(promise: Promise<unknown>): Promise<unknown> {
   let value: unknown;
   try {
     value = await promise;
   } catch (error) {
     return error;
   }
-  throw new Error(`it did not reject, but gave ${JSON.stringify(value)}`);
+  throw new Error(`it did not reject, but resolved with ${JSON.stringify(value)}`);
 }

@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A folder that exists as long as the spec needs it. */
+/** A temporary folder of a spec. */
 export class TemporaryFolder {
-  /** With every link followed. */
+  /** The real path, without symbolic links. */
   readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'wavetrain-spec-')));
 
-  /** Writes a file, with the folders above it, and gives its path. */
+  /** Writes a file, creates the folders above it, and returns its path. */
   write(name: string, content: string | Uint8Array): string {
     const path = this.at(name);
     mkdirSync(dirname(path), { recursive: true });

@@ -3,34 +3,34 @@ import type { Json } from '../../lib/common/json.js';
 import type { ToolContext } from '../../lib/tools/tool.js';
 import { ManualClock } from './manual-clock.js';
 
-/** A write that a tool made to the blackboard. */
+/** A write of a tool to the blackboard. */
 export interface WrittenValue {
   readonly key: string;
   readonly value: unknown;
   readonly append: boolean;
 }
 
-/** What surrounds a tool in a spec, and what the tool did to it. */
+/** The context of a tool in a spec; records the writes and logs of the tool. */
 export interface TestContext extends ToolContext {
   readonly clock: ManualClock;
   readonly writes: readonly WrittenValue[];
   readonly logs: readonly string[];
-  /** Tells the tool to stop, as a timeout or a forced cancel would. */
+  /** Aborts the signal, like a timeout or a forced cancel. */
   abort(): void;
 }
 
 export interface TestContextOptions {
   readonly attempt?: number;
   readonly item_index?: number | null;
-  /** What the blackboard holds; writes are only noted. */
+  /** The values on the blackboard; writes are only recorded. */
   readonly session?: Record<string, Json>;
-  /** Shared with another attempt or invocation of the same run. */
+  /** The memory of the run, to share between attempts and invocations. */
   readonly memory?: Map<string, unknown>;
   readonly files?: ToolContext['files'];
-  readonly run_pipeline?: ToolContext['run_pipeline'];
+  readonly runPipeline?: ToolContext['runPipeline'];
 }
 
-/** A context for one attempt: first attempt, no item, empty blackboard and no files unless said otherwise. */
+/** Creates the context of one attempt; by default the first, without an item, with an empty blackboard and no files. */
 export function toolContext(options: TestContextOptions = {}): TestContext {
   const controller = new AbortController();
   const session = new Map(Object.entries(options.session ?? {}));
@@ -46,12 +46,12 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     memory: options.memory ?? new Map(),
     files: options.files ?? { read: () => Promise.reject(new ToolError('no files here')) },
     blackboard: {
-      get_all: () => Promise.resolve(Object.fromEntries(session)),
-      read_many: (keys) =>
+      getAll: () => Promise.resolve(Object.fromEntries(session)),
+      readMany: (keys) =>
         Promise.resolve(Object.fromEntries([...session].filter(([key]) => keys.includes(key)))),
       write: (key, value, append = false) => void writes.push({ key, value, append }),
     },
-    run_pipeline: options.run_pipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),
+    runPipeline: options.runPipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),
     log: (message) => void logs.push(message),
     writes,
     logs,

@@ -1,10 +1,10 @@
 import type { Metrics } from '../../lib/telemetry/metrics.js';
 
-/** Samples by what stands before their value, as in `wavetrain_runs_total{status="queued"}`. */
+/** Samples by their name and labels, as in `wavetrain_runs_total{status="queued"}`. */
 export type Samples = ReadonlyMap<string, number>;
 
 /** Prometheus' text format, read strictly: every line is a comment or a sample of a family that was introduced. */
-export function samplesOf(text: string): Samples {
+export function parseSamples(text: string): Samples {
   const samples = new Map<string, number>();
   const families = new Set<string>();
   for (const line of text.split('\n').filter((line) => line !== '')) {
@@ -15,14 +15,14 @@ export function samplesOf(text: string): Samples {
     if (!families.has(name) && !families.has(name.replace(/_(?:bucket|sum|count)$/, ''))) {
       throw new Error(`no sample of a known family: ${line}`);
     }
-    if (samples.has(series)) throw new Error(`told twice: ${series}`);
+    if (samples.has(series)) throw new Error(`duplicate series: ${series}`);
     samples.set(series, Number(value));
   }
   return samples;
 }
 
 export async function readSamples(metrics: Metrics): Promise<Samples> {
-  return samplesOf(await metrics.read());
+  return parseSamples(await metrics.read());
 }
 
 /** The samples whose series begin so, without that beginning. */

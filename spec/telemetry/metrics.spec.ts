@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import type { RegistryOptions } from '../../lib/runs/registry.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { HeldRuns } from '../runs/held-runs.js';
-import { HeldMonitor } from './held-monitor.js';
+import { FakeMonitor } from './fake-monitor.js';
 import { readSamples, under } from './exposition.js';
 
-describe('the figures of a server', () => {
+describe('Metrics', () => {
   const opened: Metrics[] = [];
 
   /** Runs whose every event and attempt is counted. */
@@ -22,7 +22,7 @@ describe('the figures of a server', () => {
     for (const metrics of opened.splice(0)) metrics.close();
   });
 
-  it('counts runs by each status they come to, and tells those that wait, work and are kept (D25, D26)', async () => {
+  it('counts runs by status, and reports queued, running and kept runs (D25, D26)', async () => {
     const { metrics, held } = counted(undefined, { admission: { maxRunning: 2, maxQueued: 5 } });
     const [first = '', second = '', third = ''] = await held.submitAll(['a', 'b', 'a']);
     const before = await readSamples(metrics);
@@ -62,7 +62,7 @@ describe('the figures of a server', () => {
     });
   });
 
-  it('counts a cancelled run as at work until its wave has settled (D21)', async () => {
+  it('counts a cancelled run as running until its wave has settled (D21)', async () => {
     const { metrics, held } = counted();
     const run = await held.submit();
     await held.registry.cancel(run);
@@ -75,7 +75,7 @@ describe('the figures of a server', () => {
     expect(settled.get('wavetrain_runs_total{status="cancelled"}')).to.equal(1);
   });
 
-  it('tells durations of tasks in seconds, by tool and outcome', async () => {
+  it('reports durations of tasks in seconds, by tool and outcome', async () => {
     const { metrics, held } = counted();
     const [first = '', second = ''] = await held.submitAll(['a', 'a']);
     held.clock.advance(1500);
@@ -98,7 +98,7 @@ describe('the figures of a server', () => {
     });
   });
 
-  it('counts attempts, repeats and tools at work, those that wait for their next attempt not among them', async () => {
+  it('counts attempts, retries and running tools, without those that wait for a retry', async () => {
     const { metrics, held } = counted(
       `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
         {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}}]}`,
@@ -126,7 +126,7 @@ describe('the figures of a server', () => {
     });
   });
 
-  it('counts no task whose output was taken over (D35)', async () => {
+  it('does not count reused tasks (D35)', async () => {
     const { metrics, held } = counted(
       '{id: p, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}',
     );
@@ -146,13 +146,13 @@ describe('the figures of a server', () => {
     });
   });
 
-  it('counts requests by route, method and status, and made-up methods as one', async () => {
+  it('counts requests by route, method and status, and unknown methods as one', async () => {
     const { metrics } = counted();
-    metrics.answered('/pipelines/run', 'POST', 200, 125);
-    metrics.answered('/pipelines/run', 'POST', 200, 2000);
-    metrics.answered('/pipelines/run', 'POST', 422, 250);
-    metrics.answered('none', 'BREW', 405, 0);
-    metrics.answered('none', 'WHEN', 405, 0);
+    metrics.recordRequest('/pipelines/run', 'POST', 200, 125);
+    metrics.recordRequest('/pipelines/run', 'POST', 200, 2000);
+    metrics.recordRequest('/pipelines/run', 'POST', 422, 250);
+    metrics.recordRequest('none', 'BREW', 405, 0);
+    metrics.recordRequest('none', 'WHEN', 405, 0);
     const samples = await readSamples(metrics);
     expect(under(samples, 'wavetrain_http_requests_total')).to.deep.equal({
       '{route="/pipelines/run",method="POST",status="200"}': 2,
@@ -169,7 +169,7 @@ describe('the figures of a server', () => {
     });
   });
 
-  it('makes no series of runs, tenants, pipelines and tasks', async () => {
+  it('has no labels for runs, tenants, pipelines and tasks', async () => {
     const { metrics, held } = counted();
     const series = async (): Promise<string[]> => [...(await readSamples(metrics)).keys()];
     await held.end(await held.submit('tenant-one'));
@@ -181,7 +181,7 @@ describe('the figures of a server', () => {
     for (const name of [run, 'tenant-', '"held"', '"a"']) expect(text).not.to.include(name);
   });
 
-  it('tells of the process under the names that dashboards know', async () => {
+  it('reports the process under the standard names of Node.js dashboards', async () => {
     const samples = await readSamples(counted().metrics);
     for (const name of [
       'process_cpu_seconds_total',
@@ -196,20 +196,20 @@ describe('the figures of a server', () => {
     expect(samples.get('process_resident_memory_bytes')).to.be.above(1e6);
   });
 
-  it('keeps the figures of two servers in one process apart, and those of a closed one no longer', async () => {
+  it('keeps two servers in one process apart, and forgets the values of a closed one', async () => {
     const [one, other] = [counted(), counted()];
     await one.held.submit();
-    const told = async ({ metrics }: { metrics: Metrics }): Promise<number | undefined> =>
+    const readSample = async ({ metrics }: { metrics: Metrics }): Promise<number | undefined> =>
       (await readSamples(metrics)).get('wavetrain_runs_total{status="queued"}');
-    expect(await told(one)).to.equal(1);
-    expect(await told(other)).to.equal(0);
+    expect(await readSample(one)).to.equal(1);
+    expect(await readSample(other)).to.equal(0);
     one.metrics.close();
-    expect(await told(one)).to.equal(undefined);
-    expect(await told(other)).to.equal(0);
+    expect(await readSample(one)).to.equal(undefined);
+    expect(await readSample(other)).to.equal(0);
   });
 
-  it('looks at the event loop until it is closed', () => {
-    const monitor = new HeldMonitor();
+  it('monitors the event loop until it is closed', () => {
+    const monitor = new FakeMonitor();
     const metrics = new Metrics(monitor);
     expect(monitor.enabled).to.equal(true);
     metrics.close();

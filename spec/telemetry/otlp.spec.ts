@@ -1,15 +1,15 @@
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
 import type { Environment } from '../../lib/common/config.js';
-import type { TraceOutlet } from '../../lib/telemetry/otlp.js';
+import type { SpanExport } from '../../lib/telemetry/otlp.js';
 import { openTracing, type Tracing } from '../../lib/telemetry/tracing.js';
 import { HeldRuns } from '../runs/held-runs.js';
 import { deferred, settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { rejectionOf } from '../support/rejection.js';
+import { catchRejection } from '../support/rejection.js';
 import { Collector } from './collector.js';
 
-describe('traces by OTLP over HTTP (D35)', () => {
+describe('openTracing (D35)', () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
   let collector: Collector;
   let warnings: string[];
@@ -19,7 +19,7 @@ describe('traces by OTLP over HTTP (D35)', () => {
   });
   afterEach(() => collector.close());
 
-  async function open(env: Environment, outlet?: TraceOutlet): Promise<Tracing> {
+  async function open(env: Environment, outlet?: SpanExport): Promise<Tracing> {
     const options = { clock, warn: (message: string) => void warnings.push(message) };
     const tracing = await openTracing(env, options, outlet);
     if (tracing === undefined) throw new Error('no tracing');
@@ -35,7 +35,7 @@ describe('traces by OTLP over HTTP (D35)', () => {
     return runId;
   }
 
-  it('sends the spans of a run to the collector, with what the service is', async () => {
+  it('exports the spans of a run to the collector, with the resource of the service', async () => {
     collector = await Collector.open(200);
     const tracing = await open({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
@@ -74,7 +74,7 @@ describe('traces by OTLP over HTTP (D35)', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('sends what there is of a run that is still at work when it closes', async () => {
+  it('exports the spans of a running run when it closes', async () => {
     collector = await Collector.open(200);
     const tracing = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     const { onEvent, onAttempt } = tracing;
@@ -91,7 +91,7 @@ describe('traces by OTLP over HTTP (D35)', () => {
     expect(warnings).to.deep.equal([]);
   });
 
-  it('closes within its limit though nobody answers, and says what was lost', async () => {
+  it('closes within its time limit if the collector does not respond, and warns about lost traces', async () => {
     collector = await Collector.open(200);
     const silent = {
       onStart() {},
@@ -109,10 +109,10 @@ describe('traces by OTLP over HTTP (D35)', () => {
     expect(warnings).to.deep.equal([]);
     clock.advance(1);
     await closed;
-    expect(warnings).to.deep.equal(['the last traces were not sent: no answer within 3 s']);
+    expect(warnings).to.deep.equal(['the last traces were not sent: no response within 3 s']);
   });
 
-  it('says why the collector did not take the last of them', async () => {
+  it('reports why the collector rejected the last traces', async () => {
     collector = await Collector.open(400);
     const tracing = await open({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/path` });
     await run(tracing);
@@ -122,7 +122,7 @@ describe('traces by OTLP over HTTP (D35)', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('says once and in words what troubles it while runs are at work', async () => {
+  it('reports an export problem once, as a sentence', async () => {
     collector = await Collector.open(200);
     const exporter = new InMemorySpanExporter();
     exporter.export = (_spans, done) => done({ code: 1, error: new Error('the "collector" is away') });
@@ -136,11 +136,11 @@ describe('traces by OTLP over HTTP (D35)', () => {
     await tracing.close();
   });
 
-  it('opens nothing unless it is asked for, and refuses what is no address', async () => {
+  it('starts nothing by default, and rejects an endpoint that is not a URL', async () => {
     collector = await Collector.open(200);
     const options = { clock, warn: () => {} };
     expect(await openTracing({}, options)).to.equal(undefined);
     const asked = openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, options);
-    expect(await rejectionOf(asked)).to.include({ code: 'bad_usage' });
+    expect(await catchRejection(asked)).to.include({ code: 'bad_usage' });
   });
 });

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { HeldPlans } from '../runs/held-plans.js';
-import { sub } from '../support/definitions/plan-of.js';
+import { subPipelineText } from '../support/definitions/parse-plan.js';
 import { held } from '../support/runs/running-plan.js';
 import { readSamples, under } from './exposition.js';
 
-const TWO = ['a', 'b'].map((id) => sub(id, held(id)));
+const TWO = ['a', 'b'].map((id) => subPipelineText(id, held(id)));
 
-describe('the figures of plans', () => {
+describe('Metrics of plans', () => {
   let metrics: Metrics;
   let plans: HeldPlans;
 
@@ -41,7 +41,7 @@ describe('the figures of plans', () => {
     });
   });
 
-  it('count each task and attempt of its sub-pipelines once, and none that was taken over', async () => {
+  it('count each task and attempt of its sub-pipelines once, and no reused ones', async () => {
     const first = await plans.submitPlan({ plan_concurrency: 2 });
     const atWork = await readSamples(metrics);
     expect(atWork.get('wavetrain_invocations_in_flight')).to.equal(2);

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
-import { sub } from '../support/definitions/plan-of.js';
+import { subPipelineText } from '../support/definitions/parse-plan.js';
 import { held } from '../support/runs/running-plan.js';
 import { TracedPlans } from './traced-runs.js';
 
-const TWO = ['a', 'b'].map((id) => sub(id, held(id)));
+const TWO = ['a', 'b'].map((id) => subPipelineText(id, held(id)));
 
-describe('traces of plans (D35)', () => {
-  it('stand beneath each other as run, sub-pipeline, wave, task and attempt', async () => {
+describe('Traces of plans (D35)', () => {
+  it('are nested as run, sub-pipeline, wave, task and attempt', async () => {
     const plans = new TracedPlans(TWO);
     await plans.held.submitPlan({ tenant_id: 'acme' });
     await plans.advance(10);
     await plans.held.returns('a/t');
     await plans.advance(5);
     await plans.held.returns('b/t');
-    expect(plans.told).to.deep.equal([
+    expect(plans.lines).to.deep.equal([
       'run plan > sub-pipeline a > wave 0 > task t > attempt 1 0-10',
       'run plan > sub-pipeline a > wave 0 > task t 0-10',
       'run plan > sub-pipeline a > wave 0 0-10',
@@ -35,14 +35,14 @@ describe('traces of plans (D35)', () => {
     expect({ runs: plans.tracer.size, open: plans.spans.open }).to.deep.equal({ runs: 0, open: 0 });
   });
 
-  it('keep sub-pipelines that run together apart, though their tasks have the same ids', async () => {
+  it('keep concurrent sub-pipelines apart, even if their tasks have the same ids', async () => {
     const plans = new TracedPlans(TWO);
     await plans.held.submitPlan({ plan_concurrency: 2 });
     await plans.advance(10);
     await plans.held.returns('b/t');
     await plans.advance(5);
     await plans.held.returns('a/t');
-    expect(plans.told).to.deep.equal([
+    expect(plans.lines).to.deep.equal([
       'run plan > sub-pipeline b > wave 0 > task t > attempt 1 0-10',
       'run plan > sub-pipeline b > wave 0 > task t 0-10',
       'run plan > sub-pipeline b > wave 0 0-10',
@@ -55,11 +55,11 @@ describe('traces of plans (D35)', () => {
     ]);
   });
 
-  it('tell what a plan failed of, in every span that it concerns', async () => {
+  it('record the error of a failed plan in every span that it affects', async () => {
     const plans = new TracedPlans(TWO);
     await plans.held.submitPlan();
     await plans.held.rejects('a/t', 'no luck');
-    expect(plans.told).to.deep.equal([
+    expect(plans.lines).to.deep.equal([
       'run plan > sub-pipeline a > wave 0 > task t > attempt 1 0-0 ! no luck',
       'run plan > sub-pipeline a > wave 0 > task t 0-0 ! no luck',
       'run plan > sub-pipeline a > wave 0 0-0',
@@ -68,36 +68,36 @@ describe('traces of plans (D35)', () => {
     ]);
   });
 
-  it('of a cancelled plan end when the last of its waves has drained (D21)', async () => {
+  it('end with the last wave of a cancelled plan (D21)', async () => {
     const plans = new TracedPlans(TWO);
     const run = await plans.held.submitPlan({ plan_concurrency: 2 });
     await plans.held.registry.cancel(run);
     await plans.advance(10);
     await plans.held.returns('a/t');
-    expect(plans.told.at(-1)).to.equal('? > sub-pipeline a 0-10');
+    expect(plans.lines.at(-1)).to.equal('? > sub-pipeline a 0-10');
     expect(plans.tracer.size).to.equal(1);
     await plans.advance(10);
     await plans.held.returns('b/t');
-    expect(plans.told.slice(-2)).to.deep.equal(['run plan > sub-pipeline b 0-20', 'run plan 0-20']);
+    expect(plans.lines.slice(-2)).to.deep.equal(['run plan > sub-pipeline b 0-20', 'run plan 0-20']);
     expect(plans.named('sub-pipeline b').attributes).to.include({
       'wavetrain.sub_pipeline.status': 'cancelled',
     });
     expect({ runs: plans.tracer.size, open: plans.spans.open }).to.deep.equal({ runs: 0, open: 0 });
   });
 
-  it('of a plan that is stopped by force, or that never began, leave none open', async () => {
+  it('leave no span open when a plan is stopped by force, or never starts', async () => {
     const plans = new TracedPlans(TWO, { admission: { maxRunning: 1, maxQueued: 1 } });
     const first = await plans.held.submitPlan({ plan_concurrency: 2 });
     const second = await plans.held.submitPlan();
     await plans.held.registry.cancel(second);
-    expect(plans.told).to.deep.equal(['run plan 0-0']);
+    expect(plans.lines).to.deep.equal(['run plan 0-0']);
     await plans.held.registry.cancel(first, { force: true });
     await plans.held.registry.settled(first);
     expect({ runs: plans.tracer.size, open: plans.spans.open }).to.deep.equal({ runs: 0, open: 0 });
     expect(plans.ended).to.have.length(10);
   });
 
-  it('of a plan that is forgotten at work leave none open', async () => {
+  it('leave no span open when a plan is deleted while it runs', async () => {
     const plans = new TracedPlans(TWO);
     const run = await plans.held.submitPlan({ plan_concurrency: 2 });
     plans.held.registry.forget(run);

@@ -3,8 +3,8 @@ import { readTraceSettings } from '../../lib/telemetry/tracing.js';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
-describe('the variables of OpenTelemetry', () => {
-  it('ask for traces by an endpoint, the own one as it is and before the common one', () => {
+describe('readTraceSettings', () => {
+  it('reads the endpoint for traces as it is, else appends the path to the common one', () => {
     const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/own' };
     expect(readTraceSettings(ENDPOINT)?.url).to.equal('http://collector:4318/v1/traces');
     expect(readTraceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c/base/' })?.url).to.equal(
@@ -20,12 +20,12 @@ describe('the variables of OpenTelemetry', () => {
     ['there is no exporter', { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }],
     ['the exporter is another', { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'console,zipkin' }],
   ] as const) {
-    it(`make no traces when ${what}`, () => {
+    it(`disables traces when ${what}`, () => {
       expect(readTraceSettings(env)).to.equal(undefined);
     });
   }
 
-  it('may name the exporter that there is', () => {
+  it('accepts the otlp exporter by name', () => {
     expect(readTraceSettings({ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'console, otlp' })).to.include({
       url: 'http://collector:4318/v1/traces',
     });
@@ -33,7 +33,7 @@ describe('the variables of OpenTelemetry', () => {
   });
 
   for (const url of ['collector', 'collector:4318', 'ftp://collector', 'http://']) {
-    it(`refuse "${url}", which is no address of a collector`, () => {
+    it(`rejects the endpoint "${url}"`, () => {
       expect(() => readTraceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: url })).to.throw(
         'the environment variable OTEL_EXPORTER_OTLP_ENDPOINT must be the address of a collector, ' +
           'as in OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318',
@@ -41,7 +41,7 @@ describe('the variables of OpenTelemetry', () => {
     });
   }
 
-  it('name the service, by its own variable before the attributes', () => {
+  it('prefers OTEL_SERVICE_NAME to service.name in OTEL_RESOURCE_ATTRIBUTES', () => {
     const named = (env: Record<string, string>): unknown =>
       readTraceSettings({ ...ENDPOINT, ...env })?.resource;
     const attributes = { OTEL_RESOURCE_ATTRIBUTES: 'service.name=a%20b, x = 1 ,' };
@@ -50,11 +50,11 @@ describe('the variables of OpenTelemetry', () => {
     expect(named({ ...attributes, OTEL_SERVICE_NAME: 'c' })).to.deep.equal({ 'service.name': 'c', x: '1' });
   });
 
-  it('are told of when they cannot be followed', () => {
+  it('warns about settings that it ignores', () => {
     for (const text of ['a', 'a=b=c', '=b', 'a=%ZZ']) {
       expect(readTraceSettings({ ...ENDPOINT, OTEL_RESOURCE_ATTRIBUTES: text }), text).to.deep.include({
         resource: { 'service.name': 'wavetrain' },
-        warnings: ['OTEL_RESOURCE_ATTRIBUTES is ignored: it must be as in a=1,b=2'],
+        warnings: ['OTEL_RESOURCE_ATTRIBUTES is ignored: write it as in a=1,b=2'],
       });
     }
     const warned = (protocol: string): unknown =>

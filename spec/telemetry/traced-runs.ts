@@ -47,7 +47,7 @@ export class Traced<H extends HeldRuns> {
    * Each that has ended as `run p > wave 0 > task a 0-1500`: its name beneath those above it, and when it was, in
    * milliseconds since the first run was made; with `!` and the error when it failed.
    */
-  get told(): string[] {
+  get lines(): string[] {
     return this.ended.map((span) => {
       const { code, message } = span.status;
       const failure = code === SpanStatusCode.ERROR ? ` ! ${message}` : '';

@@ -6,8 +6,8 @@ const FAN_OUT = `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
   {id: a, tool: puppet, retry: 1},
   {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}, await: [a]}]}`;
 
-describe('traces of runs (D35)', () => {
-  it('stand beneath each other as run, wave, task and attempt, at the times of the events', async () => {
+describe('Traces of runs (D35)', () => {
+  it('are nested as run, wave, task and attempt, with the times of the events', async () => {
     const runs = new TracedRuns(FAN_OUT);
     const { held } = runs;
     const run = await held.submit('acme');
@@ -23,7 +23,7 @@ describe('traces of runs (D35)', () => {
     await runs.advance(2);
     await held.puppet.returns('x', first);
     await held.registry.settled(run);
-    expect(runs.told).to.deep.equal([
+    expect(runs.lines).to.deep.equal([
       'run p > wave 0 > task a > attempt 1 0-100 ! no luck',
       'run p > wave 0 > task a > attempt 2 600-620',
       'run p > wave 0 > task a 0-620',
@@ -36,7 +36,7 @@ describe('traces of runs (D35)', () => {
     ]);
   });
 
-  it('say whose they are, what was called and how often', async () => {
+  it('have the run, tenant, tool and number of attempts as attributes', async () => {
     const runs = new TracedRuns(FAN_OUT);
     const { held } = runs;
     const run = await held.submit('acme');
@@ -72,13 +72,13 @@ describe('traces of runs (D35)', () => {
     });
   });
 
-  it('tell what a run failed of, in every span that it concerns', async () => {
+  it('record the error of a failed run in every span that it affects', async () => {
     const runs = new TracedRuns();
     const run = await runs.held.submit();
     await runs.advance(7);
     await runs.held.puppet.rejects(new Error('no luck'));
     await runs.held.registry.settled(run);
-    expect(runs.told).to.deep.equal([
+    expect(runs.lines).to.deep.equal([
       'run held > wave 0 > task a > attempt 1 0-7 ! no luck',
       'run held > wave 0 > task a 0-7 ! no luck',
       'run held > wave 0 0-7',
@@ -90,16 +90,16 @@ describe('traces of runs (D35)', () => {
     ]);
   });
 
-  it('of a cancelled run end when its wave has drained (D21)', async () => {
+  it('end with the last wave of a cancelled run (D21)', async () => {
     const runs = new TracedRuns();
     const run = await runs.held.submit();
     await runs.advance(10);
     await runs.held.registry.cancel(run);
-    expect(runs.told).to.deep.equal([]);
+    expect(runs.lines).to.deep.equal([]);
     expect(runs.tracer.size).to.equal(1);
     await runs.advance(30);
     await runs.held.end(run);
-    expect(runs.told).to.deep.equal([
+    expect(runs.lines).to.deep.equal([
       'run held > wave 0 > task a > attempt 1 0-40',
       'run held > wave 0 > task a 0-40',
       'run held > wave 0 0-40',
@@ -108,7 +108,7 @@ describe('traces of runs (D35)', () => {
     expect(runs.named('run held').attributes).to.include({ 'wavetrain.run.status': 'cancelled' });
   });
 
-  it('of a run that is stopped by force tell which tools were', async () => {
+  it('record which tools were stopped by force', async () => {
     const runs = new TracedRuns();
     const run = await runs.held.submit();
     await runs.advance(10);
@@ -116,7 +116,7 @@ describe('traces of runs (D35)', () => {
     await runs.held.registry.settled(run);
     await runs.advance(10);
     await runs.held.puppet.returns('too late');
-    expect(runs.told).to.deep.equal([
+    expect(runs.lines).to.deep.equal([
       'run held > wave 0 > task a > attempt 1 0-10 ! stopped by force',
       'run held > wave 0 > task a 0-10 ! stopped by force',
       'run held > wave 0 0-10',
@@ -124,18 +124,18 @@ describe('traces of runs (D35)', () => {
     ]);
   });
 
-  it('of a run that never began are one span', async () => {
+  it('are one span for a run that never started', async () => {
     const runs = new TracedRuns(undefined, { admission: { maxRunning: 1, maxQueued: 1 } });
     const first = await runs.held.submit();
     const second = await runs.held.submit();
     await runs.advance(3);
     await runs.held.registry.cancel(second);
-    expect(runs.told).to.deep.equal(['run held 0-3']);
+    expect(runs.lines).to.deep.equal(['run held 0-3']);
     await runs.held.end(first);
-    expect(runs.told).to.have.length(5);
+    expect(runs.lines).to.have.length(5);
   });
 
-  it('keep nothing of a run that is over, though a tool has a last word', async () => {
+  it('forget a run that is over, even if a tool still emits events', async () => {
     const runs = new TracedRuns();
     for (let count = 0; count < 3; count++) {
       const run = await runs.held.submit();
@@ -150,7 +150,7 @@ describe('traces of runs (D35)', () => {
     expect(runs.ended).to.have.length(12);
   });
 
-  it('tell which outputs were taken over (D35)', async () => {
+  it('mark reused tasks (D35)', async () => {
     const runs = new TracedRuns(
       '{id: p, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}',
     );
@@ -177,7 +177,7 @@ describe('traces of runs (D35)', () => {
     ]);
   });
 
-  it('of runs that are at work when tracing closes end there, the innermost first', async () => {
+  it('end when tracing closes while a run is running, children first', async () => {
     const complaints: unknown[] = [];
     const complain = (message: string): void => void complaints.push(message);
     const logger = { error: complain, warn: complain, info() {}, debug() {}, verbose() {} };
@@ -186,7 +186,7 @@ describe('traces of runs (D35)', () => {
     const run = await runs.held.submit();
     await runs.advance(25);
     runs.tracer.close();
-    expect(runs.told.map((line) => line.replace(/.* > /, ''))).to.deep.equal([
+    expect(runs.lines.map((line) => line.replace(/.* > /, ''))).to.deep.equal([
       'attempt 1 0-25',
       'task a 0-25',
       'wave 0 0-25',

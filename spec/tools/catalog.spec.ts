@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../lib/common/errors.js';
 import { builtinCatalog, Catalog } from '../../lib/tools/catalog.js';
-import { mock } from '../../lib/tools/builtin/basic.js';
+import { mock } from '../../lib/tools/builtin/fail-mock-sleep-store.js';
 import { defineTool } from '../../lib/tools/tool.js';
 
 const fetchData = defineTool({
@@ -17,7 +17,7 @@ const fetchData = defineTool({
 });
 
 describe('Catalog', () => {
-  it('finds tools by name, and nothing else', () => {
+  it('finds tools by their own names only', () => {
     const catalog = new Catalog([mock, fetchData]);
     expect(catalog.get('fetch_data')).to.equal(fetchData);
     expect(['constructor', '__proto__', 'fetch'].map((name) => catalog.get(name))).to.deep.equal([
@@ -27,13 +27,13 @@ describe('Catalog', () => {
     ]);
   });
 
-  it('lists names and metadata in alphabetical order, whatever order the tools came in', () => {
+  it('lists names and metadata in alphabetical order', () => {
     const catalog = new Catalog([mock, fetchData]);
     expect(catalog.names()).to.deep.equal(['fetch_data', 'mock']);
     expect(catalog.metadata().map(({ name }) => name)).to.deep.equal(['fetch_data', 'mock']);
   });
 
-  it('describes a tool in exactly the words of the catalog (Tool metadata)', () => {
+  it('describes a tool with all fields of its metadata (Tool metadata)', () => {
     expect(new Catalog([fetchData]).metadata()).to.deep.equal([
       {
         name: 'fetch_data',
@@ -60,7 +60,7 @@ describe('Catalog', () => {
     ]);
   });
 
-  it('refuses two tools of one name, but takes the same tool twice', () => {
+  it('rejects two tools with one name, but accepts the same tool twice', () => {
     const impostor = { ...mock };
     expect(() => new Catalog([mock, impostor]))
       .to.throw(WavetrainError, 'two tools named "mock"')
@@ -68,14 +68,14 @@ describe('Catalog', () => {
     expect(new Catalog([mock, mock]).names()).to.deep.equal(['mock']);
   });
 
-  it('makes another catalog when tools are added', () => {
+  it('returns another catalog when tools are added', () => {
     const small = new Catalog([mock]);
     expect(small.with([fetchData]).names()).to.deep.equal(['fetch_data', 'mock']);
     expect(small.names()).to.deep.equal(['mock']);
     expect(() => small.with([{ ...mock }])).to.throw(WavetrainError, 'mock');
   });
 
-  it('holds the built-in tools (D22, D49)', () => {
+  it('contains the built-in tools (D22, D49)', () => {
     expect(builtinCatalog().names()).to.deep.equal([
       'fail',
       'ingest_document',
@@ -87,7 +87,7 @@ describe('Catalog', () => {
     ]);
   });
 
-  it('gives JSON that says everything about the built-in tools', () => {
+  it('describes the built-in tools completely as JSON', () => {
     const metadata = builtinCatalog().metadata();
     expect(JSON.parse(JSON.stringify(metadata))).to.deep.equal(metadata);
     for (const tool of metadata) {

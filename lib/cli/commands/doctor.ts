@@ -1,13 +1,35 @@
+import { constants, existsSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { doctor } from '../doctor/doctor.js';
+import {
+  type Config,
+  type Environment,
+  readConfig,
+  type EnvironmentVariable,
+  VARIABLES,
+} from '../../common/config.js';
+import { errorMessage } from '../../common/errors.js';
+import { describeErrno } from '../../common/files.js';
 import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { readEnvFile } from '../input/flags.js';
+import { loadCatalog } from '../input/load-definition.js';
+import { PROGRAM, readPackageJson } from '../package-info.js';
+import { printJson } from '../render/stdout.js';
+import { detectTerminal, streamStyle, type Style } from '../render/terminal.js';
+import { padToWidth, toSingleLine } from '../render/text.js';
 import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class DoctorCommand extends Command<CliContext> {
   static override paths = [['doctor']];
   static override usage = Command.Usage({
-    description: 'checks that everything Wavetrain needs is in place',
-    examples: [['look for trouble', '$0 doctor']],
+    description: 'checks the environment: Node.js, variables, folders, tools and terminal',
+    details: 'The exit status is 0 if everything works and 3 if something is broken.',
+    examples: [
+      ['check the environment', '$0 doctor'],
+      ['check that your own tools load', '$0 doctor --tools tools.ts'],
+    ],
   });
 
   json = Option.Boolean('--json', false, { description: 'print the findings as one JSON document' });
@@ -17,4 +39,155 @@ export class DoctorCommand extends Command<CliContext> {
   override execute(): Promise<number> {
     return doctor(this, this.context);
   }
+}
+
+interface DoctorFlags {
+  readonly json: boolean;
+  readonly tools?: string[] | undefined;
+  readonly envFile?: string | undefined;
+}
+
+/** The result of one check. */
+export interface DoctorFinding {
+  readonly name: string;
+  /** `missing` is harmless in itself; `broken` keeps something from working. */
+  readonly state: 'ok' | 'missing' | 'broken';
+  /** What was found. Never a secret. */
+  readonly found: string;
+  /** How to fix it. */
+  readonly advice?: string;
+}
+
+/** Checks everything that Wavetrain needs (D43). Returns `failed` if something is broken. */
+async function doctor(flags: DoctorFlags, context: CliContext): Promise<ExitStatus> {
+  await readEnvFile(flags.envFile, context);
+  const findings = await checkAll(flags, context);
+  const ok = findings.every(({ state }) => state !== 'broken');
+  if (flags.json) printJson({ ok, findings }, context);
+  else printFindings(findings, context);
+  return ok ? EXIT.done : EXIT.failed;
+}
+
+async function checkAll({ tools }: DoctorFlags, context: CliContext): Promise<DoctorFinding[]> {
+  const { config, findings } = checkConfig(context.env);
+  return [
+    { name: PROGRAM, state: 'ok', found: readPackageJson().version },
+    checkNode(),
+    ...findings,
+    ...checkVariables(context.env),
+    checkFileRoots(config, context.cwd),
+    await checkTools(config, tools, context),
+    checkTerminal(context),
+    await checkFolder(context.cwd),
+  ];
+}
+
+/** Checks that this version of Node.js is recent enough for the package. */
+export function checkNode(version: string = process.versions.node): DoctorFinding {
+  const [least = ''] = /\d+(\.\d+)*/.exec(readPackageJson().engines.node) ?? [];
+  if (!isOlder(version, least)) return { name: 'Node.js', state: 'ok', found: version };
+  return { name: 'Node.js', state: 'broken', found: version, advice: `install Node.js ${least} or newer` };
+}
+
+function isOlder(version: string, least: string): boolean {
+  const [actual, required] = [version, least].map((text) => text.split('.').map(Number));
+  for (const [index, wanted] of (required ?? []).entries()) {
+    const part = actual?.[index] ?? 0;
+    if (part !== wanted) return part < wanted;
+  }
+  return false;
+}
+
+/** An invalid configuration is a finding; the other checks continue without it. */
+function checkConfig(env: Environment): { readonly config: Config; readonly findings: DoctorFinding[] } {
+  try {
+    return { config: readConfig(env), findings: [] };
+  } catch (error) {
+    const finding: DoctorFinding = { name: 'configuration', state: 'broken', found: errorMessage(error) };
+    return { config: { fileRoots: [], tools: [] }, findings: [finding] };
+  }
+}
+
+/** Lists which variables are set, without the values of secret ones. */
+export function checkVariables(
+  env: Environment,
+  variables: readonly EnvironmentVariable[] = VARIABLES,
+): DoctorFinding[] {
+  return variables.map(({ name, description, secret }) => {
+    const value = env[name];
+    if (value === undefined || value === '') {
+      return { name, state: 'missing', found: 'not set', advice: `optional: ${description}` };
+    }
+    return { name, state: 'ok', found: secret ? 'set' : value };
+  });
+}
+
+/** Checks the folders that tools may read, besides the pipeline's own and the working directory (D51). */
+function checkFileRoots({ fileRoots }: Config, cwd: string): DoctorFinding {
+  const name = 'file roots';
+  const missing = fileRoots.filter((root) => !existsSync(resolve(cwd, root)));
+  if (missing.length > 0) {
+    const advice = 'create the folder or remove it from SERVICE_FILE_ROOTS';
+    return { name, state: 'broken', found: `${missing.join(', ')} does not exist`, advice };
+  }
+  const folders = ["the pipeline's folder", cwd, ...fileRoots.map((root) => resolve(cwd, root))];
+  return { name, state: 'ok', found: folders.join(', ') };
+}
+
+async function checkTools(
+  config: Config,
+  specifiers: readonly string[] | undefined,
+  context: CliContext,
+): Promise<DoctorFinding> {
+  const name = 'tools';
+  try {
+    const catalog = await loadCatalog(specifiers, config, context);
+    const names = catalog.names();
+    return { name, state: 'ok', found: `${names.length}: ${names.join(', ')}` };
+  } catch (error) {
+    return { name, state: 'broken', found: errorMessage(error), advice: 'fix the file or name another one' };
+  }
+}
+
+function checkTerminal({ stdout, stderr, env }: CliContext): DoctorFinding {
+  const terminal = detectTerminal(stdout, env);
+  const { canRedraw } = detectTerminal(stderr, env);
+  const size = terminal.interactive ? `${terminal.columns} x ${terminal.rows}` : 'no terminal';
+  const features = [
+    size,
+    `colours ${yesOrNo(terminal.colours)}`,
+    `Unicode ${yesOrNo(terminal.unicode)}`,
+    `live progress ${yesOrNo(canRedraw)}`,
+  ];
+  return { name: 'terminal', state: 'ok', found: features.join(', ') };
+}
+
+function yesOrNo(value: boolean): string {
+  return value ? 'yes' : 'no';
+}
+
+async function checkFolder(cwd: string): Promise<DoctorFinding> {
+  const name = 'working directory';
+  try {
+    await access(cwd, constants.W_OK);
+    return { name, state: 'ok', found: `${cwd} is writable` };
+  } catch (error) {
+    const advice = 'only init and --events write there: use another folder or change its permissions';
+    return { name, state: 'missing', found: `${cwd} is not writable: ${describeErrno(error)}`, advice };
+  }
+}
+
+function printFindings(findings: readonly DoctorFinding[], { stdout, env }: CliContext): void {
+  const style = streamStyle(stdout, env);
+  const nameColumns = findings.reduce((widest, { name }) => Math.max(widest, name.length), 0) + 2;
+  const lines = findings.flatMap(({ name, state, found, advice }) => [
+    `${formatState(state, style)} ${padToWidth(name, nameColumns)}${toSingleLine(found)}`,
+    ...(advice === undefined ? [] : [`  ${' '.repeat(nameColumns)}${style.dim(advice)}`]),
+  ]);
+  stdout.write(`${lines.join('\n')}\n`);
+}
+
+function formatState(state: DoctorFinding['state'], style: Style): string {
+  if (state === 'ok') return style.green(style.marks.done);
+  return state === 'missing' ? style.dim('-') : style.red(style.marks.failed);
 }

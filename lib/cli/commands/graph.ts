@@ -1,29 +1,28 @@
 import { Command, Option } from 'clipanion';
-import { dot, graphOf, mermaid, text } from '../../pipelines/graph.js';
+import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/graph.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { prepare } from '../input/load-definition.js';
-import type { DefinitionFlags, Preparation } from '../input/loaded-definition.js';
-import { tellProblems } from '../input/problems.js';
+import { type DefinitionFlags, type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
-import { terminalOf } from '../render/terminal.js';
-import { BadUsage } from '../usage-errors.js';
+import { detectTerminal } from '../render/terminal.js';
+import { UsageError } from '../usage-errors.js';
 import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class GraphCommand extends Command<CliContext> {
   static override paths = [['graph']];
   static override usage = Command.Usage({
-    description: 'draws the waves of a pipeline or a plan, and what depends on what',
+    description: 'draws the waves of a pipeline or a plan and the dependencies between its tasks',
     details: `
-      A solid arrow is a value that a template reads, a dashed one a barrier made by await. Fan-outs are marked.
+      A solid arrow is a value that a template reads. A dashed arrow is a dependency from await. Fan-outs are marked.
 
-      Of a plan the sub-pipelines are drawn, and on the arrows the keys that they hand on.
+      For a plan it draws the sub-pipelines; each arrow names the keys that one stores and the other reads.
     `,
     examples: [
       ['in the terminal', '$0 graph pipeline.yaml'],
       ['for a README or an issue', '$0 graph pipeline.yaml --format mermaid'],
       ['a plan', '$0 graph plan.yaml --format mermaid'],
-      ['as a picture', '$0 graph pipeline.yaml --format dot | dot -Tsvg -o pipeline.svg'],
+      ['as an image', '$0 graph pipeline.yaml --format dot | dot -Tsvg -o pipeline.svg'],
     ],
   });
 
@@ -42,53 +41,57 @@ export class GraphCommand extends Command<CliContext> {
 
 const FORMATS = ['text', 'mermaid', 'dot'] as const;
 
-type Format = (typeof FORMATS)[number];
-
-/** A graph, and how it is drawn. */
+/** A graph as data, and its drawing in each format. */
 interface Drawing {
   readonly graph: unknown;
-  readonly draw: Readonly<Record<Format, (columns: number) => string>>;
+  readonly render: Readonly<Record<(typeof FORMATS)[number], (columns: number) => string>>;
 }
 
-/** Draws the waves of a pipeline, or the sub-pipelines of a plan (D43). Answers `invalid` when it has errors. */
-export async function graph(
+/** Draws the tasks of a pipeline or the sub-pipelines of a plan (D43). Returns `invalid` for an invalid definition. */
+async function graph(
   flags: DefinitionFlags & { readonly format: string; readonly json: boolean },
   context: CliContext,
 ): Promise<ExitStatus> {
-  const format = FORMATS.find((known) => known === flags.format);
+  const format = FORMATS.find((name) => name === flags.format);
   if (format === undefined) {
-    throw new BadUsage(`--format knows no "${flags.format}"`, `the formats are ${FORMATS.join(', ')}`);
+    throw new UsageError(`--format must be ${FORMATS.join(', ')}, not "${flags.format}"`);
   }
-  const preparation = await prepare(flags, context);
-  const drawing = await drawingOf(preparation, context);
+  const loaded = await loadDefinition(flags, context);
+  const drawing = await createDrawing(loaded);
   if (drawing === undefined) {
-    tellProblems(preparation, context);
+    printProblems(loaded, context);
     return EXIT.invalid;
   }
   if (flags.json) printJson(drawing.graph, context);
-  else context.stdout.write(drawing.draw[format](terminalOf(context.stdout, context.env).columns));
+  else context.stdout.write(drawing.render[format](detectTerminal(context.stdout, context.env).columns));
   return EXIT.done;
 }
 
-/** Undefined for a definition that has errors. */
-async function drawingOf(preparation: Preparation, { services }: CliContext): Promise<Drawing | undefined> {
-  if (preparation.kind === 'pipeline') {
-    if (!preparation.check.ok) return undefined;
-    const drawn = graphOf(preparation.check.pipeline);
+/** Returns undefined for an invalid definition. */
+async function createDrawing({ kind, check }: LoadedDefinition): Promise<Drawing | undefined> {
+  if (!check.ok) return undefined;
+  if (kind === 'pipeline') {
+    const pipelineGraph = createGraph(check.pipeline);
     return {
-      graph: drawn,
-      draw: { text: (columns) => text(drawn, columns), mermaid: () => mermaid(drawn), dot: () => dot(drawn) },
+      graph: pipelineGraph,
+      render: {
+        text: (columns) => renderText(pipelineGraph, columns),
+        mermaid: () => renderMermaid(pipelineGraph),
+        dot: () => renderDot(pipelineGraph),
+      },
     };
   }
-  if (!preparation.check.ok || preparation.check.plan === undefined) return undefined;
-  const { planDot, planGraphOf, planMermaid, planText } = await services.plans();
-  const drawn = planGraphOf(preparation.check.plan);
+  if (check.plan === undefined) return undefined;
+  const { createPlanGraph, renderPlanDot, renderPlanMermaid, renderPlanText } = await import(
+    '../lazy/plans.js'
+  );
+  const planGraph = createPlanGraph(check.plan);
   return {
-    graph: drawn,
-    draw: {
-      text: (columns) => planText(drawn, columns),
-      mermaid: () => planMermaid(drawn),
-      dot: () => planDot(drawn),
+    graph: planGraph,
+    render: {
+      text: (columns) => renderPlanText(planGraph, columns),
+      mermaid: () => renderPlanMermaid(planGraph),
+      dot: () => renderPlanDot(planGraph),
     },
   };
 }

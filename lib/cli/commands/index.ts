@@ -1,8 +1,8 @@
 import type { CommandClass } from 'clipanion';
 import type { CliContext } from '../context.js';
+import { HelpCommand, VersionCommand } from '../help.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
-import { HelpCommand, VersionCommand } from './help.js';
 import { InitCommand } from './init.js';
 import { KeysNewCommand } from './keys.js';
 import { RunCommand } from './run.js';
@@ -19,7 +19,7 @@ import { ServeCommand } from './serve.js';
 import { ToolsCommand } from './tools.js';
 import { ValidateCommand } from './validate.js';
 
-/** Every command, in the order in which help lists them. */
+/** All commands, in the order in which help lists them. */
 export const COMMANDS: readonly CommandClass<CliContext>[] = [
   InitCommand,
   ValidateCommand,
@@ -42,10 +42,10 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
 ];
 
 /**
- * The commands that the first word may mean: those it begins, or all. clipanion builds a state machine of every
- * command it is given, which takes longer than most commands.
+ * Selects the commands whose path starts with `word`, or all commands if there are none. clipanion builds a state
+ * machine of the commands it gets, which for all of them takes longer than most commands run.
  */
-export function commandsNamed(word: string | undefined): readonly CommandClass<CliContext>[] {
-  const named = COMMANDS.filter(({ paths, usage }) => usage && paths?.some(([first]) => first === word));
-  return named.length === 0 ? COMMANDS : named;
+export function commandsFor(word: string | undefined): readonly CommandClass<CliContext>[] {
+  const matching = COMMANDS.filter(({ paths, usage }) => usage && paths?.some(([first]) => first === word));
+  return matching.length === 0 ? COMMANDS : matching;
 }

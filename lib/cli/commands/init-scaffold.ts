@@ -1,12 +1,13 @@
 import { pipelineSchemaText } from '../render/schema-text.js';
 
-/** A file that `init` writes: its path below the folder, and its text. */
+/** A file that `init` writes. */
 export interface ScaffoldFile {
+  /** Relative to the new folder. */
   readonly path: string;
   readonly text: string;
 }
 
-/** Everything that `init` writes: a pipeline that runs as it is. */
+/** The files of a pipeline that runs as it is. Loaded lazily by `init`, because of the JSON Schema. */
 export function scaffold(): ScaffoldFile[] {
   return [
     { path: 'pipeline.yaml', text: PIPELINE },
@@ -21,33 +22,33 @@ export function scaffold(): ScaffoldFile[] {
 const PIPELINE = `# yaml-language-server: $schema=pipeline.schema.json
 pipeline:
   id: orders
-  goal: Price the orders and report what they come to, less {{params.discount}} discount
+  goal: Price the orders and report the total, with a discount of {{params.discount}}
 
   params:
     discount:
       type: number
-      description: Share taken off orders of ten pieces and more
+      description: Discount on orders of ten pieces or more, as a fraction
       default: 0.1
       minimum: 0
       maximum: 1
 
   tasks:
-    # Wave 1. Files are looked up beside this one.
+    # Wave 1. Paths are relative to this file.
     - id: read_orders
       tool: ingest_document
       inputs:
         path: data/orders.csv
 
-    # Wave 2: waits for read_orders, because it reads its output; called once for each row, all at the same time.
+    # Wave 2: waits for read_orders because it reads its output. The tool is called once per row, all rows at once.
     - id: price_orders
-      tool: price_order # of tools.ts
+      tool: price_order # in tools.ts
       parallel_over: "{{read_orders.output.rows}}"
       retry: 1
       inputs:
         order: "{{item}}"
         discount: "{{params.discount}}"
 
-    # Wave 3: two tasks side by side.
+    # Wave 3: two tasks in parallel.
     - id: total
       tool: transform
       inputs:
@@ -62,7 +63,7 @@ pipeline:
 
     # Wave 4.
     - id: report
-      tool: write_report # of tools.ts
+      tool: write_report # in tools.ts
       inputs:
         total: "{{total.output}}"
         customers: "{{by_customer.output}}"
@@ -72,10 +73,10 @@ const TOOLS = `import { defineTool } from 'wavetrain';
 
 const priceOrder = defineTool({
   name: 'price_order',
-  description: 'Computes what an order costs',
+  description: 'Computes the price of an order',
   inputs: {
     order: { type: 'object', required: true, description: 'with customer, article, pieces and unit_price' },
-    discount: { type: 'number', default: 0, description: 'share taken off orders of ten pieces and more' },
+    discount: { type: 'number', default: 0, description: 'discount on orders of ten pieces or more, as a fraction' },
   },
   output: { name: 'order', description: 'the order and its price', type: 'object' },
   run({ order, discount }) {
@@ -88,15 +89,15 @@ const priceOrder = defineTool({
 
 const writeReport = defineTool({
   name: 'write_report',
-  description: 'Writes the figures as Markdown',
+  description: 'Formats the totals as Markdown',
   inputs: {
-    total: { type: 'number', required: true, description: 'what all orders come to' },
-    customers: { type: 'object', required: true, description: 'customer to what they pay' },
+    total: { type: 'number', required: true, description: 'total price of all orders' },
+    customers: { type: 'object', required: true, description: 'total price by customer' },
   },
   output: { name: 'report', description: 'Markdown', type: 'string' },
   run({ total, customers }) {
     const lines = Object.entries(customers).map(([name, amount]) => \`- \${name}: \${amount}\`);
-    return ['# Orders', '', ...lines, '', \`Together: \${total}\`].join('\\n');
+    return ['# Orders', '', ...lines, '', \`Total: \${total}\`].join('\\n');
   },
 });
 
@@ -125,6 +126,6 @@ const README = `# A Wavetrain pipeline
     wavetrain run pipeline.yaml --tools tools.ts
     wavetrain run pipeline.yaml --tools tools.ts --params '{"discount": 0.25}' --json
 
-\`pipeline.yaml\` says what to do, \`tools.ts\` holds two tools of its own, \`data/\` what they work on.
-With the YAML extension of your editor, pipeline files are completed and checked as you type.
+\`pipeline.yaml\` declares the tasks, \`tools.ts\` defines two tools of your own, \`data/\` holds their input.
+With a YAML extension, your editor completes and checks pipeline files as you type.
 `;

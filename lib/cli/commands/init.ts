@@ -4,27 +4,27 @@ import { dirname, join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { reasonOf } from '../input/read-file.js';
+import { describeErrno } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
-import { styleFor } from '../render/terminal.js';
-import { BadUsage } from '../usage-errors.js';
+import { streamStyle } from '../render/terminal.js';
+import { UsageError } from '../usage-errors.js';
 import type { ScaffoldFile } from './init-scaffold.js';
 
 export class InitCommand extends Command<CliContext> {
   static override paths = [['init']];
   static override usage = Command.Usage({
-    description: 'writes a small pipeline to start from, with a tool of its own and editor support',
+    description: 'creates a small pipeline to start from, with its own tools and editor support',
     details: `
-      Files that exist are never overwritten: init lists them and writes nothing, unless --force is given.
+      It never overwrites files: if one exists, it lists them and writes nothing. Use --force to overwrite.
     `,
     examples: [
-      ['into a new folder', '$0 init demo'],
-      ['into this one', '$0 init'],
+      ['in a new folder', '$0 init demo'],
+      ['in this folder', '$0 init'],
     ],
   });
 
   directory = Option.String({ name: 'DIR', required: false });
-  force = Option.Boolean('--force', false, { description: 'overwrite files that exist' });
+  force = Option.Boolean('--force', false, { description: 'overwrite existing files' });
 
   override execute(): Promise<number> {
     return init({ directory: this.directory ?? '.', force: this.force }, this.context);
@@ -36,42 +36,45 @@ interface InitFlags {
   readonly force: boolean;
 }
 
-/** Writes a pipeline to start from; all of it or, when something would be overwritten, nothing. */
-export async function init({ directory, force }: InitFlags, context: CliContext): Promise<ExitStatus> {
+/** Writes the files of a small pipeline: all of them, or none if one would be overwritten. */
+async function init({ directory, force }: InitFlags, context: CliContext): Promise<ExitStatus> {
   const folder = resolve(context.cwd, directory);
   const { scaffold } = await import('./init-scaffold.js');
   const files = scaffold();
-  if (!force) refuseToOverwrite(files, folder);
-  for (const file of files) await write(file, folder);
-  tellNext(files, directory, context);
+  if (!force) assertNoneExists(files, folder);
+  for (const file of files) await writeScaffoldFile(file, folder);
+  printNextCommands(files, directory, context);
   return EXIT.done;
 }
 
-function refuseToOverwrite(files: readonly ScaffoldFile[], folder: string): void {
+function assertNoneExists(files: readonly ScaffoldFile[], folder: string): void {
   const existing = files.filter(({ path }) => existsSync(join(folder, path)));
   if (existing.length === 0) return;
   const list = existing.map(({ path }) => `\n  ${path}`).join('');
-  throw new BadUsage(
-    `nothing was written: these files exist in ${folder}${list}`,
-    `name another folder, as in ${PROGRAM} init demo, or overwrite them with --force`,
+  throw new UsageError(
+    `nothing was written, because these files already exist in ${folder}:${list}`,
+    `use another folder, as in ${PROGRAM} init demo, or overwrite them with --force`,
   );
 }
 
-async function write({ path, text }: ScaffoldFile, folder: string): Promise<void> {
+async function writeScaffoldFile({ path, text }: ScaffoldFile, folder: string): Promise<void> {
   const file = join(folder, path);
   try {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (error) {
-    throw new BadUsage(`cannot write ${file}: ${reasonOf(error)}`);
+    throw new UsageError(`cannot write ${file}: ${describeErrno(error)}`);
   }
 }
 
-function tellNext(files: readonly ScaffoldFile[], directory: string, { stdout, env }: CliContext): void {
-  const style = styleFor(stdout, env);
-  const enter = directory === '.' ? [] : [`cd ${directory}`];
+function printNextCommands(
+  files: readonly ScaffoldFile[],
+  directory: string,
+  { stdout, env }: CliContext,
+): void {
+  const style = streamStyle(stdout, env);
   const commands = [
-    ...enter,
+    ...(directory === '.' ? [] : [`cd ${directory}`]),
     `${PROGRAM} validate pipeline.yaml --tools tools.ts`,
     `${PROGRAM} graph pipeline.yaml --tools tools.ts`,
     `${PROGRAM} run pipeline.yaml --tools tools.ts`,

@@ -1,44 +1,46 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { errorCode, messageOf } from '../../common/errors.js';
-import type { Key } from '../../http/auth/caller.js';
+import { errorCode } from '../../common/errors.js';
+import { decodeUtf8, describeErrno } from '../../common/files.js';
+import type { ApiKey } from '../../http/auth/keys-file.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { reasonOf } from '../input/read-file.js';
 import { printJson } from '../render/stdout.js';
-import { styleFor } from '../render/terminal.js';
-import { BadUsage } from '../usage-errors.js';
+import { streamStyle } from '../render/terminal.js';
+import { UsageError } from '../usage-errors.js';
 
 export class KeysNewCommand extends Command<CliContext> {
   static override paths = [['keys', 'new']];
   static override usage = Command.Usage({
-    description: 'makes a key for callers of the HTTP API',
+    description: 'creates an API key for callers of the HTTP API',
     details: `
-      Prints the key, which is shown this once, and its entry for the file that SERVICE_API_KEYS_FILE names; --file
-      adds the entry by itself. The file has the SHA-256 of the key and not the key. Callers send the key in the header
-      Authorization: Bearer KEY, or X-API-Key: KEY.
+      Prints the key once, together with its entry for the keys file (SERVICE_API_KEYS_FILE). With --file it adds the
+      entry to that file. The file holds the SHA-256 of the key, never the key itself. Callers send the key in the
+      header Authorization: Bearer KEY or X-API-Key: KEY.
     `,
     examples: [
-      ['a key, and its entry to paste', '$0 keys new --name ada'],
-      ['into the keys file', '$0 keys new --name ada --file keys.yaml'],
-      ['one that only reads, for every tenant', "$0 keys new --name eye --tenant '*' --scope read"],
+      ['print a key and its entry', '$0 keys new --name ada'],
+      ['add the entry to the keys file', '$0 keys new --name ada --file keys.yaml'],
+      ['a read-only key for every tenant', "$0 keys new --name monitor --tenant '*' --scope read"],
     ],
   });
 
-  name = Option.String('--name', { description: '<NAME> stands in the log; default key- and 8 digits' });
+  name = Option.String('--name', {
+    description: '<NAME> name of the key in the log; default key- and 8 digits',
+  });
   tenants = Option.Array('--tenant', {
     description:
-      "<ID> a tenant whose runs the key sees and starts; may be given several times; '*' is every tenant; default default",
+      "<ID> tenant whose runs the key can see and start; can be repeated; '*' is every tenant; default default",
   });
   scopes = Option.Array('--scope', {
-    description: '<SCOPE> read, run or metrics; may be given several times; default read and run',
+    description: '<SCOPE> read, run or metrics; can be repeated; default read and run',
   });
   file = Option.String('--file', { description: '<FILE> add the entry to this keys file' });
   json = Option.Boolean('--json', false, { description: 'print the key and its entry as one JSON document' });
 
   override execute(): Promise<number> {
-    return newKey(this, this.context);
+    return createKey(this, this.context);
   }
 }
 
@@ -50,70 +52,80 @@ interface NewKeyFlags {
   readonly json: boolean;
 }
 
-type Parts = Awaited<ReturnType<CliContext['services']['keys']>>;
+type KeysModule = typeof import('../lazy/keys.js');
 
-/** Makes a key and tells it once; its entry goes to a keys file, or is told too (D37). */
-export async function newKey(flags: NewKeyFlags, context: CliContext): Promise<ExitStatus> {
-  const parts = await context.services.keys();
-  const { key, sha256 } = parts.newKey(context.secretBytes(parts.KEY_BYTES));
-  const entry = entryOf(flags, sha256, parts);
-  const text = parts.keyEntry(entry);
-  if (flags.file !== undefined) await append(text, flags.file, parts, context);
+/** Creates a key and prints it once. Its entry is added to a keys file or printed too (D37). */
+async function createKey(flags: NewKeyFlags, context: CliContext): Promise<ExitStatus> {
+  const modules = await import('../lazy/keys.js');
+  const { key, sha256 } = modules.createApiKey(context.secretBytes(modules.KEY_BYTES));
+  const entry = createEntry(flags, sha256, modules);
+  const text = modules.formatKeyEntry(entry);
+  if (flags.file !== undefined) await appendEntry(text, flags.file, modules, context);
   if (flags.json) printJson({ key, ...entry }, context);
-  else tell(key, text, flags.file, context);
+  else printKey(key, text, flags.file, context);
   return EXIT.done;
 }
 
-function entryOf(flags: NewKeyFlags, sha256: string, { KEY_FAULTS, keysIn, keyEntry }: Parts): Key {
+function createEntry(
+  flags: NewKeyFlags,
+  sha256: string,
+  { KEY_FIELD_CHECKS, parseKeysFile, formatKeyEntry }: KeysModule,
+): ApiKey {
   const { name = `key-${sha256.slice(0, 8)}`, tenants = ['default'], scopes = ['read', 'run'] } = flags;
-  refuse('--name', KEY_FAULTS.name(name));
-  refuse('--tenant', KEY_FAULTS.tenants(tenants));
-  refuse('--scope', KEY_FAULTS.scopes(scopes));
-  const entry = { name, sha256, tenants, scopes: scopes as Key['scopes'] };
-  // What is printed must be read as it was meant.
-  const [read = entry] = keysIn(keyEntry(entry), 'entry');
-  return read;
+  assertValid('--name', KEY_FIELD_CHECKS.name(name));
+  assertValid('--tenant', KEY_FIELD_CHECKS.tenants(tenants));
+  assertValid('--scope', KEY_FIELD_CHECKS.scopes(scopes));
+  const entry = { name, sha256, tenants, scopes: scopes as ApiKey['scopes'] };
+  // The server must read the printed entry as it is meant.
+  const [parsed = entry] = parseKeysFile(formatKeyEntry(entry), 'entry');
+  return parsed;
 }
 
-function refuse(flag: string, fault: string | undefined): void {
-  if (fault !== undefined) throw new BadUsage(`${flag}: ${fault}`);
+function assertValid(flag: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new UsageError(`${flag}: ${problem}`);
 }
 
-/** Adds an entry to a file, unless the file would then hold what no server reads. */
-async function append(entry: string, name: string, { keysIn }: Parts, { cwd }: CliContext): Promise<void> {
+/** Appends an entry to a keys file, unless the server could not read the resulting file. */
+async function appendEntry(
+  entry: string,
+  name: string,
+  { parseKeysFile }: KeysModule,
+  { cwd }: CliContext,
+): Promise<void> {
   const path = resolve(cwd, name);
   try {
-    const there = await textOf(path);
-    const added = there === '' || there.endsWith('\n') ? entry : `\n${entry}`;
-    keysIn(there + added, name);
+    const existing = await readIfExists(path);
+    const added = existing === '' || existing.endsWith('\n') ? entry : `\n${entry}`;
+    parseKeysFile(existing + added, name);
     await appendFile(path, added, { mode: 0o600 });
   } catch (error) {
-    const why = errorCode(error) === 'bad_usage' ? messageOf(error) : reasonOf(error);
-    throw new BadUsage(`no key was added to ${name}: ${why}`);
+    throw new UsageError(`cannot add a key to ${name}: ${describeErrno(error)}`);
   }
 }
 
-async function textOf(path: string): Promise<string> {
+async function readIfExists(path: string): Promise<string> {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+    return decodeUtf8(await readFile(path));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return '';
     throw error;
   }
 }
 
-function tell(
+function printKey(
   key: string,
   entry: string,
   file: string | undefined,
   { stdout, stderr, env }: CliContext,
 ): void {
-  const style = styleFor(stderr, env);
-  const kept =
+  const style = streamStyle(stderr, env);
+  const about =
     file === undefined
-      ? 'Its entry for the file that SERVICE_API_KEYS_FILE names:'
-      : `Its entry was added to ${file}: a server that is started with SERVICE_API_KEYS_FILE=${file} knows it.`;
+      ? 'Its entry for the keys file (SERVICE_API_KEYS_FILE):'
+      : `Its entry was added to ${file}. A server started with SERVICE_API_KEYS_FILE=${file} accepts the key.`;
   stdout.write(`${key}\n`);
-  stderr.write(`\n${style.dim('The key is shown this once, and kept nowhere.')}\n${style.dim(kept)}\n`);
+  stderr.write(
+    `\n${style.dim('Copy the key now: it is not stored and cannot be shown again.')}\n${style.dim(about)}\n`,
+  );
   if (file === undefined) stdout.write(`\n${entry}`);
 }

@@ -1,31 +1,31 @@
 import { Command, Option } from 'clipanion';
-import { cancelRun, deleteRun } from '../runs/cancel.js';
+import { cancelRun, deleteRun, rerunRun } from '../runs/cancel-rerun-delete.js';
 import { listRuns } from '../runs/list.js';
-import { rerunRun } from '../runs/rerun.js';
 import { showRun } from '../runs/show.js';
 import { watchRun } from '../runs/watch.js';
 import { ServerCommand } from './shared-options.js';
 
 const RUN_ID = { name: 'RUN_ID', required: true } as const;
 
-const ABOUT_IDS = `
-  RUN_ID is the id of a run, or at least 4 characters of its beginning or end. A server that wants a key gets the one
-  in WAVETRAIN_API_KEY.
+const RUN_ID_DETAILS = `
+  RUN_ID is the id of a run, or at least 4 characters from its start or end. If the server requires an API key, set
+  WAVETRAIN_API_KEY.
 `;
 
-const JSON_OF_OUTPUTS = 'print the outputs, of a plan its result, as one JSON document, and no progress';
-const VERBOSE = 'print every event on a line of its own';
-const QUIET = 'no progress';
+const OUTPUTS_JSON_OPTION =
+  'print the outputs (for a plan, the result) as one JSON document, and no progress';
+const VERBOSE_OPTION = 'print each event on a line of standard error';
+const QUIET_OPTION = 'show no progress';
 
 export class RunsListCommand extends ServerCommand {
   static override paths = [['runs', 'list']];
   static override usage = Command.Usage({
-    description: 'lists the runs of a server, the newest first',
-    details: 'A server that wants a key gets the one in WAVETRAIN_API_KEY.',
+    description: 'lists the runs of a server, newest first',
+    details: 'If the server requires an API key, set WAVETRAIN_API_KEY.',
     examples: [
-      ['the newest', '$0 runs list'],
-      ['those that failed', '$0 runs list --status failed'],
-      ['the ids of all', "$0 runs list --all --json | jq -r '.runs[].run_id'"],
+      ['the newest runs', '$0 runs list'],
+      ['failed runs', '$0 runs list --status failed'],
+      ['all run ids', "$0 runs list --all --json | jq -r '.runs[].run_id'"],
     ],
   });
 
@@ -34,8 +34,8 @@ export class RunsListCommand extends ServerCommand {
   });
   pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
   tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
-  limit = Option.String('--limit', { description: '<N> at most so many; default 20' });
-  all = Option.Boolean('--all', false, { description: 'every run that the server keeps' });
+  limit = Option.String('--limit', { description: '<N> maximum number of runs; default 20' });
+  all = Option.Boolean('--all', false, { description: 'list every run that the server keeps' });
   json = Option.Boolean('--json', false, { description: 'print the runs as one JSON document' });
 
   override execute(): Promise<number> {
@@ -47,7 +47,7 @@ export class RunsShowCommand extends ServerCommand {
   static override paths = [['runs', 'show']];
   static override usage = Command.Usage({
     description: 'shows a run: its status, times, progress, failures and outputs',
-    details: ABOUT_IDS,
+    details: RUN_ID_DETAILS,
     examples: [['by the end of its id', '$0 runs show 3f9c1a']],
   });
 
@@ -62,16 +62,16 @@ export class RunsShowCommand extends ServerCommand {
 export class RunsWatchCommand extends ServerCommand {
   static override paths = [['runs', 'watch']];
   static override usage = Command.Usage({
-    description: 'watches a run until it has settled, and exits as it ended',
-    details: `${ABOUT_IDS}
-      Ctrl-C leaves; the run goes on.`,
-    examples: [['one that was submitted elsewhere', '$0 runs watch 3f9c1a']],
+    description: 'watches a run until it settles and exits with its status',
+    details: `${RUN_ID_DETAILS}
+      Ctrl-C stops watching; the run continues.`,
+    examples: [['watch a run that was submitted elsewhere', '$0 runs watch 3f9c1a']],
   });
 
   runId = Option.String(RUN_ID);
-  json = Option.Boolean('--json', false, { description: JSON_OF_OUTPUTS });
-  verbose = Option.Boolean('--verbose', false, { description: VERBOSE });
-  quiet = Option.Boolean('--quiet', false, { description: QUIET });
+  json = Option.Boolean('--json', false, { description: OUTPUTS_JSON_OPTION });
+  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
+  quiet = Option.Boolean('--quiet', false, { description: QUIET_OPTION });
 
   override execute(): Promise<number> {
     return watchRun(this, this.context);
@@ -82,12 +82,12 @@ export class RunsCancelCommand extends ServerCommand {
   static override paths = [['runs', 'cancel']];
   static override usage = Command.Usage({
     description: 'cancels a queued or running run',
-    details: ABOUT_IDS,
+    details: RUN_ID_DETAILS,
     examples: [['without waiting for its tools', '$0 runs cancel 3f9c1a --force']],
   });
 
   runId = Option.String(RUN_ID);
-  force = Option.Boolean('--force', false, { description: 'tell the tools in flight to stop' });
+  force = Option.Boolean('--force', false, { description: 'also stop the tools in flight' });
 
   override execute(): Promise<number> {
     return cancelRun(this, this.context);
@@ -97,27 +97,27 @@ export class RunsCancelCommand extends ServerCommand {
 export class RunsRerunCommand extends ServerCommand {
   static override paths = [['runs', 'rerun']];
   static override usage = Command.Usage({
-    description: 'runs a settled run once more, all of it or from where it failed',
-    details: `${ABOUT_IDS}
-      Prints the id of the new run, unless it is watched.`,
+    description: 'runs a settled run again, completely or from the point of failure',
+    details: `${RUN_ID_DETAILS}
+      Prints the id of the new run, or watches it with --watch.`,
     examples: [
-      ['only what has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
-      ['a task and what depends on it', '$0 runs rerun 3f9c1a --from summary'],
-      ['a sub-pipeline of a plan and what reads from it', '$0 runs rerun 3f9c1a --from extract'],
+      ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
+      ['a task and its dependents', '$0 runs rerun 3f9c1a --from summary'],
+      ['a sub-pipeline of a plan and its dependents', '$0 runs rerun 3f9c1a --from extract'],
     ],
   });
 
   runId = Option.String(RUN_ID);
   from = Option.String('--from', {
     description:
-      '<NAME> run again what has not succeeded (failed), or this task, of a plan this sub-pipeline, and what depends on it',
+      '<NAME> rerun only part of the run: "failed" for everything that has not succeeded, or a task (for a plan, a sub-pipeline) and its dependents',
   });
-  watch = Option.Boolean('--watch', false, { description: 'watch the new run, as runs watch does' });
+  watch = Option.Boolean('--watch', false, { description: 'watch the new run, like runs watch' });
   json = Option.Boolean('--json', false, {
-    description: 'print what the server accepted as one JSON document; with --watch the outputs',
+    description: 'print the accepted run as one JSON document; with --watch, print the outputs',
   });
-  verbose = Option.Boolean('--verbose', false, { description: `${VERBOSE}, with --watch` });
-  quiet = Option.Boolean('--quiet', false, { description: `${QUIET}, with --watch` });
+  verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
+  quiet = Option.Boolean('--quiet', false, { description: `with --watch: ${QUIET_OPTION}` });
 
   override execute(): Promise<number> {
     return rerunRun(this, this.context);
@@ -127,8 +127,8 @@ export class RunsRerunCommand extends ServerCommand {
 export class RunsDeleteCommand extends ServerCommand {
   static override paths = [['runs', 'delete']];
   static override usage = Command.Usage({
-    description: 'has a server forget a settled run',
-    details: ABOUT_IDS,
+    description: 'deletes a settled run from the server',
+    details: RUN_ID_DETAILS,
     examples: [['by the end of its id', '$0 runs delete 3f9c1a']],
   });
 

@@ -6,10 +6,13 @@ export class SchemaPipelineCommand extends Command<CliContext> {
   static override usage = Command.Usage({
     description: 'prints the JSON Schema of pipeline files, for editors',
     details: `
-      Editors that speak the YAML language server complete and check pipeline files that begin with
-      "# yaml-language-server: $schema=pipeline.schema.json". init sets this up.
+      Save it beside your pipelines. Editors with a YAML language server then complete and check each file that begins
+      with "# yaml-language-server: $schema=pipeline.schema.json". The init command sets this up.
     `,
-    examples: [['keep it beside your pipelines', '$0 schema pipeline > pipeline.schema.json']],
+    examples: [
+      ['save it beside your pipelines', '$0 schema pipeline > pipeline.schema.json'],
+      ['list the fields of a pipeline', '$0 schema pipeline | jq .properties'],
+    ],
   });
 
   override async execute(): Promise<void> {
@@ -23,10 +26,10 @@ export class SchemaPlanCommand extends Command<CliContext> {
   static override usage = Command.Usage({
     description: 'prints the JSON Schema of plan files, for editors',
     details: `
-      Editors that speak the YAML language server complete and check plan files that begin with
-      "# yaml-language-server: $schema=plan.schema.json".
+      Save it beside your plans. Editors with a YAML language server then complete and check each file that begins
+      with "# yaml-language-server: $schema=plan.schema.json".
     `,
-    examples: [['keep it beside your plans', '$0 schema plan > plan.schema.json']],
+    examples: [['save it beside your plans', '$0 schema plan > plan.schema.json']],
   });
 
   override async execute(): Promise<void> {

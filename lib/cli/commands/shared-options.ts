@@ -1,20 +1,20 @@
 import { Command, Option } from 'clipanion';
 import type { CliContext } from '../context.js';
 
-/** What options that several commands share are for, in the same words everywhere. */
+/** Descriptions of options that several commands have. */
 export const TOOLS_OPTION =
-  '<FILE> a file or package with tools of your own; may be given several times, and adds to SERVICE_TOOLS';
+  '<FILE> file or package with your own tools; can be repeated; adds to SERVICE_TOOLS';
 export const INPUTS_OPTION =
-  '<JSON> values for the inputs of the pipeline or plan, over their defaults; @FILE reads them from a file';
+  '<JSON> inputs of the pipeline or plan, which override its defaults; @FILE reads them from a file';
 export const SESSION_OPTION =
-  '<JSON> values readable as {{session.KEY}} from the start; @FILE reads them from a file';
+  '<JSON> values that {{session.KEY}} reads from the start; @FILE reads them from a file';
 export const ENV_FILE_OPTION =
-  '<FILE> sets environment variables from a file; variables that are set already win';
+  '<FILE> sets environment variables from a file; variables that are already set win';
 
-/** What every command has that asks a server. */
+/** Base of the commands that send requests to a server. */
 export abstract class ServerCommand extends Command<CliContext> {
   server = Option.String('--server', {
-    description: '<URL> the server to ask, over WAVETRAIN_SERVER; default http://127.0.0.1:8000',
+    description: '<URL> address of the server; overrides WAVETRAIN_SERVER; default http://127.0.0.1:8000',
   });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 }

@@ -1,27 +1,26 @@
 import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config.js';
 import { nearest } from '../../definition/suggest.js';
-import type { Catalog } from '../../tools/catalog.js';
-import type { InputMetadata, ToolMetadata } from '../../tools/metadata.js';
+import type { Catalog, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
-import { openToolbox } from '../input/load-definition.js';
+import { loadCatalog } from '../input/load-definition.js';
 import { PROGRAM } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
-import { type Style, styleOf, terminalOf } from '../render/terminal.js';
-import { table, wrap } from '../render/text.js';
-import { BadUsage } from '../usage-errors.js';
+import { type Style, createStyle, detectTerminal } from '../render/terminal.js';
+import { formatTable, wrapText } from '../render/text.js';
+import { UsageError } from '../usage-errors.js';
 import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class ToolsCommand extends Command<CliContext> {
   static override paths = [['tools']];
   static override usage = Command.Usage({
-    description: 'lists the tools, or shows one with its inputs and a snippet to paste',
+    description: 'lists the tools, or shows one with its inputs and an example task',
     examples: [
-      ['every tool', '$0 tools'],
+      ['all tools', '$0 tools'],
       ['one tool', '$0 tools store'],
-      ['tools of your own beside them', '$0 tools --tools tools.ts'],
+      ['your own tools too', '$0 tools --tools tools.ts'],
     ],
   });
 
@@ -42,87 +41,82 @@ interface ToolsFlags {
   readonly envFile?: string | undefined;
 }
 
-const WIDEST = 120;
+/** Longer lines are hard to read. */
+const MAX_COLUMNS = 120;
 
 /** Lists the tools, or shows one (D43). */
-export async function tools(flags: ToolsFlags, context: CliContext): Promise<ExitStatus> {
+async function tools(flags: ToolsFlags, context: CliContext): Promise<ExitStatus> {
   await readEnvFile(flags.envFile, context);
-  const catalog = await openToolbox(flags.tools, readConfig(context.env), context);
-  const terminal = terminalOf(context.stdout, context.env);
-  const columns = Math.min(terminal.columns, WIDEST);
-  if (flags.tool !== undefined)
-    showTool(flags.tool, flags.json, catalog, columns, styleOf(terminal), context);
-  else if (flags.json) printJson({ tools: catalog.names(), metadata: catalog.metadata() }, context);
-  else context.stdout.write(`${listLines(catalog, columns, styleOf(terminal)).join('\n')}\n`);
+  const catalog = await loadCatalog(flags.tools, readConfig(context.env), context);
+  const tool = flags.tool === undefined ? undefined : findTool(flags.tool, catalog);
+  if (flags.json) {
+    printJson(tool ?? { tools: catalog.names(), metadata: catalog.metadata() }, context);
+    return EXIT.done;
+  }
+  const terminal = detectTerminal(context.stdout, context.env);
+  const columns = Math.min(terminal.columns, MAX_COLUMNS);
+  const style = createStyle(terminal);
+  const lines = tool === undefined ? formatList(catalog, columns, style) : formatTool(tool, columns, style);
+  context.stdout.write(`${lines.join('\n')}\n`);
   return EXIT.done;
 }
 
-function listLines(catalog: Catalog, columns: number, style: Style): string[] {
-  const rows = catalog.metadata().map(({ name, description }) => [name, description] as const);
-  return [
-    ...table(rows, columns, style.cyan),
-    '',
-    style.dim(`${PROGRAM} tools NAME shows the inputs of one`),
-  ];
-}
-
-function showTool(
-  name: string,
-  json: boolean,
-  catalog: Catalog,
-  columns: number,
-  style: Style,
-  context: CliContext,
-): void {
+function findTool(name: string, catalog: Catalog): ToolMetadata {
   const tool = catalog.metadata().find((candidate) => candidate.name === name);
-  if (tool === undefined) throw unknownTool(name, catalog);
-  if (json) printJson(tool, context);
-  else context.stdout.write(`${toolLines(tool, columns, style).join('\n')}\n`);
-}
-
-function unknownTool(name: string, catalog: Catalog): BadUsage {
-  const meant = nearest(name, catalog.names());
-  return new BadUsage(
+  if (tool !== undefined) return tool;
+  const suggestion = nearest(name, catalog.names());
+  throw new UsageError(
     `there is no tool "${name}"`,
-    meant === undefined ? `the tools are ${catalog.names().join(', ')}` : `did you mean ${meant}?`,
+    suggestion === undefined ? `the tools are ${catalog.names().join(', ')}` : `did you mean ${suggestion}?`,
   );
 }
 
-/** A tool for people: what it does, its inputs, its output, and a task to paste. */
-function toolLines(tool: ToolMetadata, columns: number, style: Style): string[] {
+function formatList(catalog: Catalog, columns: number, style: Style): string[] {
+  const rows = catalog.metadata().map(({ name, description }) => [name, description] as const);
+  return [
+    ...formatTable(rows, columns, style.cyan),
+    '',
+    style.dim(`${PROGRAM} tools NAME shows the inputs of a tool`),
+  ];
+}
+
+/** Formats a tool: its description, its inputs, its output and an example task. */
+function formatTool(tool: ToolMetadata, columns: number, style: Style): string[] {
   const inputs = Object.values(tool.inputs);
   const { name, type, description } = tool.output;
   return [
     style.bold(tool.name),
-    ...wrap(tool.description, columns - 2).map((line) => `  ${line}`),
+    ...wrapText(tool.description, columns - 2).map((line) => `  ${line}`),
     '',
     style.bold('Inputs'),
-    ...(inputs.length === 0 ? ['  any'] : table(inputs.map(inputRow), columns, style.cyan)),
+    ...(inputs.length === 0 ? ['  any'] : formatTable(inputs.map(inputRow), columns, style.cyan)),
     '',
     style.bold('Output'),
-    ...table([[`${name} (${type})`, description]], columns, style.cyan),
+    ...formatTable([[`${name} (${type})`, description]], columns, style.cyan),
     '',
-    style.bold('To paste'),
-    ...snippet(tool),
+    style.bold('Example'),
+    ...exampleTask(tool),
   ];
 }
 
 function inputRow(input: InputMetadata): readonly [string, string] {
   const need = input.required ? 'required' : 'optional';
-  const choices =
-    input.enum === undefined ? '' : ` One of ${input.enum.map((one) => JSON.stringify(one)).join(', ')}.`;
-  const fallback = input.default === null ? '' : ` Default ${JSON.stringify(input.default)}.`;
-  const description = input.description.replace(/\.?$/, '.');
-  return [`${input.name} (${input.type ?? 'any'}, ${need})`, `${description}${choices}${fallback}`];
+  const choices = input.enum?.map((value) => JSON.stringify(value)).join(', ');
+  const description = [
+    input.description.replace(/\.?$/, '.'),
+    ...(choices === undefined ? [] : [`One of ${choices}.`]),
+    ...(input.default === null ? [] : [`Default ${JSON.stringify(input.default)}.`]),
+  ];
+  return [`${input.name} (${input.type ?? 'any'}, ${need})`, description.join(' ')];
 }
 
-/** A task with every required input, or else the first one, and the others as comments. */
-function snippet(tool: ToolMetadata): string[] {
+/** A task to paste. It sets the required inputs, or else the first one, and lists the others as comments. */
+function exampleTask(tool: ToolMetadata): string[] {
   const inputs = Object.values(tool.inputs);
   const first = inputs.some(({ required }) => required) ? undefined : inputs[0];
   const lines = inputs.map((input) => {
-    const mark = input.required || input === first ? '' : '# ';
-    return `      ${mark}${input.name}: ${exampleOf(input)}`;
+    const comment = input.required || input === first ? '' : '# ';
+    return `      ${comment}${input.name}: ${exampleValue(input)}`;
   });
   return [
     `  - id: my_${tool.name.replaceAll(/\W/g, '_')}`,
@@ -140,7 +134,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   object: '{}',
 };
 
-function exampleOf({ type, default: fallback, enum: choices }: InputMetadata): string {
+function exampleValue({ type, default: fallback, enum: choices }: InputMetadata): string {
   if (fallback !== null) return JSON.stringify(fallback);
   if (choices?.[0] !== undefined) return JSON.stringify(choices[0]);
   return EXAMPLES[type ?? ''] ?? '"{{another_task.output}}"';

@@ -1,32 +1,31 @@
 import { Command, Option } from 'clipanion';
-import type { Statistics } from '../../pipelines/waves.js';
+import type { Statistics } from '../../pipelines/statistics.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { prepare } from '../input/load-definition.js';
-import type { DefinitionFlags, Preparation } from '../input/loaded-definition.js';
-import { tellProblems } from '../input/problems.js';
+import { type DefinitionFlags, type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
-import { type Style, styleOf, type Terminal, terminalOf } from '../render/terminal.js';
-import { oneLine } from '../render/text.js';
+import { createStyle, detectTerminal, type Style } from '../render/terminal.js';
+import { toSingleLine } from '../render/text.js';
 import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class ValidateCommand extends Command<CliContext> {
   static override paths = [['validate']];
   static override usage = Command.Usage({
-    description: 'checks a pipeline or a plan without running it, and shows its statistics',
+    description: 'checks a pipeline or a plan without running it and shows its statistics',
     details: `
-      Every problem is shown with its place in the file and what to do about it. Warnings do not make it
-      invalid. What passes here starts: run makes the same checks.
+      Each problem is shown with its position in the file and a hint. Warnings do not make a definition invalid. A
+      definition that passes can start: run makes the same checks.
 
-      A plan is checked with the pipelines that it names. Its order and waves are shown, and who stores and who reads
-      each key.
+      A plan is checked together with its pipelines. The report shows the order and waves of its sub-pipelines, and
+      which of them store and read each key.
 
-      The exit status is 0 for what is valid, 1 for what is not and 2 when the file cannot be read.
+      The exit status is 0 for a valid definition, 1 for an invalid one and 2 if a file cannot be read.
     `,
     examples: [
       ['check a file', '$0 validate pipeline.yaml'],
       ['check a plan and its pipelines', '$0 validate plan.yaml'],
-      ['check what another program writes', 'generate | $0 validate -'],
+      ['check the output of another program', 'generate | $0 validate -'],
       ['the report as JSON, for scripts', '$0 validate pipeline.yaml --json'],
     ],
   });
@@ -43,56 +42,49 @@ export class ValidateCommand extends Command<CliContext> {
   }
 }
 
-/** Checks a pipeline or a plan without running it (rule 11; Plan, rule 3). Answers `invalid` when it has errors. */
-export async function validate(
+/** Checks a pipeline or a plan without running it (rule 11; Plan, rule 3). Returns `invalid` if it has errors. */
+async function validate(
   flags: DefinitionFlags & { readonly json: boolean },
   context: CliContext,
 ): Promise<ExitStatus> {
-  const preparation = await prepare(flags, context);
-  if (flags.json) await printReport(preparation, context);
-  else {
-    tellProblems(preparation, context);
-    await printStatistics(preparation, context);
-  }
-  return preparation.check.ok ? EXIT.done : EXIT.invalid;
-}
-
-/** The body of the validation endpoint (D33, D41). */
-async function printReport(preparation: Preparation, context: CliContext): Promise<void> {
-  if (preparation.kind === 'pipeline') {
-    printJson(await context.services.report(preparation.check), context);
+  const loaded = await loadDefinition(flags, context);
+  if (flags.json) {
+    printJson(await createJsonReport(loaded), context);
   } else {
-    const { planReportOf } = await context.services.plans();
-    printJson(planReportOf(preparation.check), context);
+    printProblems(loaded, context);
+    await printStatistics(loaded, context);
   }
+  return loaded.check.ok ? EXIT.done : EXIT.invalid;
 }
 
-async function printStatistics(preparation: Preparation, { stdout, env }: CliContext): Promise<void> {
-  if (!preparation.check.ok) return;
-  const terminal = terminalOf(stdout, env);
-  const style = styleOf(terminal);
-  const rows = await statisticLines(preparation, terminal, style);
-  const title = `${style.green(style.marks.done)} ${preparation.name} is valid`;
-  stdout.write([title, ...rows, ''].join('\n'));
-}
-
-async function statisticLines(
-  preparation: Preparation,
-  terminal: Terminal,
-  style: Style,
-): Promise<readonly string[]> {
-  if (preparation.kind === 'pipeline') {
-    return preparation.check.ok ? pipelineLines(preparation.check.pipeline.statistics, style) : [];
+/** Creates the response body of the validation endpoint (D33, D41). */
+async function createJsonReport({ kind, check }: LoadedDefinition): Promise<unknown> {
+  if (kind === 'pipeline') {
+    const { createReport } = await import('../lazy/validation.js');
+    return createReport(check);
   }
-  const { planStatisticLines } = await import('../render/plan-statistics.js');
-  return preparation.check.ok ? planStatisticLines(preparation.check.statistics, terminal, style) : [];
+  const { createPlanReport } = await import('../lazy/plans.js');
+  return createPlanReport(check);
 }
 
-function pipelineLines(statistics: Statistics, style: Style): string[] {
-  return Object.entries(statistics).map(([key, value]) => statisticLine(key, value, style));
+async function printStatistics({ kind, name, check }: LoadedDefinition, context: CliContext): Promise<void> {
+  if (!check.ok) return;
+  const terminal = detectTerminal(context.stdout, context.env);
+  const style = createStyle(terminal);
+  let lines: readonly string[];
+  if (kind === 'pipeline') {
+    lines = formatStatistics(check.pipeline.statistics, style);
+  } else {
+    const { formatPlanStatistics } = await import('../render/plan-statistics.js');
+    lines = formatPlanStatistics(check.statistics, terminal, style);
+  }
+  const title = `${style.green(style.marks.done)} ${name} is valid`;
+  context.stdout.write([title, ...lines, ''].join('\n'));
 }
 
-function statisticLine(key: string, value: unknown, style: Style): string {
-  const shown = Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
-  return `  ${style.dim(`${key}:`)} ${oneLine(shown)}`;
+function formatStatistics(statistics: Statistics, style: Style): string[] {
+  return Object.entries(statistics).map(([key, value]: [string, unknown]) => {
+    const text = Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
+    return `  ${style.dim(`${key}:`)} ${toSingleLine(text)}`;
+  });
 }

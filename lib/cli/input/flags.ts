@@ -1,81 +1,76 @@
 import { parseEnv } from 'node:util';
-import { messageOf } from '../../common/errors.js';
-import { isObject, type JsonObject, kindOf } from '../../common/json.js';
-import { faultOf } from '../../definition/text/json-syntax-error.js';
+import { errorMessage } from '../../common/errors.js';
+import { describeKind, isObject, type JsonObject } from '../../common/json.js';
+import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import type { CliContext } from '../context.js';
-import { excerpt } from '../render/excerpt.js';
-import { BadUsage } from '../usage-errors.js';
+import { codeFrame } from '../render/code-frame.js';
+import { UsageError } from '../usage-errors.js';
 import { readText } from './read-file.js';
 
-const EXCERPT_COLUMNS = 100;
-
 /**
- * The object given for a flag, as JSON or, after `@`, in a file (D42); undefined when the flag was left out.
+ * Reads the JSON object of a flag: the value itself, or after `@` a file (D42). Returns undefined without the flag.
  *
- * @throws BadUsage showing where the JSON breaks; WavetrainError `unreadable_file`.
+ * @throws UsageError that shows the syntax error in the JSON; WavetrainError `unreadable_file`
  */
 export async function readJsonObject(
   flag: string,
-  given: string | undefined,
+  value: string | undefined,
   context: Pick<CliContext, 'cwd' | 'stdin'>,
 ): Promise<JsonObject | undefined> {
-  if (given === undefined) return undefined;
-  if (!given.startsWith('@')) return parseObject(flag, given, exampleOf(flag));
-  const text = await readText(given.slice(1), `${flag} file`, context);
-  return parseObject(`the ${flag} file ${given.slice(1)}`, text, undefined);
+  if (value === undefined) return undefined;
+  if (value.startsWith('@')) return readJsonFile(flag, value.slice(1), context);
+  return parseObject(flag, value, `for example ${flag} '{"key": "value"}', or ${flag} @file.json`);
 }
 
-/** The object in a file of JSON. */
+/** Reads the JSON object in the file that a flag names. Returns undefined without the flag. */
 export async function readJsonFile(
   flag: string,
   name: string | undefined,
   context: Pick<CliContext, 'cwd' | 'stdin'>,
 ): Promise<JsonObject | undefined> {
-  return name === undefined ? undefined : readJsonObject(flag, `@${name}`, context);
+  if (name === undefined) return undefined;
+  const text = await readText(name, `${flag} file`, context);
+  return parseObject(`the ${flag} file ${name}`, text, undefined);
 }
 
-function parseObject(what: string, text: string, example: string | undefined): JsonObject {
-  const value = parse(what, text, example);
+function parseObject(what: string, text: string, hint: string | undefined): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${what} is not JSON: ${describeSyntaxError(text, error)}`, hint);
+  }
   if (isJsonObject(value)) return value;
-  throw new BadUsage(`${what} takes a JSON object, not a ${kindOf(value)}`, example);
+  throw new UsageError(`${what} must be a JSON object, not ${describeKind(value)}`, hint);
 }
 
-/** What came out of JSON holds nothing that JSON cannot. */
+/** Parsed JSON contains only JSON values. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }
 
-function parse(what: string, text: string, example: string | undefined): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new BadUsage(`${what} is not JSON: ${brokenAt(text, error)}`, example);
-  }
+const CODE_FRAME_COLUMNS = 100;
+
+/** Describes what was found where, and points at it in the text. */
+function describeSyntaxError(text: string, error: unknown): string {
+  const syntaxError = findJsonSyntaxError(text);
+  if (syntaxError === undefined) return errorMessage(error);
+  const { offset, expected } = syntaxError;
+  const before = text.slice(0, offset).split('\n');
+  const position = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  const found = offset >= text.length ? 'the text ends' : `found "${text.charAt(offset)}"`;
+  const message = `${found} at line ${position.line}, column ${position.column}, expected ${expected}`;
+  return [message, ...codeFrame(text.split('\n'), position, CODE_FRAME_COLUMNS)].join('\n');
 }
 
-/** What should have stood where, and the place in the text under it. */
-function brokenAt(text: string, error: unknown): string {
-  const fault = faultOf(text);
-  if (fault === undefined) return messageOf(error);
-  const before = text.slice(0, fault.offset).split('\n');
-  const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-  const found = fault.offset >= text.length ? 'the text ends' : `found "${text.charAt(fault.offset)}"`;
-  const where = `${found} at line ${place.line}, column ${place.column}, expected ${fault.expected}`;
-  return [where, ...excerpt(text.split('\n'), place, EXCERPT_COLUMNS)].join('\n');
-}
-
-function exampleOf(flag: string): string {
-  return `for example ${flag} '{"key": "value"}', or ${flag} @file.json`;
-}
-
-/** What a flag that takes a number accepts. */
+/** The numbers that a flag accepts. */
 export interface NumberRule {
   readonly least: number;
-  /** The least itself is not allowed. */
+  /** `least` itself is not accepted. */
   readonly above?: boolean;
   readonly most?: number;
   readonly whole?: boolean;
-  /** How the number is called in messages: `seconds`. */
+  /** The unit in messages: `seconds`. */
   readonly unit: string;
   readonly example: string;
 }
@@ -83,37 +78,38 @@ export interface NumberRule {
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * The number given for a flag; undefined when the flag was left out.
+ * Parses the number of a flag. Returns undefined without the flag.
  *
- * @throws BadUsage naming the flag, what it got and an example (D40).
+ * @throws UsageError with the flag, its value and an example (D40)
  */
-export function readNumber(flag: string, given: string | undefined, rule: NumberRule): number | undefined {
-  if (given === undefined) return undefined;
-  const value = NUMBER.test(given.trim()) ? Number(given) : Number.NaN;
-  if (accepts(rule, value)) return value;
-  throw new BadUsage(`${flag} takes ${nameOf(rule)}, not "${given}"`, `for example ${flag} ${rule.example}`);
+export function readNumber(flag: string, text: string | undefined, rule: NumberRule): number | undefined {
+  if (text === undefined) return undefined;
+  const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
+  if (isAccepted(value, rule)) return value;
+  throw new UsageError(
+    `${flag} must be ${describeRule(rule)}, not "${text}"`,
+    `for example ${flag} ${rule.example}`,
+  );
 }
 
-function accepts(rule: NumberRule, value: number): boolean {
+function isAccepted(value: number, { least, above = false, most, whole = false }: NumberRule): boolean {
   if (!Number.isFinite(value)) return false;
-  if (rule.whole === true && !Number.isSafeInteger(value)) return false;
-  if (rule.above === true ? value <= rule.least : value < rule.least) return false;
-  return rule.most === undefined || value <= rule.most;
+  if (whole && !Number.isSafeInteger(value)) return false;
+  if (above ? value <= least : value < least) return false;
+  return most === undefined || value <= most;
 }
 
-function nameOf(rule: NumberRule): string {
-  const kind = rule.whole === true ? 'a whole number' : 'a number';
+function describeRule({ least, above = false, most, whole = false, unit }: NumberRule): string {
+  const kind = whole ? 'a whole number' : 'a number';
   const range =
-    rule.most === undefined
-      ? `${rule.above === true ? 'above' : 'of at least'} ${rule.least}`
-      : `from ${rule.least} to ${rule.most}`;
-  return `${kind} ${range} (${rule.unit})`;
+    most === undefined ? `${above ? 'above' : 'of at least'} ${least}` : `from ${least} to ${most}`;
+  return `${kind} ${range} (${unit})`;
 }
 
 /**
- * Sets the variables of a file in the environment, before anything reads it; those that are set already win (D42).
+ * Sets environment variables from a file, before any other code reads them. Variables that are already set win (D42).
  *
- * @throws WavetrainError `unreadable_file`.
+ * @throws WavetrainError `unreadable_file`
  */
 export async function readEnvFile(name: string | undefined, context: CliContext): Promise<void> {
   if (name === undefined) return;

@@ -1,23 +1,59 @@
 import type { Problem } from '../../definition/problem.js';
 import type { CliContext } from '../context.js';
-import { excerpt } from '../render/excerpt.js';
-import { type Style, styleOf, type Terminal, terminalOf } from '../render/terminal.js';
-import { oneLine, plural } from '../render/text.js';
-import type { NamedText, Preparation } from './loaded-definition.js';
+import { codeFrame } from '../render/code-frame.js';
+import { createStyle, detectTerminal, type Style, type Terminal } from '../render/terminal.js';
+import { formatCount, toSingleLine } from '../render/text.js';
+import type { LoadedDefinition } from './load-definition.js';
 
-/** Where problems are shown and what they are about. */
-interface ProblemView extends NamedText {
-  /** Others that problems may stand in, by the name that problems give them. */
-  readonly files: ReadonlyMap<string, NamedText>;
-  readonly style: Style;
-  readonly terminal: Terminal;
+/** A terminal shows this many problems; a file or a pipe gets all of them. */
+const MAX_SHOWN = 30;
+
+/** Prints the errors and warnings of a definition on standard error. Prints nothing if there are none. */
+export function printProblems(loaded: LoadedDefinition, { stderr, env }: CliContext): void {
+  const { name, check } = loaded;
+  if (check.problems.length === 0) return;
+  const terminal = detectTerminal(stderr, env);
+  const style = createStyle(terminal);
+  const shown = terminal.interactive ? check.problems.slice(0, MAX_SHOWN) : check.problems;
+  const hidden = check.problems.length - shown.length;
+  const sources = new SourceFiles(loaded);
+  const lines = [
+    ...shown.flatMap((problem) => formatProblem(problem, sources.find(problem.file), style, terminal)),
+    ...(hidden > 0 ? [`… ${hidden} more; --json shows them all`, ''] : []),
+    formatCounts(check.problems, style),
+    ...(check.ok ? [] : [`${style.red(style.marks.failed)} ${name} is not valid`]),
+  ];
+  stderr.write(`${lines.join('\n')}\n`);
 }
 
-/** People do not read more; a file or pipe gets them all. */
-const MOST_SHOWN = 30;
+interface SourceFile {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+/** The texts that problems are in. Splits each text into lines once. */
+class SourceFiles {
+  readonly #loaded: LoadedDefinition;
+  readonly #split = new Map<string | undefined, SourceFile>();
+
+  constructor(loaded: LoadedDefinition) {
+    this.#loaded = loaded;
+  }
+
+  /** @param file the file of a problem; undefined for the definition itself */
+  find(file: string | undefined): SourceFile {
+    const cached = this.#split.get(file);
+    if (cached !== undefined) return cached;
+    const { name, text } =
+      file === undefined ? this.#loaded : (this.#loaded.files.get(file) ?? { name: file, text: '' });
+    const source = { name, lines: text.split('\n') };
+    this.#split.set(file, source);
+    return source;
+  }
+}
 
 /**
- * Every problem with its place, its line and what to do about it, in the order given; a count at the end:
+ * Formats a problem with its position, its line and a hint:
  *
  * ```
  * demo.yaml:4:11 error: there is no tool "mok"
@@ -26,68 +62,34 @@ const MOST_SHOWN = 30;
  *   hint: did you mean "mock"?
  * ```
  */
-function problemLines(problems: readonly Problem[], view: ProblemView): string[] {
-  const shown = view.terminal.interactive ? problems.slice(0, MOST_SHOWN) : problems;
-  const source = sourceFinder(view);
-  const more = problems.length - shown.length;
+function formatProblem(
+  { severity, message, hint, path, line, column = 1 }: Problem,
+  { name, lines }: SourceFile,
+  style: Style,
+  terminal: Terminal,
+): string[] {
+  const paint = severity === 'error' ? style.red : style.yellow;
+  const position = line === undefined ? undefined : { line, column };
+  const location = toSingleLine(
+    position === undefined ? name : `${name}:${position.line}:${position.column}`,
+  );
+  const suffix = position === undefined && path !== '' ? ` (at ${toSingleLine(path)})` : '';
+  const [code, caret] = position === undefined ? [] : codeFrame(lines, position, terminal.columns);
   return [
-    ...shown.flatMap((problem) => linesOf(problem, source(problem.file), view)),
-    ...(more > 0 ? [`… ${more} more; --json shows them all`, ''] : []),
-    countOf(problems, view.style),
-  ];
-}
-
-/** A text and its lines. */
-interface SourceLines {
-  readonly name: string;
-  readonly lines: readonly string[];
-}
-
-/** Finds what a problem stands in; each text is taken apart once. */
-function sourceFinder({ name, text, files }: ProblemView): (file: string | undefined) => SourceLines {
-  const known = new Map<string | undefined, SourceLines>([[undefined, { name, lines: text.split('\n') }]]);
-  return (file) => {
-    const found = known.get(file);
-    if (found !== undefined) return found;
-    const other = files.get(file ?? '') ?? { name: file ?? '', text: '' };
-    const source = { name: other.name, lines: other.text.split('\n') };
-    known.set(file, source);
-    return source;
-  };
-}
-
-function linesOf(problem: Problem, { name, lines }: SourceLines, { style, terminal }: ProblemView): string[] {
-  const { severity, message, hint, line, column } = problem;
-  const place = line === undefined ? undefined : { line, column: column ?? 1 };
-  const where = oneLine(place === undefined ? name : `${name}:${place.line}:${place.column}`);
-  const kind = severity === 'error' ? style.red('error') : style.yellow('warning');
-  const inside = place === undefined && problem.path !== '' ? ` (at ${oneLine(problem.path)})` : '';
-  const [code, caret] = place === undefined ? [] : excerpt(lines, place, terminal.columns);
-  return [
-    `${style.bold(where)} ${kind}: ${oneLine(message)}${inside}`,
+    `${style.bold(location)} ${paint(severity)}: ${toSingleLine(message)}${suffix}`,
     ...(code === undefined ? [] : [style.dim(code)]),
-    ...(caret === undefined ? [] : [severity === 'error' ? style.red(caret) : style.yellow(caret)]),
-    ...(hint === undefined ? [] : [`  ${style.cyan('hint:')} ${oneLine(hint)}`]),
+    ...(caret === undefined ? [] : [paint(caret)]),
+    ...(hint === undefined ? [] : [`  ${style.cyan('hint:')} ${toSingleLine(hint)}`]),
     '',
   ];
 }
 
-function countOf(problems: readonly Problem[], style: Style): string {
+function formatCounts(problems: readonly Problem[], style: Style): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
   const counts = [
-    ...(errors > 0 ? [style.red(plural(errors, 'error'))] : []),
-    ...(warnings > 0 ? [style.yellow(plural(warnings, 'warning'))] : []),
+    ...(errors > 0 ? [style.red(formatCount(errors, 'error'))] : []),
+    ...(warnings > 0 ? [style.yellow(formatCount(warnings, 'warning'))] : []),
   ];
   return counts.join(', ');
-}
-
-/** Shows errors and warnings on standard error; nothing when there are none. */
-export function tellProblems({ check, name, text, files }: Preparation, { stderr, env }: CliContext): void {
-  if (check.problems.length === 0) return;
-  const terminal = terminalOf(stderr, env);
-  const style = styleOf(terminal);
-  const lines = problemLines(check.problems, { name, text, files, style, terminal });
-  if (!check.ok) lines.push(`${style.red(style.marks.failed)} ${name} is not valid`);
-  stderr.write(`${lines.join('\n')}\n`);
 }

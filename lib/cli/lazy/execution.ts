@@ -1,3 +1,3 @@
-/** What it takes to run a pipeline, to be imported when one runs: XState costs more than a short command. */
+/** Lazy boundary: runs pipelines and plans. Imported for the first run, because loading XState takes longer than a short command. */
 export { RunRegistry } from '../../runs/registry.js';
-export { fileAccess } from '../../tools/files/files.js';
+export { fileAccess } from '../../tools/files/file-access.js';

@@ -1,5 +1,5 @@
-/** What it takes to check and draw a plan, to be imported when there is one: most definitions are pipelines. */
+/** Lazy boundary: checks and draws plans. Imported when a definition is a plan, because most are pipelines. */
 export { checkPlanSource } from '../../plans/check.js';
-export { readPipelines } from '../../plans/files.js';
-export { planDot, type PlanGraph, planGraphOf, planMermaid, planText } from '../../plans/graph.js';
-export { planReportOf } from '../../plans/load.js';
+export { createPlanGraph, renderPlanDot, renderPlanMermaid, renderPlanText } from '../../plans/graph.js';
+export { createPlanReport } from '../../plans/report.js';
+export { readPipelines } from '../../plans/load.js';

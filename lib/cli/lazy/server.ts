@@ -1,8 +1,8 @@
-/** What it takes to serve the API, to be imported when a server starts: Koa and its company cost more than a run. */
-export { readKeys } from '../../http/auth/keys-file.js';
-export { openLog } from '../../http/logging/log.js';
-export { openServer } from '../../http/server.js';
-export { transformWith } from '../../tools/builtin/transform.js';
-export { ExpressionProcesses } from '../../tools/expressions/expression-processes.js';
+/** Lazy boundary: serves the HTTP API. Imported by `serve` alone, because loading Koa and its middleware takes longer than a run. */
+export { readKeysFile } from '../../http/auth/keys-file.js';
+export { createLog } from '../../http/logging/log.js';
+export { startServer } from '../../http/server.js';
 export { openTracing } from '../../telemetry/tracing.js';
-export { fileAccess } from '../../tools/files/files.js';
+export { createTransform } from '../../tools/builtin/transform.js';
+export { ExpressionPool } from '../../tools/expressions/process-pool.js';
+export { fileAccess } from '../../tools/files/file-access.js';

@@ -1,7 +1,7 @@
-/** What it takes to check a definition, to be imported when one is checked: YAML costs more than a short command. */
-export { kindOfDefinition } from '../../definition/schema/root.js';
+/** Lazy boundary: reads and checks definitions. Imported when a command needs one, because loading YAML takes longer than a short command. */
 export { resolveParams } from '../../definition/params.js';
+export { detectKindOfText } from '../../definition/schema/root.js';
 export { readSource } from '../../definition/text/source.js';
 export { checkPipelineSource } from '../../pipelines/check.js';
-export { reportOf } from '../../pipelines/report.js';
+export { createReport } from '../../pipelines/report.js';
 export { builtinCatalog } from '../../tools/catalog.js';

@@ -1,111 +1,116 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { LiveEvent, SubPipelineEvent } from '../../execution/events/event.js';
-import { keep, Progress } from './progress.js';
+import { pushRecent, PipelineProgress } from './run-progress.js';
 
 /** The waves of each sub-pipeline, by its id. */
-export type KnownWaves = ReadonlyMap<string, readonly (readonly string[])[]>;
+export type WavesBySubPipeline = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-/** A sub-pipeline at work. */
-export interface PresentSubPipeline {
+export interface RunningSubPipeline {
   readonly id: string;
-  readonly since: number;
-  readonly progress: Progress;
-  /** Its wave at work finishes, and no further one starts. */
-  isCancelled: boolean;
+  readonly startedAt: number;
+  readonly progress: PipelineProgress;
+  /** Cancelled, but its current wave still finishes. */
+  isDraining: boolean;
 }
 
-/** A sub-pipeline that is over. */
-export interface PastSubPipeline {
+export interface SettledSubPipeline {
   readonly id: string;
   readonly status: RunStatus;
-  /** Waves that settled. */
+  /** Number of waves that settled. */
   readonly waves: number;
   readonly durationMs: number;
-  /** Every task of it was taken over from an earlier run (D35). */
+  /** All its tasks reuse outputs of an earlier run (D35). */
   readonly reused: boolean;
   readonly error: string | undefined;
 }
 
-/**
- * What is known about a run of a plan from its events: enough to draw it. Taking in an event costs the same whatever
- * the size of the plan.
- */
+/** Keeps the progress of a plan run, read from its events. Each event costs the same, however large the plan. */
 export class PlanProgress {
   readonly total: number;
-  /** Of all ids of sub-pipelines; of a run elsewhere of those that were heard of. */
-  longestId: number;
-  /** In the order in which they began. */
-  readonly present = new Map<string, PresentSubPipeline>();
-  /** The last ones that are over. */
-  readonly past: PastSubPipeline[] = [];
-  settled = 0;
-  readonly #known: KnownWaves | undefined;
+  /** Covers all ids if the waves are known, so that columns do not move; otherwise those that have started. */
+  longestIdLength: number;
+  /** In the order in which the sub-pipelines started. */
+  readonly running = new Map<string, RunningSubPipeline>();
+  readonly lastSettled: SettledSubPipeline[] = [];
+  settledCount = 0;
+  readonly #waves: WavesBySubPipeline | undefined;
 
-  constructor(total: number, known?: KnownWaves) {
+  constructor(total: number, waves?: WavesBySubPipeline) {
     this.total = total;
-    this.#known = known;
-    this.longestId = [...(known?.keys() ?? [])].reduce((most, id) => Math.max(most, id.length), 0);
+    this.#waves = waves;
+    this.longestIdLength = [...(waves?.keys() ?? [])].reduce((most, id) => Math.max(most, id.length), 0);
   }
 
-  /** Sub-pipelines that have not begun. */
-  get toCome(): number {
-    return Math.max(0, this.total - this.settled - this.present.size);
+  /** Number of sub-pipelines that have not started. */
+  get pendingCount(): number {
+    return Math.max(0, this.total - this.settledCount - this.running.size);
   }
 
-  /** @param now milliseconds, of the clock that also draws */
-  take(event: LiveEvent, now: number): void {
+  /** @param now milliseconds, of the clock that the display uses */
+  onEvent(event: LiveEvent, now: number): void {
     if (event.kind === 'run') return;
     if (event.kind === 'sub_pipeline') {
-      this.#status(event, now);
+      this.#setStatus(event, now);
       return;
     }
     const { sub_pipeline: id } = event;
     if (id === undefined) return;
-    const present = this.present.get(id) ?? (isWaveStart(event) ? this.#begin(id, now) : undefined);
-    if (present === undefined) return;
-    present.progress.take(event, now);
-    if (present.isCancelled) this.#endCancelled(present, now);
+    // The event log of a server may have dropped the start of the sub-pipeline.
+    const running = this.running.get(id) ?? (isWaveStart(event) ? this.#start(id, now) : undefined);
+    if (running === undefined) return;
+    running.progress.onEvent(event, now);
+    if (running.isDraining) this.#settleIfDrained(running, now);
   }
 
-  #status({ sub_pipeline: id, status, error }: SubPipelineEvent, now: number): void {
-    const present = this.present.get(id) ?? this.#begin(id, now);
+  #setStatus({ sub_pipeline: id, status, error }: SubPipelineEvent, now: number): void {
+    const running = this.running.get(id) ?? this.#start(id, now);
     switch (status) {
       case 'queued':
       case 'running':
         break;
       case 'cancelled':
-        present.isCancelled = true;
-        this.#endCancelled(present, now);
+        running.isDraining = true;
+        this.#settleIfDrained(running, now);
         break;
       case 'succeeded':
       case 'failed':
-        this.#end(present, status, now, error);
+        this.#settle(running, status, now, error);
         break;
     }
   }
 
-  #begin(id: string, now: number): PresentSubPipeline {
-    const progress = new Progress(this.#known?.get(id));
-    const present = { id, since: now, progress, isCancelled: false };
-    this.longestId = Math.max(this.longestId, id.length);
-    this.present.set(id, present);
-    return present;
+  #start(id: string, now: number): RunningSubPipeline {
+    const progress = new PipelineProgress(this.#waves?.get(id));
+    const running = { id, startedAt: now, progress, isDraining: false };
+    this.longestIdLength = Math.max(this.longestIdLength, id.length);
+    this.running.set(id, running);
+    return running;
   }
 
-  /** It is told that a run was cancelled while its wave is still at work. */
-  #endCancelled(present: PresentSubPipeline, now: number): void {
-    if (present.progress.present === undefined) this.#end(present, 'cancelled', now);
+  /** The event of a cancellation comes before the current wave has finished (D21). */
+  #settleIfDrained(running: RunningSubPipeline, now: number): void {
+    if (running.progress.currentWave === undefined) this.#settle(running, 'cancelled', now);
   }
 
-  #end({ id, since, progress }: PresentSubPipeline, status: RunStatus, now: number, error?: string): void {
-    this.present.delete(id);
-    this.settled += 1;
-    const reused = progress.allReused === true;
-    keep(this.past, { id, status, waves: progress.settledWaves, durationMs: now - since, reused, error });
+  #settle(
+    { id, startedAt, progress }: RunningSubPipeline,
+    status: RunStatus,
+    now: number,
+    error?: string,
+  ): void {
+    this.running.delete(id);
+    this.settledCount += 1;
+    pushRecent(this.lastSettled, {
+      id,
+      status,
+      waves: progress.settledWaveCount,
+      durationMs: now - startedAt,
+      reused: progress.allReused === true,
+      error,
+    });
   }
 }
 
-/** Of a run elsewhere that it began may have been lost. */
 function isWaveStart(event: LiveEvent): boolean {
   return event.kind === 'wave' && event.phase === 'start' && event.within === undefined;
 }

@@ -1,138 +1,130 @@
 import type { LiveEvent } from '../../execution/events/event.js';
-import type { Style } from '../render/terminal.js';
-import { duration, grouped, oneLine, padTo, plural } from '../render/text.js';
+import { STATUS_STYLES, statusMark } from '../render/run-summary.js';
+import { formatCount, formatDuration, padToWidth, toSingleLine } from '../render/text.js';
 import {
-  type KnownWaves,
-  type PastSubPipeline,
   PlanProgress,
-  type PresentSubPipeline,
+  type RunningSubPipeline,
+  type SettledSubPipeline,
+  type WavesBySubPipeline,
 } from './plan-progress.js';
 import {
-  firstOf,
-  type FrameView,
-  idColumnsFor,
-  paintRows,
-  type Picture,
-  roomOf,
-  type RowView,
-  runRows,
-  type Span,
-  spinner,
-  waveName,
+  availableRows,
+  createLayout,
+  formatSettledTasks,
+  formatWave,
+  pipelineRows,
+  type RowLayout,
+  type RunView,
+  spinnerFrame,
+  styleRows,
+  type StyledText,
+  takeFirst,
+  type Viewport,
 } from './run-view.js';
 
-/** A run of a plan: its sub-pipelines, and the waves and tasks of those at work. */
-export class PlanPicture implements Picture {
+const MAX_SETTLED = 5;
+const INDENT: StyledText = ['plain', '  '];
+
+/** Renders the run of a plan: its sub-pipelines, with the waves and tasks of those that run. */
+export class PlanRunView implements RunView {
   readonly #progress: PlanProgress;
 
-  /** @param known the waves of each sub-pipeline, where the plan is at hand */
-  constructor(subPipelines: number, known?: KnownWaves) {
-    this.#progress = new PlanProgress(subPipelines, known);
+  /** @param waves unknown for a run on a server, whose definition is not at hand */
+  constructor(subPipelines: number, waves?: WavesBySubPipeline) {
+    this.#progress = new PlanProgress(subPipelines, waves);
   }
 
-  take(event: LiveEvent, now: number): void {
-    this.#progress.take(event, now);
+  onEvent(event: LiveEvent, now: number): void {
+    this.#progress.onEvent(event, now);
   }
 
-  draw(view: FrameView): string[] {
-    return drawPlanFrame(this.#progress, view);
+  render(viewport: Viewport): string[] {
+    const layout = createLayout(this.#progress.longestIdLength, viewport);
+    return styleRows(planRows(this.#progress, layout, availableRows(viewport)), viewport);
   }
 }
-
-const MOST_PAST = 5;
-const INDENT: Span = ['plain', '  '];
 
 /**
- * A run of a plan drawn as lines, none wider than the screen and never more than fit on it: the sub-pipelines that
- * are over, those at work with their waves and tasks, and how many are to come. The work depends on the size of the
- * screen, not of the plan.
+ * At most `space` rows. If they are few, running sub-pipelines come first, then settled ones and the number of those
+ * to come.
  */
-export function drawPlanFrame(progress: PlanProgress, view: FrameView): string[] {
-  const rowView = { ...view, idColumns: idColumnsFor(progress.longestId, view), waves: undefined };
-  return paintRows(chooseRows(progress, rowView, roomOf(view)), view);
+function planRows(progress: PlanProgress, layout: RowLayout, space: number): StyledText[][] {
+  if (progress.running.size === 0) return settledRows(progress, layout, space);
+  const after = space >= 6 ? pendingRow(progress) : [];
+  const before =
+    space >= 8 ? settledRows(progress, layout, Math.min(MAX_SETTLED, Math.floor(space / 4))) : [];
+  return [...before, ...runningRows(progress, layout, space - after.length - before.length), ...after];
 }
 
-/** Those at work come first when room is short, then those that are over, then the count of those to come. */
-function chooseRows(progress: PlanProgress, view: RowView, room: number): Span[][] {
-  if (progress.present.size === 0) return pastRows(progress, view, room);
-  const after = room >= 6 ? afterRows(progress) : [];
-  const before = room >= 8 ? pastRows(progress, view, Math.min(MOST_PAST, Math.floor(room / 4))) : [];
-  return [...before, ...presentRows(progress, view, room - after.length - before.length), ...after];
+function settledRows(
+  { lastSettled, settledCount }: PlanProgress,
+  layout: RowLayout,
+  space: number,
+): StyledText[][] {
+  if (settledCount > space && space < 2) return [];
+  const shown = settledCount > space ? lastSettled.slice(1 - space) : lastSettled;
+  const rows = shown.map((settled) => settledRow(settled, layout));
+  if (settledCount <= space) return rows;
+  return [[['dim', `… ${formatCount(settledCount - shown.length, 'sub-pipeline')} before`]], ...rows];
 }
 
-function pastRows({ past, settled }: PlanProgress, view: RowView, room: number): Span[][] {
-  if (settled <= room && settled <= past.length) return past.map((one) => pastSubPipelineRow(one, view));
-  if (room < 2) return [];
-  const shown = past.slice(-(room - 1));
-  const before: Span[] = [['dim', `… ${plural(settled - shown.length, 'sub-pipeline')} before`]];
-  return [before, ...shown.map((one) => pastSubPipelineRow(one, view))];
-}
-
-function afterRows({ toCome }: PlanProgress): Span[][] {
-  return toCome === 0 ? [] : [[['dim', `… ${plural(toCome, 'sub-pipeline')} to come`]]];
-}
-
-/** The room is shared: a row for each, then what is left for their waves and tasks. */
-function presentRows({ present }: PlanProgress, view: RowView, room: number): Span[][] {
-  const fits = present.size <= room;
-  const shown = firstOf(present.values(), fits ? room : room - 1);
-  const hidden = present.size - shown.length;
-  const share = Math.floor(room / present.size);
-  const rest = room - share * present.size;
-  return [
-    ...shown.flatMap((one, index) => rowsOf(one, view, index < rest ? share + 1 : share)),
-    ...(hidden > 0 && room > 0 ? [[['dim', `… ${hidden} more at work`]] satisfies Span[]] : []),
+/** `✓ ingest  3 waves  1.2 s`, `✗ report  connection refused`, `! report  cancelled after 1 wave  1.2 s` */
+function settledRow(settled: SettledSubPipeline, { style, idColumns }: RowLayout): StyledText[] {
+  const { id, status, durationMs, reused, error } = settled;
+  const waves = formatCount(settled.waves, 'wave');
+  const head: StyledText[] = [
+    [STATUS_STYLES[status], `${statusMark(status, style)} `],
+    ['plain', `${padToWidth(id, idColumns)}  `],
   ];
-}
-
-function rowsOf(one: PresentSubPipeline, view: RowView, room: number): Span[][] {
-  if (room < 2) return [presentSubPipelineRow(one, view, true)];
-  const { progress } = one;
-  const columns = view.columns - INDENT[1].length;
-  const inside = { ...view, columns, idColumns: idColumnsFor(progress.longestId, view) };
-  const rows = runRows(progress, { ...inside, waves: progress.waves }, room - 1);
-  return [presentSubPipelineRow(one, view, false), ...rows.map((spans): Span[] => [INDENT, ...spans])];
-}
-
-/** `✓ ingest   3 waves  1.2 s`, `✗ report   connection refused`, `! report   cancelled after 1 wave  1.2 s` */
-function pastSubPipelineRow(past: PastSubPipeline, { style, idColumns }: RowView): Span[] {
-  const waves = plural(past.waves, 'wave');
-  const head: Span[] = [markOf(past, style), ['plain', `${padTo(past.id, idColumns)}  `]];
-  switch (past.status) {
-    case 'failed':
-      return [...head, ['plain', oneLine(past.error ?? '')]];
-    case 'cancelled':
-      return [...head, ['dim', `cancelled after ${waves}  ${duration(past.durationMs)}`]];
-    default:
-      return [...head, ['dim', `${waves}  ${past.reused ? 'taken over' : duration(past.durationMs)}`]];
-  }
-}
-
-function markOf({ status }: PastSubPipeline, { marks }: Style): Span {
   switch (status) {
     case 'failed':
-      return ['red', `${marks.failed} `];
+      return [...head, ['plain', toSingleLine(error ?? '')]];
     case 'cancelled':
-      return ['yellow', `${marks.warning} `];
+      return [...head, ['dim', `cancelled after ${waves}  ${formatDuration(durationMs)}`]];
     default:
-      return ['green', `${marks.done} `];
+      return [...head, ['dim', `${waves}  ${reused ? 'taken over' : formatDuration(durationMs)}`]];
   }
 }
 
-/**
- * `⠙ extract   0.8 s`; where there is no room below it, its wave too: `⠙ extract   wave 2 of 3  1 of 5 tasks  0.8 s`.
- */
-function presentSubPipelineRow(one: PresentSubPipeline, view: RowView, isAlone: boolean): Span[] {
-  const { waves, present } = one.progress;
-  const wave =
-    isAlone && present !== undefined
-      ? `${waveName(present, waves)}  ${grouped(present.settled)} of ${plural(present.tasks, 'task')}  `
-      : '';
-  return [
-    ['cyan', `${spinner(view)} `],
-    ['bold', `${padTo(one.id, view.idColumns)}  `],
-    ['plain', wave],
-    ...(one.isCancelled ? [['yellow', 'cancelled  '] satisfies Span] : []),
-    ['dim', duration(view.now - one.since)],
+/** Shares the space evenly: one row for each sub-pipeline, the rest for their waves and tasks. */
+function runningRows({ running }: PlanProgress, layout: RowLayout, space: number): StyledText[][] {
+  const allFit = running.size <= space;
+  const shown = takeFirst(running.values(), allFit ? space : space - 1);
+  const hidden = running.size - shown.length;
+  const share = Math.floor(space / running.size);
+  const rest = space - share * running.size;
+  const rows = shown.flatMap((one, index) => subPipelineRows(one, layout, index < rest ? share + 1 : share));
+  if (hidden > 0 && space > 0) rows.push([['dim', `… ${hidden} more running`]]);
+  return rows;
+}
+
+function subPipelineRows(running: RunningSubPipeline, layout: RowLayout, space: number): StyledText[][] {
+  if (space < 2) return [runningRow(running, layout, true)];
+  const { progress } = running;
+  const indented = createLayout(progress.longestIdLength, {
+    ...layout,
+    columns: layout.columns - INDENT[1].length,
+  });
+  const rows = pipelineRows(progress, indented, space - 1);
+  return [runningRow(running, layout, false), ...rows.map((row): StyledText[] => [INDENT, ...row])];
+}
+
+/** `⠙ extract  0.8 s`, or on its only row with the wave: `⠙ extract  wave 2 of 3  1 of 5 tasks  0.8 s` */
+function runningRow(running: RunningSubPipeline, layout: RowLayout, showsWave: boolean): StyledText[] {
+  const { id, startedAt, isDraining, progress } = running;
+  const { currentWave, waveCount } = progress;
+  const row: StyledText[] = [
+    ['cyan', `${spinnerFrame(layout)} `],
+    ['bold', `${padToWidth(id, layout.idColumns)}  `],
   ];
+  if (showsWave && currentWave !== undefined) {
+    row.push(['plain', `${formatWave(currentWave, waveCount)}  ${formatSettledTasks(currentWave)}  `]);
+  }
+  if (isDraining) row.push(['yellow', 'cancelled  ']);
+  row.push(['dim', formatDuration(layout.now - startedAt)]);
+  return row;
+}
+
+function pendingRow({ pendingCount }: PlanProgress): StyledText[][] {
+  return pendingCount === 0 ? [] : [[['dim', `… ${formatCount(pendingCount, 'sub-pipeline')} to come`]]];
 }

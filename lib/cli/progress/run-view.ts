@@ -1,125 +1,199 @@
 import type { LiveEvent } from '../../execution/events/event.js';
-import type { Paint, Style } from '../render/terminal.js';
-import { clip, duration, grouped, oneLine, padTo, plural, widthOf } from '../render/text.js';
-import { Progress, type RunningTask, type SettledTask, type WaveProgress } from './progress.js';
+import type { Style } from '../render/terminal.js';
+import {
+  displayWidth,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  padToWidth,
+  toSingleLine,
+  truncateToWidth,
+} from '../render/text.js';
+import { PipelineProgress, type RunningTask, type SettledTask, type WaveProgress } from './run-progress.js';
 
-/** A run of a pipeline: its waves and their tasks. */
-export class RunPicture implements Picture {
-  readonly #progress: Progress;
-
-  constructor(waves: readonly (readonly string[])[]) {
-    this.#progress = new Progress(waves);
-  }
-
-  take(event: LiveEvent, now: number): void {
-    this.#progress.take(event, now);
-  }
-
-  draw(view: FrameView): string[] {
-    return drawFrame(this.#progress, view);
-  }
+/** Follows a run by its events and renders its progress. */
+export interface RunView {
+  /** @param now milliseconds, of the clock that the display uses */
+  onEvent(event: LiveEvent, now: number): void;
+  /** Renders lines that fit on the screen. The work depends on the size of the screen, not of the run. */
+  render(viewport: Viewport): string[];
 }
 
-/** What is known of a run from its events, and how it looks on a screen. */
-export interface Picture {
-  /** @param now milliseconds, of the clock that also draws */
-  take(event: LiveEvent, now: number): void;
-  /** Lines that fit on the screen. */
-  draw(view: FrameView): string[];
-}
-
-/** The screen that a frame is drawn for. */
-export interface FrameView {
+export interface Viewport {
   readonly columns: number;
   readonly rows: number;
   readonly style: Style;
+  /** Milliseconds, of the clock that also dates the events. */
   readonly now: number;
+  /** Counts the redraws, to animate the spinner. */
   readonly frame: number;
 }
 
-/** A taller screen is not filled: the eye follows about so many rows. */
-const TALLEST = 24;
-const WIDEST_ID = 32;
-const MOST_PAST_WAVES = 5;
+/** The viewport and what all rows share. */
+export interface RowLayout extends Viewport {
+  /** Width of the column of ids. */
+  readonly idColumns: number;
+}
+
+/** A piece of a line and its style. */
+export type StyledText = readonly [style: keyof Omit<Style, 'marks'>, text: string];
+
+/** More rows would not be read, however tall the screen is. */
+const MAX_ROWS = 24;
+const MAX_ID_COLUMNS = 32;
+const MAX_SETTLED_WAVES = 5;
+
+/** Renders the run of a pipeline: its waves, and the tasks of the current wave. */
+export class PipelineRunView implements RunView {
+  readonly #progress: PipelineProgress;
+
+  /** @param waves the task ids of each wave; empty lists if only the number of waves is known */
+  constructor(waves: readonly (readonly string[])[]) {
+    this.#progress = new PipelineProgress(waves);
+  }
+
+  onEvent(event: LiveEvent, now: number): void {
+    this.#progress.onEvent(event, now);
+  }
+
+  render(viewport: Viewport): string[] {
+    const layout = createLayout(this.#progress.longestIdLength, viewport);
+    return styleRows(pipelineRows(this.#progress, layout, availableRows(viewport)), viewport);
+  }
+}
+
+export function createLayout(longestId: number, viewport: Viewport): RowLayout {
+  return {
+    ...viewport,
+    idColumns: Math.min(longestId, MAX_ID_COLUMNS, Math.floor(viewport.columns / 3)),
+  };
+}
+
+/** Leaves one row free: the cursor waits below the last line. */
+export function availableRows({ rows }: Viewport): number {
+  return Math.max(0, Math.min(rows - 1, MAX_ROWS));
+}
+
+/** Leaves the last column free: some terminals break the line there. */
+export function styleRows(rows: readonly StyledText[][], { columns, style }: Viewport): string[] {
+  return rows.map((row) => styleRow(row, columns - 1, style));
+}
+
+/** Truncates the piece that does not fit into `columns` and drops those after it. Escape sequences take no columns. */
+function styleRow(row: readonly StyledText[], columns: number, style: Style): string {
+  let line = '';
+  let free = columns;
+  for (const [name, text] of row) {
+    if (free <= 0) break;
+    const shown = truncateToWidth(text, free);
+    free -= displayWidth(shown);
+    line += style[name](shown);
+    if (shown !== text) break;
+  }
+  return line;
+}
 
 /**
- * A run drawn as lines, none wider than the screen and never more than fit on it. The work depends on the size of
- * the screen, not of the run.
+ * At most `space` rows. If they are few, the current wave comes first, then its tasks, then the settled waves and the
+ * number of waves to come.
  */
-export function drawFrame(progress: Progress, view: FrameView): string[] {
-  const idColumns = idColumnsFor(progress.longestId, view);
-  return paintRows(runRows(progress, { ...view, idColumns, waves: progress.waves }, roomOf(view)), view);
+export function pipelineRows(progress: PipelineProgress, layout: RowLayout, space: number): StyledText[][] {
+  const { currentWave, waveCount } = progress;
+  if (currentWave === undefined) return settledWaveRows(progress, layout, space);
+  const current = currentWaveRow(currentWave, waveCount, layout);
+  if (space <= 1) return [current].slice(0, space);
+  const after = space >= 6 ? pendingWavesRow(currentWave, waveCount) : [];
+  const before =
+    space >= 8 ? settledWaveRows(progress, layout, Math.min(MAX_SETTLED_WAVES, Math.floor(space / 4))) : [];
+  const tasks = taskRows(progress, currentWave, layout, space - 1 - after.length - before.length);
+  return [...before, current, ...tasks, ...after];
 }
 
-/** How much of a row ids may take. */
-export function idColumnsFor(longestId: number, { columns }: Pick<FrameView, 'columns'>): number {
-  return Math.min(longestId, WIDEST_ID, Math.floor(columns / 3));
+function settledWaveRows(
+  { lastSettledWaves, currentWave, waveCount }: PipelineProgress,
+  layout: RowLayout,
+  space: number,
+): StyledText[][] {
+  const settled = currentWave?.index ?? (lastSettledWaves.at(-1)?.index ?? -1) + 1;
+  if (settled > space && space < 2) return [];
+  const shown = settled > space ? lastSettledWaves.slice(1 - space) : lastSettledWaves;
+  const rows = shown.map((wave) => settledWaveRow(wave, waveCount, layout));
+  if (settled <= space) return rows;
+  return [[['dim', `  … ${formatCount(settled - shown.length, 'wave')} before`]], ...rows];
 }
 
-/** The last column stays free: some terminals break the line there. */
-export function paintRows(rows: readonly Span[][], { columns, style }: FrameView): string[] {
-  return rows.map((spans) => paintLine(spans, columns - 1, style));
-}
-
-/** The cursor waits on a row of its own below the frame. */
-export function roomOf({ rows }: FrameView): number {
-  return Math.max(0, Math.min(rows - 1, TALLEST));
-}
-
-/**
- * The rows of a run, as many as there is room for: the present wave comes first when room is short, then its tasks,
- * then the waves before and after.
- */
-export function runRows(progress: Progress, view: RowView, room: number): Span[][] {
-  const { present } = progress;
-  if (present === undefined) return pastRows(progress, view, room);
-  if (room <= 1) return [presentWaveRow(present, view)].slice(0, room);
-  const after = room >= 6 ? afterRows(progress, present.index) : [];
-  const before = room >= 8 ? pastRows(progress, view, Math.min(MOST_PAST_WAVES, Math.floor(room / 4))) : [];
-  const tasks = taskRows(progress, view, room - 1 - after.length - before.length);
-  return [...before, presentWaveRow(present, view), ...tasks, ...after];
-}
-
-function pastRows({ past, present }: Progress, view: RowView, room: number): Span[][] {
-  const settledWaves = present?.index ?? (past.at(-1)?.index ?? -1) + 1;
-  if (settledWaves <= room) return past.map((wave) => pastWaveRow(wave, view));
-  if (room < 2) return [];
-  const shown = past.slice(-(room - 1));
-  const hidden = settledWaves - shown.length;
-  return [[['dim', `  … ${plural(hidden, 'wave')} before`]], ...shown.map((wave) => pastWaveRow(wave, view))];
-}
-
-function afterRows(progress: Progress, present: number): Span[][] {
-  const waves = (progress.waves ?? 0) - present - 1;
-  return waves <= 0 ? [] : [[['dim', `  … ${plural(waves, 'wave')} to come`]]];
-}
-
-/** Failures, then the tasks at work, then those that finished last, drawn with the finished ones on top. */
-function taskRows(progress: Progress, view: RowView, room: number): Span[][] {
-  const total = progress.present?.tasks ?? 0;
-  if (room <= 0) return [];
-  const space = total > room ? room - 1 : room;
-  const failures = progress.failures.slice(0, Math.ceil(space / 3));
-  const running = firstOf(progress.running.values(), space - failures.length);
-  const free = space - failures.length - running.length;
-  const recent = free > 0 ? progress.recent.slice(-free) : [];
-  const hidden = total - failures.length - running.length - recent.length;
+/** `✓ wave 1 of 3  2 tasks  1.2 s` */
+function settledWaveRow(
+  wave: WaveProgress,
+  waveCount: number | undefined,
+  { style: { marks } }: RowLayout,
+): StyledText[] {
+  const reused = wave.reused > 0 ? `, ${formatNumber(wave.reused)} taken over` : '';
+  const failed = wave.failed > 0 ? `, ${formatNumber(wave.failed)} failed` : '';
   return [
-    ...recent.map((task) => settledRow(task, view)),
-    ...failures.map((task) => settledRow(task, view)),
-    ...running.map((task) => runningRow(task, view)),
-    ...(hidden > 0 ? [hiddenRow(hidden, progress.running.size - running.length)] : []),
+    wave.failed > 0 ? ['red', `${marks.failed} `] : ['green', `${marks.done} `],
+    ['plain', `${formatWave(wave, waveCount)}  `],
+    ['dim', `${formatCount(wave.tasks, 'task')}${reused}${failed}  ${formatDuration(wave.durationMs ?? 0)}`],
   ];
 }
 
-function hiddenRow(hidden: number, running: number): Span[] {
+/** `⠙ wave 2 of 3  3 of 5 tasks  0.8 s` */
+function currentWaveRow(wave: WaveProgress, waveCount: number | undefined, layout: RowLayout): StyledText[] {
   return [
-    ['dim', `  … ${grouped(hidden)} more${running > 0 ? `, ${grouped(running)} of them running` : ''}`],
+    ['cyan', `${spinnerFrame(layout)} `],
+    ['bold', `${formatWave(wave, waveCount)}  `],
+    ['plain', `${formatSettledTasks(wave)}  `],
+    ['dim', formatDuration(layout.now - wave.startedAt)],
   ];
 }
 
-/** At most so many. */
-export function firstOf<T>(values: Iterable<T>, most: number): T[] {
+/** `wave 2 of 3`, or `wave 2` if the number of waves is unknown. */
+export function formatWave({ index }: WaveProgress, waveCount: number | undefined): string {
+  return `wave ${index + 1}${waveCount === undefined ? '' : ` of ${waveCount}`}`;
+}
+
+/** `3 of 5 tasks` */
+export function formatSettledTasks({ settled, tasks }: WaveProgress): string {
+  return `${formatNumber(settled)} of ${formatCount(tasks, 'task')}`;
+}
+
+export function spinnerFrame({ style, frame }: RowLayout): string {
+  const { spinner } = style.marks;
+  return spinner[frame % spinner.length] ?? '';
+}
+
+function pendingWavesRow({ index }: WaveProgress, waveCount = 0): StyledText[][] {
+  const pending = waveCount - index - 1;
+  return pending <= 0 ? [] : [[['dim', `  … ${formatCount(pending, 'wave')} to come`]]];
+}
+
+/**
+ * The tasks of the current wave: those that succeeded last, those that failed, those that run. If space is short,
+ * failures come first (at most a third), then running tasks.
+ */
+function taskRows(
+  progress: PipelineProgress,
+  { tasks }: WaveProgress,
+  layout: RowLayout,
+  space: number,
+): StyledText[][] {
+  if (space <= 0) return [];
+  const taskSpace = tasks > space ? space - 1 : space;
+  const failures = progress.failures.slice(0, Math.ceil(taskSpace / 3));
+  const running = takeFirst(progress.runningTasks.values(), taskSpace - failures.length);
+  const free = taskSpace - failures.length - running.length;
+  const succeeded = free > 0 ? progress.lastSucceeded.slice(-free) : [];
+  const hidden = tasks - failures.length - running.length - succeeded.length;
+  return [
+    ...succeeded.map((task) => settledTaskRow(task, layout)),
+    ...failures.map((task) => settledTaskRow(task, layout)),
+    ...running.map((task) => runningTaskRow(task, layout)),
+    ...(hidden > 0 ? [hiddenTasksRow(hidden, progress.runningTasks.size - running.length)] : []),
+  ];
+}
+
+/** Reads no more of `values` than it returns. */
+export function takeFirst<T>(values: Iterable<T>, most: number): T[] {
   const first: T[] = [];
   for (const value of values) {
     if (first.length >= most) break;
@@ -128,124 +202,67 @@ export function firstOf<T>(values: Iterable<T>, most: number): T[] {
   return first;
 }
 
-/** What rows need to know about the screen. */
-export interface RowView {
-  readonly style: Style;
-  readonly now: number;
-  /** Counts redraws; turns the spinner. */
-  readonly frame: number;
-  readonly columns: number;
-  /** Columns of the task ids. */
-  readonly idColumns: number;
-  /** Number of waves of the run, where it is known. */
-  readonly waves: number | undefined;
+function hiddenTasksRow(hidden: number, running: number): StyledText[] {
+  const ofThemRunning = running > 0 ? `, ${formatNumber(running)} of them running` : '';
+  return [['dim', `  … ${formatNumber(hidden)} more${ofThemRunning}`]];
 }
 
-/** `✓ wave 1 of 3   2 tasks   1.2 s` */
-function pastWaveRow(wave: WaveProgress, { style, waves }: RowView): Span[] {
-  const failed = wave.failed > 0;
-  const reused = wave.reused > 0 ? `, ${grouped(wave.reused)} taken over` : '';
-  const count = `${plural(wave.tasks, 'task')}${reused}${failed ? `, ${grouped(wave.failed)} failed` : ''}`;
-  return [
-    failed ? ['red', `${style.marks.failed} `] : ['green', `${style.marks.done} `],
-    ['plain', `${waveName(wave, waves)}  `],
-    ['dim', `${count}  ${duration(wave.durationMs ?? 0)}`],
-  ];
-}
-
-/** `wave 2 of 3`, or `wave 2` where nobody knows how many there are. */
-export function waveName({ index }: WaveProgress, waves: number | undefined): string {
-  return `wave ${index + 1}${waves === undefined ? '' : ` of ${waves}`}`;
-}
-
-/** `⠙ wave 2 of 3   3 of 5 tasks   0.8 s` */
-function presentWaveRow(wave: WaveProgress, view: RowView): Span[] {
-  const count = `${grouped(wave.settled)} of ${plural(wave.tasks, 'task')}`;
-  return [
-    ['cyan', `${spinner(view)} `],
-    ['bold', `${waveName(wave, view.waves)}  `],
-    ['plain', `${count}  `],
-    ['dim', duration(view.now - wave.since)],
-  ];
-}
-
-/** `  ✓ fetch   320 ms`, `  ✗ load   connection refused` */
-function settledRow(task: SettledTask, { style, idColumns }: RowView): Span[] {
-  const id = `${padTo(task.id, idColumns)}  `;
-  const items = task.items === undefined ? '' : `${plural(task.items, 'item')}  `;
+/** `  ✓ fetch  320 ms`, `  ✗ load  connection refused` */
+function settledTaskRow(task: SettledTask, { style: { marks }, idColumns }: RowLayout): StyledText[] {
+  const id = `${padToWidth(task.id, idColumns)}  `;
+  const items = task.items === undefined ? '' : `${formatCount(task.items, 'item')}  `;
   if (task.error !== undefined) {
     return [
-      ['red', `  ${style.marks.failed} ${id}`],
-      ['plain', `${items}${oneLine(task.error)}`],
+      ['red', `  ${marks.failed} ${id}`],
+      ['plain', `${items}${toSingleLine(task.error)}`],
     ];
   }
   return [
-    ['green', `  ${style.marks.done} `],
+    ['green', `  ${marks.done} `],
     ['plain', id],
-    ['dim', `${items}${task.reused ? 'taken over' : duration(task.durationMs)}`],
+    ['dim', `${items}${task.reused ? 'taken over' : formatDuration(task.durationMs)}`],
   ];
 }
 
 /**
- * `  ⠙ extract   [#####-----] 512/1,000   0.8 s`, `  ⠙ load   attempt 2 in 0.5 s: connection refused`,
- * `  ⠙ report   0.8 s   running write`
+ * `  ⠙ extract  [#####-----] 512/1,000  0.8 s`, `  ⠙ load  attempt 2 in 0.5 s: connection refused`,
+ * `  ⠙ report  0.8 s  running write`
  */
-function runningRow(task: RunningTask, view: RowView): Span[] {
-  const head: Span[] = [
-    ['cyan', `  ${spinner(view)} `],
-    ['plain', `${padTo(task.id, view.idColumns)}  `],
+function runningTaskRow(task: RunningTask, layout: RowLayout): StyledText[] {
+  const row: StyledText[] = [
+    ['cyan', `  ${spinnerFrame(layout)} `],
+    ['plain', `${padToWidth(task.id, layout.idColumns)}  `],
   ];
-  const bar: Span[] = task.items === undefined ? [] : barSpans(task, task.items, view);
-  const time: Span = ['dim', duration(view.now - task.since)];
-  const inside: Span[] = task.inside === undefined ? [] : [['dim', `  running ${oneLine(task.inside)}`]];
-  const rest = task.retry === undefined ? [time] : retrySpans(task.retry, task, view, time);
-  return [...head, ...bar, ...rest, ...inside];
+  if (task.items !== undefined) row.push(...progressBar(task, task.items, layout));
+  row.push(...elapsedOrRetry(task, layout));
+  if (task.nestedTask !== undefined) row.push(['dim', `  running ${toSingleLine(task.nestedTask)}`]);
+  return row;
 }
 
-function barSpans(task: RunningTask, items: number, view: RowView): Span[] {
-  const cells = view.columns >= 72 ? 20 : 10;
+function progressBar(task: RunningTask, items: number, { columns }: RowLayout): StyledText[] {
+  const cells = columns >= 72 ? 20 : 10;
   const settled = task.itemsFinished + task.itemsFailed;
-  const full = items === 0 ? cells : Math.floor((settled / items) * cells);
-  const failed = task.itemsFailed === 0 ? '' : `${grouped(task.itemsFailed)} failed  `;
+  const filled = items === 0 ? cells : Math.floor((settled / items) * cells);
+  const failed = task.itemsFailed === 0 ? '' : `${formatNumber(task.itemsFailed)} failed  `;
   return [
     ['plain', '['],
-    ['green', '#'.repeat(full)],
-    ['dim', '-'.repeat(cells - full)],
-    ['plain', `] ${grouped(settled)}/${grouped(items)}  `],
+    ['green', '#'.repeat(filled)],
+    ['dim', '-'.repeat(cells - filled)],
+    ['plain', `] ${formatNumber(settled)}/${formatNumber(items)}  `],
     ['red', failed],
   ];
 }
 
-function retrySpans(
-  retry: NonNullable<RunningTask['retry']>,
-  task: RunningTask,
-  view: RowView,
-  time: Span,
-): Span[] {
-  const waiting = retry.until - view.now;
-  if (waiting <= 0)
-    return task.items === undefined ? [time, ['yellow', `  attempt ${retry.attempt}`]] : [time];
-  return [['yellow', `attempt ${retry.attempt} in ${duration(waiting)}: ${oneLine(retry.error)}`]];
-}
-
-export function spinner({ style, frame }: RowView): string {
-  const { spinner: frames } = style.marks;
-  return frames[frame % frames.length] ?? '';
-}
-
-/** A piece of a line and how it is painted. */
-export type Span = readonly [paint: keyof Omit<Style, 'marks'>, text: string];
-
-/** Paints the spans that fit into `columns`; the last one is clipped. Paint takes no room. */
-function paintLine(spans: readonly Span[], columns: number, style: Style): string {
-  let line = '';
-  let room = columns;
-  for (const [paint, text] of spans) {
-    if (room <= 0) break;
-    const shown = clip(text, room);
-    room -= widthOf(shown);
-    line += (style[paint] satisfies Paint)(shown);
-    if (shown !== text) break;
+/** The elapsed time, or while a retry waits, when and why it comes. */
+function elapsedOrRetry({ startedAt, items, retry }: RunningTask, { now }: RowLayout): StyledText[] {
+  const delayMs = retry === undefined ? 0 : retry.until - now;
+  if (retry !== undefined && delayMs > 0) {
+    return [
+      ['yellow', `attempt ${retry.attempt} in ${formatDuration(delayMs)}: ${toSingleLine(retry.error)}`],
+    ];
   }
-  return line;
+  const elapsed: StyledText = ['dim', formatDuration(now - startedAt)];
+  // Attempts of items are not counted together.
+  if (retry === undefined || items !== undefined) return [elapsed];
+  return [elapsed, ['yellow', `  attempt ${retry.attempt}`]];
 }

@@ -1,28 +1,60 @@
 import type { Json, JsonObject } from '../../common/json.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
-import type { RunFlags } from '../run/options.js';
 import { summaryLine } from './run-summary.js';
 import { printJson } from './stdout.js';
-import { type Style, styleOf, type Terminal, terminalOf } from './terminal.js';
-import { clip, plural, printable, screenLines } from './text.js';
+import { createStyle, detectTerminal, type Style, type Terminal } from './terminal.js';
+import { escapeControlCharacters, formatCount, truncateToWidth, wrapLine } from './text.js';
 
-type Outcome = NonNullable<RunRecord['result']>;
+interface RunEndOptions {
+  readonly json: boolean;
+  /** Print the summary line of a succeeded run as well. */
+  readonly showSummary: boolean;
+  /** Describes a run that failed or was cancelled. */
+  readonly formatFailures: (record: RunRecord, style: Style, terminal: Terminal) => string[];
+}
 
-/** What people get to see on a terminal; a file or pipe gets everything. */
-const MOST_LINES = 12;
-const MOST_VALUES = 50;
-const COLUMNS = 100;
-/** Written at once: enough to be quick, little enough to be held. */
-const LINES_AT_ONCE = 1000;
+/** Prints a settled run: its outputs on standard output, its summary and failures on standard error. */
+export function printRunEnd(
+  record: RunRecord,
+  { json, showSummary, formatFailures }: RunEndOptions,
+  context: CliContext,
+): void {
+  const { result } = record;
+  if (result === null || showSummary) {
+    const terminal = detectTerminal(context.stderr, context.env);
+    const style = createStyle(terminal);
+    const lines = wrapLine(summaryLine(record, style), terminal);
+    if (result === null) lines.push(...formatFailures(record, style, terminal));
+    context.stderr.write(`${lines.join('\n')}\n`);
+  }
+  if (result === null) return;
+  if (json) printJson(toJsonOutput(result, record), context);
+  else printOutputs(result, context);
+}
 
-/** Prints outputs and statistics, and of a plan the blackboard, as one YAML document, shortened on a terminal alone. */
-export function printOutcome(outcome: Outcome, { stdout, env }: CliContext): void {
-  const terminal = terminalOf(stdout, env);
+type Result = NonNullable<RunRecord['result']>;
+
+/** `--json` prints the outputs of a pipeline (D41) and the whole result of a plan (D47). */
+function toJsonOutput(result: Result, { events }: RunRecord): unknown {
+  return result.plan_id === undefined ? result.outputs : { ...result, events };
+}
+
+/** Limits of a terminal; a file or pipe gets everything. */
+const MAX_LINES_OF_VALUE = 12;
+const MAX_VALUES = 50;
+
+const MAX_COLUMNS = 100;
+/** Bounds the memory for lines that are not yet written. */
+const LINES_PER_WRITE = 1000;
+
+/** Prints outputs, statistics and the blackboard of a plan as one YAML document; a terminal gets it shortened. */
+export function printOutputs(result: Result, { stdout, env }: CliContext): void {
+  const terminal = detectTerminal(stdout, env);
   let lines: string[] = [];
-  for (const line of outcomeLines(outcome, new Page(terminal, styleOf(terminal)))) {
+  for (const line of resultLines(result, new OutputFormatter(terminal, createStyle(terminal)))) {
     lines.push(line);
-    if (lines.length >= LINES_AT_ONCE) {
+    if (lines.length >= LINES_PER_WRITE) {
       stdout.write(`${lines.join('\n')}\n`);
       lines = [];
     }
@@ -30,164 +62,157 @@ export function printOutcome(outcome: Outcome, { stdout, env }: CliContext): voi
   stdout.write(`${lines.join('\n')}\n`);
 }
 
-function* outcomeLines(outcome: Outcome, page: Page): Generator<string> {
-  const { bold, dim } = page.style;
+function* resultLines(result: Result, formatter: OutputFormatter): Generator<string> {
+  const { bold, dim } = formatter.style;
   yield bold('Outputs:');
-  if (outcome.plan_id === undefined) {
-    yield* page.values(outcome.outputs, '  ', 'task');
+  if (result.plan_id === undefined) {
+    yield* formatter.values(result.outputs, 'task');
     yield bold('Stats:');
-    yield `  waves_executed: ${outcome.waves_executed}`;
-    yield `  tasks_executed: ${outcome.tasks_executed}`;
+    yield `  waves_executed: ${result.waves_executed}`;
+    yield `  tasks_executed: ${result.tasks_executed}`;
   } else {
-    yield* planLines(outcome, page);
+    const { sub_results, blackboard } = result;
+    yield* formatter.groups(Object.entries(sub_results).map(([id, { outputs }]) => [id, outputs] as const));
+    // The blackboard at the end of the run (D47).
+    yield bold(Object.keys(blackboard).length === 0 ? 'Blackboard: {}' : 'Blackboard:');
+    yield* formatter.values(blackboard, 'key');
     yield bold('Stats:');
-    yield `  total_waves: ${outcome.total_waves}`;
-    yield `  total_tasks_executed: ${outcome.total_tasks_executed}`;
+    yield `  total_waves: ${result.total_waves}`;
+    yield `  total_tasks_executed: ${result.total_tasks_executed}`;
   }
-  if (page.shortened) yield dim('shortened for the terminal: --json, a pipe or a file gets all of it');
+  if (formatter.hasShortened)
+    yield dim('shortened for the terminal: --json, a pipe or a file gets all of it');
 }
 
-/** The outputs of each sub-pipeline under its id, and what stands on the blackboard at the end (D47). */
-function* planLines(
-  { sub_results, blackboard }: Extract<Outcome, { plan_id: string }>,
-  page: Page,
-): Generator<string> {
-  yield* page.groups(Object.entries(sub_results).map(([id, { outputs }]) => [id, outputs] as const));
-  yield page.style.bold(Object.keys(blackboard).length === 0 ? 'Blackboard: {}' : 'Blackboard:');
-  yield* page.values(blackboard, '  ', 'key');
-}
-
-/** Lines as they are, or on a terminal no more than people read. */
-class Page {
+/** Formats named values as lines of YAML, shortened for a terminal. */
+class OutputFormatter {
   readonly style: Style;
-  /** Whether anything was left out. */
-  shortened = false;
-  readonly #isShort: boolean;
+  hasShortened = false;
+  readonly #shortens: boolean;
   readonly #columns: number;
 
   constructor(terminal: Terminal, style: Style) {
     this.style = style;
-    this.#isShort = terminal.interactive;
+    this.#shortens = terminal.interactive;
     this.#columns = Math.max(20, terminal.columns - 1);
   }
 
-  /** Named values, indented by `indent`. */
-  *values(values: Readonly<Record<string, Json>>, indent: string, noun: string): Generator<string> {
-    yield* this.#values(Object.entries(values), indent, noun, MOST_VALUES);
+  /** @param noun names a value in `… 7 more tasks` */
+  *values(values: Readonly<Record<string, Json>>, noun: string): Generator<string> {
+    yield* this.#entries(Object.entries(values), '  ', noun, MAX_VALUES);
   }
 
-  /** Named groups of values. */
+  /** Formats the outputs of the tasks of each sub-pipeline. */
   *groups(groups: readonly (readonly [string, Readonly<Record<string, Json>>])[]): Generator<string> {
-    let room = MOST_VALUES;
+    let remaining = MAX_VALUES;
     for (const [index, [name, values]] of groups.entries()) {
-      if (this.#isShort && room <= 0) {
+      if (this.#shortens && remaining <= 0) {
         yield this.#more(groups.length - index, 'sub-pipeline', '  ');
         return;
       }
       const entries = Object.entries(values);
-      yield `  ${this.style.cyan(keyOf(name))}:${entries.length === 0 ? ' {}' : ''}`;
-      yield* this.#values(entries, '    ', 'task', room);
-      room -= Math.max(1, entries.length);
+      yield `  ${this.style.cyan(toYamlKey(name))}:${entries.length === 0 ? ' {}' : ''}`;
+      yield* this.#entries(entries, '    ', 'task', remaining);
+      remaining -= Math.max(1, entries.length);
     }
   }
 
-  *#values(
+  *#entries(
     entries: readonly (readonly [string, Json])[],
     indent: string,
     noun: string,
     most: number,
   ): Generator<string> {
-    const shown = this.#isShort ? entries.slice(0, most) : entries;
+    const shown = this.#shortens ? entries.slice(0, most) : entries;
     for (const [name, value] of shown) {
-      if (this.#isShort) yield* this.#shortened(name, value, indent);
-      else yield* valueLines(name, value, indent, COLUMNS);
+      if (this.#shortens) yield* this.#shortened(name, value, indent);
+      else yield* valueLines(name, value, indent, MAX_COLUMNS);
     }
     if (entries.length > shown.length) yield this.#more(entries.length - shown.length, noun, indent);
   }
 
   *#shortened(name: string, value: Json, indent: string): Generator<string> {
     let count = 0;
-    for (const line of valueLines(name, value, indent, Math.min(this.#columns, COLUMNS))) {
+    for (const line of valueLines(name, value, indent, Math.min(this.#columns, MAX_COLUMNS))) {
       count += 1;
-      if (count > MOST_LINES) break;
-      const shown = clip(printable(line), this.#columns);
-      this.shortened ||= shown.endsWith('…') && !line.endsWith('…');
-      yield count === 1 ? this.#paintKey(shown, `${indent}${name}`) : shown;
+      if (count > MAX_LINES_OF_VALUE) break;
+      const shown = truncateToWidth(escapeControlCharacters(line), this.#columns);
+      this.hasShortened ||= shown.endsWith('…') && !line.endsWith('…');
+      yield count === 1 ? this.#styleKey(shown, `${indent}${name}`) : shown;
     }
-    this.shortened ||= count > MOST_LINES;
-    if (count > MOST_LINES) yield this.style.dim(`${indent}  …`);
+    if (count > MAX_LINES_OF_VALUE) {
+      this.hasShortened = true;
+      yield this.style.dim(`${indent}  …`);
+    }
   }
 
-  #paintKey(line: string, head: string): string {
-    const name = head.trimStart();
+  #styleKey(line: string, head: string): string {
     if (!line.startsWith(`${head}:`)) return line;
-    return `${head.slice(0, head.length - name.length)}${this.style.cyan(name)}${line.slice(head.length)}`;
+    const name = head.trimStart();
+    return head.slice(0, head.length - name.length) + this.style.cyan(name) + line.slice(head.length);
   }
 
   #more(count: number, noun: string, indent: string): string {
-    this.shortened = true;
-    return this.style.dim(`${indent}… ${plural(count, `more ${noun}`)}`);
+    this.hasShortened = true;
+    return this.style.dim(`${indent}… ${formatCount(count, `more ${noun}`)}`);
   }
 }
 
-/** Deeper values stay on one line: indenting them further helps nobody. */
-const DEEPEST = 16;
+/** Values nested deeper stay on one line, since indenting them further does not help a reader. */
+const MAX_DEPTH = 16;
 
 /**
- * A named value as lines of YAML. What fits into `columns` stays on one line, as JSON; text of several lines is
- * shown as it is. Lines are made one by one, so a reader that has seen enough stops and pays for no more.
+ * Formats a named value as YAML. A value that fits into `columns` stays on one line, as JSON; text of several lines
+ * becomes a block scalar. The lines are generated lazily, so a reader that stops early pays for no more.
  */
 export function valueLines(name: string, value: Json, indent: string, columns: number): Generator<string> {
-  return entry(`${indent}${keyOf(name)}:`, ' ', value, indent, { columns, depth: 0 });
+  return entryLines(`${indent}${toYamlKey(name)}:`, value, indent, { columns, depth: 0 });
 }
 
-interface Room {
+interface Layout {
   readonly columns: number;
   readonly depth: number;
 }
 
-/** `head` is the key or the dash; `gap` stands between it and a value on the same line. */
-function* entry(head: string, gap: string, value: Json, indent: string, room: Room): Generator<string> {
+/** @param head the key with its colon, or the dash of a list element */
+function* entryLines(head: string, value: Json, indent: string, layout: Layout): Generator<string> {
   if (isBlock(value)) {
-    yield `${head}${gap}${blockHeader(value)}`;
+    yield `${head} ${blockHeader(value)}`;
     yield* blockLines(value, `${indent}  `);
     return;
   }
-  const flat = oneLineOf(value, room.columns - head.length - 1, room.depth);
+  const flat = formatOnOneLine(value, layout.columns - head.length - 1, layout.depth);
   if (flat !== undefined) {
-    yield `${head}${gap}${flat}`;
+    yield `${head} ${flat}`;
     return;
   }
-  const lines = children(value, `${indent}  `, { ...room, depth: room.depth + 1 });
-  yield head.endsWith('-') ? `${head} ${firstOf(lines).slice(head.length + 1)}` : head;
-  yield* lines;
+  let isOnLineOfDash = head.endsWith('-');
+  if (!isOnLineOfDash) yield head;
+  for (const line of childLines(value, `${indent}  `, { ...layout, depth: layout.depth + 1 })) {
+    // Only the first line of a list element.
+    yield isOnLineOfDash ? `${head} ${line.slice(head.length + 1)}` : line;
+    isOnLineOfDash = false;
+  }
 }
 
-/** The first member of a list's element stands on the line of its dash. */
-function firstOf(lines: Generator<string>): string {
-  const { value } = lines.next();
-  return typeof value === 'string' ? value : '';
-}
-
-function* children(value: Json, indent: string, room: Room): Generator<string> {
-  if (Array.isArray(value) && value.every(isFlat)) {
-    yield* filledLines(value, indent, room.columns);
+function* childLines(value: Json, indent: string, layout: Layout): Generator<string> {
+  if (Array.isArray(value) && value.every(isShort)) {
+    yield* filledLines(value, indent, layout.columns);
   } else if (Array.isArray(value)) {
-    for (const element of value) yield* entry(`${indent}-`, ' ', element, indent, room);
+    for (const element of value) yield* entryLines(`${indent}-`, element, indent, layout);
   } else if (isObject(value)) {
     for (const [key, member] of Object.entries(value)) {
-      yield* entry(`${indent}${keyOf(key)}:`, ' ', member, indent, room);
+      yield* entryLines(`${indent}${toYamlKey(key)}:`, member, indent, layout);
     }
   }
 }
 
-function isFlat(value: Json): boolean {
-  return typeof value === 'string'
-    ? blockHeader(value) === undefined
-    : typeof value !== 'object' || value === null;
+/** Numbers, booleans and null share a line; each string gets its own. */
+function isShort(value: Json): boolean {
+  return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** A list of plain values, as many to a line as fit. */
+/** Fills each line with as many elements as fit. */
 function* filledLines(values: readonly Json[], indent: string, columns: number): Generator<string> {
   let line = `${indent}[`;
   for (const [index, value] of values.entries()) {
@@ -203,54 +228,55 @@ function* filledLines(values: readonly Json[], indent: string, columns: number):
   yield line;
 }
 
-/** The value on one line; undefined when it does not fit and can be broken. */
-function oneLineOf(value: Json, room: number, depth: number): string | undefined {
-  if (typeof value !== 'object' || value === null || depth >= DEEPEST) return JSON.stringify(value);
+/** Returns undefined for a list or an object that does not fit into `columns`. */
+function formatOnOneLine(value: Json, columns: number, depth: number): string | undefined {
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return JSON.stringify(value);
   const pieces: string[] = [];
-  return append(pieces, value, Math.max(room, 2)) >= 0 ? pieces.join('') : undefined;
+  return append(pieces, value, Math.max(columns, 2)) >= 0 ? pieces.join('') : undefined;
 }
 
-/** Appends the value as JSON with spaces; answers the room that is left, negative as soon as there is none. */
-function append(pieces: string[], value: Json, room: number): number {
-  if (Array.isArray(value)) return appendList(pieces, value, room);
-  return isObject(value) ? appendObject(pieces, value, room) : put(pieces, JSON.stringify(value), room);
+/** Appends the value as JSON with spaces. Returns the columns that are left and stops when they are negative. */
+function append(pieces: string[], value: Json, columns: number): number {
+  if (Array.isArray(value)) return appendList(pieces, value, columns);
+  if (isObject(value)) return appendObject(pieces, value, columns);
+  return appendText(pieces, JSON.stringify(value), columns);
 }
 
-function appendList(pieces: string[], list: readonly Json[], room: number): number {
-  let left = put(pieces, '[', room);
+function appendList(pieces: string[], list: readonly Json[], columns: number): number {
+  let left = appendText(pieces, '[', columns);
   for (const [index, element] of list.entries()) {
     if (left < 0) return left;
-    if (index > 0) left = put(pieces, ', ', left);
+    if (index > 0) left = appendText(pieces, ', ', left);
     left = append(pieces, element, left);
   }
-  return put(pieces, ']', left);
+  return appendText(pieces, ']', left);
 }
 
-function appendObject(pieces: string[], object: JsonObject, room: number): number {
-  let left = put(pieces, '{', room);
+function appendObject(pieces: string[], object: JsonObject, columns: number): number {
+  let left = appendText(pieces, '{', columns);
   for (const [index, [key, member]] of Object.entries(object).entries()) {
     if (left < 0) return left;
-    left = put(pieces, `${index > 0 ? ', ' : ''}${JSON.stringify(key)}: `, left);
+    left = appendText(pieces, `${index > 0 ? ', ' : ''}${JSON.stringify(key)}: `, left);
     left = append(pieces, member, left);
   }
-  return put(pieces, '}', left);
+  return appendText(pieces, '}', left);
 }
 
-function put(pieces: string[], text: string, room: number): number {
+function appendText(pieces: string[], text: string, columns: number): number {
   pieces.push(text);
-  return room - text.length;
+  return columns - text.length;
 }
 
-// oxlint-disable-next-line no-control-regex -- text with any of these is quoted instead
+// oxlint-disable-next-line no-control-regex -- such text must be quoted
 const QUOTED_ONLY = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/u;
 
-/** Text of several lines that YAML can show as it is; it must not begin with blanks. */
+/** Text that YAML can write as a block scalar: several lines, the first not indented. */
 function isBlock(value: Json): value is string {
   if (typeof value !== 'string' || !value.includes('\n')) return false;
   return /^\n*[^\s]/.test(value) && !value.endsWith('\n\n') && !QUOTED_ONLY.test(value);
 }
 
-/** `-`: no line end closes the text. */
+/** The `-` marks text that does not end with a line break. */
 function blockHeader(text: string): string {
   return text.endsWith('\n') ? '|' : '|-';
 }
@@ -260,39 +286,13 @@ function* blockLines(text: string, indent: string): Generator<string> {
   for (const line of body.split('\n')) yield line === '' ? '' : indent + line;
 }
 
-/** Words that YAML would read as something else than text. */
-const NOT_TEXT = /^(null|true|false|yes|no|on|off|y|n)$/i;
+/** YAML reads these as null or booleans. */
+const RESERVED = /^(null|true|false|yes|no|on|off|y|n)$/i;
 
-/** A name as a key of YAML. */
-export function keyOf(name: string): string {
-  return /^[A-Za-z_][\w-]*$/.test(name) && !NOT_TEXT.test(name) ? name : JSON.stringify(name);
+function toYamlKey(name: string): string {
+  return /^[A-Za-z_][\w-]*$/.test(name) && !RESERVED.test(name) ? name : JSON.stringify(name);
 }
 
 function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Tells how a run ended: its outputs on standard output, anything else on standard error. */
-export function tellEnd(
-  record: RunRecord,
-  failures: (record: RunRecord, style: Style, terminal: Terminal) => string[],
-  flags: RunFlags,
-  context: CliContext,
-): void {
-  const terminal = terminalOf(context.stderr, context.env);
-  const style = styleOf(terminal);
-  const { result } = record;
-  const summarised = flags.verbose || (terminal.redraws && !flags.json && !flags.quiet);
-  const about = result === null ? failures(record, style, terminal) : [];
-  const lines =
-    result === null || summarised ? [...screenLines(summaryLine(record, style), terminal), ...about] : [];
-  if (lines.length > 0) context.stderr.write(`${lines.join('\n')}\n`);
-  if (result === null) return;
-  if (flags.json) printJson(outputOf(record), context);
-  else printOutcome(result, context);
-}
-
-/** What `--json` prints of a run that succeeded: the outputs of a pipeline (D41), the result of a plan (D47). */
-export function outputOf({ result, events }: RunRecord): unknown {
-  return result?.plan_id === undefined ? result?.outputs : { ...result, events };
 }

@@ -1,11 +1,11 @@
 import { pipelineJsonSchema, planJsonSchema } from '../../definition/schema/json-schema.js';
 
-/** The JSON Schema of a pipeline file, as a file. */
+/** The content of a JSON Schema file for pipelines. */
 export function pipelineSchemaText(): string {
   return `${JSON.stringify(pipelineJsonSchema(), null, 2)}\n`;
 }
 
-/** The JSON Schema of a plan file, as a file. */
+/** The content of a JSON Schema file for plans. */
 export function planSchemaText(): string {
   return `${JSON.stringify(planJsonSchema(), null, 2)}\n`;
 }

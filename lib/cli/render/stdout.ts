@@ -1,14 +1,14 @@
 import type { Writable } from 'node:stream';
 import type { CliContext } from '../context.js';
-import { terminalOf } from './terminal.js';
+import { detectTerminal } from './terminal.js';
 
-/** A stream that outlives its reader: `wavetrain tools | head -1` ends without a word. */
-export class Output {
+/** Lets a stream outlive its reader, so that `wavetrain tools | head -1` ends without an error. */
+export class BrokenPipeGuard {
   readonly #stream: Writable;
   readonly #onError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') this.failure ??= error;
   };
-  /** Why something could not be written; undefined when all was, or when nobody reads any more. */
+  /** The first error of the stream, such as a full disk; a closed pipe is none. */
   failure: Error | undefined;
 
   constructor(stream: Writable) {
@@ -16,9 +16,8 @@ export class Output {
     stream.on('error', this.#onError);
   }
 
-  /** Waits until everything written has left this process. */
   drain(): Promise<void> {
-    return drained(this.#stream);
+    return drain(this.#stream);
   }
 
   close(): void {
@@ -26,16 +25,16 @@ export class Output {
   }
 }
 
-/** Waits until everything written to a stream has left this process. */
-export async function drained(stream: Writable): Promise<void> {
+/** Waits until everything written to the stream has left this process. */
+export async function drain(stream: Writable): Promise<void> {
   if (stream.destroyed || !stream.writable) return;
   await new Promise<void>((resolve) => {
     stream.write('', () => resolve());
   });
 }
 
-/** Prints one JSON document: indented for people, on one line for programs (D41). */
+/** Prints one JSON document: indented on a terminal, otherwise on one line (D41). */
 export function printJson(value: unknown, { stdout, env }: Pick<CliContext, 'stdout' | 'env'>): void {
-  const { interactive } = terminalOf(stdout, env);
+  const { interactive } = detectTerminal(stdout, env);
   stdout.write(`${JSON.stringify(value, null, interactive ? 2 : 0)}\n`);
 }

@@ -2,26 +2,25 @@ import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
 import type { Environment } from '../../common/config.js';
 
-/** What a stream can show. */
+/** What a stream can display. */
 export interface Terminal {
-  /** People read it as it comes; false for files and pipes. */
+  /** False for files and pipes. */
   readonly interactive: boolean;
   readonly columns: number;
   readonly rows: number;
   readonly colours: boolean;
-  /** Check marks and arrows can be shown. */
+  /** Can display check marks and arrows. */
   readonly unicode: boolean;
-  /** Lines can be redrawn in place. */
-  readonly redraws: boolean;
+  /** Lines can be drawn again in place. */
+  readonly canRedraw: boolean;
 }
 
 type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
-/** Where nothing says how wide a line may be. */
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
-export function terminalOf(
+export function detectTerminal(
   stream: Writable,
   env: Environment,
   platform: string = process.platform,
@@ -30,16 +29,16 @@ export function terminalOf(
   const interactive = screen.isTTY === true;
   return {
     interactive,
-    // A pseudo-terminal nobody sized reports zero.
+    // A pseudo-terminal without a size reports zero.
     columns: screen.columns || DEFAULT_COLUMNS,
     rows: screen.rows || DEFAULT_ROWS,
     colours: hasColours(interactive, env),
     unicode: hasUnicode(env, platform),
-    redraws: interactive && env['TERM'] !== 'dumb' && !inContinuousIntegration(env),
+    canRedraw: interactive && env['TERM'] !== 'dumb' && !isContinuousIntegration(env),
   };
 }
 
-/** NO_COLOR wins over FORCE_COLOR, which wins over what the stream is (D41). */
+/** NO_COLOR overrides FORCE_COLOR, which overrides the kind of the stream (D41). */
 function hasColours(interactive: boolean, env: Environment): boolean {
   if (isSet(env['NO_COLOR'])) return false;
   const forced = env['FORCE_COLOR'];
@@ -52,7 +51,7 @@ function hasUnicode(env: Environment, platform: string): boolean {
   return isSet(env['WT_SESSION']) || isSet(env['TERM_PROGRAM']) || isSet(env['ConEmuTask']);
 }
 
-function inContinuousIntegration(env: Environment): boolean {
+function isContinuousIntegration(env: Environment): boolean {
   return isSet(env['CI']) && env['CI'] !== 'false' && env['CI'] !== '0';
 }
 
@@ -60,21 +59,21 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '';
 }
 
-export type Paint = (text: string) => string;
+export type Formatter = (text: string) => string;
 
-/** How words are made to stand out; every paint leaves the text alone where there are no colours. */
+/** Formats text; without colours every formatter returns it unchanged. */
 export interface Style {
-  readonly plain: Paint;
-  readonly bold: Paint;
-  readonly dim: Paint;
-  readonly red: Paint;
-  readonly green: Paint;
-  readonly yellow: Paint;
-  readonly cyan: Paint;
+  readonly plain: Formatter;
+  readonly bold: Formatter;
+  readonly dim: Formatter;
+  readonly red: Formatter;
+  readonly green: Formatter;
+  readonly yellow: Formatter;
+  readonly cyan: Formatter;
   readonly marks: Marks;
 }
 
-export interface Marks {
+interface Marks {
   readonly done: string;
   readonly failed: string;
   readonly warning: string;
@@ -90,7 +89,7 @@ const UNICODE: Marks = {
 
 const ASCII: Marks = { done: '+', failed: 'x', warning: '!', spinner: ['-', '\\', '|', '/'] };
 
-export function styleOf(terminal: Terminal): Style {
+export function createStyle(terminal: Terminal): Style {
   const colours = picocolors.createColors(terminal.colours);
   return {
     plain: (text) => text,
@@ -104,7 +103,7 @@ export function styleOf(terminal: Terminal): Style {
   };
 }
 
-/** The style that suits a stream. */
-export function styleFor(stream: Writable, env: Environment): Style {
-  return styleOf(terminalOf(stream, env));
+/** The style for a stream. */
+export function streamStyle(stream: Writable, env: Environment): Style {
+  return createStyle(detectTerminal(stream, env));
 }

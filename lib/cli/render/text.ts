@@ -1,13 +1,14 @@
 import { stripVTControlCharacters } from 'node:util';
+import { eastAsianWidth } from 'get-east-asian-width';
 import type { Terminal } from './terminal.js';
 
-/** Breaks text into lines of at most `columns`, at spaces; a longer word keeps a line to itself. Paint takes no room. */
-export function wrap(text: string, columns: number): string[] {
+/** Breaks text at spaces into lines of at most `columns`; a longer word gets its own line. Styles take no columns. */
+export function wrapText(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(/\s+/).filter((part) => part !== '')) {
     const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && widthOf(stripVTControlCharacters(longer)) > columns) {
+    if (line !== '' && displayWidth(stripVTControlCharacters(longer)) > columns) {
       lines.push(line);
       line = word;
     } else {
@@ -17,147 +18,126 @@ export function wrap(text: string, columns: number): string[] {
   return line === '' ? lines : [...lines, line];
 }
 
-/**
- * A line of our own words on a terminal: broken at blanks where it is too long, what follows indented below it. Files
- * and pipes get it whole.
- */
-export function screenLines(line: string, { interactive, columns }: Terminal): string[] {
+const CONTINUATION_INDENT = '  ';
+
+/** Wraps a message for a terminal and indents its further lines. Files and pipes get the line as it is. */
+export function wrapLine(line: string, { interactive, columns }: Terminal): string[] {
   // The last column stays free: some terminals break the line there.
-  if (!interactive || widthOf(stripVTControlCharacters(line)) < columns) return [line];
+  if (!interactive || displayWidth(stripVTControlCharacters(line)) < columns) return [line];
   const indent = ' '.repeat(line.length - line.trimStart().length);
-  const room = Math.max(10, columns - 1 - indent.length - DEEPER.length);
-  return wrap(line, room).map((part, index) => (index === 0 ? indent : indent + DEEPER) + part);
+  const width = Math.max(10, columns - 1 - indent.length - CONTINUATION_INDENT.length);
+  return wrapText(line, width).map(
+    (part, index) => (index === 0 ? indent : indent + CONTINUATION_INDENT) + part,
+  );
 }
 
-const DEEPER = '  ';
+const MAX_NAME_COLUMNS = 48;
 
 /**
- * Rows of a name and what it means, the meanings aligned and wrapped:
+ * Formats names and their descriptions as a table, with wrapped descriptions:
  *
  * ```
  *   --timeout SECONDS   longest time of one attempt
  * ```
  */
-export function table(
-  rows: readonly (readonly [name: string, meaning: string])[],
+export function formatTable(
+  rows: readonly (readonly [name: string, description: string])[],
   columns: number,
-  paint: (name: string) => string,
+  styleName: (name: string) => string,
 ): string[] {
-  const nameColumns = Math.min(Math.max(0, ...rows.map(([name]) => widthOf(name))), WIDEST_NAME);
-  const room = Math.max(20, columns - nameColumns - 5);
-  return rows.flatMap(([name, meaning]) => {
-    const [first = '', ...others] = wrap(meaning, room);
-    const padding = ' '.repeat(Math.max(0, nameColumns - widthOf(name)) + 3);
+  const longest = Math.max(0, ...rows.map(([name]) => displayWidth(name)));
+  const nameColumns = Math.min(longest, MAX_NAME_COLUMNS);
+  const width = Math.max(20, columns - nameColumns - 5);
+  return rows.flatMap(([name, description]) => {
+    const [first = '', ...others] = wrapText(description, width);
+    const padding = ' '.repeat(Math.max(0, nameColumns - displayWidth(name)) + 3);
     const indent = ' '.repeat(nameColumns + 5);
-    return [`  ${paint(name)}${padding}${first}`.trimEnd(), ...others.map((line) => indent + line)];
+    return [`  ${styleName(name)}${padding}${first}`.trimEnd(), ...others.map((line) => indent + line)];
   });
 }
 
-const WIDEST_NAME = 48;
-
-/** How much room text takes on a terminal. */
-
-const WIDE = [
-  [0x1100, 0x115f], // Hangul Jamo
-  [0x2e80, 0x303e], // CJK radicals and punctuation
-  [0x3041, 0x33ff], // kana, CJK symbols
-  [0x3400, 0x4dbf],
-  [0x4e00, 0x9fff], // CJK ideographs
-  [0xa000, 0xa4cf], // Yi
-  [0xac00, 0xd7a3], // Hangul syllables
-  [0xf900, 0xfaff],
-  [0xfe30, 0xfe6f],
-  [0xff00, 0xff60], // full-width forms
-  [0xffe0, 0xffe6],
-  [0x20000, 0x3fffd],
-] as const;
-
-const PLAIN = /^[\x20-\x7e]*$/;
-const NO_WIDTH = /^[\p{Mark}\p{Control}\p{Format}]+$/u;
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+const ZERO_WIDTH = /^[\p{Mark}\p{Control}\p{Format}]+$/u;
 const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
 
-/** Columns that `text` takes: 2 for wide characters, 0 for those that add to the one before. */
-export function widthOf(text: string): number {
-  if (PLAIN.test(text)) return text.length;
+/** The columns of a terminal that `text` takes: 2 per wide character, 0 per combining or control character. */
+export function displayWidth(text: string): number {
+  if (PRINTABLE_ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemesOf(text)) width += widthOfGrapheme(segment);
+  for (const { segment } of segmentGraphemes(text)) width += graphemeWidth(segment);
   return width;
 }
 
-/** The beginning of `text` that fits into `columns`, its last column an ellipsis when something is left out. */
-export function clip(text: string, columns: number): string {
+/** Shortens `text` to `columns`; an ellipsis in the last column marks what is left out. */
+export function truncateToWidth(text: string, columns: number): string {
   if (columns <= 0) return '';
-  // No character takes part in more than a few dozen code units: what follows cannot matter.
+  // A grapheme has no more than a few dozen code units, so the rest of a long text cannot be visible.
   const head = text.length > columns * 64 ? text.slice(0, columns * 64) : text;
-  if (head === text && widthOf(text) <= columns) return text;
-  return `${takeColumns(head, columns - 1)}…`;
+  if (head === text && displayWidth(text) <= columns) return text;
+  return `${sliceToWidth(head, columns - 1)}…`;
 }
 
-/** As many whole characters from the start of `text` as fit into `columns`. */
-export function takeColumns(text: string, columns: number): string {
-  let taken = '';
+/** Returns the longest start of `text` that fits into `columns` without splitting a character. */
+export function sliceToWidth(text: string, columns: number): string {
+  let slice = '';
   let width = 0;
-  for (const { segment } of graphemesOf(text)) {
-    width += widthOfGrapheme(segment);
+  for (const { segment } of segmentGraphemes(text)) {
+    width += graphemeWidth(segment);
     if (width > columns) break;
-    taken += segment;
+    slice += segment;
   }
-  return taken;
+  return slice;
 }
 
-/** `text` followed by spaces up to `columns`. */
-export function padTo(text: string, columns: number): string {
-  return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+/** Appends spaces up to `columns`. */
+export function padToWidth(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - displayWidth(text)));
 }
 
-/** Made when first needed: it costs more than all the rest of a short command. */
+/** Created on first use: that takes over 10 ms, more than the rest of a short command. */
 let segmenter: Intl.Segmenter | undefined;
 
-function graphemesOf(text: string): Iterable<Intl.SegmentData> {
+function segmentGraphemes(text: string): Iterable<Intl.SegmentData> {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return segmenter.segment(text);
 }
 
-function widthOfGrapheme(grapheme: string): number {
-  if (NO_WIDTH.test(grapheme)) return 0;
-  if (EMOJI.test(grapheme)) return 2;
-  const code = grapheme.codePointAt(0) ?? 0;
-  return WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1;
+function graphemeWidth(grapheme: string): number {
+  if (ZERO_WIDTH.test(grapheme)) return 0;
+  return EMOJI.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
 
-/**
- * Text that came from a definition, a tool or a file may hold control characters; printed as they are, they could
- * move the cursor, change colours or reorder the line.
- */
-
-// oxlint-disable-next-line no-control-regex -- finding them is the purpose
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** `text` with every character that acts on a terminal shown instead; line ends and tabs stay. */
-export function printable(text: string): string {
+/**
+ * Replaces control and bidirectional characters by visible ones, but keeps line breaks and tabs. Text of definitions,
+ * tools and files could otherwise move the cursor, change colours or reorder the line.
+ */
+export function escapeControlCharacters(text: string): string {
   return text.replace(UNSAFE, (character) => {
     const code = character.charCodeAt(0);
     return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\ufffd';
   });
 }
 
-/** `text` on one line: escape sequences dropped, every run of white space one space. */
-export function oneLine(text: string): string {
-  return printable(stripVTControlCharacters(text).replace(/\s+/g, ' ').trim());
+/** Puts untrusted text on one line: drops escape sequences and collapses white space. */
+export function toSingleLine(text: string): string {
+  return escapeControlCharacters(stripVTControlCharacters(text).replace(/\s+/g, ' ').trim());
 }
 
-/** `1,003`. */
-export function grouped(count: number): string {
+/** `1,003`, without Intl.NumberFormat, which takes 25 ms to load. */
+export function formatNumber(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** `1 error`, `2 errors`, `1,003 errors`. */
-export function plural(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+/** `1 error`, `2 errors`, `1,003 errors` */
+export function formatCount(count: number, noun: string): string {
+  return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** `3 ms`, `0.8 s`, `12 s`, `2 min 5 s`, `1 h 3 min`. */
-export function duration(ms: number): string {
+/** `3 ms`, `0.8 s`, `12 s`, `2 min 5 s`, `1 h 3 min` */
+export function formatDuration(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);

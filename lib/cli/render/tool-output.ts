@@ -1,49 +1,46 @@
 import type { Writable } from 'node:stream';
-import { messageOf } from '../../common/errors.js';
-import type { ProcessEvents } from '../context.js';
-import { oneLine } from './text.js';
+import { errorMessage } from '../../common/errors.js';
+import type { ProcessEvents } from '../signals.js';
+import { toSingleLine } from './text.js';
 
-const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
+const UNCAUGHT = ['uncaughtException', 'unhandledRejection'] as const;
 
 /**
- * Errors that tools throw after they have settled, or in a callback of their own, belong to no task. They are told
- * in a line and end nothing.
+ * Prints errors that tools throw after they have settled or in a callback. No task catches such an error, and the run
+ * goes on.
  *
- * @returns stops listening.
+ * @returns a function that stops it
  */
-export function tellStrays(events: ProcessEvents, say: (line: string) => void): () => void {
-  const tell = (thrown: unknown): void => {
-    say(`a tool left an error behind, outside of its task: ${oneLine(messageOf(thrown))}`);
+export function reportUncaughtToolErrors(events: ProcessEvents, print: (line: string) => void): () => void {
+  const report = (thrown: unknown): void => {
+    print(`uncaught error of a tool, outside of its task: ${toSingleLine(errorMessage(thrown))}`);
   };
-  for (const event of EVENTS) events.on(event, tell);
+  for (const event of UNCAUGHT) events.on(event, report);
   return () => {
-    for (const event of EVENTS) events.off(event, tell);
+    for (const event of UNCAUGHT) events.off(event, report);
   };
 }
 
 /**
- * Standard output belongs to the outputs alone (D41), but tools may print: while they run, what they write there is
- * told line by line instead.
+ * Prints what tools write to standard output line by line elsewhere, because standard output is for the outputs alone
+ * (D41).
  *
- * @returns gives the stream back.
+ * @returns a function that restores the stream
  */
-export function divertWrites(stream: Writable, say: (line: string) => void): () => void {
-  const write = stream.write.bind(stream);
+export function captureStdout(stdout: Writable, print: (line: string) => void): () => void {
+  const write = stdout.write.bind(stdout);
   let unfinished = '';
-  stream.write = (chunk: unknown, ...rest: unknown[]): boolean => {
-    const lines = (unfinished + textOf(chunk)).split('\n');
+  stdout.write = (chunk: unknown, ...rest: unknown[]): boolean => {
+    const text = chunk instanceof Uint8Array ? Buffer.from(chunk).toString('utf8') : String(chunk);
+    const lines = (unfinished + text).split('\n');
     unfinished = lines.pop() ?? '';
-    for (const line of lines) say(line);
-    const written = rest.at(-1);
-    if (typeof written === 'function') queueMicrotask(() => void written());
+    for (const line of lines) print(line);
+    const callback = rest.at(-1);
+    if (typeof callback === 'function') queueMicrotask(() => void callback());
     return true;
   };
   return () => {
-    stream.write = write;
-    if (unfinished !== '') say(unfinished);
+    stdout.write = write;
+    if (unfinished !== '') print(unfinished);
   };
-}
-
-function textOf(chunk: unknown): string {
-  return chunk instanceof Uint8Array ? Buffer.from(chunk).toString('utf8') : String(chunk);
 }

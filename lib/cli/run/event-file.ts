@@ -1,36 +1,33 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { LiveEvent } from '../../execution/events/event.js';
-import { BadUsage } from '../usage-errors.js';
-import type { CliContext } from '../context.js';
 import { errorCode } from '../../common/errors.js';
-import { reasonOf } from '../input/read-file.js';
+import { describeErrno } from '../../common/files.js';
+import type { LiveEvent } from '../../execution/events/event.js';
+import { UsageError } from '../usage-errors.js';
 
-/** A file of events, one JSON document per line, written as they come (D42). */
+/** The file of `--events`: one JSON document per line, written as events happen (D42). */
 export class EventFile {
   readonly #stream: WriteStream;
   readonly #name: string;
-  #failure: Error | undefined;
+  #error: Error | undefined;
 
   /**
-   * @param definitionFiles what is to be run
-   * @throws BadUsage when the file cannot be opened, or is one of those.
+   * Opens the file and empties it.
+   *
+   * @param definitionFiles the files of the run's definition, which must not be overwritten
+   * @throws UsageError when the file cannot be opened or is one of `definitionFiles`
    */
-  static async open(
-    name: string,
-    definitionFiles: readonly string[],
-    { cwd }: CliContext,
-  ): Promise<EventFile> {
+  static async open(name: string, definitionFiles: readonly string[], cwd: string): Promise<EventFile> {
     const path = resolve(cwd, name);
-    if (name === '-') throw new BadUsage('--events takes a file', 'as in --events events.jsonl');
+    if (name === '-') throw new UsageError('--events takes a file', 'as in --events events.jsonl');
     if (definitionFiles.some((file) => path === resolve(cwd, file)))
-      throw new BadUsage(`--events would overwrite ${name}, which is to be run`);
+      throw new UsageError(`--events would overwrite ${name}, a file of the definition to run`);
     const stream = createWriteStream(path);
     try {
       await once(stream, 'open');
     } catch (error) {
-      throw new BadUsage(complaint(name, error));
+      throw new UsageError(describeFailure(name, error));
     }
     return new EventFile(stream, name);
   }
@@ -39,47 +36,37 @@ export class EventFile {
     this.#stream = stream;
     this.#name = name;
     stream.on('error', (error) => {
-      this.#failure ??= error;
+      this.#error ??= error;
     });
   }
 
   write(event: LiveEvent): void {
-    if (this.#failure === undefined) this.#stream.write(`${JSON.stringify(event)}\n`);
+    if (this.#error === undefined) this.#stream.write(`${JSON.stringify(event)}\n`);
   }
 
-  /** Waits until everything is written; answers what went wrong, such as a full disk. */
+  /** Waits until everything is written. Returns what went wrong, for example that the disk is full. */
   async close(): Promise<string | undefined> {
-    await this.#closed();
-    const failure = this.#failure;
-    return failure === undefined ? undefined : complaint(this.#name, failure);
-  }
-
-  async #closed(): Promise<void> {
-    if (this.#stream.closed) return;
-    const closed = new Promise<void>((resolve) => this.#stream.once('close', () => resolve()));
-    this.#stream.end();
-    await closed;
+    if (!this.#stream.closed) {
+      const closed = new Promise<void>((resolve) => this.#stream.once('close', () => resolve()));
+      this.#stream.end();
+      await closed;
+    }
+    return this.#error === undefined ? undefined : describeFailure(this.#name, this.#error);
   }
 }
 
-function complaint(name: string, error: unknown): string {
-  return `cannot write the --events file ${name}: ${whyNot(name, error)}`;
+function describeFailure(name: string, error: unknown): string {
+  return `cannot write the --events file ${name}: ${describeWriteError(name, error)}`;
 }
 
-/** The file need not be there, but its folder must be. */
-function whyNot(name: string, error: unknown): string {
+/** A missing file is created, so "no such file" means that its folder is missing. */
+function describeWriteError(name: string, error: unknown): string {
   switch (errorCode(error)) {
     case 'ENOENT':
-      return `there is no folder ${dirname(name)}`;
+      return `the folder ${dirname(name)} does not exist`;
     case 'ENOTDIR':
-      return `${dirname(name)} is no folder`;
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return 'you have no permission to write it';
-    case 'ENOSPC':
-      return 'the disk is full';
+      return `${dirname(name)} is not a folder`;
     default:
-      return reasonOf(error);
+      return describeErrno(error);
   }
 }

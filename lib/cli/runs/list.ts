@@ -3,12 +3,12 @@ import type { RunSummary } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';
-import { paintOf } from '../render/run-summary.js';
+import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
-import { type Style, styleOf, type Terminal, terminalOf } from '../render/terminal.js';
-import { clip, duration, oneLine, padTo, widthOf } from '../render/text.js';
-import { BadUsage } from '../usage-errors.js';
-import { ask, newestRuns, type ServerFlags } from './server.js';
+import { createStyle, detectTerminal, type Style, type Terminal } from '../render/terminal.js';
+import { displayWidth, formatDuration, padToWidth, toSingleLine, truncateToWidth } from '../render/text.js';
+import { UsageError } from '../usage-errors.js';
+import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
 
 interface ListFlags extends ServerFlags {
   readonly status: string | undefined;
@@ -20,66 +20,63 @@ interface ListFlags extends ServerFlags {
 }
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
-const USUAL_LIMIT = 20;
+const DEFAULT_LIMIT = 20;
 const LIMIT = { least: 1, whole: true, unit: 'runs', example: '50' } as const;
 
-/** Lists runs of a server, the newest first. */
+/** Lists the runs of a server, the newest first. */
 export async function listRuns(flags: ListFlags, context: CliContext): Promise<ExitStatus> {
-  const limit = readNumber('--limit', flags.limit, LIMIT) ?? USUAL_LIMIT;
-  if (flags.all && flags.limit !== undefined) throw new BadUsage('give --limit or --all, not both');
-  const query = { status: statusIn(flags), pipeline_id: flags.pipeline, tenant_id: flags.tenant };
+  const limit = readNumber('--limit', flags.limit, LIMIT) ?? DEFAULT_LIMIT;
+  if (flags.all && flags.limit !== undefined) throw new UsageError('give --limit or --all, not both');
+  const query = { status: readStatus(flags), pipeline_id: flags.pipeline, tenant_id: flags.tenant };
   const most = flags.all ? Number.POSITIVE_INFINITY : limit;
-  const { runs, hasMore } = await ask(flags, context, (client) => newestRuns(client, query, most));
-  const terminal = terminalOf(context.stdout, context.env);
-  if (flags.json) printJson({ runs }, context);
-  else {
-    const lines = listLines(runs, { terminal, style: styleOf(terminal), now: context.clock.now() });
-    context.stdout.write(`${lines.join('\n')}\n`);
-    if (hasMore) context.stderr.write('there are more: --all lists every run, --limit N so many\n');
+  const { runs, hasMore } = await callServer(flags, context, (client) => listNewestRuns(client, query, most));
+  if (flags.json) {
+    printJson({ runs }, context);
+    return EXIT.done;
   }
+  const terminal = detectTerminal(context.stdout, context.env);
+  const lines = formatRunTable(runs, terminal, createStyle(terminal), context.clock.now());
+  context.stdout.write(`${lines.join('\n')}\n`);
+  if (hasMore) context.stderr.write('there are more runs: --limit N lists N runs, --all every run\n');
   return EXIT.done;
 }
 
-function statusIn({ status }: ListFlags): RunStatus | undefined {
+function readStatus({ status }: ListFlags): RunStatus | undefined {
   if (status === undefined) return undefined;
-  const known = STATUSES.find((one) => one === status);
-  if (known !== undefined) return known;
-  throw new BadUsage(`--status takes ${STATUSES.join(', ')}, not "${status}"`);
-}
-
-interface ListView {
-  readonly terminal: Terminal;
-  readonly style: Style;
-  /** Milliseconds since 1970. */
-  readonly now: number;
+  const valid = STATUSES.find((one) => one === status);
+  if (valid !== undefined) return valid;
+  throw new UsageError(`--status must be ${STATUSES.join(', ')}, not "${status}"`);
 }
 
 const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
 
-/** A table of runs, one line each; it is as wide as a terminal, and as wide as it is anywhere else. */
-export function listLines(runs: readonly RunSummary[], view: ListView): string[] {
-  const { terminal, style, now } = view;
-  if (runs.length === 0) return [style.dim('there are no such runs')];
-  const rows = [HEADINGS, ...runs.map((run) => cellsOf(run, now))];
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
-  const room = terminal.interactive ? terminal.columns - 1 : Number.POSITIVE_INFINITY;
+/** One line per run, truncated on a terminal. */
+function formatRunTable(
+  runs: readonly RunSummary[],
+  terminal: Terminal,
+  style: Style,
+  now: number,
+): string[] {
+  if (runs.length === 0) return [style.dim('no runs found')];
+  const rows = [HEADINGS, ...runs.map((run) => formatCells(run, now))];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))));
   return rows.map((row, index) => {
-    const cells = row.map((cell, column) => padTo(cell, widths[column] ?? 0));
-    const status = runs[index - 1]?.status;
+    const cells = row.map((cell, column) => padToWidth(cell, widths[column] ?? 0));
     const line = cells.join('  ').trimEnd();
-    const shown = Number.isFinite(room) ? clip(line, room) : line;
+    const shown = terminal.interactive ? truncateToWidth(line, terminal.columns - 1) : line;
+    const status = runs[index - 1]?.status;
     if (status === undefined) return style.dim(shown);
-    return shown.replace(` ${status} `, ` ${paintOf(status, style)(status)} `);
+    return shown.replace(` ${status} `, ` ${statusFormatter(status, style)(status)} `);
   });
 }
 
-function cellsOf(run: RunSummary, now: number): string[] {
+function formatCells(run: RunSummary, now: number): string[] {
   const { tasks, tasks_settled } = run.progress;
   return [
     run.run_id,
     run.status,
-    duration(now - Date.parse(run.created_at)),
+    formatDuration(now - Date.parse(run.created_at)),
     `${tasks_settled}/${tasks}`,
-    `${oneLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,
+    `${toSingleLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,
   ];
 }

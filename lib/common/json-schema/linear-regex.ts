@@ -6,18 +6,53 @@ const require = createRequire(import.meta.url);
 let re2: typeof import('re2js') | undefined;
 
 /**
- * Compiles a pattern that came from a caller. Matching takes time in proportion to the text, whatever the pattern:
- * the built-in regular expressions can take years. Look-around and back-references do not exist.
+ * Compiles a pattern from a caller. Matching takes linear time in the length of the text, whatever the pattern, where
+ * built-in regular expressions may take exponential time. Look-around and back-references are not supported.
  *
- * @throws Error that says what of the pattern is wrong or not supported.
+ * @throws Error that names the unsupported or invalid part of the pattern
  */
 export function linearRegex(pattern: string | RegExp): RE2JS {
-  const { RE2JS } = load();
+  const { RE2JS } = loadRe2();
   return RE2JS.compile(RE2JS.translateRegExp(pattern));
 }
 
-function load(): typeof import('re2js') {
+function loadRe2(): typeof import('re2js') {
   const loaded: typeof import('re2js') = re2 ?? require('re2js');
   re2 = loaded;
   return loaded;
+}
+
+type Matcher = ReturnType<RE2JS['matcher']>;
+
+/** The part of RegExp that JSONata uses, in linear time: `exec` from `lastIndex` on, as with the flag `g`. */
+export class LinearRegExp {
+  lastIndex = 0;
+  readonly #regex: RE2JS;
+  #text: string | undefined;
+  #matcher: Matcher | undefined;
+
+  /** @throws Error when the pattern uses look-around or back-references */
+  constructor(pattern: RegExp) {
+    this.#regex = linearRegex(pattern);
+  }
+
+  /** Returns the next match and its groups, or null; sets `lastIndex` to its end. */
+  exec(text: string): ((string | undefined)[] & { index: number }) | null {
+    const matcher = this.#matcherFor(text);
+    if (this.lastIndex > text.length || !matcher.find(this.lastIndex)) {
+      this.lastIndex = 0;
+      return null;
+    }
+    this.lastIndex = matcher.end();
+    const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, i) => matcher.group(i) ?? undefined);
+    return Object.assign(groups, { index: matcher.start() });
+  }
+
+  #matcherFor(text: string): Matcher {
+    if (this.#matcher === undefined || this.#text !== text) {
+      this.#matcher = this.#regex.matcher(text);
+      this.#text = text;
+    }
+    return this.#matcher;
+  }
 }

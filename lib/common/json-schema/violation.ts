@@ -1,51 +1,52 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { isObject, type Json, kindOf } from '../json.js';
+import { describeKind, isObject, type Json } from '../json.js';
+import { formatFirst } from '../text.js';
 
-/** One way in which a value is not what its schema asks for. */
+/** One violation of a schema by a value. */
 export interface Violation {
-  /** Where in the value: keys and indexes; empty for the whole of it. */
+  /** Keys and indexes within the value; empty for the whole value. */
   readonly path: readonly (string | number)[];
-  /** The word of JSON Schema that is not satisfied. */
+  /** The keyword of JSON Schema that is not satisfied. */
   readonly keyword: string;
-  /** What the keyword asks for: the type, the bound, the missing or unknown name. */
+  /** What the keyword requires: the type, the bound, the missing or unknown name. */
   readonly wanted: Json | undefined;
-  /** What stands there. */
+  /** The value at the path. */
   readonly value: unknown;
-  /** A last resort, for keywords that have no sentence here. */
+  /** The message of ajv, for keywords without a sentence of their own. */
   readonly message?: string;
-  /** It follows from one branch of several (`anyOf`, `if`, …). */
+  /** The keyword belongs to one of several branches (`anyOf`, `if`, …). */
   readonly branch?: boolean;
 }
 
-/** How the compiler names what a keyword asks for. */
-const WANTED = ['missingProperty', 'additionalProperty', 'type', 'allowedValues', 'limit', 'pattern'];
+/** The parameters of ajv's errors that hold what the keyword requires. */
+const WANTED_PARAMS = ['missingProperty', 'additionalProperty', 'type', 'allowedValues', 'limit', 'pattern'];
 
-/** What the last call of a validator found; the validator forgets it, for it would hold on to the value. */
-export function violationsOf(validate: ValidateFunction, value: unknown): Violation[] {
-  const violations = (validate.errors ?? []).map((error) => violationOf(error, value));
+/** Takes the violations from a validator's last call, and clears its errors, which would retain the value. */
+export function takeViolations(validate: ValidateFunction, value: unknown): Violation[] {
+  const violations = (validate.errors ?? []).map((error) => toViolation(error, value));
   validate.errors = null;
   return violations;
 }
 
-function violationOf(error: ErrorObject, root: unknown): Violation {
-  const { path, value } = placeOf(error.instancePath, root);
+function toViolation(error: ErrorObject, root: unknown): Violation {
+  const { path, value } = resolvePointer(error.instancePath, root);
   return {
     path,
     keyword: error.keyword,
-    wanted: wantedOf(error),
+    wanted: findWanted(error),
     value,
     ...(error.message !== undefined && { message: error.message }),
     branch: /\/(anyOf|oneOf|not|if|then|else|contains)(\/|$)/.test(error.schemaPath),
   };
 }
 
-function wantedOf(error: ErrorObject): Json | undefined {
+function findWanted(error: ErrorObject): Json | undefined {
   const params: Record<string, Json> = error.params;
-  return WANTED.map((name) => params[name]).find((wanted) => wanted !== undefined);
+  return WANTED_PARAMS.map((name) => params[name]).find((wanted) => wanted !== undefined);
 }
 
-/** What a JSON pointer points at. */
-function placeOf(pointer: string, root: unknown): { path: Violation['path']; value: unknown } {
+/** Resolves a JSON pointer to the path and the value at it. */
+function resolvePointer(pointer: string, root: unknown): { path: Violation['path']; value: unknown } {
   const path: (string | number)[] = [];
   let value = root;
   for (const part of pointer.split('/').slice(1)) {
@@ -66,50 +67,60 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const SHORT = 60;
+const MAX_VALUE_LENGTH = 60;
 
-/** What the value is called: one entry of it, and all of them. */
+/** The names of one field and of the whole value in messages: `input` and `inputs`. */
 export interface Nouns {
   readonly one: string;
   readonly all: string;
 }
 
-/** A sentence about a violation, for people. */
+/** More sentences would not help; the others are counted. */
+const MAX_SENTENCES = 10;
+
+/** Describes each violation in a sentence: `input "rows[0].name" must be a string, not null`. */
+export function describeViolations(violations: readonly Violation[], nouns: Nouns): string[] {
+  return formatFirst(violations, MAX_SENTENCES, (violation) => describeViolation(violation, nouns));
+}
+
+/** Describes one violation in a sentence. */
 export function describeViolation(violation: Violation, { one, all }: Nouns): string {
   const { path, keyword, wanted } = violation;
-  const subject = path.length === 0 ? all : `${one} "${placeName(path)}"`;
+  const subject = path.length === 0 ? all : `${one} "${formatPath(path)}"`;
   if (keyword === 'required') {
-    return path.length === 0 ? `${one} "${show(wanted)}" is missing` : `${subject} lacks "${show(wanted)}"`;
+    return path.length === 0
+      ? `${one} "${formatWanted(wanted)}" is missing`
+      : `${subject} lacks "${formatWanted(wanted)}"`;
   }
   if (keyword === 'additionalProperties') {
     return path.length === 0
-      ? `there is no ${one} "${show(wanted)}"`
-      : `${subject} may not hold "${show(wanted)}"`;
+      ? `there is no ${one} "${formatWanted(wanted)}"`
+      : `${subject} may not contain "${formatWanted(wanted)}"`;
   }
-  return `${subject} must ${demand(violation)}`;
+  return `${subject} must ${describeDemand(violation)}`;
 }
 
-function demand({ keyword, wanted, value, message }: Violation): string {
+function describeDemand({ keyword, wanted, value, message }: Violation): string {
   switch (keyword) {
     case 'type':
-      return `be ${typeName(wanted)}, not ${wanted === 'integer' && typeof value === 'number' ? value : kindName(value)}`;
+      return `be ${typeName(wanted)}, not ${wanted === 'integer' && typeof value === 'number' ? value : describeKind(value)}`;
     case 'enum':
-      return `be one of ${Array.isArray(wanted) ? wanted.map(quote).join(', ') : quote(wanted)}${notThis(value)}`;
+      return `be one of ${Array.isArray(wanted) ? wanted.map(quote).join(', ') : quote(wanted)}${formatActual(value)}`;
     case 'minimum':
-      return `be at least ${show(wanted)}${notThis(value)}`;
+      return `be at least ${formatWanted(wanted)}${formatActual(value)}`;
     case 'maximum':
-      return `be at most ${show(wanted)}${notThis(value)}`;
+      return `be at most ${formatWanted(wanted)}${formatActual(value)}`;
     case 'minLength':
-      return wanted === 1 ? 'not be empty' : `have at least ${show(wanted)} characters`;
+      return wanted === 1 ? 'not be empty' : `have at least ${formatWanted(wanted)} characters`;
     case 'pattern':
-      return `match the pattern ${show(wanted)}${notThis(value)}`;
+      return `match the pattern ${formatWanted(wanted)}${formatActual(value)}`;
     default:
       return (message ?? `satisfy "${keyword}"`).replace(/^must /, '');
   }
 }
 
-/** `rows[0].name` */
-function placeName(path: Violation['path']): string {
+/** Formats a path: `rows[0].name`. */
+function formatPath(path: Violation['path']): string {
   return path.reduce<string>((name, key) => {
     if (typeof key === 'number') return `${name}[${key}]`;
     return name === '' ? key : `${name}.${key}`;
@@ -118,26 +129,20 @@ function placeName(path: Violation['path']): string {
 
 function typeName(wanted: Json | undefined): string {
   const types = Array.isArray(wanted) ? wanted : [wanted];
-  return types.map((type) => TYPE_NAMES[show(type)] ?? show(type)).join(' or ');
+  return types.map((type) => TYPE_NAMES[formatWanted(type)] ?? formatWanted(type)).join(' or ');
 }
 
-function kindName(value: unknown): string {
-  const kind = kindOf(value);
-  if (kind === 'null' || kind === 'undefined') return kind;
-  return `${kind === 'object' ? 'an' : 'a'} ${kind}`;
-}
-
-/** The value itself, when it is short enough to help. */
-function notThis(value: unknown): string {
+/** Adds a scalar value that is short enough to help. */
+function formatActual(value: unknown): string {
   if (typeof value === 'object' && value !== null) return '';
   const shown = quote(value);
-  return shown.length <= SHORT ? `, not ${shown}` : '';
+  return shown.length <= MAX_VALUE_LENGTH ? `, not ${shown}` : '';
 }
 
 function quote(value: unknown): string {
   return JSON.stringify(value) ?? String(value);
 }
 
-function show(value: Json | undefined): string {
+function formatWanted(value: Json | undefined): string {
   return typeof value === 'string' ? value : quote(value);
 }

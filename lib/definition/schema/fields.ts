@@ -1,6 +1,6 @@
 /**
- * The names of the schema's fields, for hints. They stand apart from the schema so that a run need not load what
- * builds it; a spec holds the two together.
+ * The names of the schema's fields, for hints. They are separate from the schema so that a run does not load the
+ * library that builds it; a spec keeps the two equal.
  */
 export const PIPELINE_FIELDS = [
   'id',

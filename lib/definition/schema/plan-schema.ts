@@ -1,17 +1,19 @@
 import Type, { type Static } from 'typebox';
 import { PIPELINE_ID, TASK_ID } from './schema.js';
 
-/** The definition of a plan, once: types, validation and JSON Schema derive from here (Plan, D44). */
+/** The single source of the plan definition: types, validators and JSON Schema derive from it (Plan, D44). */
 
 const Keys = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description });
 
 export const SubPipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: TASK_ID, description: 'Unique in the plan.' }),
-    goal: Type.Optional(Type.String({ description: 'What it is for.' })),
-    reads: Type.Optional(Keys('Blackboard keys that it consumes: it runs after those who store them.')),
-    stores: Type.Optional(Keys('Blackboard keys that it writes; no other sub-pipeline writes them.')),
-    inputs: Type.Optional(Keys('Inputs of the plan that are handed on to it.')),
+    goal: Type.Optional(Type.String({ description: 'Purpose of the sub-pipeline.' })),
+    reads: Type.Optional(
+      Keys('Blackboard keys that it reads. It runs after the sub-pipelines that store them.'),
+    ),
+    stores: Type.Optional(Keys('Blackboard keys that it stores. No other sub-pipeline stores them.')),
+    inputs: Type.Optional(Keys('Inputs of the plan that are passed to it.')),
     file: Type.Optional(
       Type.String({
         minLength: 1,
@@ -28,12 +30,12 @@ export const SubPipelineDefinition = Type.Object(
 export const PlanDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the plan.' }),
-    goal: Type.Optional(Type.String({ description: 'What it is for.' })),
-    description: Type.Optional(Type.String({ description: 'More words for readers.' })),
+    goal: Type.Optional(Type.String({ description: 'Purpose of the plan.' })),
+    description: Type.Optional(Type.String({ description: 'Longer description for readers.' })),
     version: Type.Optional(Type.String({ description: 'Free text; quote it, or YAML reads a number.' })),
     inputs: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Default values, handed on to the sub-pipelines that ask for them.',
+        description: 'Default values, passed to the sub-pipelines that list them.',
       }),
     ),
     plan_concurrency: Type.Optional(
@@ -45,7 +47,7 @@ export const PlanDefinition = Type.Object(
     ),
     sub_pipelines: Type.Array(SubPipelineDefinition, {
       minItems: 1,
-      description: 'The pipelines; who reads and stores what gives the order.',
+      description: 'The pipelines. The keys they read and store determine the order.',
     }),
   },
   { additionalProperties: false, description: 'A plan: pipelines that pass values through the blackboard.' },

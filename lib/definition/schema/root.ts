@@ -1,102 +1,108 @@
-import { isObject, kindOf } from '../../common/json.js';
+import { describeKind, isObject } from '../../common/json.js';
+import type { Diagnostic } from '../diagnostic.js';
 import type { Path } from '../problem.js';
 import { readSource, type Source } from '../text/source.js';
 import { PIPELINE_FIELDS, PLAN_FIELDS } from './fields.js';
-import type { Finding } from './structure.js';
 
-/** What a definition defines. */
 export type DefinitionKind = 'pipeline' | 'plan';
 
+const KINDS = ['pipeline', 'plan'] as const;
+const LISTS = { pipeline: 'tasks', plan: 'sub_pipelines' } as const;
+const FIELDS = { pipeline: PIPELINE_FIELDS, plan: PLAN_FIELDS } as const;
+
+/** The definition within a document, and the path to it. */
 export type Root =
   | {
       readonly ok: true;
       readonly definition: unknown;
       readonly path: Path;
-      readonly findings: readonly Finding[];
+      readonly diagnostics: readonly Diagnostic[];
     }
-  | { readonly ok: false; readonly finding: Finding };
-
-/** What was given, by the list that it has, or else by its root key; undefined when neither tells. */
-export function kindOfRoot(value: unknown): DefinitionKind | undefined {
-  if (!isObject(value)) return undefined;
-  const kind = bareKindOf(value);
-  if (kind !== undefined) return kind;
-  const key = KINDS.find((known) => Object.hasOwn(value, known));
-  return key && (bareKindOf(value[key]) ?? key);
-}
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
 
 /**
- * Finds the definition in what was given: `{pipeline: {...}}`, `{plan: {...}}` or the bare object (D3, D44). One of
- * the other kind is refused as what it is.
+ * Finds the definition in a document: `{pipeline: {...}}`, `{plan: {...}}` or the bare object (D3, D44). Fails on a
+ * definition of the other kind, and says which it is.
  */
-export function rootOf(value: unknown, wanted: DefinitionKind): Root {
-  if (!isObject(value)) return refused('wrong_type', `a definition is a map, not ${kindOf(value)}`);
-  if (Object.hasOwn(value, wanted)) return underItsKey(value, wanted);
-  const found = kindOfRoot(value);
-  if (found === wanted && bareKindOf(value) === undefined) return misnamed(found);
-  if (found !== undefined && found !== wanted) return mistaken(found, wanted);
+export function findRoot(value: unknown, wanted: DefinitionKind): Root {
+  if (!isObject(value))
+    return failure('wrong_type', `a definition must be a map, not ${describeKind(value)}`);
+  if (Object.hasOwn(value, wanted)) return rootUnderKey(value, wanted);
+  const found = detectKind(value);
+  if (found === wanted && detectBareKind(value) === undefined) return wrongKey(found);
+  if (found !== undefined && found !== wanted) return wrongKind(found, wanted);
   if (FIELDS[wanted].some((field) => Object.hasOwn(value, field))) {
-    return { ok: true, definition: value, path: [], findings: [] };
+    return { ok: true, definition: value, path: [], diagnostics: [] };
   }
-  return refused('missing_field', `there is no ${wanted} in it`, [], `start with "${wanted}:"`);
+  return failure('missing_field', `the definition contains no ${wanted}`, [], `start with "${wanted}:"`);
 }
 
-const KINDS = ['pipeline', 'plan'] as const;
+function rootUnderKey(value: Record<string, unknown>, kind: DefinitionKind): Root {
+  const definition = value[kind];
+  const bareKind = detectBareKind(definition);
+  if (bareKind !== undefined && bareKind !== kind) return wrongKey(bareKind);
+  const diagnostics = Object.keys(value)
+    .filter((key) => key !== kind)
+    .map((key) => misplacedField(key, kind));
+  return { ok: true, definition, path: [kind], diagnostics };
+}
 
-const LISTS = { pipeline: 'tasks', plan: 'sub_pipelines' } as const;
+function misplacedField(key: string, kind: DefinitionKind): Diagnostic {
+  const message = `"${key}" is beside "${kind}"`;
+  return {
+    code: 'unknown_field',
+    message,
+    path: [key],
+    hint: `move it under "${kind}" or remove it`,
+    at: 'key',
+  };
+}
 
-const FIELDS = { pipeline: PIPELINE_FIELDS, plan: PLAN_FIELDS } as const;
+function wrongKind(found: DefinitionKind, wanted: DefinitionKind): Root {
+  const message = `this is a ${found}, not a ${wanted}`;
+  return failure('invalid_value', message, [], `run and validate it as a ${found}`);
+}
 
-function bareKindOf(value: unknown): DefinitionKind | undefined {
+/** The key of one kind, with the list of the other under it. */
+function wrongKey(kind: DefinitionKind): Root {
+  const key = kind === 'plan' ? 'pipeline' : 'plan';
+  const message = `it starts with "${key}:" but contains "${LISTS[kind]}"`;
+  return failure('invalid_value', message, [key], `start with "${kind}:"`);
+}
+
+function failure(code: Diagnostic['code'], message: string, path: Path = [], hint?: string): Root {
+  return { ok: false, diagnostic: { code, message, path, ...(hint === undefined ? {} : { hint }) } };
+}
+
+/** A key of a plan at the left margin, where a root key is written. */
+const PLAN_KEY = /^["']?(?:plan|sub_pipelines)["']?\s*:/m;
+
+/**
+ * Detects whether a text defines a plan or a pipeline; anything else counts as a pipeline. Never throws.
+ *
+ * @param source the parsed text, if the caller has it
+ */
+export function detectKindOfText(
+  text: string,
+  { value }: Pick<Source, 'value'> = readSource(text),
+): DefinitionKind {
+  // A text that cannot be parsed has no root; its problems are the same for both kinds.
+  if (value === undefined) return PLAN_KEY.test(text) ? 'plan' : 'pipeline';
+  return detectKind(value) ?? 'pipeline';
+}
+
+/** Detects the kind by the list of parts, or else by the root key; undefined when there is neither. */
+export function detectKind(value: unknown): DefinitionKind | undefined {
+  if (!isObject(value)) return undefined;
+  const kind = detectBareKind(value);
+  if (kind !== undefined) return kind;
+  const key = KINDS.find((known) => Object.hasOwn(value, known));
+  return key && (detectBareKind(value[key]) ?? key);
+}
+
+function detectBareKind(value: unknown): DefinitionKind | undefined {
   if (!isObject(value)) return undefined;
   const [hasTasks, hasSubPipelines] = [Object.hasOwn(value, 'tasks'), Object.hasOwn(value, 'sub_pipelines')];
   if (hasTasks === hasSubPipelines) return undefined;
   return hasTasks ? 'pipeline' : 'plan';
-}
-
-function underItsKey(value: Record<string, unknown>, kind: DefinitionKind): Root {
-  const definition = value[kind];
-  const bare = bareKindOf(definition);
-  if (bare !== undefined && bare !== kind) return misnamed(bare);
-  const strangers = Object.keys(value).filter((key) => key !== kind);
-  return { ok: true, definition, path: [kind], findings: strangers.map((key) => stranger(key, kind)) };
-}
-
-/** Found beside the definition. */
-function stranger(key: string, kind: DefinitionKind): Finding {
-  const hint = `move it under "${kind}", or away`;
-  return { code: 'unknown_field', message: `"${key}" stands beside "${kind}"`, path: [key], hint, at: 'key' };
-}
-
-function mistaken(found: DefinitionKind, wanted: DefinitionKind): Root {
-  const message = `this is a ${found}, not a ${wanted}`;
-  return refused('invalid_value', message, [], `run and validate it as a ${found}`);
-}
-
-/** The key of one kind stands over the list of the other. */
-function misnamed(held: DefinitionKind): Root {
-  const key = held === 'plan' ? 'pipeline' : 'plan';
-  const message = `it begins with "${key}:" but holds "${LISTS[held]}"`;
-  return refused('invalid_value', message, [key], `begin with "${held}:"`);
-}
-
-function refused(code: Finding['code'], message: string, path: Path = [], hint?: string): Root {
-  return { ok: false, finding: { code, message, path, ...(hint === undefined ? {} : { hint }) } };
-}
-
-/** A key of a plan at the left margin, where a root key stands. */
-const BEGINS_LIKE_A_PLAN = /^["']?(?:plan|sub_pipelines)["']?\s*:/m;
-
-/**
- * Does a text define a plan or a pipeline? What is neither counts as a pipeline. Never throws.
- *
- * @param source what was read of the text, when that is at hand
- */
-export function kindOfDefinition(
-  text: string,
-  { value }: Pick<Source, 'value'> = readSource(text),
-): DefinitionKind {
-  // A text that cannot be read has lost its root; its problems are the same either way.
-  if (value === undefined) return BEGINS_LIKE_A_PLAN.test(text) ? 'plan' : 'pipeline';
-  return kindOfRoot(value) ?? 'pipeline';
 }

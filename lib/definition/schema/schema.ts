@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox';
 
 /**
- * The definition of a pipeline, once: TypeScript types, validation, the JSON Schema for editors and the API's
- * components all derive from here (Pipeline definition, Task; D1–D4).
+ * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
+ * components of the API derive from it (Pipeline definition, Task; D1–D4).
  */
 
-/** Task ids: they are named in templates, so they hold no dots (D1). */
+/** Task ids contain no dots, because templates reference them (D1). */
 export const TASK_ID = '^[A-Za-z_][A-Za-z0-9_-]{0,127}$';
 
-/** Pipeline ids: as D1, and dots between the other characters, for recorded pipelines are named after files. */
+/** Pipeline ids follow D1 and may also contain dots, because recorded pipelines are named after files. */
 export const PIPELINE_ID = '^[A-Za-z_][A-Za-z0-9_.-]{0,127}$';
 
 export const ParamDefinition = Type.Object(
@@ -16,14 +16,16 @@ export const ParamDefinition = Type.Object(
     type: Type.Optional(
       Type.Enum(['string', 'integer', 'number', 'boolean', 'list', 'object'], {
         default: 'string',
-        description: 'What the value is; a value of another type is coerced where nothing is lost.',
+        description: 'Type of the value. A value of another type is coerced if nothing is lost.',
       }),
     ),
-    description: Type.Optional(Type.String({ description: 'What the parameter is for.' })),
+    description: Type.Optional(Type.String({ description: 'Purpose of the parameter.' })),
     default: Type.Optional(
-      Type.Unknown({ description: 'Used when none is given. Without a default the parameter is required.' }),
+      Type.Unknown({
+        description: 'Used when no value is supplied. Without a default the parameter is required.',
+      }),
     ),
-    enum: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, description: 'The values allowed.' })),
+    enum: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, description: 'The allowed values.' })),
     minimum: Type.Optional(Type.Number({ description: 'The smallest number allowed.' })),
     maximum: Type.Optional(Type.Number({ description: 'The largest number allowed.' })),
     pattern: Type.Optional(Type.String({ description: 'A regular expression that a string must match.' })),
@@ -43,37 +45,37 @@ export const TaskDefinition = Type.Object(
     tool: Type.String({ description: 'The tool to call; `wavetrain tools` lists them.' }),
     inputs: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'What the tool is called with. Strings may hold {{templates}}.',
+        description: 'Inputs of the tool. Strings may contain {{templates}}.',
       }),
     ),
     parallel_over: Type.Optional(
       Type.String({
-        description: 'One template that gives a list: the tool is called once for each {{item}}.',
+        description: 'A single template whose value is a list. The tool is called once for each {{item}}.',
       }),
     ),
     await: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Tasks that must have run before, where no template says so.',
+        description: 'Tasks that must run first although no template references them.',
       }),
     ),
     retry: Type.Optional(
-      Type.Integer({ minimum: 0, default: 0, description: 'How many further attempts follow a failed one.' }),
+      Type.Integer({ minimum: 0, default: 0, description: 'How many times a failed attempt is retried.' }),
     ),
     timeout: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: 'Seconds that one attempt may take; instead of per_task_timeout.',
+        description: 'Limit for one attempt, in seconds. Replaces per_task_timeout.',
       }),
     ),
   },
-  { additionalProperties: false, description: 'One task: a tool and what to call it with.' },
+  { additionalProperties: false, description: 'A task: a tool and its inputs.' },
 );
 
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
-    goal: Type.String({ description: 'What it is for; may hold {{params.…}} templates.' }),
-    description: Type.Optional(Type.String({ description: 'More words for readers.' })),
+    goal: Type.String({ description: 'Purpose of the pipeline. May contain {{params.…}} templates.' }),
+    description: Type.Optional(Type.String({ description: 'Longer description for readers.' })),
     version: Type.Optional(Type.String({ description: 'Free text; quote it, or YAML reads a number.' })),
     params: Type.Optional(
       Type.Record(Type.String(), ParamDefinition, {
@@ -88,7 +90,7 @@ export const PipelineDefinition = Type.Object(
     reads: Type.Optional(
       Type.Array(Type.String(), { description: 'Blackboard keys that the session is limited to.' }),
     ),
-    tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'What there is to do, in any order.' }),
+    tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),
   },
   { additionalProperties: false, description: 'A pipeline.' },
 );

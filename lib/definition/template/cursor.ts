@@ -1,9 +1,10 @@
 import type { TemplateProblem } from './expression.js';
 
-/** Thrown inside the parser only: what is wrong with a template, and where the search for the next one goes on. */
-export class SyntaxFault extends Error {
+/** Thrown and caught within the parser. */
+export class TemplateSyntaxError extends Error {
   override readonly name = 'SyntaxFault';
   readonly problem: TemplateProblem;
+  /** Where the parser looks for the next template. */
   readonly resume: number;
 
   constructor(problem: TemplateProblem, resume: number) {
@@ -19,10 +20,10 @@ const SPACE = /\s/;
 const BACKSLASH = 92;
 const NEWLINE = 10;
 
-/** A position in a text, and the tokens that can be read there. */
+/** A position in a text; reads the tokens there. */
 export class Cursor {
   readonly text: string;
-  /** Where the template being read opens. */
+  /** Where the current template opens. */
   readonly start: number;
   at: number;
 
@@ -32,30 +33,31 @@ export class Cursor {
     this.at = start;
   }
 
-  /** The character here; empty at the end of the text. */
+  /** The current character; empty at the end of the text. */
   get char(): string {
     return this.text.charAt(this.at);
   }
 
-  get ended(): boolean {
+  get isAtEnd(): boolean {
     return this.at >= this.text.length;
   }
 
-  sees(token: string): boolean {
+  startsWith(token: string): boolean {
     return this.text.startsWith(token, this.at);
   }
 
+  /** Skips the token if it is next, and returns whether it was. */
   take(token: string): boolean {
-    const seen = this.sees(token);
-    if (seen) this.at += token.length;
-    return seen;
+    const isNext = this.startsWith(token);
+    if (isNext) this.at += token.length;
+    return isNext;
   }
 
   skipSpace(): void {
-    while (!this.ended && SPACE.test(this.char)) this.at++;
+    while (!this.isAtEnd && SPACE.test(this.char)) this.at++;
   }
 
-  /** Letters of any script, digits, `_`, `-` and `$`, as many as there are. */
+  /** Reads letters of any script, digits, `_`, `-` and `$`. */
   takeWord(): string {
     const word = this.peekWord();
     this.at += word.length;
@@ -68,7 +70,7 @@ export class Cursor {
     return this.text.slice(this.at, end);
   }
 
-  /** How many units of the text the character at `at` of a name takes; 0 when it cannot stand in a name. */
+  /** Returns the length, in UTF-16 units, of the character at `at`; 0 when a name cannot contain it. */
   #nameWidth(at: number): number {
     const code = this.text.codePointAt(at);
     if (code === undefined) return 0;
@@ -76,7 +78,7 @@ export class Cursor {
     return (code < 128 ? ASCII_NAME : OTHER_NAME).test(character) ? character.length : 0;
   }
 
-  /** What the sticky `pattern` matches here; empty when it does not. */
+  /** Reads what the sticky `pattern` matches; empty when it does not match. */
   takeMatch(pattern: RegExp): string {
     pattern.lastIndex = this.at;
     const match = pattern.exec(this.text)?.[0] ?? '';
@@ -84,27 +86,27 @@ export class Cursor {
     return match;
   }
 
-  /** A text in quotes, with JSON's escapes; in single quotes `\'` is one too. */
+  /** Reads a quoted string with JSON escapes; single quotes also allow `\'`. */
   takeQuoted(): string {
     const start = this.at;
     const end = this.#closingQuote();
-    if (end < 0) this.fail('a quoted text is never closed on its line');
+    if (end < 0) this.fail('a quoted string is not closed on its line');
     this.at = end + 1;
     const body = this.text.slice(start + 1, end);
     try {
       return String(JSON.parse(`"${this.text[start] === "'" ? inDoubleQuotes(body) : body}"`));
     } catch {
       return this.fail(
-        'a quoted text holds a bad escape or a control character',
-        'use the escapes of JSON',
+        'a quoted string contains an invalid escape or a control character',
+        'use JSON escapes',
         start,
       );
     }
   }
 
   /**
-   * A quote that fails to close is read at most once per line and kind of quote, for a later one on that line
-   * would have closed it: this is why parsing stays linear.
+   * Parsing stays linear: a quote that does not close is scanned at most once per line and kind of quote, because a
+   * later quote on that line would have closed it.
    */
   #closingQuote(): number {
     const quote = this.text.charCodeAt(this.at);
@@ -117,9 +119,9 @@ export class Cursor {
     return -1;
   }
 
-  /** Gives this template up: the search for the next one goes on from here. */
+  /** Gives up this template. The parser looks for the next one from here. @throws TemplateSyntaxError */
   fail(message: string, hint?: string, offset = this.at): never {
-    throw new SyntaxFault({ message, offset, ...(hint === undefined ? {} : { hint }) }, this.at);
+    throw new TemplateSyntaxError({ message, offset, ...(hint === undefined ? {} : { hint }) }, this.at);
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Json } from '../../common/json.js';
 
-/** One piece of a path: a name, or a position in a list (negative: from its end) (D11). */
+/** One segment of a path: a field name, or an index into a list (negative: from its end) (D11). */
 export type Segment =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'index'; readonly index: number };
 
-/** What stands between `{{` and `}}`: a name, a path into its value, and a literal for when nothing is there. */
+/** The text between `{{` and `}}`: a name, a path into its value, and a literal fallback. */
 export interface Expression {
   /** The text between the braces, trimmed. */
   readonly source: string;
@@ -18,14 +18,38 @@ export interface Expression {
   readonly offset: number;
 }
 
-/** Literal text, or what is to be put in its place. */
+/** Literal text, or an expression. */
 export type TemplatePart = string | Expression;
 
 export interface TemplateProblem {
   /** A sentence for people. */
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string;
-  /** Where in the text, counted from 0. */
+  /** Position in the text, from 0. */
   readonly offset: number;
+}
+
+const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
+const MAX_PATH_LENGTH = 200;
+const MAX_KEY_LENGTH = 40;
+
+/** Formats a path in the template language: `a.output[0]["any key"]`. */
+export function formatPath(root: string, path: readonly Segment[]): string {
+  return ellipsize(root + path.map(formatSegment).join(''), MAX_PATH_LENGTH);
+}
+
+export function formatSegment(segment: Segment): string {
+  if (segment.kind === 'index') return `[${segment.index}]`;
+  return PLAIN_NAME.test(segment.name) ? `.${segment.name}` : `[${JSON.stringify(segment.name)}]`;
+}
+
+/** Formats a key of some data for a message: short, and on one line whatever it contains. */
+export function formatKey(key: string): string {
+  const short = ellipsize(key, MAX_KEY_LENGTH);
+  return PLAIN_NAME.test(key) ? short : JSON.stringify(short);
+}
+
+export function ellipsize(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }

@@ -1,8 +1,9 @@
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Cursor } from './cursor.js';
+import { ellipsize } from './expression.js';
 
-/** How deep lists and objects of a literal may nest. */
-export const LITERAL_DEPTH = 64;
+/** Maximum nesting of lists and objects in a literal. */
+export const MAX_LITERAL_DEPTH = 64;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORDS: ReadonlyMap<string, Json> = new Map<string, Json>([
@@ -18,10 +19,10 @@ const FOREIGN_WORDS: ReadonlyMap<string, string> = new Map([
   ['undefined', 'null'],
 ]);
 
-/** Reads one JSON value, and freezes it: it may be shared by many results. Throws a SyntaxFault. */
+/** Reads one JSON value and freezes it, because many results may share it. @throws TemplateSyntaxError */
 export function readLiteral(cursor: Cursor, depth = 0): Json {
-  if (cursor.sees('"')) return cursor.takeQuoted();
-  if (depth === LITERAL_DEPTH) failAtDepth(cursor);
+  if (cursor.startsWith('"')) return cursor.takeQuoted();
+  if (depth === MAX_LITERAL_DEPTH) failAtDepth(cursor);
   if (cursor.take('[')) return readList(cursor, depth);
   if (cursor.take('{')) return readObject(cursor, depth);
   return readScalar(cursor);
@@ -37,7 +38,7 @@ function readList(cursor: Cursor, depth: number): Json {
 function readObject(cursor: Cursor, depth: number): Json {
   const object: JsonObject = {};
   readMembers(cursor, '}', () => {
-    if (!cursor.sees('"')) cursor.fail('a key of an object literal stands in double quotes');
+    if (!cursor.startsWith('"')) cursor.fail('a key of an object literal must be in double quotes');
     const key = cursor.takeQuoted();
     cursor.skipSpace();
     if (!cursor.take(':')) cursor.fail('":" is missing after the key of an object literal');
@@ -56,7 +57,8 @@ function readMembers(cursor: Cursor, close: string, readMember: () => void): voi
     if (cursor.take(close)) return;
     if (!cursor.take(',')) cursor.fail(`"," or "${close}" is missing in a literal`);
     cursor.skipSpace();
-    if (cursor.sees(close)) cursor.fail('a literal has no comma after its last value', 'remove the comma');
+    if (cursor.startsWith(close))
+      cursor.fail('a literal cannot have a comma after its last value', 'remove the comma');
   }
 }
 
@@ -72,20 +74,19 @@ function readScalar(cursor: Cursor): Json {
 }
 
 function failAtDepth(cursor: Cursor): void {
-  if (cursor.sees('[') || cursor.sees('{'))
-    cursor.fail(`a literal nests deeper than ${LITERAL_DEPTH} levels`);
+  if (cursor.startsWith('[') || cursor.startsWith('{'))
+    cursor.fail(`a literal is nested deeper than ${MAX_LITERAL_DEPTH} levels`);
 }
 
 function failAtLiteral(cursor: Cursor, start: number, word: string): never {
-  if (cursor.sees("'")) {
-    return cursor.fail('a single-quoted string is no JSON', 'JSON strings need double quotes: "…"');
+  if (cursor.startsWith("'")) {
+    return cursor.fail('a single-quoted string is not JSON', 'JSON strings need double quotes: "…"');
   }
   const json = FOREIGN_WORDS.get(word);
-  if (json !== undefined) return cursor.fail(`"${word}" is no JSON literal`, `write ${json}`, start);
+  if (json !== undefined) return cursor.fail(`"${word}" is not a JSON literal`, `write ${json}`, start);
   if (word === '') return cursor.fail('a JSON literal is missing here', LITERAL_HINT, start);
-  const shown = word.length > 40 ? `${word.slice(0, 40)}…` : word;
-  return cursor.fail(`"${shown}" is no JSON literal`, LITERAL_HINT, start);
+  return cursor.fail(`"${ellipsize(word, 40)}" is not a JSON literal`, LITERAL_HINT, start);
 }
 
 const LITERAL_HINT =
-  'only a JSON literal may stand here: "text", 1, true, false, null, a list or an object; anything more is work for the transform tool';
+  'write a JSON literal: "text", 1, true, false, null, a list or an object; compute other values with the transform tool';

@@ -1,30 +1,30 @@
 import type { Json } from '../../common/json.js';
 import type { Segment } from './expression.js';
 
-/** The value at the end of a path; undefined when the path leads nowhere (D11, D12). */
+/** Returns the value at the end of a path; undefined when the path leads nowhere (D11, D12). */
 export function lookUp(from: Json | undefined, path: readonly Segment[]): Json | undefined {
   let value = from;
   for (const segment of path) {
     if (value === undefined) return undefined;
-    value = typeof value === 'string' ? memberOfText(value, segment) : memberOf(value, segment);
+    value = typeof value === 'string' ? getTextMember(value, segment) : getMember(value, segment);
   }
   return value;
 }
 
-/** A text is what it holds as JSON; only when it holds none, it is a text. */
-function memberOfText(text: string, segment: Segment): Json | undefined {
-  const held = heldJson(text);
-  if (held !== undefined) return memberOf(held, segment);
-  return segment.kind === 'field' ? memberOfPlainText(text, segment.name) : undefined;
+/** Reads the member of the JSON within a text; only a text without JSON has members of its own. */
+function getTextMember(text: string, segment: Segment): Json | undefined {
+  const json = extractJsonCached(text);
+  if (json !== undefined) return getMember(json, segment);
+  return segment.kind === 'field' ? getPlainTextMember(text, segment.name) : undefined;
 }
 
-function memberOf(value: Json, segment: Segment): Json | undefined {
-  if (Array.isArray(value)) return memberOfList(value, segment);
+function getMember(value: Json, segment: Segment): Json | undefined {
+  if (Array.isArray(value)) return getListMember(value, segment);
   if (segment.kind === 'index' || typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, segment.name) ? value[segment.name] : undefined;
 }
 
-function memberOfList(list: readonly Json[], segment: Segment): Json | undefined {
+function getListMember(list: readonly Json[], segment: Segment): Json | undefined {
   if (segment.kind === 'index') return list.at(segment.index);
   switch (segment.name) {
     case 'first':
@@ -38,8 +38,8 @@ function memberOfList(list: readonly Json[], segment: Segment): Json | undefined
   }
 }
 
-/** Characters are whole, never half of a pair of surrogates. */
-function memberOfPlainText(text: string, name: string): Json | undefined {
+/** Counts and returns whole characters, never half of a surrogate pair. */
+function getPlainTextMember(text: string, name: string): Json | undefined {
   switch (name) {
     case 'first':
       return text === '' ? undefined : String.fromCodePoint(text.codePointAt(0) ?? 0);
@@ -67,59 +67,59 @@ function isPair(code: number | undefined): boolean {
   return code !== undefined && code > 0xffff;
 }
 
-/** Texts that are remembered at once: more than a task reads of one after another. */
-const MOST_TEXTS = 8;
+/** Cached texts: more than one task usually reads. */
+const MAX_CACHED_TEXTS = 8;
 
-/** Shorter ones are read faster than they are found. */
-const REMEMBERED_FROM = 1024;
+/** Shorter texts are parsed faster than they are found in the cache. */
+const MIN_CACHED_LENGTH = 1024;
 
-const read = new Map<string, ReturnType<typeof jsonIn>>();
+const jsonCache = new Map<string, ReturnType<typeof extractJson>>();
 
 /**
- * What `jsonIn` finds, frozen. It is remembered until what runs now has come to its end: a task may read many fields
- * of one large text, and each would take a reading of all of it.
+ * Returns what `extractJson` finds, frozen. Results are cached until the next microtask: a task may read many fields of
+ * one large text, which would otherwise be parsed for each of them.
  */
-function heldJson(text: string): ReturnType<typeof jsonIn> {
-  if (text.length < REMEMBERED_FROM) return frozen(jsonIn(text));
-  if (read.has(text)) return read.get(text);
-  if (read.size === 0) queueMicrotask(() => read.clear());
-  if (read.size === MOST_TEXTS) read.clear();
-  const held = frozen(jsonIn(text));
-  read.set(text, held);
-  return held;
+function extractJsonCached(text: string): ReturnType<typeof extractJson> {
+  if (text.length < MIN_CACHED_LENGTH) return deepFreeze(extractJson(text));
+  if (jsonCache.has(text)) return jsonCache.get(text);
+  if (jsonCache.size === 0) queueMicrotask(() => jsonCache.clear());
+  if (jsonCache.size === MAX_CACHED_TEXTS) jsonCache.clear();
+  const json = deepFreeze(extractJson(text));
+  jsonCache.set(text, json);
+  return json;
 }
 
-/** Without recursion: a text may hold any depth. */
-function frozen<T extends Json | undefined>(root: T): T {
-  const open: unknown[] = [root];
-  while (open.length > 0) {
-    const value = open.pop();
+/** Iterates instead of recursing, because a text may contain any depth. */
+function deepFreeze<T extends Json | undefined>(root: T): T {
+  const pending: unknown[] = [root];
+  while (pending.length > 0) {
+    const value = pending.pop();
     if (typeof value !== 'object' || value === null) continue;
-    for (const member of Object.values(Object.freeze(value))) open.push(member);
+    for (const member of Object.values(Object.freeze(value))) pending.push(member);
   }
   return root;
 }
 
 /**
- * The list or object that a text holds as JSON, with or without a code fence around it: language models answer
- * in text (D12). Undefined when it holds neither.
+ * Parses a text that is a JSON list or object, with or without a code fence around it, because language models respond
+ * in text (D12). Returns undefined for any other text.
  */
-export function jsonIn(text: string): Json[] | { [key: string]: Json } | undefined {
-  const body = unfenced(text.trim());
+export function extractJson(text: string): Json[] | { [key: string]: Json } | undefined {
+  const body = stripFence(text.trim());
   if (!body.startsWith('{') && !body.startsWith('[')) return undefined;
   try {
     return JSON.parse(body);
   } catch {
-    // A text that only begins like JSON is a text.
+    // The text only starts like JSON.
     return undefined;
   }
 }
 
 const FENCE = /^(?:`{3,}|~{3,})/;
-/** The language named beside a fence: the rest of its line, or what stands before a value on the same line. */
+/** The language after a fence: the rest of its line, or the text before a value on the same line. */
 const LANGUAGE = /^[^\n{[]*/;
 
-function unfenced(text: string): string {
+function stripFence(text: string): string {
   const fence = FENCE.exec(text)?.[0];
   if (fence === undefined) return text;
   const body = text.slice(fence.length).replace(LANGUAGE, '').trim();

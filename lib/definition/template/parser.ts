@@ -1,4 +1,4 @@
-import { Cursor, SyntaxFault } from './cursor.js';
+import { Cursor, TemplateSyntaxError } from './cursor.js';
 import type { Expression, Segment, TemplatePart, TemplateProblem } from './expression.js';
 import { readLiteral } from './literal.js';
 import {
@@ -7,25 +7,24 @@ import {
   failAtDot,
   failAtLiteral,
   failAtStart,
+  UNCLOSED,
 } from './syntax-errors.js';
 
-export type { Expression, Segment, TemplatePart, TemplateProblem } from './expression.js';
-
 type ParsedTemplate =
-  /** `whole`: the text is exactly one template, so its value keeps its type (D10). */
+  /** `whole`: the text is exactly one template, and its value keeps its type (D10). */
   | { readonly ok: true; readonly parts: readonly TemplatePart[]; readonly whole: boolean }
   | { readonly ok: false; readonly problems: readonly TemplateProblem[] };
 
-/** Past this many problems in one text nobody reads on. */
-const PROBLEM_LIMIT = 100;
+/** Most problems that are reported in one text. */
+const MAX_PROBLEMS = 100;
 
 /**
- * Parses a text of the definition: the only place where templates come from (D14).
+ * Parses a text of the definition. Templates come from nowhere else (D14).
  *
- * `\{{` is a literal `{{`; two backslashes before `{{` are one backslash and a template. Lone `{` and `}}` are text.
- * All problems are reported, up to 100. Takes time linear in the text, and never throws.
+ * `\{{` is a literal `{{`; two backslashes before `{{` are one backslash and a template. A lone `{` or `}}` is text.
+ * Reports up to 100 problems. Takes time linear in the text, and never throws.
  *
- * @returns undefined when the text holds no template and no escape: it stands for itself.
+ * @returns undefined when the text contains no template and no escape, and is a plain string
  */
 export function parseTemplate(text: string): ParsedTemplate | undefined {
   const first = text.indexOf('{{');
@@ -47,7 +46,7 @@ class TemplateReader {
 
   read(first: number): ParsedTemplate {
     for (let open = first; open >= 0; open = this.#text.indexOf('{{', this.#at)) {
-      if (this.#problems.length === PROBLEM_LIMIT) break;
+      if (this.#problems.length === MAX_PROBLEMS) break;
       if (this.#takePlain(open)) this.#takeEscaped(open);
       else this.#takeTemplate(open);
     }
@@ -61,7 +60,7 @@ class TemplateReader {
     };
   }
 
-  /** Takes the text before a `{{`, and says whether backslashes escape it. */
+  /** Reads the text before a `{{`, and returns whether backslashes escape it. */
   #takePlain(open: number): boolean {
     let start = open;
     while (start > this.#at && this.#text[start - 1] === '\\') start--;
@@ -77,7 +76,7 @@ class TemplateReader {
 
   #takeTemplate(open: number): void {
     if (open > this.#lastClose) {
-      this.#problems.push({ message: 'a template is never closed', hint: UNCLOSED_HINT, offset: open });
+      this.#problems.push({ ...UNCLOSED, offset: open });
       this.#at = this.#text.length;
       return;
     }
@@ -86,10 +85,10 @@ class TemplateReader {
     try {
       this.#parts.push(readExpression(cursor));
       this.#at = cursor.at;
-    } catch (fault) {
-      if (!(fault instanceof SyntaxFault)) throw fault;
-      this.#problems.push(fault.problem);
-      this.#at = Math.max(fault.resume, open + 2);
+    } catch (error) {
+      if (!(error instanceof TemplateSyntaxError)) throw error;
+      this.#problems.push(error.problem);
+      this.#at = Math.max(error.resume, open + 2);
     }
   }
 
@@ -99,9 +98,7 @@ class TemplateReader {
   }
 }
 
-const UNCLOSED_HINT = 'close it with "}}", or write "\\{{" for two plain braces';
-
-/** Reads `{{ path }}` or `{{ path ?? literal }}`, braces included. Throws a SyntaxFault. */
+/** Reads `{{ path }}` or `{{ path ?? literal }}`, with the braces. @throws TemplateSyntaxError */
 function readExpression(cursor: Cursor): Expression {
   cursor.take('{{');
   const { root, path } = readPath(cursor);
@@ -125,10 +122,10 @@ const INDEX = /-?(?:0|[1-9]\d*)(?![\w$.-])/y;
 const DIGITS = /^(?:0|[1-9]\d*)$/;
 const NUMERIC = /^-?\d/;
 const LITERALS: ReadonlySet<string> = new Set(['true', 'false', 'null']);
-/** Names that lead out of data and into the machinery of objects: no path may hold them (D13). */
-const NEVER_READ: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/** Names that lead from data to the prototypes of objects; paths cannot contain them (D13). */
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Reads a name and the path that follows it (D11). */
+/** Reads a name and the path after it (D11). */
 function readPath(cursor: Cursor): { readonly root: string; readonly path: readonly Segment[] } {
   cursor.skipSpace();
   const start = cursor.at;
@@ -158,8 +155,8 @@ function readSegment(cursor: Cursor): Segment | undefined {
     : cursor.take('[')
       ? readBracket(cursor, start)
       : undefined;
-  if (segment?.kind === 'field' && NEVER_READ.has(segment.name)) {
-    cursor.fail(`"${segment.name}" is never read`, 'give the field another name', start);
+  if (segment?.kind === 'field' && FORBIDDEN_NAMES.has(segment.name)) {
+    cursor.fail(`"${segment.name}" cannot be read`, 'rename the field', start);
   }
   return segment;
 }
@@ -177,7 +174,7 @@ function readField(cursor: Cursor): Segment {
 
 function readBracket(cursor: Cursor, start: number): Segment {
   cursor.skipSpace();
-  const quoted = cursor.sees('"') || cursor.sees("'");
+  const quoted = cursor.startsWith('"') || cursor.startsWith("'");
   const segment: Segment = quoted
     ? { kind: 'field', name: cursor.takeQuoted() }
     : { kind: 'index', index: readIndex(cursor, start) };

@@ -1,19 +1,19 @@
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
-import type { Expression } from './expression.js';
+import { type Expression, formatPath } from './expression.js';
 import { lookUp } from './lookup.js';
-import { whyMissing } from './missing.js';
-import { originOf } from './reference.js';
-import type { Scope } from './scope.js';
-import { spell, TemplateError } from './template-error.js';
+import { explainMissing } from './missing-value.js';
+import { toValueSource } from './reference.js';
+import type { TemplateScope } from './scope.js';
+import { TemplateError } from './template-error.js';
 
-/** One place of a compiled value. */
+/** Renders one part of a compiled value. */
 export interface Renderer {
-  render(scope: Scope, item: Json | undefined): Json;
-  /** The renderer for all items of one fan-out: what does not read the item is evaluated once (D15). */
-  fix(scope: Scope): Renderer;
+  render(scope: TemplateScope, item: Json | undefined): Json;
+  /** Returns the renderer for all items of one fan-out; it evaluates once what does not read the item (D15). */
+  bind(scope: TemplateScope): Renderer;
 }
 
-/** A frozen value, which all results share. */
+/** A frozen value that all results share. */
 export class LiteralRenderer implements Renderer {
   readonly value: Json;
 
@@ -25,12 +25,12 @@ export class LiteralRenderer implements Renderer {
     return this.value;
   }
 
-  fix(): Renderer {
+  bind(): Renderer {
     return this;
   }
 }
 
-/** A whole-string template: the value keeps its type (D10). */
+/** A string that is exactly one template: the value keeps its type (D10). */
 export class ValueRenderer implements Renderer {
   readonly #operand: Operand;
 
@@ -38,12 +38,14 @@ export class ValueRenderer implements Renderer {
     this.#operand = operand;
   }
 
-  render(scope: Scope, item: Json | undefined): Json {
+  render(scope: TemplateScope, item: Json | undefined): Json {
     return this.#operand.evaluate(scope, item);
   }
 
-  fix(scope: Scope): Renderer {
-    return new ValueRenderer(fixed(this.#operand, scope));
+  bind(scope: TemplateScope): Renderer {
+    const operand = this.#operand;
+    if (operand.readsItem) return this;
+    return new ValueRenderer({ ...operand, evaluate: memoize(() => operand.evaluate(scope, undefined)) });
   }
 }
 
@@ -55,23 +57,27 @@ export class TextRenderer implements Renderer {
     this.#parts = parts;
   }
 
-  render(scope: Scope, item: Json | undefined): Json {
+  render(scope: TemplateScope, item: Json | undefined): Json {
     let text = '';
     let path = '';
     for (const part of this.#parts) {
       if (typeof part !== 'string') path = part.path;
-      text = joined(text, typeof part === 'string' ? part : textOf(part.evaluate(scope, item), path), path);
+      text = appendText(
+        text,
+        typeof part === 'string' ? part : toText(part.evaluate(scope, item), path),
+        path,
+      );
     }
     return text;
   }
 
-  fix(scope: Scope): Renderer {
+  bind(scope: TemplateScope): Renderer {
     if (this.#parts.some((part) => typeof part !== 'string' && part.readsItem)) {
       return new TextRenderer(
-        this.#parts.map((part) => (typeof part === 'string' ? part : fixedText(part, scope))),
+        this.#parts.map((part) => (typeof part === 'string' ? part : bindTextOperand(part, scope))),
       );
     }
-    const evaluate = once(() => this.render(scope, undefined));
+    const evaluate = memoize(() => this.render(scope, undefined));
     return new ValueRenderer({ evaluate, path: '', readsItem: false });
   }
 }
@@ -83,16 +89,16 @@ export class ListRenderer implements Renderer {
     this.#members = members;
   }
 
-  render(scope: Scope, item: Json | undefined): Json {
+  render(scope: TemplateScope, item: Json | undefined): Json {
     return Object.freeze(this.#members.map((member) => member.render(scope, item))) as Json[];
   }
 
-  fix(scope: Scope): Renderer {
-    return new ListRenderer(this.#members.map((member) => member.fix(scope)));
+  bind(scope: TemplateScope): Renderer {
+    return new ListRenderer(this.#members.map((member) => member.bind(scope)));
   }
 }
 
-/** Keys are only names, never templates (D15). */
+/** Keys are plain names, never templates (D15). */
 export class ObjectRenderer implements Renderer {
   readonly #members: readonly (readonly [string, Renderer])[];
 
@@ -100,73 +106,90 @@ export class ObjectRenderer implements Renderer {
     this.#members = members;
   }
 
-  render(scope: Scope, item: Json | undefined): Json {
+  render(scope: TemplateScope, item: Json | undefined): Json {
     const object: JsonObject = {};
     for (const member of this.#members) setOwn(object, member[0], member[1].render(scope, item));
     return Object.freeze(object);
   }
 
-  fix(scope: Scope): Renderer {
-    return new ObjectRenderer(this.#members.map(([key, member]) => [key, member.fix(scope)] as const));
+  bind(scope: TemplateScope): Renderer {
+    return new ObjectRenderer(this.#members.map(([key, member]) => [key, member.bind(scope)] as const));
   }
 }
 
-/** A text that did not parse: the definition is invalid, and nothing should have rendered it. */
-export class BrokenRenderer implements Renderer {
-  readonly #error: () => TemplateError;
+/** A text that did not parse. The definition is invalid, so it is never rendered unless a check is missing. */
+export class FailingRenderer implements Renderer {
+  readonly #text: string;
+  readonly #reason: string;
 
   constructor(text: string, reason: string) {
-    this.#error = () => new TemplateError(text, reason);
+    this.#text = text;
+    this.#reason = reason;
   }
 
   render(): Json {
-    throw this.#error();
+    throw new TemplateError(this.#text, this.#reason);
   }
 
-  fix(): Renderer {
+  bind(): Renderer {
     return this;
   }
 }
 
-/** A compiled expression at its place in a value. */
+/** A compiled expression within a value. */
 export interface Operand {
-  readonly evaluate: Evaluate;
-  /** The path it reads, as text, for messages. */
+  readonly evaluate: EvaluateExpression;
+  /** The path that it reads, as text, for messages. */
   readonly path: string;
-  /** It changes with the item of a fan-out. */
+  /** Its value depends on the item of a fan-out. */
   readonly readsItem: boolean;
 }
 
-export function operandOf(expression: Expression): Operand {
+/** Returns the value of an expression. @throws TemplateError when it has none (D13) */
+type EvaluateExpression = (scope: TemplateScope, item: Json | undefined) => Json;
+
+export function compileOperand(expression: Expression): Operand {
   return {
-    evaluate: evaluatorOf(expression),
-    path: spell(expression.root, expression.path),
+    evaluate: compileExpression(expression),
+    path: formatPath(expression.root, expression.path),
     readsItem: expression.root === 'item',
   };
 }
 
-/** The operand for all items of one fan-out: evaluated at the first use, and once, unless it reads the item (D15). */
-export function fixed(operand: Operand, scope: Scope): Operand {
-  if (operand.readsItem) return operand;
-  return { ...operand, evaluate: once(() => operand.evaluate(scope, undefined)) };
-}
-
-/** The same for an operand of a text: what is kept is its text. */
-function fixedText(operand: Operand, scope: Scope): Operand {
-  if (operand.readsItem) return operand;
-  return { ...operand, evaluate: once(() => textOf(operand.evaluate(scope, undefined), operand.path)) };
-}
-
-/** Keeps what `evaluate` gives at the first call, or what it throws. */
-export function once(evaluate: () => Json): () => Json {
-  let outcome: (() => Json) | undefined;
-  return () => {
-    outcome ??= outcomeOf(evaluate);
-    return outcome();
+/** Compiles an expression. Its fallback replaces a value that is missing or null, anywhere on the path (D11). */
+export function compileExpression(expression: Expression): EvaluateExpression {
+  const source = toValueSource(expression);
+  const { path } = source;
+  const { fallback } = expression;
+  if (fallback !== undefined) {
+    return (scope, item) => lookUp(source.read(scope, item), path) ?? fallback.value;
+  }
+  return (scope, item) => {
+    const value = lookUp(source.read(scope, item), path);
+    if (value !== undefined) return value;
+    throw new TemplateError(formatPath(source.label, path), explainMissing(source, scope, item));
   };
 }
 
-function outcomeOf(evaluate: () => Json): () => Json {
+/** Binds an operand within a text: keeps its text instead of its value. */
+function bindTextOperand(operand: Operand, scope: TemplateScope): Operand {
+  if (operand.readsItem) return operand;
+  return {
+    ...operand,
+    evaluate: memoize(() => toText(operand.evaluate(scope, undefined), operand.path)),
+  };
+}
+
+/** Keeps what `evaluate` returns or throws at the first call. */
+function memoize(evaluate: () => Json): () => Json {
+  let result: (() => Json) | undefined;
+  return () => {
+    result ??= settle(evaluate);
+    return result();
+  };
+}
+
+function settle(evaluate: () => Json): () => Json {
   try {
     const value = evaluate();
     return () => value;
@@ -177,49 +200,33 @@ function outcomeOf(evaluate: () => Json): () => Json {
   }
 }
 
-/** Gives the value of an expression. Throws a TemplateError when there is none (D13). */
-export type Evaluate = (scope: Scope, item: Json | undefined) => Json;
+/** Maximum length of a rendered text: 10 MiB. */
+export const MAX_TEXT_LENGTH = 10 * 1024 * 1024;
 
-/** Compiles an expression: its fallback stands in for what is missing or null, wherever on the path (D11). */
-export function evaluatorOf(expression: Expression): Evaluate {
-  const origin = originOf(expression);
-  const { path } = origin;
-  const { fallback } = expression;
-  if (fallback !== undefined) {
-    return (scope, item) => lookUp(origin.read(scope, item), path) ?? fallback.value;
-  }
-  return (scope, item) => {
-    const value = lookUp(origin.read(scope, item), path);
-    if (value !== undefined) return value;
-    throw new TemplateError(spell(origin.label, path), whyMissing(origin, scope, item));
-  };
-}
-
-/** Most characters that a rendered text may have: 10 MiB. */
-export const TEXT_LIMIT = 10 * 1024 * 1024;
-
-const DEPTH_LIMIT = 1000;
+const MAX_DEPTH = 1000;
 const TOO_DEEP = -Infinity;
 
-/** A value as part of a text (D10). Throws a TemplateError that names `path` when it is too large or too deep. */
-export function textOf(value: Json, path: string): string {
+/**
+ * Formats a value within a text (D10).
+ *
+ * @throws TemplateError that names `path` when the value is too large or too deep
+ */
+export function toText(value: Json, path: string): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';
-  return typeof value === 'object' ? jsonOf(value, path) : String(value);
+  return typeof value === 'object' ? toJsonText(value, path) : String(value);
 }
 
-/** `text` and `addition`, if they fit the limit together. */
-export function joined(text: string, addition: string, path: string): string {
-  if (text.length + addition.length > TEXT_LIMIT) failAtSize(path);
+/** @throws TemplateError when the text would exceed the limit */
+export function appendText(text: string, addition: string, path: string): string {
+  if (text.length + addition.length > MAX_TEXT_LENGTH) failAtSize(path);
   return text + addition;
 }
 
-/**
- * Values are measured before they are written: as values are shared, a small one may be gigabytes of JSON.
- */
-function jsonOf(value: Json, path: string): string {
-  const left = remaining(TEXT_LIMIT, value, 0);
-  if (left === TOO_DEEP) throw new TemplateError(path, `the value nests deeper than ${DEPTH_LIMIT} levels`);
+/** Measures a value before it is written: because values are shared, a small one may be gigabytes of JSON. */
+function toJsonText(value: Json, path: string): string {
+  const left = subtractSize(MAX_TEXT_LENGTH, value, 0);
+  if (left === TOO_DEEP) throw new TemplateError(path, `the value is nested deeper than ${MAX_DEPTH} levels`);
   if (left < 0) failAtSize(path);
   return JSON.stringify(value);
 }
@@ -228,28 +235,28 @@ function failAtSize(path: string): never {
   throw new TemplateError(path, 'the rendered text is over 10 MiB');
 }
 
-/** What is left of `limit` after the JSON of `value`, escapes not counted; negative as soon as it is too small. */
-function remaining(limit: number, value: Json, depth: number): number {
+/** Subtracts the size of the JSON of `value` from `limit`, escapes not counted; stops as soon as that is negative. */
+function subtractSize(limit: number, value: Json, depth: number): number {
   if (typeof value === 'string') return limit - value.length - 2;
   if (typeof value !== 'object' || value === null) return limit - 1;
-  if (depth > DEPTH_LIMIT) return TOO_DEEP;
-  return Array.isArray(value) ? afterList(limit, value, depth) : afterObject(limit, value, depth);
+  if (depth > MAX_DEPTH) return TOO_DEEP;
+  return Array.isArray(value) ? subtractList(limit, value, depth) : subtractObject(limit, value, depth);
 }
 
-function afterList(limit: number, list: readonly Json[], depth: number): number {
+function subtractList(limit: number, list: readonly Json[], depth: number): number {
   let left = limit - 2;
   for (const member of list) {
     if (left < 0) break;
-    left = remaining(left - 1, member, depth + 1);
+    left = subtractSize(left - 1, member, depth + 1);
   }
   return left;
 }
 
-function afterObject(limit: number, object: { readonly [key: string]: Json }, depth: number): number {
+function subtractObject(limit: number, object: { readonly [key: string]: Json }, depth: number): number {
   let left = limit - 2;
   for (const [key, member] of Object.entries(object)) {
     if (left < 0) break;
-    left = remaining(left - key.length - 4, member, depth + 1);
+    left = subtractSize(left - key.length - 4, member, depth + 1);
   }
   return left;
 }

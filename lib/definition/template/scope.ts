@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '../../common/json.js';
 
-/** What templates see: the namespaces of rule 8, for one task or one item of it. */
-export interface Scope {
-  /** The output of a task; undefined when there is none (yet). */
+/** The values that the templates of one task or one item can read: the namespaces of rule 8. */
+export interface TemplateScope {
+  /** Returns the output of a task; undefined when it has none (yet). */
   output(taskId: string): Json | undefined;
-  /** `pipeline.inputs`: defaults and the run's own, merged (D5). */
+  /** `pipeline.inputs`: the defaults, overridden by the inputs of the run (D5). */
   readonly inputs: JsonObject;
   readonly params: JsonObject;
   readonly session: Record<string, Json>;
-  /** `pipeline.goal`, params applied (D28). */
+  /** `pipeline.goal`, with params rendered (D28). */
   readonly goal: string;
   /** The current item; undefined outside a fan-out (rule 7). */
   readonly item?: Json | undefined;

@@ -1,118 +1,116 @@
 import type { Cursor } from './cursor.js';
+import { ellipsize } from './expression.js';
 
-const USE_TRANSFORM = 'templates only point at values: compute with the transform tool';
-const ANY_KEY = 'names with other characters stand in brackets: ["any key"]';
+const USE_TRANSFORM = 'templates only reference values; compute with the transform tool';
+const ANY_KEY = 'write names with other characters in brackets: ["any key"]';
 const OPERATORS = '== != >= <= && || + - * / % > < = ! & ^ ~'.split(' ');
 const WORD_OPERATORS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'is', 'if', 'else']);
 
-/** Says why no path starts here. */
+/** Fails because no path starts here. */
 export function failAtStart(cursor: Cursor): never {
-  if (cursor.sees('}}')) {
+  if (cursor.startsWith('}}')) {
     return cursor.fail(
       'the template is empty',
       'write a path, such as {{task.output}}, or "\\{{" for plain braces',
     );
   }
-  if (cursor.ended) return failUnclosed(cursor);
-  if (cursor.sees('{')) return failAtBrace(cursor);
-  if (cursor.sees('"') || cursor.sees("'")) {
+  if (cursor.isAtEnd) return failUnclosed(cursor);
+  if (cursor.startsWith('{')) return failAtBrace(cursor);
+  if (cursor.startsWith('"') || cursor.startsWith("'")) {
     const start = cursor.at;
     cursor.takeQuoted();
     return failAtLiteral(cursor, start);
   }
-  if (cursor.sees('[')) return failAtLiteral(cursor, cursor.at);
-  if (cursor.sees('#')) return cursor.fail('there are no blocks and no comments in templates', USE_TRANSFORM);
-  if (cursor.sees('(')) return cursor.fail('there are no parentheses in templates', USE_TRANSFORM);
+  if (cursor.startsWith('[')) return failAtLiteral(cursor, cursor.at);
+  if (cursor.startsWith('#')) return cursor.fail('templates have no blocks and no comments', USE_TRANSFORM);
+  if (cursor.startsWith('(')) return cursor.fail('templates have no parentheses', USE_TRANSFORM);
   failAtOperator(cursor);
-  return cursor.fail(`a path starts with a name, not with "${shownAt(cursor)}"`);
+  return cursor.fail(`a path must start with a name, not with "${nextToken(cursor)}"`);
 }
 
-/** Says that the literal at `offset` stands where a path is needed. */
+/** Fails because the literal at `offset` is not a path. */
 export function failAtLiteral(cursor: Cursor, offset: number): never {
   return cursor.fail('a literal needs no template', 'write the value itself, without braces', offset);
 }
 
-/** Says why a template cannot go on as it does after its path or its fallback. */
+/** Fails because the text after the path or the fallback is invalid. */
 export function failAfterExpression(cursor: Cursor, hasFallback: boolean): never {
-  if (cursor.ended || cursor.sees('{{')) return failUnclosed(cursor);
-  if (cursor.sees('??')) return cursor.fail('a template has one "??" only, and a literal after it');
-  if (cursor.sees('}')) return failAtSingleBrace(cursor, hasFallback);
-  if (cursor.sees('(')) return cursor.fail('there are no calls in templates', USE_TRANSFORM);
-  if (cursor.sees('|') && !cursor.sees('||')) {
-    return cursor.fail('there are no filters in templates', USE_TRANSFORM);
+  if (cursor.isAtEnd || cursor.startsWith('{{')) return failUnclosed(cursor);
+  if (cursor.startsWith('??')) return cursor.fail('a template can have only one "??", followed by a literal');
+  if (cursor.startsWith('}')) return failAtSingleBrace(cursor, hasFallback);
+  if (cursor.startsWith('(')) return cursor.fail('templates have no function calls', USE_TRANSFORM);
+  if (cursor.startsWith('|') && !cursor.startsWith('||')) {
+    return cursor.fail('templates have no filters', USE_TRANSFORM);
   }
-  if (cursor.sees('?.') || cursor.sees('?[')) {
-    return cursor.fail('there is no "?." in templates', 'end with "?? null" for a value that may be missing');
+  if (cursor.startsWith('?.') || cursor.startsWith('?[')) {
+    return cursor.fail('templates have no "?."', 'end with "?? null" for a value that may be missing');
   }
-  if (cursor.sees('?')) return cursor.fail('there is no "? :" in templates', USE_TRANSFORM);
+  if (cursor.startsWith('?')) return cursor.fail('templates have no "? :"', USE_TRANSFORM);
   failAtOperator(cursor);
   return hasFallback
-    ? cursor.fail(`"${shownAt(cursor)}" is unexpected after the literal`)
-    : cursor.fail(`"${shownAt(cursor)}" is unexpected in a path`, ANY_KEY);
+    ? cursor.fail(`unexpected "${nextToken(cursor)}" after the literal`)
+    : cursor.fail(`unexpected "${nextToken(cursor)}" in a path`, ANY_KEY);
 }
 
-/** Says why no name follows the dot at `dot`. */
+/** Fails because no name follows the dot at `dot`. */
 export function failAtDot(cursor: Cursor, dot: number): never {
-  if (cursor.sees('*')) return failAtWildcard(cursor, dot);
+  if (cursor.startsWith('*')) return failAtWildcard(cursor, dot);
   return cursor.fail('a name is missing after "."', ANY_KEY, dot);
 }
 
-/** Says what is wrong inside the bracket that opened at `start`. */
+/** Fails because the content of the bracket that opened at `start` is invalid. */
 export function failAtBracket(cursor: Cursor, start: number): never {
-  if (cursor.ended || cursor.sees('}}') || cursor.sees('{{')) {
-    return cursor.fail('a bracket is never closed', 'close it with "]"', start);
+  if (cursor.isAtEnd || cursor.startsWith('}}') || cursor.startsWith('{{')) {
+    return cursor.fail('a bracket is not closed', 'close it with "]"', start);
   }
-  if (cursor.sees(']'))
+  if (cursor.startsWith(']'))
     return cursor.fail('a bracket is empty', 'write an index or a key: [0], ["any key"]', start);
-  if (cursor.sees('*') || cursor.sees(':')) return failAtWildcard(cursor, start);
+  if (cursor.startsWith('*') || cursor.startsWith(':')) return failAtWildcard(cursor, start);
   return cursor.fail(
-    'a bracket holds an index without leading zeros, or a key in quotes',
+    'a bracket must contain an index without leading zeros, or a quoted key',
     'write [0], [-1] or ["any key"]',
     start,
   );
 }
 
 function failAtWildcard(cursor: Cursor, offset: number): never {
-  return cursor.fail('there are no slices and no wildcards in templates', USE_TRANSFORM, offset);
+  return cursor.fail('templates have no slices and no wildcards', USE_TRANSFORM, offset);
 }
 
 function failAtBrace(cursor: Cursor): never {
   if (cursor.at > cursor.start + 2)
-    return cursor.fail('a template cannot hold braces', 'templates do not nest');
+    return cursor.fail('a template cannot contain braces', 'templates do not nest');
   return cursor.fail(
     'a third brace follows "{{"',
-    'templates do not nest; for a plain brace before one, put a space between: "{ {{…}} }"',
+    'templates do not nest; to write a plain brace before one, add a space: "{ {{…}} }"',
   );
 }
 
 function failAtSingleBrace(cursor: Cursor, hasFallback: boolean): never {
-  const hint = hasFallback ? 'an object literal closes with a brace of its own, before "}}"' : 'write "}}"';
-  return cursor.fail('a template closes with two braces', hint);
+  const hint = hasFallback ? 'an object literal closes with its own brace, before "}}"' : 'write "}}"';
+  return cursor.fail('a template must close with two braces', hint);
 }
 
 function failUnclosed(cursor: Cursor): never {
-  return cursor.fail(
-    'a template is never closed',
-    'close it with "}}", or write "\\{{" for two plain braces',
-    cursor.start,
-  );
+  return cursor.fail(UNCLOSED.message, UNCLOSED.hint, cursor.start);
 }
+
+export const UNCLOSED = {
+  message: 'a template is not closed',
+  hint: 'close it with "}}", or write "\\{{" for two plain braces',
+};
 
 /** Returns when there is no operator here. */
 function failAtOperator(cursor: Cursor): void {
-  const word = wordAt(cursor);
-  const operator = WORD_OPERATORS.has(word) ? word : OPERATORS.find((token) => cursor.sees(token));
+  const word = /^[a-z]{2,4}(?![\w$-])/.exec(cursor.text.slice(cursor.at, cursor.at + 5))?.[0] ?? '';
+  const operator = WORD_OPERATORS.has(word) ? word : OPERATORS.find((token) => cursor.startsWith(token));
   if (operator === undefined) return;
-  cursor.fail(`there are no operators such as "${operator}" in templates`, USE_TRANSFORM);
+  cursor.fail(`templates have no operators such as "${operator}"`, USE_TRANSFORM);
 }
 
-function wordAt(cursor: Cursor): string {
-  return /^[a-z]{2,4}(?![\w$-])/.exec(cursor.text.slice(cursor.at, cursor.at + 5))?.[0] ?? '';
-}
-
-/** The word or the character here, for a message. */
-function shownAt(cursor: Cursor): string {
+/** Returns the next word or character, for a message. */
+function nextToken(cursor: Cursor): string {
   const word = cursor.peekWord();
-  if (word !== '') return word.length > 40 ? `${word.slice(0, 40)}…` : word;
+  if (word !== '') return ellipsize(word, 40);
   return String.fromCodePoint(cursor.text.codePointAt(cursor.at) ?? 0);
 }

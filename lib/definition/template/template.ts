@@ -1,62 +1,59 @@
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Path } from '../problem.js';
-import type { Expression, TemplatePart, TemplateProblem } from './expression.js';
+import { type Expression, type TemplatePart, type TemplateProblem, ellipsize } from './expression.js';
 import { parseTemplate } from './parser.js';
 import {
-  BrokenRenderer,
+  FailingRenderer,
   ListRenderer,
   LiteralRenderer,
   ObjectRenderer,
   type Operand,
-  operandOf,
+  compileOperand,
   type Renderer,
   TextRenderer,
   ValueRenderer,
 } from './renderer.js';
-import type { Scope } from './scope.js';
-import { shortened } from './template-error.js';
+import type { TemplateScope } from './scope.js';
 
-export type { Scope } from './scope.js';
 export { TemplateError } from './template-error.js';
 
-/** An expression, and where in the compiled value it stands. */
-interface PlacedExpression {
+/** An expression and its path in the compiled value. */
+interface LocatedExpression {
   readonly expression: Expression;
   readonly path: Path;
 }
 
-export type PlacedProblem = TemplateProblem & { readonly path: Path };
+export type LocatedTemplateProblem = TemplateProblem & { readonly path: Path };
 
-/** The compiled form of any JSON value with templates in its strings: compiled once, rendered often (D15). */
+/** A compiled JSON value with templates in its strings: compiled once, rendered often (D15). */
 export interface Template {
   /** In the order of the value. */
-  readonly expressions: readonly PlacedExpression[];
+  readonly expressions: readonly LocatedExpression[];
   /**
-   * The value with every template replaced, frozen: new lists and objects where templates stood in them, parts
-   * without templates shared by all results, values of the scope given on as they are.
+   * Replaces every template and returns the frozen value. Creates only the lists and objects that contain templates;
+   * all results share the other parts. Values of the scope are not copied.
    *
-   * @throws TemplateError when a path leads nowhere (D13) or a text would be over 10 MiB.
+   * @throws TemplateError when a path leads nowhere (D13) or a text would be over 10 MiB
    */
-  render(scope: Scope): Json;
+  render(scope: TemplateScope): Json;
   /**
-   * The renderer for the items of one fan-out: what does not read `item` is evaluated at the first item, and
-   * never again (D15). Binding itself evaluates nothing and never throws.
+   * Returns the renderer for the items of one fan-out. It evaluates what does not read `item` once, at the first item
+   * (D15). Binding itself evaluates nothing and never throws.
    */
-  bind(scope: Scope): (item: Json, index: number) => Json;
+  bind(scope: TemplateScope): (item: Json, index: number) => Json;
 }
 
 /**
- * Compiles a value; it is copied, so that changing it later changes nothing here. A string that is no valid
- * template is a problem, and rendering throws.
+ * Compiles a copy of a value. A string that is not a valid template is reported as a problem, and rendering it throws.
  *
- * @param verbatim keys of the value whose lists and objects hold no templates
+ * @param verbatim keys of the value whose lists and objects contain no templates
  */
 export function compileTemplate(
   value: Json,
   verbatim?: ReadonlySet<string>,
 ): {
   readonly template: Template;
-  readonly problems: readonly PlacedProblem[];
+  readonly problems: readonly LocatedTemplateProblem[];
 } {
   const compiler = new TemplateCompiler({ verbatim });
   const root = compiler.compile(value);
@@ -64,40 +61,40 @@ export function compileTemplate(
 }
 
 class CompiledTemplate implements Template {
-  readonly expressions: readonly PlacedExpression[];
+  readonly expressions: readonly LocatedExpression[];
   readonly #root: Renderer;
 
-  constructor(root: Renderer, expressions: readonly PlacedExpression[]) {
+  constructor(root: Renderer, expressions: readonly LocatedExpression[]) {
     this.#root = root;
     this.expressions = expressions;
   }
 
-  render(scope: Scope): Json {
+  render(scope: TemplateScope): Json {
     return this.#root.render(scope, scope.item);
   }
 
-  bind(scope: Scope): (item: Json, index: number) => Json {
-    const root = this.#root.fix(scope);
+  bind(scope: TemplateScope): (item: Json, index: number) => Json {
+    const root = this.#root.bind(scope);
     return (item) => root.render(scope, item);
   }
 }
 
-type Place = (string | number)[];
+type MutablePath = (string | number)[];
 
-/** How deep the lists and objects of one value may nest. */
-const DEPTH_LIMIT = 500;
+/** Maximum nesting of lists and objects in one value. */
+const MAX_DEPTH = 500;
 
-/** Turns one value into renderers, and collects its expressions and problems on the way. */
+/** Compiles one value to renderers and collects its expressions and problems. */
 class TemplateCompiler {
-  readonly expressions: { readonly expression: Expression; readonly path: Place }[] = [];
-  readonly problems: (TemplateProblem & { readonly path: Place })[] = [];
-  readonly #place: Place = [];
+  readonly expressions: { readonly expression: Expression; readonly path: MutablePath }[] = [];
+  readonly problems: (TemplateProblem & { readonly path: MutablePath })[] = [];
+  readonly #path: MutablePath = [];
   readonly #verbatim: ReadonlySet<string> | undefined;
   readonly #isLiteral: boolean;
-  /** A YAML alias gives the same object twice, or one inside itself. */
-  readonly #known = new Map<object, LiteralRenderer | 'open'>();
+  /** A YAML alias puts the same object in several places, or into itself. */
+  readonly #seen = new Map<object, LiteralRenderer | 'open'>();
 
-  /** With `verbatim` the lists and objects at these keys of the value are literal, with `isLiteral` all of it is. */
+  /** With `verbatim`, the lists and objects at these keys are literal; with `isLiteral`, the whole value is. */
   constructor(
     options: { readonly verbatim?: ReadonlySet<string> | undefined; readonly isLiteral?: boolean } = {},
   ) {
@@ -108,26 +105,25 @@ class TemplateCompiler {
   compile(value: Json): Renderer {
     if (typeof value === 'string') return this.#compileText(value);
     if (typeof value !== 'object' || value === null) return new LiteralRenderer(value);
-    if (this.#place.length === DEPTH_LIMIT)
-      return this.#refuseValue(`nests deeper than ${DEPTH_LIMIT} levels`);
+    if (this.#path.length === MAX_DEPTH) return this.#failValue(`is nested deeper than ${MAX_DEPTH} levels`);
     return this.#compileContainer(value);
   }
 
   #compileContainer(value: Json[] | JsonObject): Renderer {
-    const known = this.#known.get(value);
-    if (known === 'open') return this.#refuseValue('holds itself');
-    if (known !== undefined) return known;
-    this.#known.set(value, 'open');
+    const seen = this.#seen.get(value);
+    if (seen === 'open') return this.#failValue('contains itself');
+    if (seen !== undefined) return seen;
+    this.#seen.set(value, 'open');
     const renderer = Array.isArray(value) ? this.#compileList(value) : this.#compileObject(value);
-    if (isLiteral(renderer)) this.#known.set(value, renderer);
-    else this.#known.delete(value);
+    if (isLiteral(renderer)) this.#seen.set(value, renderer);
+    else this.#seen.delete(value);
     return renderer;
   }
 
   #compileText(text: string): Renderer {
     const parsed = this.#isLiteral ? undefined : parseTemplate(text);
     if (parsed === undefined) return new LiteralRenderer(text);
-    if (!parsed.ok) return this.#refuse(text, parsed.problems);
+    if (!parsed.ok) return this.#fail(text, parsed.problems);
     const parts = parsed.parts.map((part) => this.#compilePart(part));
     const [first] = parts;
     if (parsed.whole && typeof first === 'object') return new ValueRenderer(first);
@@ -138,8 +134,8 @@ class TemplateCompiler {
 
   #compilePart(part: TemplatePart): string | Operand {
     if (typeof part === 'string') return part;
-    this.expressions.push({ expression: part, path: [...this.#place] });
-    return operandOf(part);
+    this.expressions.push({ expression: part, path: [...this.#path] });
+    return compileOperand(part);
   }
 
   #compileList(list: readonly Json[]): Renderer {
@@ -164,35 +160,35 @@ class TemplateCompiler {
   }
 
   #compileAt(key: string | number, value: Json): Renderer {
-    this.#place.push(key);
+    this.#path.push(key);
     const renderer = this.#isVerbatim(key, value) ? this.#compileLiterally(value) : this.compile(value);
-    this.#place.pop();
+    this.#path.pop();
     return renderer;
   }
 
   #isVerbatim(key: string | number, value: Json): boolean {
-    const { length } = this.#place;
+    const { length } = this.#path;
     return length === 1 && typeof value === 'object' && this.#verbatim?.has(String(key)) === true;
   }
 
-  /** On its own: an alias may give the same object elsewhere, where its templates count. */
+  /** Uses a compiler of its own, because an alias may put the same object where its templates count. */
   #compileLiterally(value: Json): Renderer {
     const literally = new TemplateCompiler({ isLiteral: true });
     const renderer = literally.compile(value);
     for (const problem of literally.problems) {
-      this.problems.push({ ...problem, path: [...this.#place, ...problem.path] });
+      this.problems.push({ ...problem, path: [...this.#path, ...problem.path] });
     }
     return renderer;
   }
 
-  #refuse(text: string, problems: readonly TemplateProblem[]): Renderer {
-    const path = [...this.#place];
+  #fail(text: string, problems: readonly TemplateProblem[]): Renderer {
+    const path = [...this.#path];
     for (const problem of problems) this.problems.push({ ...problem, path });
-    return new BrokenRenderer(shortened(text, 80), problems[0]?.message ?? 'it is no template');
+    return new FailingRenderer(ellipsize(text, 80), problems[0]?.message ?? 'it is not a valid template');
   }
 
-  #refuseValue(reason: string): Renderer {
-    return this.#refuse('…', [{ message: `the value ${reason}`, offset: 0 }]);
+  #failValue(reason: string): Renderer {
+    return this.#fail('…', [{ message: `the value ${reason}`, offset: 0 }]);
   }
 }
 

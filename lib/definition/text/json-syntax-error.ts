@@ -1,5 +1,5 @@
-/** Where a text stops being JSON, and what should stand there. */
-interface JsonFault {
+/** Where a text stops being JSON, and what was expected there. */
+interface JsonSyntaxError {
   readonly offset: number;
   readonly expected: string;
 }
@@ -17,16 +17,13 @@ const WORDS: Record<Expecting, string> = {
 };
 
 const SPACE = /[ \t\n\r]*/y;
-// oxlint-disable-next-line no-control-regex -- JSON strings may not hold control characters
+// oxlint-disable-next-line no-control-regex -- JSON strings cannot contain control characters
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)/y;
 
-/**
- * The first place where `text` is not JSON; undefined when it is.
- * `JSON.parse` alone does not say: its messages leave out the position as often as not.
- */
-export function faultOf(text: string): JsonFault | undefined {
+/** Finds the first syntax error in a JSON text; undefined when there is none. `JSON.parse` often omits the position. */
+export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
   const open: string[] = [];
   let expecting: Expecting = 'value';
   let offset = skip(SPACE, text, 0) ?? 0;
@@ -90,20 +87,20 @@ function to(expecting: Expecting, offset: number | undefined): Advance {
   return offset === undefined ? undefined : { offset, expecting };
 }
 
-/** The offset behind what `pattern` matches at `offset`. */
+/** Returns the offset after what `pattern` matches at `offset`. */
 function skip(pattern: RegExp, text: string, offset: number): number | undefined {
   pattern.lastIndex = offset;
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** In pieces: one pattern for a whole string would need as much stack as the string is long. */
+/** Matches a string in pieces: one pattern for all of it would need as much stack as the string is long. */
 function skipString(text: string, start: number): number | undefined {
   if (text[start] !== '"') return undefined;
   let offset = skip(PLAIN, text, start + 1) ?? start + 1;
   while (text[offset] === '\\') {
-    const behind = skip(ESCAPE, text, offset);
-    if (behind === undefined) return undefined;
-    offset = skip(PLAIN, text, behind) ?? behind;
+    const next = skip(ESCAPE, text, offset);
+    if (next === undefined) return undefined;
+    offset = skip(PLAIN, text, next) ?? next;
   }
   return text[offset] === '"' ? offset + 1 : undefined;
 }

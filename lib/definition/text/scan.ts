@@ -11,15 +11,15 @@ import {
   type Pair,
   type Scalar,
 } from 'yaml';
-import { messageOf } from '../../common/errors.js';
-import { type Path, pointerOf, type Position, type Problem, type ProblemCode } from '../problem.js';
-import { DEEPEST_NESTING, TOO_DEEP } from './guards.js';
+import { errorMessage } from '../../common/errors.js';
+import { type Path, toJsonPointer, type Position, type Problem, type ProblemCode } from '../problem.js';
+import { MAX_NESTING, TOO_DEEP_MESSAGE } from './limits.js';
 
 const PLAIN_TAGS: ReadonlySet<string> = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** What only the text knows: keys that stand twice, templates without quotes, values that JSON cannot hold (D7). */
+/** What only the text shows: duplicate keys, unquoted templates, values that JSON cannot hold (D7). */
 interface Scan {
   readonly problems: Problem[];
   readonly unquoted: Path[];
@@ -34,7 +34,7 @@ export function scanDocument(document: Document, positionAt: (offset: number) =>
 class Scanner implements Scan {
   readonly problems: Problem[] = [];
   readonly unquoted: Path[] = [];
-  /** Marks seen so far: an alias stands after the mark that it names. */
+  /** Anchors seen so far: an alias comes after its anchor. */
   readonly #anchors = new Set<string>();
   readonly #positionAt: (offset: number) => Position;
 
@@ -46,12 +46,12 @@ class Scanner implements Scan {
     if (isNode(node)) this.#visitTag(node, path);
     if (isScalar(node)) this.#visitScalar(node, path);
     else if (isAlias(node)) this.#visitAlias(node, path);
-    else if (path.length > DEEPEST_NESTING) {
-      this.#report({ code: 'too_deep', message: TOO_DEEP }, path, node);
+    else if (path.length > MAX_NESTING) {
+      this.#report({ code: 'too_deep', message: TOO_DEEP_MESSAGE }, path, node);
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) this.#within(path, index, item);
     } else if (isMap(node)) this.#visitMap(node.items, path);
-    // Last, so that nothing can hold itself.
+    // Last, so that no node can contain itself.
     if ((isScalar(node) || isCollection(node)) && node.anchor) this.#anchors.add(node.anchor);
   }
 
@@ -72,7 +72,7 @@ class Scanner implements Scan {
       if (seen.has(key)) {
         const code = 'duplicate_key';
         this.#report(
-          { code, message: `the key "${key}" stands twice`, hint: 'keep one of them' },
+          { code, message: `duplicate key "${key}"`, hint: 'keep one of them' },
           [...path, key],
           pair.key,
         );
@@ -85,7 +85,7 @@ class Scanner implements Scan {
   /** `x: {{a.output}}` without quotes: YAML reads a map whose key is a map. */
   #reportUnquoted(pair: Pair, path: readonly (string | number)[]): void {
     this.unquoted.push([...path]);
-    const message = 'this is a map to YAML, not a template';
+    const message = 'YAML reads this as a map, not as a template';
     this.#report(
       { code: 'unquoted_template', message, hint: 'put quotes around the template' },
       path,
@@ -96,7 +96,7 @@ class Scanner implements Scan {
   #visitTag(node: Node, path: Path): void {
     if (node.tag === undefined || PLAIN_TAGS.has(node.tag)) return;
     this.#report(
-      { code: 'syntax', message: `not YAML for a definition: the tag ${node.tag}`, hint: 'take it away' },
+      { code: 'syntax', message: `a definition cannot have the tag ${node.tag}`, hint: 'remove it' },
       path,
       node,
     );
@@ -106,20 +106,20 @@ class Scanner implements Scan {
     const { value } = node;
     if (typeof value !== 'number') return;
     if (!Number.isFinite(value)) {
-      this.#report({ code: 'invalid_value', message: `${value} is no number that JSON has` }, path, node);
+      this.#report({ code: 'invalid_value', message: `${value} is not a JSON number` }, path, node);
     } else if (
       Number.isInteger(value) &&
       !Number.isSafeInteger(value) &&
       /^[-+]?\d+$/.test(node.source ?? '')
     ) {
-      const message = `${node.source} has more digits than a number keeps; it would become ${value}`;
+      const message = `${node.source} has more digits than a number can hold; it would become ${value}`;
       this.#report({ code: 'invalid_value', message, hint: 'put quotes around it' }, path, node);
     }
   }
 
   #visitAlias(alias: Alias, path: readonly (string | number)[]): void {
     if (this.#anchors.has(alias.source)) return;
-    const message = `not YAML: nothing is marked "&${alias.source}"`;
+    const message = `not YAML: there is no anchor "&${alias.source}"`;
     this.#report({ code: 'syntax', message, hint: `quote "*${alias.source}" if it is text` }, path, alias);
   }
 
@@ -132,56 +132,56 @@ class Scanner implements Scan {
   #report(what: Pick<Problem, 'code' | 'message' | 'hint'>, path: Path, node: unknown): void {
     const range = (node as { readonly range?: readonly number[] | null } | null)?.range;
     const position = range ? this.#positionAt(range[0] ?? 0) : undefined;
-    this.problems.push({ ...what, path: pointerOf(path), severity: 'error', ...position });
+    this.problems.push({ ...what, path: toJsonPointer(path), severity: 'error', ...position });
   }
 }
 
 /**
- * What of a value, given as an object, is no definition whatever it says: too deep, holding itself, or holding what
- * JSON cannot. Everything behind it may then trust that walking the value ends. Never throws.
+ * Reports where an object is too deep, contains itself, or contains what JSON cannot hold. Code that runs after it may
+ * recurse into the value. Never throws.
  */
 export function scanValue(value: unknown): readonly Problem[] {
   const scanner = new ValueScanner();
   try {
     scanner.visit(value, []);
   } catch (thrown) {
-    scanner.report('invalid_value', `it cannot be read: ${messageOf(thrown)}`, []);
+    scanner.report('invalid_value', `it cannot be read: ${errorMessage(thrown)}`, []);
   }
   return scanner.problems;
 }
 
-const MOST_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 
 class ValueScanner {
   readonly problems: Problem[] = [];
-  /** Objects that were seen: one that stands in several places is looked at once. */
+  /** An object that is used in several places is scanned once. */
   readonly #seen = new WeakSet<object>();
   readonly #open = new WeakSet<object>();
 
   visit(value: unknown, path: (string | number)[]): void {
     if (typeof value === 'object' && value !== null) this.#visitObject(value, path);
     else if (typeof value === 'number' && !Number.isFinite(value)) {
-      this.report('invalid_value', `${value} is no number that JSON has`, path);
+      this.report('invalid_value', `${value} is not a JSON number`, path);
     } else if (['function', 'bigint', 'symbol'].includes(typeof value)) {
-      this.report('invalid_value', `a ${typeof value} is nothing that JSON can hold`, path);
+      this.report('invalid_value', `JSON cannot hold a ${typeof value}`, path);
     }
   }
 
   report(code: ProblemCode, message: string, path: Path): void {
-    if (this.problems.length === MOST_PROBLEMS) return;
-    this.problems.push({ code, message, path: pointerOf(path), severity: 'error' });
+    if (this.problems.length === MAX_PROBLEMS) return;
+    this.problems.push({ code, message, path: toJsonPointer(path), severity: 'error' });
   }
 
   #visitObject(value: object, path: (string | number)[]): void {
-    if (this.#open.has(value)) return this.report('too_deep', 'it holds itself', path);
-    if (path.length > DEEPEST_NESTING)
-      return this.report('too_deep', `it is nested deeper than ${DEEPEST_NESTING} levels`, path);
+    if (this.#open.has(value)) return this.report('too_deep', 'it contains itself', path);
+    if (path.length > MAX_NESTING)
+      return this.report('too_deep', `it is nested deeper than ${MAX_NESTING} levels`, path);
     if (this.#seen.has(value)) return;
     this.#seen.add(value);
     this.#open.add(value);
     if (Array.isArray(value)) for (const [index, item] of value.entries()) this.#within(path, index, item);
     else if (isPlain(value)) for (const [key, item] of Object.entries(value)) this.#within(path, key, item);
-    else this.report('invalid_value', 'only plain objects and lists can stand here', path);
+    else this.report('invalid_value', 'only plain objects and lists are allowed', path);
     this.#open.delete(value);
   }
 

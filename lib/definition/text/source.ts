@@ -9,69 +9,46 @@ import {
   type Node,
   parseDocument,
 } from 'yaml';
-import { messageOf } from '../../common/errors.js';
+import { errorMessage } from '../../common/errors.js';
 import type { Path, Position, Problem, ProblemCode } from '../problem.js';
+import { describeExpansion, findAliasTarget } from './aliases.js';
 import {
-  isNestedTooDeeply,
-  LONGEST_TEXT_BYTES,
-  MOST_ALIASES,
-  MOST_SHARED_BYTES,
-  MOST_UNFOLDED_BYTES,
-  namedBy,
-  TOO_DEEP,
-  unfoldingProblem,
-} from './guards.js';
+  isTooDeep,
+  MAX_ALIASES,
+  MAX_DEFINITION_BYTES,
+  MAX_EXPANSION_BYTES,
+  MAX_SHARED_BYTES,
+  TOO_DEEP_MESSAGE,
+} from './limits.js';
 import { scanDocument, scanValue } from './scan.js';
 import { syntaxHint } from './syntax-hint.js';
 
-/** A definition as it was given: its value, and where in the text each part of it stands. */
+/** A parsed definition: its value, and the position of each part in the text. */
 export interface Source {
   readonly value: unknown;
-  /** Found by reading already; the value behind them is not to be judged again. */
+  /** Found by parsing; the checks need not look at the values behind them again. */
   readonly problems: readonly Problem[];
-  /** Paths at which a template stands unquoted, so that YAML read a map. */
+  /** Paths of unquoted templates, which YAML reads as maps. */
   readonly unquoted: readonly Path[];
-  /** Undefined when the definition came as an object. `at` chooses between a key and what it holds. */
+  /** Returns undefined when the definition came as an object. `at` selects the key or its value. */
   positionOf(path: Path, at?: 'key' | 'value'): Position | undefined;
 }
 
-/** A definition that came as an object has no lines. */
-export function sourceOfValue(value: unknown): Source {
-  const problems = scanValue(value);
-  if (problems.length > 0) return unreadable(problems);
-  const unfolded = unfoldingProblem(value, MOST_SHARED_BYTES);
-  return unfolded === undefined ? { ...NOWHERE, value } : unreadable([problem('too_large', unfolded)]);
-}
-
-/**
- * A part of what was read, as a definition of its own; its problems are told with the whole.
- *
- * @param unquoted those of the part, from its own root
- */
-export function sourceWithin(whole: Source, base: Path, value: unknown, unquoted: readonly Path[]): Source {
-  return {
-    value,
-    problems: [],
-    unquoted,
-    positionOf: (path, at) => whole.positionOf([...base, ...path], at),
-  };
-}
-
-/** Reads YAML or JSON, which is YAML too (D3, D7). Reports whatever the text itself has wrong; never throws. */
+/** Parses YAML or JSON, which is a subset of YAML (D3, D7). Reports what is wrong with the text; never throws. */
 export function readSource(text: string): Source {
-  const refused = refusalOf(text);
-  if (refused !== undefined) return unreadable([refused]);
+  const rejected = rejectText(text);
+  if (rejected !== undefined) return failedSource([rejected]);
   const lines = new LineCounter();
   const document = parse(text, lines);
-  const problems = syntaxProblems(document, text, lines);
-  if (problems.length > 0) return unreadable(problems);
-  if (document.contents === null) return unreadable([problem('empty', EMPTY, EMPTY_HINT)]);
-  const scan = scanDocument(document, (offset) => positionAt(lines, offset));
-  if (scan.problems.some(({ code }) => code === 'syntax')) return unreadable(scan.problems);
-  const value = valueOf(document);
-  if (!value.ok) return unreadable([...scan.problems, problem('too_large', value.error)]);
-  const unfolded = unfoldingProblem(value.value, MOST_UNFOLDED_BYTES);
-  if (unfolded !== undefined) return unreadable([...scan.problems, problem('too_large', unfolded)]);
+  const problems = findSyntaxProblems(document, text, lines);
+  if (problems.length > 0) return failedSource(problems);
+  if (document.contents === null) return failedSource([problem('empty', EMPTY, EMPTY_HINT)]);
+  const scan = scanDocument(document, (offset) => toPosition(lines, offset));
+  if (scan.problems.some(({ code }) => code === 'syntax')) return failedSource(scan.problems);
+  const value = toValue(document);
+  if (!value.ok) return failedSource([...scan.problems, problem('too_large', value.error)]);
+  const expansion = describeExpansion(value.value, MAX_EXPANSION_BYTES);
+  if (expansion !== undefined) return failedSource([...scan.problems, problem('too_large', expansion)]);
   return {
     value: value.value,
     problems: scan.problems,
@@ -81,68 +58,61 @@ export function readSource(text: string): Source {
 }
 
 const EMPTY = 'the definition is empty';
-const EMPTY_HINT = 'start with "pipeline:", or let `wavetrain init` write one';
+const EMPTY_HINT = 'start with "pipeline:", or run `wavetrain init` to create one';
 
-/** Another version of YAML reads dates, sets and `yes` where everybody else reads text (D7). */
+/** Other versions of YAML read dates, sets and `yes` where this one reads text (D7). */
 const OTHER_VERSION = /^%YAML(?!\s+1\.2\s*$)/m;
 
-function refusalOf(text: string): Problem | undefined {
+/** Rejects a text before it is parsed. */
+function rejectText(text: string): Problem | undefined {
   if (text.trim() === '') return problem('empty', EMPTY, EMPTY_HINT);
-  if (Buffer.byteLength(text) > LONGEST_TEXT_BYTES) {
-    return problem('too_large', `the definition is longer than ${LONGEST_TEXT_BYTES / 2 ** 20} MiB`);
+  if (Buffer.byteLength(text) > MAX_DEFINITION_BYTES) {
+    return problem('too_large', `the definition is longer than ${MAX_DEFINITION_BYTES / 2 ** 20} MiB`);
   }
   if (OTHER_VERSION.test(text)) {
-    return problem(
-      'syntax',
-      'the text asks for another version of YAML than 1.2',
-      'take the line with %YAML away',
-    );
+    return problem('syntax', 'the text requires a version of YAML other than 1.2', 'remove the %YAML line');
   }
-  if (isNestedTooDeeply(text)) return problem('too_deep', TOO_DEEP);
+  if (isTooDeep(text)) return problem('too_deep', TOO_DEEP_MESSAGE);
   return undefined;
 }
 
 function parse(text: string, lineCounter: LineCounter): Document {
-  // Duplicate keys are looked for in `scanDocument`: the parser's own check is quadratic in the size of a map.
+  // `scanDocument` finds duplicate keys: the parser's own check is quadratic in the size of a map.
   return parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
 }
 
-function syntaxProblems(document: Document, text: string, lines: LineCounter): Problem[] {
+function findSyntaxProblems(document: Document, text: string, lines: LineCounter): Problem[] {
   const tags = document.warnings.filter(
     ({ code }) => code === 'TAG_RESOLVE_FAILED' || code === 'BAD_DIRECTIVE',
   );
-  // After the first mistake the parser is lost, and what it says further is mostly about that one.
+  // Reports only the first: the parser does not recover, and later errors mostly follow from it.
   return [...document.errors, ...tags].slice(0, 1).map(({ code, message, pos }) => {
-    const position = positionAt(lines, pos[0]);
+    const position = toPosition(lines, pos[0]);
     if (code === 'MULTIPLE_DOCS') {
-      return problem(
-        'several_documents',
-        'the text holds more than one YAML document',
-        'keep one per file',
-        position,
-      );
+      const multiple = 'the text contains more than one YAML document';
+      return problem('several_documents', multiple, 'keep one per file', position);
     }
     if (message.startsWith('Maximum call stack')) {
-      return problem('too_deep', TOO_DEEP, undefined, position);
+      return problem('too_deep', TOO_DEEP_MESSAGE, undefined, position);
     }
     return problem(
       'syntax',
-      `not YAML: ${decapitalised(message)}`,
-      syntaxHint({ code, message }, lineOf(text, lines, position), position.column),
+      `not YAML: ${decapitalize(message)}`,
+      syntaxHint({ code, message }, getLine(text, lines, position), position.column),
       position,
     );
   });
 }
 
-function lineOf(text: string, { lineStarts }: LineCounter, { line }: Position): string {
+function getLine(text: string, { lineStarts }: LineCounter, { line }: Position): string {
   return text.slice(lineStarts[line - 1] ?? 0, lineStarts[line] ?? text.length);
 }
 
-function valueOf(document: Document): { ok: true; value: unknown } | { ok: false; error: string } {
+function toValue(document: Document): { ok: true; value: unknown } | { ok: false; error: string } {
   try {
-    return { ok: true, value: document.toJS({ maxAliasCount: MOST_ALIASES }) };
+    return { ok: true, value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
-    return { ok: false, error: `its aliases cannot be expanded: ${decapitalised(messageOf(error))}` };
+    return { ok: false, error: `its aliases cannot be expanded: ${decapitalize(errorMessage(error))}` };
   }
 }
 
@@ -155,7 +125,7 @@ function locate(
   let node: unknown = document.contents;
   let found: Node | null = document.contents;
   for (const [depth, key] of path.entries()) {
-    if (isAlias(node)) node = namedBy(node, document);
+    if (isAlias(node)) node = findAliasTarget(node, document);
     if (isSeq(node)) node = node.items[Number(key)];
     else if (isMap(node)) {
       const pair = node.items.find(
@@ -167,25 +137,77 @@ function locate(
     } else break;
     found = node as Node;
   }
-  return found?.range ? positionAt(lines, found.range[0]) : undefined;
+  return found?.range ? toPosition(lines, found.range[0]) : undefined;
 }
 
-function positionAt(lines: LineCounter, offset: number): Position {
+function toPosition(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-function unreadable(problems: readonly Problem[]): Source {
-  return { ...NOWHERE, problems };
+function decapitalize(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1);
 }
 
-/** Nothing of it stands in a text. */
-const NOWHERE: Source = { value: undefined, problems: [], unquoted: [], positionOf: () => undefined };
+/** Wraps a definition that came as an object, so it has no lines. */
+export function sourceFromValue(value: unknown): Source {
+  const problems = scanValue(value);
+  if (problems.length > 0) return failedSource(problems);
+  const expansion = describeExpansion(value, MAX_SHARED_BYTES);
+  return expansion === undefined
+    ? { ...WITHOUT_TEXT, value }
+    : failedSource([problem('too_large', expansion)]);
+}
+
+const WITHOUT_TEXT: Source = {
+  value: undefined,
+  problems: [],
+  unquoted: [],
+  positionOf: () => undefined,
+};
+
+function failedSource(problems: readonly Problem[]): Source {
+  return { ...WITHOUT_TEXT, problems };
+}
 
 function problem(code: ProblemCode, message: string, hint?: string, position?: Position): Problem {
   return { code, message, path: '', severity: 'error', ...position, ...(hint === undefined ? {} : { hint }) };
 }
 
-function decapitalised(message: string): string {
-  return message.charAt(0).toLowerCase() + message.slice(1);
+/**
+ * Returns a definition within another one as a source of its own. Its parsing problems are reported with the whole.
+ *
+ * @param unquoted paths of unquoted templates, from the root of the nested definition
+ */
+export function nestedSource(whole: Source, base: Path, value: unknown, unquoted: readonly Path[]): Source {
+  return {
+    value,
+    problems: [],
+    unquoted,
+    positionOf: (path, at) => whole.positionOf([...base, ...path], at),
+  };
+}
+
+/**
+ * Groups the paths of unquoted templates by the list entry whose nested definition contains them, such as
+ * `tasks/0/inputs/pipeline`. Returns the paths of an entry, from the root of its nested definition.
+ *
+ * @param base leads to the definition that has the list
+ * @param list the field of the list, and the path from an entry to its nested definition
+ */
+export function groupUnquotedByEntry(
+  { unquoted }: Source,
+  base: Path,
+  { list, field }: { readonly list: string; readonly field: Path },
+): (index: number) => readonly Path[] {
+  const byEntry = new Map<string | number | undefined, Path[]>();
+  for (const path of unquoted) {
+    const [first, index, ...rest] = path.slice(base.length);
+    if (first !== list || field.some((key, depth) => rest[depth] !== key)) continue;
+    const nestedPath = rest.slice(field.length);
+    const paths = byEntry.get(index);
+    if (paths === undefined) byEntry.set(index, [nestedPath]);
+    else paths.push(nestedPath);
+  }
+  return (index) => byEntry.get(index) ?? [];
 }

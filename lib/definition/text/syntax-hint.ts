@@ -1,12 +1,12 @@
 import type { YAMLParseError } from 'yaml';
 
-const COLUMNS = 'check the indentation: keys that belong together begin in the same column';
+const COLUMNS = 'check the indentation: the keys of one map start in the same column';
 
 /**
- * What to do about a text that is no YAML, for the parser's words do not help.
+ * Suggests how to fix a YAML syntax error, because the parser's messages do not.
  *
- * @param line in which it found the mistake
- * @param column of the mistake, from 1
+ * @param line the line of the error
+ * @param column the column of the error, from 1
  */
 export function syntaxHint(
   error: Pick<YAMLParseError, 'code' | 'message'>,
@@ -14,30 +14,27 @@ export function syntaxHint(
   column: number,
 ): string | undefined {
   if (/[:-]\s+\{\{/.test(line)) return 'put quotes around the template';
-  if (error.code === 'TAB_AS_INDENT') return 'indent with blanks, not with tabs';
-  if (isOutOfColumn(error) || (isStray(error) && isBlank(line.slice(0, column - 1)))) return COLUMNS;
+  if (error.code === 'TAB_AS_INDENT') return 'indent with spaces, not with tabs';
+  if (isMisaligned(error) || (isUnexpectedScalar(error) && line.slice(0, column - 1).trim() === ''))
+    return COLUMNS;
   // `x: a: b`
   if (/:\s.*:(\s|$)/.test(line))
-    return 'put quotes around text that holds ": ", or write it as a block after "|"';
-  if (error.code === 'BLOCK_AS_IMPLICIT_KEY' || isDash(error, line)) return COLUMNS;
+    return 'put quotes around text that contains ": ", or write it as a block after "|"';
+  if (error.code === 'BLOCK_AS_IMPLICIT_KEY' || isListEntry(error, line)) return COLUMNS;
   if (error.code !== 'MULTILINE_IMPLICIT_KEY') return undefined;
-  return 'a key ends with ":", and begins in the column of its neighbours';
+  return 'a key ends with ":" and starts in the same column as the other keys of its map';
 }
 
-/** Braces and brackets that are not closed have the same code as keys in the wrong column. */
-function isOutOfColumn({ message }: Pick<YAMLParseError, 'message'>): boolean {
+/** Distinguishes keys in the wrong column from unclosed braces and brackets, which have the same code. */
+function isMisaligned({ message }: Pick<YAMLParseError, 'message'>): boolean {
   return message.startsWith('All mapping items') || message.startsWith('Sequence item without');
 }
 
-function isStray({ message }: Pick<YAMLParseError, 'message'>): boolean {
+function isUnexpectedScalar({ message }: Pick<YAMLParseError, 'message'>): boolean {
   return message.startsWith('Unexpected scalar at ');
 }
 
-/** An entry of a list where a key is wanted. */
-function isDash({ code }: Pick<YAMLParseError, 'code'>, line: string): boolean {
+/** A list entry where a key is expected. */
+function isListEntry({ code }: Pick<YAMLParseError, 'code'>, line: string): boolean {
   return code === 'MULTILINE_IMPLICIT_KEY' && /^\s*-\s/.test(line);
-}
-
-function isBlank(text: string): boolean {
-  return text.trim() === '';
 }

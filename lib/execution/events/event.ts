@@ -1,63 +1,63 @@
 import type { RunStatus } from '../../../machines/types.js';
 
-/** The kinds kept in a run's `events` list (Events, D29). */
+/** The kinds of events in a run's `events` list (Events, D29). */
 export type TaskEventKind = 'start' | 'finish' | 'fail';
 
-interface Stamp {
+interface EventStamp {
   readonly seq: number;
   /** ISO 8601, UTC, milliseconds (D27). */
   readonly time: string;
   readonly run_id: string;
 }
 
-/** Where it happened, when the run holds other runs. */
-interface Nested extends Stamp {
-  /** The sub-pipeline of the plan. */
+/** An event that may have happened in a sub-run or a nested run. */
+interface LocatedEvent extends EventStamp {
+  /** Id of the sub-pipeline. */
   readonly sub_pipeline?: string;
-  /** The tasks that ran the pipeline it happened in, the outermost first: `task`, or `task[item]`. */
+  /** The tasks whose nested runs contain the event, outermost first: `task`, or `task[item]`. */
   readonly within?: readonly string[];
 }
 
-/** What happened to a task. One `start` and one `finish` or `fail` per task, whatever its items and attempts. */
-export interface TaskEvent extends Nested {
+/** The start or the end of a task: one `start` and one `finish` or `fail`, whatever its items and attempts. */
+export interface TaskEvent extends LocatedEvent {
   readonly kind: TaskEventKind;
   readonly task_id: string;
   readonly tool: string;
   /** Index of the task's wave, from 0. */
   readonly wave: number;
-  /** Number of items, for a fan-out. */
+  /** Number of items; set for a fan-out. */
   readonly items?: number;
-  /** Attempts made, on finish and fail of a task that is no fan-out. */
+  /** Attempts made; set on finish and fail of a task that calls its tool once. */
   readonly attempt?: number;
   readonly duration_ms?: number;
   readonly error?: string;
-  /** The task was not run again: its output comes from an earlier run (D35). */
+  /** The task did not run: its output comes from an earlier run (D35). */
   readonly reused?: true;
 }
 
-/** The run has come to a status. */
-interface RunStatusEvent extends Stamp {
+/** The run has a new status. */
+interface RunStatusEvent extends EventStamp {
   readonly kind: 'run';
   readonly status: RunStatus;
   readonly error?: string;
 }
 
-/** A sub-pipeline of a plan has come to a status. */
-export interface SubPipelineEvent extends Stamp {
+/** A sub-pipeline of a plan has a new status. */
+export interface SubPipelineEvent extends EventStamp {
   readonly kind: 'sub_pipeline';
   readonly sub_pipeline: string;
   readonly status: RunStatus;
   readonly error?: string;
 }
 
-export interface WaveEvent extends Nested {
+export interface WaveEvent extends LocatedEvent {
   readonly kind: 'wave';
   readonly wave: number;
   readonly phase: 'start' | 'finish';
   readonly tasks: number;
 }
 
-export interface ItemEvent extends Nested {
+export interface ItemEvent extends LocatedEvent {
   readonly kind: 'item';
   readonly task_id: string;
   readonly item: number;
@@ -66,18 +66,18 @@ export interface ItemEvent extends Nested {
   readonly error?: string;
 }
 
-interface RetryEvent extends Nested {
+interface RetryEvent extends LocatedEvent {
   readonly kind: 'retry';
   readonly task_id: string;
   readonly item?: number;
   /** The attempt that failed, from 1. */
   readonly attempt: number;
-  /** Until the next attempt. */
+  /** Time until the next attempt. */
   readonly delay_ms: number;
   readonly error: string;
 }
 
-interface LogEvent extends Nested {
+interface LogEvent extends LocatedEvent {
   readonly kind: 'log';
   readonly task_id: string;
   readonly item?: number;
@@ -94,5 +94,5 @@ export type LiveEvent =
   | RetryEvent
   | LogEvent;
 
-/** Where an event of a nested run belongs: to a sub-pipeline of the plan, or to a run inside a task. */
-export type EventPlace = Pick<Nested, 'sub_pipeline' | 'within'>;
+/** Where an event happened: in a sub-pipeline of the plan, in a nested run inside a task, or in both. */
+export type EventLocation = Pick<LocatedEvent, 'sub_pipeline' | 'within'>;

@@ -1,20 +1,22 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
-import { messageOf } from '../../common/errors.js';
-import type { EventPlace, LiveEvent, TaskEvent } from './event.js';
+import { errorMessage } from '../../common/errors.js';
+import type { EventLocation, LiveEvent, TaskEvent } from './event.js';
 
-/** Events without what the journal adds. Distributes over the kinds, so that each keeps its own fields. */
+/** Distributes over the kinds of events, so that each keeps its own fields. */
 type Unstamped<E> = E extends unknown ? Omit<E, 'seq' | 'time' | 'run_id'> : never;
-export type Entry = Unstamped<LiveEvent>;
+
+/** An event without the fields that the journal adds. */
+export type JournalEntry = Unstamped<LiveEvent>;
 
 /**
- * What happened in a run, in order (Events, D29): numbers and stamps every event, keeps the task events when asked
- * to collect, and hands all to those who listen. When nobody wants to know, nothing is made.
+ * The events of a run, in order (Events, D29). Numbers and stamps every event, collects the task events if requested,
+ * and sends all events to its listeners. Creates nothing while nobody observes it.
  */
 export class Journal {
   readonly runId: string;
-  /** Where its run stands within another: nowhere. */
-  readonly place: EventPlace = {};
+  /** The location of this run within another run; empty for a submitted run. */
+  readonly location: EventLocation = {};
   readonly #clock: Clock;
   readonly #collected: TaskEvent[] | null;
   readonly #listeners = new Set<(event: LiveEvent) => void>();
@@ -28,37 +30,33 @@ export class Journal {
     this.#collected = collect ? [] : null;
   }
 
-  /** False: writing would be for nobody. */
-  get isRead(): boolean {
+  /** False when events are neither collected nor listened to, so that writing them is useless. */
+  get isObserved(): boolean {
     return this.#collected !== null || this.#listeners.size > 0;
   }
 
-  /** Start, finish and fail of every task so far; null unless collected. */
+  /** The start, finish and fail events so far; null unless collected. */
   get events(): readonly TaskEvent[] | null {
     return this.#collected;
   }
 
-  write(entry: Entry): void {
-    if (!this.isRead) return;
-    const stamp = { seq: ++this.#seq, time: this.#time(), run_id: this.runId };
+  /** Subscribes to all events from now on, and returns a function that unsubscribes. */
+  subscribe(listener: (event: LiveEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  write(entry: JournalEntry): void {
+    if (!this.isObserved) return;
+    const stamp = { seq: ++this.#seq, time: this.#readTime(), run_id: this.runId };
     // Spreading both into a new object takes fifty times as long.
     const event: LiveEvent = Object.assign(stamp, entry);
     if (isTaskEvent(event)) this.#collected?.push(event);
-    for (const listener of this.#listeners) this.#tell(listener, event);
+    for (const listener of this.#listeners) this.#notify(listener, event);
   }
 
-  /** A listener that throws is let go with a warning: a run must not depend on who watches it. */
-  #tell(listener: (event: LiveEvent) => void, event: LiveEvent): void {
-    try {
-      listener(event);
-    } catch (thrown) {
-      this.#listeners.delete(listener);
-      warnOfListener(`a listener of run ${this.runId}`, thrown);
-    }
-  }
-
-  /** Making the text costs more than the rest of an event, and many events share a millisecond. */
-  #time(): string {
+  /** Cached, because many events share a millisecond and formatting it costs more than the rest of an event. */
+  #readTime(): string {
     const nowMs = this.#clock.now();
     if (nowMs !== this.#timeMs) {
       this.#timeMs = nowMs;
@@ -67,57 +65,61 @@ export class Journal {
     return this.#timeText;
   }
 
-  /** Listens to all events from now on. */
-  listen(listener: (event: LiveEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** Removes a listener that throws, with a warning: a run must not depend on who observes it. */
+  #notify(listener: (event: LiveEvent) => void, event: LiveEvent): void {
+    try {
+      listener(event);
+    } catch (thrown) {
+      this.#listeners.delete(listener);
+      warnListenerRemoved(`a listener of run ${this.runId}`, thrown);
+    }
   }
 }
 
-/** Tells the host of somebody who threw while listening, and was let go for it. */
-export function warnOfListener(who: string, thrown: unknown): void {
-  process.emitWarning(`${who} threw and hears no more: ${messageOf(thrown)}`, 'WavetrainWarning');
+/** Emits a warning of the Node.js process about a listener that threw. */
+export function warnListenerRemoved(listener: string, thrown: unknown): void {
+  process.emitWarning(`${listener} threw and was removed: ${errorMessage(thrown)}`, 'WavetrainWarning');
 }
 
 function isTaskEvent(event: LiveEvent): event is TaskEvent {
   return event.kind === 'start' || event.kind === 'finish' || event.kind === 'fail';
 }
 
-/** The journal of a run within another: what is written to it stands in that of the outermost, with its place. */
-export class InnerJournal extends Journal {
-  /** Whole: through all runs around it. */
-  override readonly place: EventPlace;
+/** The journal of a run within another run. It writes to the outermost journal and adds its location. */
+export class NestedJournal extends Journal {
+  /** The whole path, through all outer runs. */
+  override readonly location: EventLocation;
   readonly #outermost: Journal;
 
-  constructor(outer: Journal, place: EventPlace, clock: Clock) {
+  constructor(outer: Journal, location: EventLocation, clock: Clock) {
     super(outer.runId, clock, false);
-    this.#outermost = outer instanceof InnerJournal ? outer.#outermost : outer;
-    const within = [...(outer.place.within ?? []), ...(place.within ?? [])];
-    this.place = { ...outer.place, ...place, ...(within.length > 0 && { within }) };
+    this.#outermost = outer instanceof NestedJournal ? outer.#outermost : outer;
+    const within = [...(outer.location.within ?? []), ...(location.within ?? [])];
+    this.location = { ...outer.location, ...location, ...(within.length > 0 && { within }) };
   }
 
-  override get isRead(): boolean {
-    return this.#outermost.isRead;
+  override get isObserved(): boolean {
+    return this.#outermost.isObserved;
   }
 
-  override write(entry: Entry): void {
-    if (entry.kind === 'run') this.#tellStatus(entry);
-    else this.#outermost.write(Object.assign({}, entry, this.place));
+  override write(entry: JournalEntry): void {
+    if (entry.kind === 'run') this.#writeStatus(entry);
+    else this.#outermost.write(Object.assign({}, entry, this.location));
   }
 
-  /** The end of a run within is not the end of the whole, and must not be taken for it: only a sub-pipeline's is told. */
-  #tellStatus(entry: Extract<Entry, { kind: 'run' }>): void {
-    const { sub_pipeline: subPipeline, within } = this.place;
+  /** Writes the status of a sub-pipeline only: the end of a nested run must not look like the end of the whole run. */
+  #writeStatus(entry: Extract<JournalEntry, { kind: 'run' }>): void {
+    const { sub_pipeline: subPipeline, within } = this.location;
     if (subPipeline === undefined || within !== undefined) return;
     this.#outermost.write({ ...entry, kind: 'sub_pipeline', sub_pipeline: subPipeline });
   }
 }
 
-/** What is told of a run itself: that it came to a status, that a wave began and settled. */
-export class RunNotes {
+/** Writes the events of a run itself: its statuses, and the start and finish of its waves. */
+export class LifecycleEvents {
   readonly #journal: Journal;
   readonly #waves: readonly (readonly string[])[];
-  #told: RunStatus | undefined;
+  #lastStatus: RunStatus | undefined;
   #openWave: number | undefined;
 
   constructor(journal: Journal, waves: readonly (readonly string[])[]) {
@@ -125,29 +127,29 @@ export class RunNotes {
     this.#waves = waves;
   }
 
-  /** Tells it, unless it was told before. */
-  status({ status, error }: { readonly status: RunStatus; readonly error: string | null }): void {
-    if (!this.#journal.isRead || status === this.#told) return;
-    this.#told = status;
+  /** Writes the status, unless it is the last one written. */
+  writeStatus({ status, error }: { readonly status: RunStatus; readonly error: string | null }): void {
+    if (!this.#journal.isObserved || status === this.#lastStatus) return;
+    this.#lastStatus = status;
     this.#journal.write({ kind: 'run', status, ...(error === null ? {} : { error }) });
   }
 
   beginWave(wave: number, run: { readonly status: RunStatus; readonly error: string | null }): void {
-    if (!this.#journal.isRead) return;
-    this.status(run);
+    if (!this.#journal.isObserved) return;
+    this.writeStatus(run);
     this.closeWave();
     this.#openWave = wave;
-    this.#write(wave, 'start');
+    this.#writeWave(wave, 'start');
   }
 
   closeWave(): void {
     if (this.#openWave === undefined) return;
     const wave = this.#openWave;
     this.#openWave = undefined;
-    this.#write(wave, 'finish');
+    this.#writeWave(wave, 'finish');
   }
 
-  #write(wave: number, phase: 'start' | 'finish'): void {
+  #writeWave(wave: number, phase: 'start' | 'finish'): void {
     this.#journal.write({ kind: 'wave', wave, phase, tasks: this.#waves[wave]?.length ?? 0 });
   }
 }

@@ -1,39 +1,40 @@
-import type { EventPlace } from '../events/event.js';
-import { warnOfListener } from '../events/journal.js';
+import type { EventLocation } from '../events/event.js';
+import { warnListenerRemoved } from '../events/journal.js';
 
-/** One attempt, for those who measure. */
-export interface AttemptFacts {
-  readonly run_id: string;
-  /** Where its run stands, when it is part of another. */
-  readonly place: EventPlace;
-  readonly task_id: string;
+/** One attempt, for traces and metrics. */
+export interface AttemptInfo {
+  readonly runId: string;
+  /** The location of its run within another run. */
+  readonly location: EventLocation;
+  readonly taskId: string;
   readonly tool: string;
-  /** Position in the fan-out, from 0; undefined for a task that is none. */
+  /** Position in the fan-out, from 0; undefined for a task that calls its tool once. */
   readonly item: number | undefined;
   /** From 1. */
   readonly attempt: number;
 }
 
 /**
- * Hears of every attempt as it begins, and answers what is to be told when it is over: with the error when it
- * failed. May be called very often; one that throws is let go with a warning.
+ * Called as every attempt begins; calls the returned function when it ends, with the error if it failed. Must be fast.
+ * An observer that throws is removed with a warning.
  */
-export type AttemptObserver = (attempt: AttemptFacts) => (error?: string) => void;
+export type AttemptObserver = (attempt: AttemptInfo) => (error?: string) => void;
 
-/** An observer that never throws: a run must not depend on who measures it. */
-export function guarded(observer: AttemptObserver): AttemptObserver {
-  let isHeard = true;
-  const guard = <T>(tell: () => T): T | undefined => {
+/** Wraps an observer so that it never throws: a run must not depend on who observes it. */
+export function guardObserver(observer: AttemptObserver): AttemptObserver {
+  let isRemoved = false;
+  const guard = <T>(call: () => T): T | undefined => {
+    if (isRemoved) return undefined;
     try {
-      return isHeard ? tell() : undefined;
+      return call();
     } catch (thrown) {
-      isHeard = false;
-      warnOfListener('the observer of attempts', thrown);
+      isRemoved = true;
+      warnListenerRemoved('the observer of attempts', thrown);
       return undefined;
     }
   };
   return (attempt) => {
-    const tellEnd = guard(() => observer(attempt));
-    return (error) => guard(() => tellEnd?.(error));
+    const onEnd = guard(() => observer(attempt));
+    return (error) => guard(() => onEnd?.(error));
   };
 }

@@ -1,27 +1,30 @@
 import { ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
+import { joinFirst } from '../../common/text.js';
 import type { ToolBlackboard, ToolContext } from '../../tools/tool.js';
-import { toOutput } from '../json-output.js';
+import { toJsonOutput } from '../json-output.js';
 import type { CallingAttempt, InvocationServices } from '../run-context.js';
-import type { Write } from '../session/given-values.js';
+import type { Write } from '../session/session-overrides.js';
 
 const NO_WRITES: readonly Write[] = [];
 
+/** Maximum number of declared stores in an error message. */
+const MAX_LISTED_STORES = 20;
+
 /**
- * One try of an invocation, and what surrounds the tool meanwhile. Its blackboard writes stay here until the
- * attempt has succeeded, so that a failed or repeated one writes nothing.
+ * One attempt of an invocation: the context that the tool receives. Blackboard writes stay here until the attempt has
+ * succeeded, so that a failed attempt writes nothing.
  */
 export class Attempt implements ToolContext, CallingAttempt {
   readonly run_id: string;
   readonly task_id: string;
   readonly item_index: number | null;
   readonly attempt: number;
-  /** Why it cannot succeed any more, whatever the tool makes of the error it was given. */
-  refusal: ToolError | undefined;
+  /** An error that fails the attempt even when the tool catches it. */
+  permanentError: ToolError | undefined;
   #writes: Write[] | undefined;
   #controller: AbortController | undefined;
-  /** What is to end with it. */
-  #ends: Set<() => void> | undefined;
+  #endListeners: Set<() => void> | undefined;
   #isOver = false;
   readonly #services: InvocationServices;
 
@@ -33,17 +36,17 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.attempt = attempt;
   }
 
-  // Made when a tool asks for it: most never do, and a controller costs more than the rest of an attempt.
+  // Created when first read: most tools never do, and a controller costs more than the rest of an attempt.
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     return this.#controller.signal;
   }
 
-  // Closures and not methods, so that a tool may take `{ log, blackboard }` apart.
+  // Closures instead of methods, so that a tool may destructure `{ log, blackboard }`.
   get blackboard(): ToolBlackboard {
     return {
-      get_all: () => this.#services.session.readAll(),
-      read_many: (keys) => this.#services.session.readMany(keys),
+      getAll: () => this.#services.session.readAll(),
+      readMany: (keys) => this.#services.session.readMany(keys),
       write: (key, value, append = false) => this.#write(key, value, append),
     };
   }
@@ -57,17 +60,17 @@ export class Attempt implements ToolContext, CallingAttempt {
   }
 
   get clock(): ToolContext['clock'] {
-    return this.#services.clock;
+    return this.#services.dependencies.clock;
   }
 
   get files(): ToolContext['files'] {
-    return this.#services.files;
+    return this.#services.dependencies.files;
   }
 
-  get run_pipeline(): ToolContext['run_pipeline'] {
+  get runPipeline(): ToolContext['runPipeline'] {
     return (call) => {
-      const outcome = this.#services.runPipeline(call, this);
-      // A tool that does not wait for it must not end the process; one that waits is told all the same.
+      const outcome = this.#services.nestedRuns.run(call, this);
+      // A tool that does not await the outcome must not end the process; one that awaits it still gets the rejection.
       outcome.catch(() => undefined);
       return outcome;
     };
@@ -77,64 +80,66 @@ export class Attempt implements ToolContext, CallingAttempt {
     return this.#isOver;
   }
 
-  whenOver(end: () => void): () => void {
-    this.#ends ??= new Set();
-    this.#ends.add(end);
-    return () => this.#ends?.delete(end);
+  onEnd(listener: () => void): () => void {
+    this.#endListeners ??= new Set();
+    this.#endListeners.add(listener);
+    return () => this.#endListeners?.delete(listener);
   }
 
-  take(writes: readonly Write[]): void {
+  addWrites(writes: readonly Write[]): void {
     if (this.#isOver || writes.length === 0) return;
     this.#writes = [...(this.#writes ?? []), ...writes];
   }
 
-  /** What its writes take in memory beside its output, which `store` writes as it is. */
-  weightBeside(output: Json): number {
+  /** Sums the memory of the writes, except of a value that is the output itself, as the tool `store` returns it. */
+  measureWrites(output: Json): number {
     let sum = 0;
-    for (const { value, weight } of this.#writes ?? NO_WRITES) if (value !== output) sum += weight;
+    for (const { value, sizeBytes } of this.#writes ?? NO_WRITES) if (value !== output) sum += sizeBytes;
     return sum;
   }
 
-  /** Ends the attempt and gives what it wrote; what it writes from now on is dropped, and its log says so. */
+  /** Ends the attempt and returns its writes. Later writes are dropped with a log message. */
   close(): readonly Write[] {
     this.#isOver = true;
-    for (const end of this.#ends ?? []) end();
-    this.#ends = undefined;
+    for (const listener of this.#endListeners ?? []) listener();
+    this.#endListeners = undefined;
     return this.#writes ?? NO_WRITES;
   }
 
-  #write(key: string, value: unknown, append: boolean): void {
-    if (this.#isOver) return this.#log(`"${key}" was written after the attempt was over, and dropped`);
-    this.#refuseUndeclared(key);
-    const json = toOutput(value, { limitBytes: this.#services.outputLimitBytes, artifactPath: () => key });
-    if (json.ok && json.artifacts.length > 0) {
-      throw new ToolError(`"${key}" was not written: the blackboard holds no bytes`, { retryable: false });
-    }
-    if (!json.ok) throw new ToolError(`"${key}" was not written: ${json.error}`, { retryable: false });
-    this.#writes ??= [];
-    this.#writes.push({ key, value: json.value, append, weight: json.weight });
+  /** Aborts the signal, whether the tool has read it already or reads it later. */
+  abort(reason: unknown): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
   }
 
-  /** A sub-pipeline writes what its plan says, and nothing else (D46). */
-  #refuseUndeclared(key: string): void {
-    const { stores } = this.#services;
+  #write(key: string, value: unknown, append: boolean): void {
+    if (this.#isOver) return this.#log(`dropped the write to "${key}": the attempt is over`);
+    this.#assertDeclared(key);
+    const output = toJsonOutput(value, {
+      limitBytes: this.#services.dependencies.outputLimitBytes,
+      artifactPath: () => key,
+    });
+    if (output.ok && output.artifacts.length > 0) {
+      throw ToolError.nonRetryable(`"${key}" was not written: the blackboard cannot hold bytes`);
+    }
+    if (!output.ok) throw ToolError.nonRetryable(`"${key}" was not written: ${output.error}`);
+    this.#writes ??= [];
+    this.#writes.push({ key, value: output.value, append, sizeBytes: output.sizeBytes });
+  }
+
+  /** Rejects a key that the plan does not declare among the sub-pipeline's stores (D46). */
+  #assertDeclared(key: string): void {
+    const stores = this.#services.parent?.stores;
     if (stores === undefined || stores.keys.has(key)) return;
-    const among = stores.keys.size === 0 ? 'none' : [...stores.keys].slice(0, 20).join(', ');
-    this.refusal ??= new ToolError(
-      `"${key}" was not written: sub-pipeline "${stores.subPipeline}" may not store it; its stores are ${among}`,
-      { retryable: false },
+    const declared = stores.keys.size === 0 ? 'none' : joinFirst([...stores.keys], MAX_LISTED_STORES);
+    this.permanentError ??= ToolError.nonRetryable(
+      `"${key}" was not written: sub-pipeline "${stores.subPipeline}" may not store it; its stores are ${declared}`,
     );
-    throw this.refusal;
+    throw this.permanentError;
   }
 
   #log(message: string): void {
     const item = this.item_index === null ? {} : { item: this.item_index };
     this.#services.journal.write({ kind: 'log', task_id: this.task_id, ...item, message });
-  }
-
-  /** Tells a tool to stop, whether it listens already or asks for the signal only later. */
-  stop(reason: unknown): void {
-    this.#controller ??= new AbortController();
-    this.#controller.abort(reason);
   }
 }

@@ -1,93 +1,85 @@
-import { type Problem, sentence } from '../../definition/problem.js';
 import { ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
-import { LONGEST_CALLED_DEFINITION } from '../../common/limits.js';
-import type { Check, CheckAnother, GivenDefinition, Pipeline } from '../../pipelines/pipeline.js';
-import { decodeText } from '../../tools/documents/format.js';
-import type { PipelineCall } from '../../tools/pipeline-call.js';
-import type { FileAccess } from '../../tools/tool.js';
-import { inTurn } from '../event-loop-budget.js';
+import { MAX_CALLED_DEFINITION_LENGTH } from '../../common/limits.js';
+import { formatFirst } from '../../common/text.js';
+import { formatProblem } from '../../definition/problem.js';
+import type { CheckNestedPipeline, CheckResult, Pipeline } from '../../pipelines/pipeline.js';
+import { decodeText } from '../../tools/files/regular-file.js';
+import type { FileAccess, PipelineCall } from '../../tools/tool.js';
+import { runInBudget } from '../event-loop-budget.js';
 
-/** Checks that are kept: a fan-out calls the same pipeline for every item. */
-const MOST_KEPT = 16;
+/** Maximum number of cached checks: a fan-out calls the same pipeline for every item. */
+const MAX_CACHED_CHECKS = 16;
 
-/** Problems that are told; the rest is counted. */
-const TOLD = 3;
+/** Maximum number of problems in an error message. */
+const MAX_LISTED_PROBLEMS = 3;
 
-/** The pipelines that tasks of one submitted run call, however deep: read inside the allowed folders (D51), checked by the one validator (D8). */
+/**
+ * Loads the pipelines that the tasks of one submitted run call, at every depth: reads them inside the allowed folders
+ * (D51) and checks them with the one validator (D8).
+ */
 export class CalledPipelines {
   readonly #files: FileAccess;
-  readonly #check: CheckAnother;
-  /** Reads that are under way, so that items which call one file together open it once. */
-  readonly #reading = new Map<string, Promise<string>>();
-  readonly #kept = new Map<Json, { readonly inputs: string; readonly check: Check }>();
+  readonly #check: CheckNestedPipeline;
+  /** Pending reads by file, so that items which call the same file together read it once. */
+  readonly #pendingReads = new Map<string, Promise<string>>();
+  readonly #checks = new Map<Json, { readonly inputKeys: string; readonly check: CheckResult }>();
 
-  constructor(files: FileAccess, check: CheckAnother) {
+  constructor(files: FileAccess, check: CheckNestedPipeline) {
     this.#files = files;
     this.#check = check;
   }
 
-  /** Rejects with a ToolError that no retry will mend. */
-  async of({ file, pipeline, inputs = {} }: PipelineCall): Promise<Pipeline> {
+  /** Rejects with a non-retryable ToolError when the pipeline cannot be read or is not valid. */
+  async load({ file, pipeline, inputs = {} }: PipelineCall): Promise<Pipeline> {
     const definition = typeof file === 'string' ? await this.#read(file) : (pipeline ?? null);
-    const what = typeof file === 'string' ? `"${file}"` : 'the pipeline';
-    if (typeof definition === 'string') refuseLong(definition.length, what);
-    const keys = Object.keys(inputs);
-    const check = this.#keptCheck(definition, keys) ?? (await inTurn(() => this.#checked(definition, keys)));
+    const name = typeof file === 'string' ? `"${file}"` : 'the pipeline';
+    if (typeof definition === 'string') assertLength(definition.length, name);
+    // Of the inputs only the keys matter, and of the session not even these: a missing key is only a warning (D9).
+    const inputKeys = JSON.stringify(Object.keys(inputs).toSorted());
+    const check =
+      this.#findCheck(definition, inputKeys) ??
+      (await runInBudget(() => this.#checkDefinition(definition, inputKeys, inputs)));
     if (check.ok) return check.pipeline;
-    throw final(`${what} is not valid: ${told(check.problems)}`);
+    const errors = check.problems.filter(({ severity }) => severity === 'error');
+    const listed = formatFirst(errors, MAX_LISTED_PROBLEMS, formatProblem).join('; ');
+    throw ToolError.nonRetryable(`${name} is not valid: ${listed}`);
   }
 
   #read(file: string): Promise<string> {
-    const underWay = this.#reading.get(file);
-    if (underWay !== undefined) return underWay;
-    const reading = this.#files
+    const pending = this.#pendingReads.get(file);
+    if (pending !== undefined) return pending;
+    const read = this.#files
       .read(file)
       .then(({ bytes }) => decodeText(bytes, file))
-      .finally(() => this.#reading.delete(file));
-    this.#reading.set(file, reading);
-    return reading;
+      .finally(() => this.#pendingReads.delete(file));
+    this.#pendingReads.set(file, read);
+    return read;
   }
 
-  #keptCheck(definition: Json, inputKeys: readonly string[]): Check | undefined {
-    const kept = this.#kept.get(definition);
-    return kept?.inputs === JSON.stringify(inputKeys.toSorted()) ? kept.check : undefined;
+  #findCheck(definition: Json, inputKeys: string): CheckResult | undefined {
+    const cached = this.#checks.get(definition);
+    return cached?.inputKeys === inputKeys ? cached.check : undefined;
   }
 
-  /** Of the inputs only the keys matter, and of the session not even these: a missing key is only a warning (D9). */
-  #checked(definition: Json, inputKeys: readonly string[]): Check {
-    const inputs = JSON.stringify(inputKeys.toSorted());
-    // Another item may have had it checked while this one waited for its turn.
-    const kept = this.#keptCheck(definition, inputKeys);
-    if (kept !== undefined) return kept;
-    const given: GivenDefinition =
-      typeof definition === 'string' ? { text: definition } : { value: definition };
-    const check = this.#check(given, { inputs: Object.fromEntries(inputKeys.map((key) => [key, null])) });
-    if (typeof definition === 'string' || Object.isFrozen(definition))
-      this.#keep(definition, { inputs, check });
+  #checkDefinition(definition: Json, inputKeys: string, inputs: object): CheckResult {
+    // Another item may have checked it while this one was deferred.
+    const cached = this.#findCheck(definition, inputKeys);
+    if (cached !== undefined) return cached;
+    const check = this.#check(typeof definition === 'string' ? { text: definition } : { value: definition }, {
+      inputs: Object.fromEntries(Object.keys(inputs).map((key) => [key, null])),
+    });
+    if (typeof definition === 'string' || Object.isFrozen(definition)) {
+      this.#checks.set(definition, { inputKeys, check });
+      const [oldest] = this.#checks.keys();
+      if (this.#checks.size > MAX_CACHED_CHECKS && oldest !== undefined) this.#checks.delete(oldest);
+    }
     return check;
   }
-
-  #keep(definition: Json, checked: { readonly inputs: string; readonly check: Check }): void {
-    this.#kept.set(definition, checked);
-    if (this.#kept.size <= MOST_KEPT) return;
-    const [oldest] = this.#kept.keys();
-    if (oldest !== undefined) this.#kept.delete(oldest);
-  }
 }
 
-function refuseLong(length: number, what: string): void {
-  if (length <= LONGEST_CALLED_DEFINITION) return;
-  const [found, limit] = [Math.ceil(length / 1024), LONGEST_CALLED_DEFINITION / 1024];
-  throw final(`${what} has ${found} KiB, and a pipeline that a task runs may have ${limit} KiB`);
-}
-
-function told(problems: readonly Problem[]): string {
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const more = errors.length > TOLD ? [`and ${errors.length - TOLD} more`] : [];
-  return [...errors.slice(0, TOLD).map(sentence), ...more].join('; ');
-}
-
-function final(message: string): ToolError {
-  return new ToolError(message, { retryable: false });
+function assertLength(length: number, name: string): void {
+  if (length <= MAX_CALLED_DEFINITION_LENGTH) return;
+  const [size, limit] = [Math.ceil(length / 1024), MAX_CALLED_DEFINITION_LENGTH / 1024];
+  throw ToolError.nonRetryable(`${name} has ${size} KiB; a pipeline that a task runs may have ${limit} KiB`);
 }

@@ -1,72 +1,66 @@
 import type { RunStatus } from '../../../machines/types.js';
-import { type TaskFailure, ToolError, whoFailed } from '../../common/errors.js';
+import { describeFailedTask, type TaskFailure, ToolError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
-import { MOST_NESTED_PIPELINES } from '../../common/limits.js';
+import { MAX_NESTING_DEPTH } from '../../common/limits.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
-import { assertCall, type PipelineCall, type PipelineOutcome } from '../../tools/pipeline-call.js';
-import { inTurn } from '../event-loop-budget.js';
-import { InnerJournal } from '../events/journal.js';
-import type { PreparedRun } from '../prepare/prepared-run.js';
-import type { ArtifactFolder, CallingAttempt, InvocationServices, RunSetting } from '../run-context.js';
-import type { Write } from '../session/given-values.js';
+import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
+import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
+import { runInBudget } from '../event-loop-budget.js';
+import { NestedJournal } from '../events/journal.js';
+import type { PreparedRun } from '../prepare/prepare-run.js';
+import type { CallingAttempt, InvocationServices, ParentRunContext } from '../run-context.js';
+import type { Write } from '../session/session-overrides.js';
 import { CalledPipelines } from './called-pipelines.js';
-import { NestedBudget } from './nested-budget.js';
-import { prepareNested } from './prepare-nested.js';
+import { NestedRunBudget, NestedRunLimiter } from './nested-run-limiter.js';
+import { prepareNestedRun } from './prepare-nested-run.js';
 
-/** A run inside a task, as far as the run around it has to do with it. */
+const CANCELLED = 'the pipeline was cancelled';
+
+/** The part of a nested run that the calling run uses. */
 interface NestedRun {
   readonly status: RunStatus;
   readonly failures: readonly TaskFailure[];
   readonly error: string | null;
   readonly result: PipelineOutcome | null;
-  /** What it stored, in order. */
+  /** What its tasks stored, in order. */
   readonly writes: readonly Write[];
   readonly settled: Promise<void>;
   begin(): Promise<void>;
   cancel(force: boolean): void;
 }
 
-/** Makes one. */
-export type MakeNested = (prepared: PreparedRun, setting: RunSetting) => NestedRun;
-
-const CANCELLED = 'the pipeline was cancelled';
+export type CreateNestedRun = (prepared: PreparedRun, parent: ParentRunContext) => NestedRun;
 
 /**
- * The runs inside the tasks of one run (D49). Each has a blackboard of its own, under everything that the calling
- * run sees; what it stores is handed to the attempt that called it. None outlives that attempt.
+ * The nested runs of one run: pipelines that its tasks run (D49). Each has its own blackboard, below the values that
+ * the calling run sees; what it stores goes to the attempt that called it. No nested run outlives that attempt.
  */
 export class NestedRuns {
   readonly #services: InvocationServices;
   readonly #caller: PreparedRun;
-  readonly #artifacts: ArtifactFolder;
-  readonly #make: MakeNested;
+  readonly #createRun: CreateNestedRun;
+  readonly #limiter: NestedRunLimiter;
   readonly #pipelines: CalledPipelines;
-  readonly #living = new Set<NestedRun>();
+  readonly #pipelinePath: readonly string[];
+  readonly #active = new Set<NestedRun>();
   #isCancelled = false;
   #count = 0;
 
-  /** @param artifacts of the calling run; those of its runs are made below */
-  constructor(
-    services: InvocationServices,
-    caller: PreparedRun,
-    artifacts: ArtifactFolder,
-    make: MakeNested,
-  ) {
+  constructor(services: InvocationServices, caller: PreparedRun, createRun: CreateNestedRun) {
+    const { parent, budget, dependencies } = services;
     this.#services = services;
     this.#caller = caller;
-    this.#artifacts = artifacts;
-    this.#make = make;
-    const { budget, files } = services;
+    this.#createRun = createRun;
+    this.#limiter = parent?.nestedRunLimiter ?? new NestedRunLimiter(budget, dependencies.maxNestedPipelines);
     this.#pipelines =
-      budget instanceof NestedBudget
-        ? budget.pipelines
-        : new CalledPipelines(files, caller.pipeline.checkAnother);
+      parent?.calledPipelines ?? new CalledPipelines(dependencies.files, caller.pipeline.checkNestedPipeline);
+    this.#pipelinePath = parent?.pipelinePath ?? [caller.pipeline.definition.id];
   }
 
-  /** Rejects with a ToolError when it cannot be run, fails or is cancelled. */
+  /** Runs a pipeline for an attempt. Rejects with a ToolError when it cannot run, fails or is cancelled. */
   async run(call: PipelineCall, attempt: CallingAttempt): Promise<PipelineOutcome> {
-    assertCall(call);
-    const budget = new NestedBudget(this.#services.budget, this.#pipelines);
+    assertPipelineCall(call);
+    const budget = new NestedRunBudget(this.#services.budget, this.#limiter);
     try {
       return await this.#runWithin(budget, call, attempt);
     } finally {
@@ -74,99 +68,91 @@ export class NestedRuns {
     }
   }
 
-  /** No run begins any more; those at work end when their wave has settled (rule 12). */
+  /** Lets no run begin; active runs end when their wave has settled (rule 12). */
   cancel(): void {
     this.#isCancelled = true;
-    for (const run of this.#living) run.cancel(false);
+    for (const run of this.#active) run.cancel(false);
   }
 
   async #runWithin(
-    budget: NestedBudget,
+    budget: NestedRunBudget,
     call: PipelineCall,
     attempt: CallingAttempt,
   ): Promise<PipelineOutcome> {
-    const pipeline = await this.#pipelines.of(call);
-    const way = [...this.#services.way, call.file ?? pipeline.definition.id];
-    refuseDepth(way);
-    const seen = await this.#seenBy(pipeline);
-    let goesNoBetter = false;
-    const onFinal = (): void => {
-      goesNoBetter = true;
+    const pipeline = await this.#pipelines.load(call);
+    const pipelinePath = [...this.#pipelinePath, call.file ?? pipeline.definition.id];
+    assertDepth(pipelinePath);
+    const session = await this.#readSession(pipeline);
+    let isRetryable = true;
+    const onPermanentFailure = (): void => {
+      isRetryable = false;
     };
-    const run = await inTurn(() => {
-      this.#refuseLate(attempt);
-      const { prepared, givenBytes } = prepareNested(
-        pipeline,
-        call,
-        seen,
-        this.#caller,
-        this.#services.clock,
-      );
-      budget.admit(pipeline, givenBytes);
-      return this.#begun(this.#make(prepared, this.#settingOf(attempt, { budget, way, onFinal })));
+    const run = await runInBudget(() => {
+      this.#assertCanBegin(attempt);
+      const { clock } = this.#services.dependencies;
+      const { prepared, inputBytes } = prepareNestedRun(pipeline, call, session, this.#caller, clock);
+      budget.reserveFor(pipeline, inputBytes);
+      const context = this.#createContext(attempt, { budget, pipelinePath, onPermanentFailure });
+      const created = this.#createRun(prepared, context);
+      this.#active.add(created);
+      void created.begin();
+      return created;
     });
-    const release = attempt.whenOver(() => run.cancel(true));
+    const stopListening = attempt.onEnd(() => run.cancel(true));
     await run.settled;
-    this.#living.delete(run);
-    release();
-    if (run.result === null) throw failureOf(run, pipeline, !goesNoBetter);
-    attempt.take(run.writes);
+    this.#active.delete(run);
+    stopListening();
+    if (run.result === null) throw toToolError(run, pipeline, isRetryable);
+    attempt.addWrites(run.writes);
     return run.result;
   }
 
-  #begun(run: NestedRun): NestedRun {
-    this.#living.add(run);
-    void run.begin();
-    return run;
-  }
-
-  #refuseLate(attempt: CallingAttempt): void {
-    if (this.#isCancelled) throw final(CANCELLED);
-    if (attempt.isOver) throw final('the attempt is over: no pipeline is run for it any more');
-  }
-
-  /** What the tasks of the calling run see, or those keys of it that the pipeline `reads` (D3). */
-  async #seenBy({ definition: { reads }, contract }: Pipeline): Promise<JsonObject> {
+  /** Reads the session values that the tasks of the calling run see, or those that the pipeline `reads` (D3). */
+  async #readSession({ definition: { reads }, contract }: Pipeline): Promise<JsonObject> {
     const { session } = this.#services;
     if (reads !== undefined) return session.readMany(reads);
     if (contract.readsUnknownKey) return session.readAll();
-    // The items of a fan-out would copy it again and again.
-    const wanted = [...contract.reads.keys()];
-    const seen = await session.readMany(wanted);
-    return wanted.every((key) => Object.hasOwn(seen, key)) ? seen : session.readAll();
+    // Each item of a fan-out would copy the whole session, so read only the keys that templates use.
+    const keys = [...contract.reads.keys()];
+    const values = await session.readMany(keys);
+    return keys.every((key) => Object.hasOwn(values, key)) ? values : session.readAll();
   }
 
-  #settingOf(
+  #assertCanBegin(attempt: CallingAttempt): void {
+    if (this.#isCancelled) throw ToolError.nonRetryable(CANCELLED);
+    if (attempt.isOver) throw ToolError.nonRetryable('the attempt has ended; it cannot run another pipeline');
+  }
+
+  #createContext(
     { task_id: taskId, item_index: item }: CallingAttempt,
-    own: Pick<RunSetting, 'budget' | 'way' | 'onFinal'>,
-  ): RunSetting {
-    const { journal, clock, stores } = this.#services;
+    own: Pick<ParentRunContext, 'budget' | 'pipelinePath' | 'onPermanentFailure'>,
+  ): ParentRunContext {
+    const { journal, dependencies, artifacts, parent } = this.#services;
     const within = [item === null ? taskId : `${taskId}[${item}]`];
     return {
       ...own,
       actor: undefined,
-      journal: new InnerJournal(journal, { within }, clock),
-      artifacts: this.#artifacts.within(`${taskId}-run-${++this.#count}`),
+      journal: new NestedJournal(journal, { within }, dependencies.clock),
+      artifacts: artifacts.subfolder(`${taskId}-run-${++this.#count}`),
       onFailure: undefined,
-      stores,
+      stores: parent?.stores,
+      nestedRunLimiter: this.#limiter,
+      calledPipelines: this.#pipelines,
     };
   }
 }
 
-function refuseDepth(way: readonly string[]): void {
-  if (way.length - 1 <= MOST_NESTED_PIPELINES) return;
-  throw final(
-    `pipelines may run each other ${MOST_NESTED_PIPELINES} deep, and this goes deeper: ${way.join(' > ')}`,
+function assertDepth(pipelinePath: readonly string[]): void {
+  if (pipelinePath.length - 1 <= MAX_NESTING_DEPTH) return;
+  throw ToolError.nonRetryable(
+    `pipelines may be nested ${MAX_NESTING_DEPTH} deep, and this goes deeper: ${pipelinePath.join(' > ')}`,
   );
 }
 
-function failureOf(run: NestedRun, { definition }: Pipeline, retryable: boolean): ToolError {
-  if (run.status === 'cancelled') return final(CANCELLED);
+function toToolError(run: NestedRun, { definition }: Pipeline, retryable: boolean): ToolError {
+  if (run.status === 'cancelled') return ToolError.nonRetryable(CANCELLED);
   const [first] = run.failures;
-  const what = first === undefined ? (run.error ?? 'stopped') : `${whoFailed(first)}: ${first.error}`;
-  return new ToolError(`pipeline "${definition.id}": ${what}`, { retryable });
-}
-
-function final(message: string): ToolError {
-  return new ToolError(message, { retryable: false });
+  const reason =
+    first === undefined ? (run.error ?? 'stopped') : `${describeFailedTask(first)}: ${first.error}`;
+  return new ToolError(`pipeline "${definition.id}": ${reason}`, { retryable });
 }

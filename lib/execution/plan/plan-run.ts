@@ -1,61 +1,42 @@
 import { type Actor, createActor } from 'xstate';
-import { bindPlanWork } from '../../../machines/sub-runs.js';
 import { planMachine } from '../../../machines/plan.js';
-import { messageOf, type TaskFailure, whoFailed } from '../../common/errors.js';
+import { planPorts } from '../../../machines/sub-runs.js';
+import { describeFailedTask, errorMessage, type TaskFailure } from '../../common/errors.js';
 import type { TaskEvent } from '../events/event.js';
-import { Journal, RunNotes } from '../events/journal.js';
+import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
-import type { RunSurroundings } from '../prepare/prepared-run.js';
-import {
-  outcomeOf,
-  type PlanOutcome,
-  type RunProgress,
-  type RunResult,
-  type SubPipelineStatuses,
-} from '../results.js';
-import { ActorRun } from '../run/base-run.js';
+import type { PlanOutcome, RunProgress, RunResult, SubPipelineStatuses } from '../results.js';
+import { BaseRun } from '../run/base-run.js';
+import type { RunDependencies } from '../run-context.js';
 import { SubRuns } from './sub-runs.js';
 
-/** One run of a plan in this process: its actor, the runs of its sub-pipelines, their one journal. */
-export class PlanRun extends ActorRun {
+/** One run of a plan in this process: its actor, the runs of its sub-pipelines, and the journal that they share. */
+export class PlanRun extends BaseRun {
   readonly kind = 'plan';
   readonly prepared: PreparedPlan;
   readonly actor: Actor<typeof planMachine>;
   readonly subRuns: SubRuns;
   readonly journal: Journal;
-  protected readonly notes: RunNotes;
+  protected readonly lifecycle: LifecycleEvents;
 
-  constructor(prepared: PreparedPlan, surroundings: RunSurroundings) {
-    const { clock } = surroundings;
-    super(clock);
+  constructor(prepared: PreparedPlan, dependencies: RunDependencies) {
+    super(dependencies.clock);
     this.prepared = prepared;
-    this.journal = new Journal(prepared.id, clock, prepared.collectEvents);
-    this.notes = new RunNotes(this.journal, []);
-    this.subRuns = new SubRuns(prepared, surroundings, this.journal, () => this.announce());
+    this.journal = new Journal(prepared.id, dependencies.clock, prepared.collectEvents);
+    this.lifecycle = new LifecycleEvents(this.journal, []);
+    this.subRuns = new SubRuns(prepared, dependencies, this.journal, () => this.emitStatus());
     const subPipelines = [...prepared.plan.subPipelines.values()].map(({ id, needs }) => ({ id, needs }));
     this.actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
-    bindPlanWork(this.actor, this.subRuns);
+    planPorts.bind(this.actor, this.subRuns);
     this.start();
-  }
-
-  get id(): string {
-    return this.prepared.id;
   }
 
   get definitionId(): string {
     return this.prepared.plan.definition.id;
   }
 
-  get tenantId(): string {
-    return this.prepared.tenantId;
-  }
-
   get goal(): string {
     return this.prepared.plan.definition.goal ?? '';
-  }
-
-  get rerunOf(): string | null {
-    return this.prepared.origin?.runId ?? null;
   }
 
   get failures(): readonly TaskFailure[] {
@@ -66,17 +47,18 @@ export class PlanRun extends ActorRun {
   get error(): string | null {
     if (this.status !== 'failed') return null;
     const [first] = this.failures;
-    if (first !== undefined) return `${whoFailed(first)}: ${first.error}`;
-    return this.subRuns.fault ?? this.#faultOfSubRun() ?? `internal error: ${messageOf(this.fault)}`;
+    if (first !== undefined) return `${describeFailedTask(first)}: ${first.error}`;
+    return this.subRuns.error ?? `internal error: ${errorMessage(this.fault)}`;
   }
 
   get progress(): RunProgress {
     const { waves, tasks } = this.prepared;
     const progress = { waves_executed: 0, tasks_settled: 0, invocations: 0, sub_pipelines_settled: 0 };
     for (const run of this.subRuns.begun.values()) {
-      progress.waves_executed += run.wavesExecuted;
-      progress.tasks_settled += run.work.tasksSettled;
-      progress.invocations += run.invocations;
+      const { waves_executed, tasks_settled, invocations } = run.progress;
+      progress.waves_executed += waves_executed;
+      progress.tasks_settled += tasks_settled;
+      progress.invocations += invocations;
       if (run.isSettled) progress.sub_pipelines_settled++;
     }
     return { waves, tasks, sub_pipelines: this.prepared.subRuns.size, ...progress };
@@ -90,37 +72,31 @@ export class PlanRun extends ActorRun {
 
   get result(): PlanOutcome | null {
     if (this.status !== 'succeeded') return null;
-    return gatherOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
+    return collectOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
   }
 
-  get weight(): number {
-    const { budget, foreignWeight } = this.subRuns;
-    return this.prepared.weight + budget.usedBytes + foreignWeight;
+  get sizeBytes(): number {
+    const { budget, sharedBlackboardBytes } = this.subRuns;
+    return this.prepared.sizeBytes + budget.usedBytes + sharedBlackboardBytes;
   }
 
-  protected override cancelInside(): void {
-    for (const run of this.subRuns.begun.values()) run.cancelledFromAbove();
-  }
-
-  #faultOfSubRun(): string | undefined {
-    for (const [id, { error }] of this.subRuns.begun) {
-      if (error !== null) return `sub-pipeline "${id}": ${error}`;
-    }
-    return undefined;
+  protected override cancelNestedRuns(): void {
+    for (const run of this.subRuns.begun.values()) run.onPlanCancelled();
   }
 }
 
-/** What a plan that succeeded has produced (D47). */
-function gatherOutcome(
+/** Collects what a succeeded plan produced (D47). */
+function collectOutcome(
   { plan, subRuns: prepared }: PreparedPlan,
   { begun, blackboard }: SubRuns,
   { waves_executed, invocations }: RunProgress,
   events: readonly TaskEvent[] | null,
 ): PlanOutcome {
-  const found = events && eventsBySubPipeline(events);
+  const eventsById = events && groupBySubPipeline(events);
   const results = [...prepared.keys()].flatMap((id): [string, RunResult][] => {
     const run = begun.get(id);
-    return run === undefined ? [] : [[id, { ...outcomeOf(run), events: found && (found.get(id) ?? []) }]];
+    if (run === undefined) return [];
+    return [[id, { ...run.outcome, events: eventsById && (eventsById.get(id) ?? []) }]];
   });
   return {
     plan_id: plan.definition.id,
@@ -131,13 +107,13 @@ function gatherOutcome(
   };
 }
 
-function eventsBySubPipeline(events: readonly TaskEvent[]): Map<string, TaskEvent[]> {
-  const found = new Map<string, TaskEvent[]>();
+function groupBySubPipeline(events: readonly TaskEvent[]): Map<string, TaskEvent[]> {
+  const groups = new Map<string, TaskEvent[]>();
   for (const event of events) {
     const { sub_pipeline: id = '' } = event;
-    const known = found.get(id);
-    if (known === undefined) found.set(id, [event]);
-    else known.push(event);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [event]);
+    else group.push(event);
   }
-  return found;
+  return groups;
 }

@@ -1,108 +1,120 @@
 import type { RunActor } from '../../../machines/run.js';
-import type { PlanWork } from '../../../machines/sub-runs.js';
-import type { Settlement } from '../../../machines/types.js';
-import { messageOf, type TaskFailure } from '../../common/errors.js';
+import type { PlanPorts } from '../../../machines/sub-runs.js';
+import type { TaskResult } from '../../../machines/types.js';
+import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
-import { processPace } from '../event-loop-budget.js';
-import { InnerJournal, type Journal } from '../events/journal.js';
-import { weighedJson } from '../json-output.js';
-import { OutputBudget } from '../memory-budget.js';
+import { eventLoopBudget } from '../event-loop-budget.js';
+import { type Journal, NestedJournal } from '../events/journal.js';
+import { copyToJson } from '../json-output.js';
+import { MemoryBudget } from '../memory-budget.js';
+import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
-import type { PreparedRun, RunSurroundings } from '../prepare/prepared-run.js';
-import { ArtifactFolder, type RunSetting } from '../run-context.js';
-import { LocalRun } from '../run/pipeline-run.js';
-import { GivenValues } from '../session/given-values.js';
-import { keyedIn } from '../session/session.js';
+import type { PreparedRun } from '../prepare/prepare-run.js';
+import { PipelineRun } from '../run/pipeline-run.js';
+import { ArtifactFolder, type ParentRunContext, type RunDependencies } from '../run-context.js';
+import { assertRecord } from '../session/session.js';
+import { SessionOverrides } from '../session/session-overrides.js';
 
 /**
- * The work behind the machine of one plan: the runs of its sub-pipelines. They share a blackboard, which is how they
- * pass values on (Plan, rule 2), and what a run may take in memory.
+ * Implements the ports of one plan's machine: the runs of its sub-pipelines. They share a memory budget, and a
+ * blackboard, through which they pass values on (Plan, rule 2).
  */
-export class SubRuns implements PlanWork {
-  readonly pace = processPace;
-  /** Those that have begun, by sub-pipeline id. */
-  readonly begun = new Map<string, LocalRun>();
-  /** Of all of them, in the order they happened. */
+export class SubRuns implements PlanPorts {
+  readonly eventLoopBudget = eventLoopBudget;
+  /** The runs that have begun, by sub-pipeline id. */
+  readonly begun = new Map<string, PipelineRun>();
+  /** Failures of all sub-pipelines, in the order in which they happened. */
   readonly failures: TaskFailure[] = [];
-  /** All that stood on the blackboard when the last one had succeeded (Plan, rule 4). */
+  /** All values on the blackboard after the last sub-pipeline has succeeded (Plan, rule 4). */
   blackboard: Record<string, Json> = {};
-  /** What that takes in memory, when it is of a blackboard that somebody brought along: others may have written too. */
-  foreignWeight = 0;
-  /** Why the plan failed although none of them did. */
-  fault: string | undefined;
-  readonly budget: OutputBudget;
+  /** Memory of these values when the caller provided the blackboard, which others may write to as well. */
+  sharedBlackboardBytes = 0;
+  readonly budget: MemoryBudget;
+  readonly nestedRunLimiter: NestedRunLimiter;
   readonly #prepared: PreparedPlan;
-  readonly #surroundings: RunSurroundings;
+  readonly #dependencies: RunDependencies;
   readonly #journal: Journal;
   readonly #onBegin: () => void;
-  /** The values given for the run, without those that were stored over. */
-  readonly #given: GivenValues;
+  /** The submitted session values that no sub-pipeline has stored over. */
+  readonly #overrides: SessionOverrides;
+  #blackboardError: string | undefined;
 
-  /** @param onBegin is told before the run of a sub-pipeline begins */
-  constructor(prepared: PreparedPlan, surroundings: RunSurroundings, journal: Journal, onBegin: () => void) {
+  /** @param onBegin is called before the run of a sub-pipeline begins */
+  constructor(prepared: PreparedPlan, dependencies: RunDependencies, journal: Journal, onBegin: () => void) {
     this.#prepared = prepared;
-    this.#surroundings = surroundings;
+    this.#dependencies = dependencies;
     this.#journal = journal;
     this.#onBegin = onBegin;
-    this.#given = new GivenValues(prepared.session);
-    this.budget = new OutputBudget(surroundings.runOutputLimitBytes);
+    this.#overrides = new SessionOverrides(prepared.session);
+    this.budget = new MemoryBudget(dependencies.runOutputLimitBytes);
+    this.nestedRunLimiter = new NestedRunLimiter(this.budget, dependencies.maxNestedPipelines);
   }
 
   waves(subPipelineId: string): readonly (readonly string[])[] {
-    return this.#preparedFor(subPipelineId).pipeline.waves;
+    return this.#getPrepared(subPipelineId).pipeline.waves;
   }
 
   begin(subPipelineId: string, actor: RunActor): void {
-    const prepared = { ...this.#preparedFor(subPipelineId), session: this.#given.present() };
-    const run = new LocalRun(prepared, this.#surroundings, this.#settingOf(subPipelineId, actor));
+    const prepared = { ...this.#getPrepared(subPipelineId), session: this.#overrides.current() };
+    const run = new PipelineRun(prepared, this.#dependencies, this.#createContext(subPipelineId, actor));
     this.begun.set(subPipelineId, run);
     this.#onBegin();
     void run.begin();
   }
 
-  /** A given value that it stored over, or appended to, is seen so by those that begin later. */
+  /** Applies what the sub-pipeline stored to the overrides of those that begin later. */
   ended(subPipelineId: string): void {
     const run = this.begun.get(subPipelineId);
-    if (run === undefined) return;
-    this.#given.follow(run.writes);
+    if (run !== undefined) this.#overrides.applyWrites(run.writes);
   }
 
-  conclude(concluded: (settlement: Settlement) => void): void {
-    void this.#gather().then(concluded);
+  conclude(onConcluded: (result: TaskResult) => void): void {
+    void this.#readBlackboard().then(onConcluded);
   }
 
-  /** Whatever a blackboard does, it is answered in words. */
-  async #gather(): Promise<Settlement> {
-    const { blackboard, isOurs, tenantId } = this.#prepared;
+  /** Why the plan failed although no task failed; undefined when there is no such reason. */
+  get error(): string | undefined {
+    if (this.#blackboardError !== undefined) return this.#blackboardError;
+    for (const [id, { error }] of this.begun) {
+      if (error !== null) return `sub-pipeline "${id}": ${error}`;
+    }
+    return undefined;
+  }
+
+  /** Never rejects, whatever the blackboard does. */
+  async #readBlackboard(): Promise<TaskResult> {
+    const { blackboard, ownsBlackboard, tenantId } = this.#prepared;
     try {
-      const { json, weight } = weighedJson(keyedIn(await blackboard.get_all(tenantId)));
+      const { json, sizeBytes } = copyToJson(assertRecord(await blackboard.getAll(tenantId)));
       this.blackboard = json as Record<string, Json>;
-      if (!isOurs) this.foreignWeight = weight;
+      if (!ownsBlackboard) this.sharedBlackboardBytes = sizeBytes;
       return { ok: true };
     } catch (thrown) {
-      this.fault = `the blackboard cannot be read: ${messageOf(thrown)}`;
-      return { ok: false, error: this.fault };
+      this.#blackboardError = `the blackboard cannot be read: ${errorMessage(thrown)}`;
+      return { ok: false, error: this.#blackboardError };
     }
   }
 
-  #preparedFor(subPipelineId: string): PreparedRun {
+  #getPrepared(subPipelineId: string): PreparedRun {
     const prepared = this.#prepared.subRuns.get(subPipelineId);
     if (prepared === undefined) throw new Error(`the plan has no sub-pipeline "${subPipelineId}"`);
     return prepared;
   }
 
-  #settingOf(subPipelineId: string, actor: RunActor): RunSetting {
+  #createContext(subPipelineId: string, actor: RunActor): ParentRunContext {
     const { id, plan } = this.#prepared;
-    const { clock, artifactFolder } = this.#surroundings;
+    const { clock, artifactFolder } = this.#dependencies;
     return {
       actor,
-      journal: new InnerJournal(this.#journal, { sub_pipeline: subPipelineId }, clock),
+      journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }, clock),
       budget: this.budget,
       artifacts: new ArtifactFolder(artifactFolder, id, subPipelineId),
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),
       stores: { subPipeline: subPipelineId, keys: new Set(plan.subPipelines.get(subPipelineId)?.stores) },
-      way: [subPipelineId],
-      onFinal: undefined,
+      pipelinePath: [subPipelineId],
+      onPermanentFailure: undefined,
+      nestedRunLimiter: this.nestedRunLimiter,
+      calledPipelines: undefined,
     };
   }
 }

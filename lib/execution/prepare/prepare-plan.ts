@@ -1,84 +1,128 @@
 import type { Blackboard } from '../../blackboard/blackboard.js';
-import { MemoryBlackboard } from '../../blackboard/memory.js';
+import { MemoryBlackboard } from '../../blackboard/memory-blackboard.js';
 import type { Clock } from '../../common/clock.js';
-import { messageOf, WavetrainError } from '../../common/errors.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
 import type { ExecutionOptions, PlanInputs } from '../run-inputs.js';
-import { frozen, merged, newRunId, prepare, tenantOf } from './prepare.js';
-import type { PlanOrigin, PreparedRun } from './prepared-run.js';
+import {
+  createRunId,
+  freezeValues,
+  mergeInputs,
+  type PlanRerunSource,
+  type PreparedRun,
+  prepareRun,
+  readTenantId,
+} from './prepare-run.js';
 
-/** What the run of a sub-pipeline takes beside what it was given: its actors, session and records. Measured. */
+/** Checked plan inputs, for the plan and for each of its sub-pipelines. */
+export interface PreparedPlan {
+  readonly id: string;
+  readonly plan: Plan;
+  readonly tenantId: string;
+  readonly inputs: JsonObject;
+  readonly session: JsonObject;
+  /** The options as they were submitted, for a rerun. */
+  readonly submittedOptions: ExecutionOptions;
+  readonly concurrency: number;
+  /** Number of waves of all sub-pipelines. */
+  readonly waves: number;
+  /** Number of tasks of all sub-pipelines. */
+  readonly tasks: number;
+  /** By sub-pipeline id, in declaration order. */
+  readonly subRuns: ReadonlyMap<string, PreparedRun>;
+  /** Approximate memory, in bytes. */
+  readonly sizeBytes: number;
+  readonly collectEvents: boolean;
+  readonly blackboard: Blackboard;
+  /** True when the blackboard was created for this run. */
+  readonly ownsBlackboard: boolean;
+  /** The run that this one repeats in part (D35). */
+  readonly rerunSource: PlanRerunSource | undefined;
+}
+
+/** Measured memory of a sub-run without its inputs: its actors, session and records. */
 const SUB_RUN_BYTES = 10_000;
 
 /**
- * Checks what a plan run is given, for all of its sub-pipelines: none begins before all of them may.
+ * Checks the inputs of a plan run for all of its sub-pipelines: either all of them may begin, or none does.
  *
  * @throws WavetrainError `invalid_params`, `invalid_inputs` or `invalid_options`
  */
 export function preparePlan(
   run: PlanInputs,
-  origin: PlanOrigin | undefined,
-  blackboard: Blackboard | undefined,
+  rerunSource: PlanRerunSource | undefined,
+  providedBlackboard: Blackboard | undefined,
   clock: Clock,
 ): PreparedPlan {
   const { plan } = run;
-  const { definition } = plan;
-  const inputs = frozen('inputs', merged(definition.inputs ?? {}, run.inputs ?? {}));
-  const session = frozen('session', run.session ?? {});
-  const board = blackboard ?? new MemoryBlackboard();
-  const isOurs = blackboard === undefined;
-  const id = newRunId(clock.now());
-  const subRuns = [...plan.subPipelines.values()].map((one): [string, PreparedRun] => {
-    const subRun = prepareSubRun(one, { ...run, inputs: inputs.json }, origin, board, clock);
-    return [one.id, { ...subRun, id, session: session.json, isOurs }];
+  const inputs = freezeValues('inputs', mergeInputs(plan.definition.inputs ?? {}, run.inputs ?? {}));
+  const session = freezeValues('session', run.session ?? {});
+  const blackboard = providedBlackboard ?? new MemoryBlackboard();
+  const ownsBlackboard = providedBlackboard === undefined;
+  const id = createRunId(clock.now());
+  const subRuns = [...plan.subPipelines.values()].map((subPipeline): [string, PreparedRun] => {
+    const prepared = prepareSubRun(
+      subPipeline,
+      { ...run, inputs: inputs.json },
+      rerunSource,
+      blackboard,
+      clock,
+    );
+    return [subPipeline.id, { ...prepared, id, session: session.json, ownsBlackboard }];
   });
   return {
     id,
     plan,
-    tenantId: tenantOf(run),
+    tenantId: readTenantId(run),
     inputs: inputs.json,
     session: session.json,
-    given: { ...run.options },
-    concurrency: concurrencyOf(run),
-    waves: sumOf(subRuns, ({ pipeline }) => pipeline.waves.length),
-    tasks: sumOf(subRuns, ({ pipeline }) => pipeline.tasks.size),
+    submittedOptions: { ...run.options },
+    concurrency: readConcurrency(run),
+    waves: sum(subRuns, ({ pipeline }) => pipeline.waves.length),
+    tasks: sum(subRuns, ({ pipeline }) => pipeline.tasks.size),
     subRuns: new Map(subRuns),
-    // That of the plan holds its pipelines.
-    weight: plan.weight + inputs.weight + session.weight + sumOf(subRuns, ownWeight),
+    // The size of the plan includes its pipelines.
+    sizeBytes:
+      plan.sizeBytes +
+      inputs.sizeBytes +
+      session.sizeBytes +
+      sum(subRuns, ({ sizeBytes, pipeline }) => SUB_RUN_BYTES + sizeBytes - pipeline.sizeBytes),
     collectEvents: run.collect_events ?? false,
-    blackboard: board,
-    isOurs,
-    origin,
+    blackboard,
+    ownsBlackboard,
+    rerunSource,
   };
 }
 
+/** Checks the inputs of a sub-run: the plan inputs that the sub-pipeline lists. */
 function prepareSubRun(
   { id, pipeline, inputs: keys }: SubPipeline,
-  { inputs = {}, options, tenant_id }: PlanInputs,
-  origin: PlanOrigin | undefined,
+  { inputs: planInputs = {}, options, tenant_id: tenantId }: PlanInputs,
+  rerunSource: PlanRerunSource | undefined,
   blackboard: Blackboard,
   clock: Clock,
 ): PreparedRun {
-  const forwarded: JsonObject = {};
+  const inputs: JsonObject = {};
   for (const key of keys) {
-    if (Object.hasOwn(inputs, key)) setOwn(forwarded, key, inputs[key]);
+    if (Object.hasOwn(planInputs, key)) setOwn(inputs, key, planInputs[key]);
   }
-  const given = {
-    inputs: forwarded,
+  const run = {
+    pipeline,
+    inputs,
     ...(options && { options }),
-    ...(tenant_id !== undefined && { tenant_id }),
+    ...(tenantId !== undefined && { tenant_id: tenantId }),
   };
   try {
-    return prepare({ pipeline, ...given }, origin?.subRuns.get(id), blackboard, clock);
+    return prepareRun(run, rerunSource?.subRuns.get(id), blackboard, clock);
   } catch (cause) {
     if (!(cause instanceof WavetrainError) || cause.code === 'invalid_options') throw cause;
-    throw new WavetrainError(cause.code, `sub-pipeline "${id}": ${messageOf(cause)}`, { cause });
+    throw new WavetrainError(cause.code, `sub-pipeline "${id}": ${errorMessage(cause)}`, { cause });
   }
 }
 
-function concurrencyOf({ plan, plan_concurrency: given }: PlanInputs): number {
-  const concurrency = given ?? plan.definition.plan_concurrency ?? 1;
+function readConcurrency({ plan, plan_concurrency: submitted }: PlanInputs): number {
+  const concurrency = submitted ?? plan.definition.plan_concurrency ?? 1;
   if (Number.isInteger(concurrency) && concurrency > 0) return concurrency;
   throw new WavetrainError(
     'invalid_options',
@@ -86,35 +130,6 @@ function concurrencyOf({ plan, plan_concurrency: given }: PlanInputs): number {
   );
 }
 
-function sumOf(subRuns: readonly [string, PreparedRun][], figure: (run: PreparedRun) => number): number {
-  return subRuns.reduce((sum, [, run]) => sum + figure(run), 0);
-}
-
-function ownWeight({ weight, pipeline }: PreparedRun): number {
-  return SUB_RUN_BYTES + weight - pipeline.weight;
-}
-
-/** Plan inputs that were checked, for the plan and for each of its sub-pipelines. */
-export interface PreparedPlan {
-  readonly id: string;
-  readonly plan: Plan;
-  readonly tenantId: string;
-  /** As they were given, for a rerun. */
-  readonly inputs: JsonObject;
-  readonly session: JsonObject;
-  readonly given: ExecutionOptions;
-  readonly concurrency: number;
-  /** Of all its pipelines together. */
-  readonly waves: number;
-  readonly tasks: number;
-  /** By sub-pipeline id, in declared order. */
-  readonly subRuns: ReadonlyMap<string, PreparedRun>;
-  /** What it takes in memory, in bytes, roughly. */
-  readonly weight: number;
-  readonly collectEvents: boolean;
-  readonly blackboard: Blackboard;
-  /** It was made for this run. */
-  readonly isOurs: boolean;
-  /** The run that this one repeats in part (D35). */
-  readonly origin: PlanOrigin | undefined;
+function sum(subRuns: readonly [string, PreparedRun][], measure: (run: PreparedRun) => number): number {
+  return subRuns.reduce((total, [, run]) => total + measure(run), 0);
 }

@@ -1,11 +1,11 @@
-import { isSettled, type RunSnapshot, statusOf } from '../../../machines/status.js';
+import { isSettled, type RunSnapshot, toRunStatus } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import type { TaskFailure } from '../../common/errors.js';
-import type { Journal, RunNotes } from '../events/journal.js';
+import type { Journal, LifecycleEvents } from '../events/journal.js';
 import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
 
-/** What the machines of pipelines and of plans have in common, as actors. */
+/** The interface that the actors of pipelines and of plans share. */
 interface RunningActor {
   getSnapshot(): Pick<RunSnapshot, 'status' | 'value'>;
   getPersistedSnapshot(): unknown;
@@ -15,121 +15,132 @@ interface RunningActor {
   stop(): unknown;
 }
 
-/**
- * A run in this process, of a pipeline or of a plan: its actor, when it began and ended, and what those need who keep
- * runs and make records of them.
- */
-export abstract class ActorRun {
+/** A run of a pipeline or of a plan in this process: its actor, its times, and the fields of its record. */
+export abstract class BaseRun {
   readonly createdAt: number;
   startedAt: number | null = null;
   finishedAt: number | null = null;
-  /** Fulfilled when nothing of the run is at work any more; never rejects. */
+  /** Resolves when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
   abstract readonly kind: 'pipeline' | 'plan';
   abstract readonly actor: RunningActor;
+  abstract readonly prepared: {
+    readonly id: string;
+    readonly tenantId: string;
+    readonly rerunSource: { readonly runId: string } | undefined;
+  };
   abstract readonly journal: Journal;
-  abstract readonly id: string;
-  /** Of the pipeline or the plan. */
+  /** Id of the pipeline or the plan. */
   abstract readonly definitionId: string;
-  abstract readonly tenantId: string;
-  /** With params applied. */
+  /** The rendered goal. */
   abstract readonly goal: string;
-  /** The run that this one repeats; null for a first one (D35). */
-  abstract readonly rerunOf: string | null;
-  /** What a failed run failed of: the first failure in time (D16); null otherwise. */
+  /** Error of a failed run: the first failure in time (D16); null otherwise. */
   abstract readonly error: string | null;
-  /** In the order they happened. */
+  /** In the order in which they happened. */
   abstract readonly failures: readonly TaskFailure[];
   abstract readonly progress: RunProgress;
-  /** What has become of each sub-pipeline of a plan, in declared order; null for a pipeline. */
+  /** In declaration order; null for a pipeline. */
   abstract readonly subPipelines: SubPipelineStatuses | null;
   /** Set only when succeeded. */
   abstract readonly result: RunOutcome | PlanOutcome | null;
-  /** What the run keeps in memory, in bytes, roughly. */
-  abstract readonly weight: number;
-  protected abstract readonly notes: RunNotes;
-  /** A bug that ended its actor. */
+  /** Approximate memory of the inputs and outputs, in bytes. */
+  abstract readonly sizeBytes: number;
+  protected abstract readonly lifecycle: LifecycleEvents;
+  /** The bug that crashed the actor. */
   protected fault: unknown;
   readonly #clock: Clock;
-  #settle: () => void = () => undefined;
+  #resolveSettled: () => void = () => undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.createdAt = clock.now();
     this.settled = new Promise((resolve) => {
-      this.#settle = resolve;
+      this.#resolveSettled = resolve;
     });
   }
 
-  get status(): RunStatus {
-    return statusOf(this.actor.getSnapshot());
+  get id(): string {
+    return this.prepared.id;
   }
 
-  /** Nothing of it is at work any more. */
+  get tenantId(): string {
+    return this.prepared.tenantId;
+  }
+
+  /** Id of the run that this one repeats; null for a first run (D35). */
+  get rerunOf(): string | null {
+    return this.prepared.rerunSource?.runId ?? null;
+  }
+
+  get status(): RunStatus {
+    return toRunStatus(this.actor.getSnapshot());
+  }
+
+  /** True when nothing of the run is at work any more. */
   get isSettled(): boolean {
     return isSettled(this.actor.getSnapshot());
   }
 
-  /** Tells those who listen what the run's status is. */
-  announce(): void {
-    this.notes.status(this);
-  }
-
   /** Begins a queued run. Never rejects. */
   async begin(): Promise<void> {
-    this.announce();
+    this.emitStatus();
     const preparing = this.prepareToBegin();
-    // To wait for nothing would take a turn all the same.
+    // Awaiting undefined would take a tick too.
     if (preparing !== undefined) await preparing;
     if (this.status !== 'queued' || this.isSettled) return;
     this.startedAt = this.#clock.now();
     this.#send('begin');
   }
 
-  /** Cancels cooperatively; `force` also stops the tools in flight (rule 12, D21). */
+  /** Cancels cooperatively; `force` also aborts the tools in flight (rule 12, D21). */
   cancel(force: boolean): void {
     this.#send(force ? 'force' : 'cancel');
-    this.cancelInside();
+    this.cancelNestedRuns();
   }
 
-  /** Ends the run where it stands, its tools with it. */
+  /** Stops the run at once, with its tools. */
   stop(): void {
     this.actor.stop();
   }
 
-  /** The tree of its actors, as JSON. */
-  tree(): unknown {
+  /** Returns the persisted snapshot of the actor and its children, as JSON. */
+  getActorTree(): unknown {
     return this.actor.getPersistedSnapshot();
   }
 
-  /** What is to be waited for while the run is still queued; undefined when nothing is. Never rejects. */
+  /** Prepares a queued run; returns undefined when there is nothing to wait for. Must not reject. */
   protected prepareToBegin(): Promise<void> | undefined {
     return undefined;
   }
 
-  /** Cancels what its machine does not know of. */
-  protected abstract cancelInside(): void;
+  /** Cancels the runs that the machine does not know. */
+  protected abstract cancelNestedRuns(): void;
 
-  /** Lets go of what it needs no longer. */
-  protected close(): void {}
+  /** Releases what a settled run does not need. */
+  protected onEnd(): void {}
 
-  /** Starts the actor, which has been given its work. */
+  /** Starts the actor, after its ports are bound. */
   protected start(): void {
-    // The error observer is the last net: without one, an error of the root actor would end the process.
+    // Without an error observer, an error of the root actor would end the process.
     this.actor.subscribe({ complete: () => this.#end(undefined), error: (fault) => this.#end(fault) });
     this.actor.start();
+  }
+
+  /** Writes the status event, unless it is the last one written. */
+  emitStatus(): void {
+    this.lifecycle.writeStatus(this);
+  }
+
+  #send(type: 'begin' | 'cancel' | 'force'): void {
+    this.actor.send({ type });
+    this.emitStatus();
   }
 
   #end(fault: unknown): void {
     this.fault = fault;
     this.finishedAt = this.#clock.now();
-    this.close();
-    this.announce();
-    this.#settle();
-  }
-
-  #send(type: 'begin' | 'cancel' | 'force'): void {
-    this.actor.send({ type });
-    this.announce();
+    this.onEnd();
+    this.emitStatus();
+    this.#resolveSettled();
   }
 }

@@ -1,90 +1,59 @@
 import { createActor } from 'xstate';
-import { runMachine } from '../../../machines/run.js';
-import { type RunSnapshot, wavesExecutedIn } from '../../../machines/status.js';
-import type { RunActor } from '../../../machines/run.js';
-import { bindWork } from '../../../machines/work-binding.js';
-import { messageOf, type TaskFailure } from '../../common/errors.js';
-import { type Journal, RunNotes } from '../events/journal.js';
-import type { PreparedRun, RunSurroundings } from '../prepare/prepared-run.js';
-import { outcomeOf, type RunOutcome, type RunProgress } from '../results.js';
-import type { RunSetting } from '../run-context.js';
-import type { Write } from '../session/given-values.js';
-import type { Session } from '../session/session.js';
-import { ActorRun } from './base-run.js';
+import { runPorts } from '../../../machines/ports.js';
+import { type RunActor, runMachine } from '../../../machines/run.js';
+import { countWavesExecuted } from '../../../machines/status.js';
+import { errorMessage, type TaskFailure } from '../../common/errors.js';
+import { type Journal, LifecycleEvents } from '../events/journal.js';
+import type { PreparedRun } from '../prepare/prepare-run.js';
+import type { RunOutcome, RunProgress } from '../results.js';
+import type { ParentRunContext, RunDependencies } from '../run-context.js';
+import type { Write } from '../session/session-overrides.js';
+import { BaseRun } from './base-run.js';
 import { RunServices } from './run-services.js';
 import { RunWork } from './run-work.js';
 
 /** One run of a pipeline in this process: its actor, its work, its journal. */
-export class LocalRun extends ActorRun {
+export class PipelineRun extends BaseRun {
   readonly kind = 'pipeline';
   readonly subPipelines = null;
   readonly prepared: PreparedRun;
   readonly actor: RunActor;
   readonly work: RunWork;
-  protected readonly notes: RunNotes;
+  protected readonly lifecycle: LifecycleEvents;
   readonly #services: RunServices;
 
-  /** @param setting where it stands when it is part of another run */
-  constructor(prepared: PreparedRun, surroundings: RunSurroundings, setting?: RunSetting) {
-    super(surroundings.clock);
+  /** @param parent set for a sub-run or a nested run */
+  constructor(prepared: PreparedRun, dependencies: RunDependencies, parent?: ParentRunContext) {
+    super(dependencies.clock);
     this.prepared = prepared;
     this.#services = new RunServices(
       prepared,
-      surroundings,
-      setting,
-      (nested, within) => new LocalRun(nested, surroundings, within),
+      dependencies,
+      parent,
+      (nested, context) => new PipelineRun(nested, dependencies, context),
     );
-    this.notes = new RunNotes(this.journal, prepared.pipeline.waves);
-    this.work = new RunWork(this.#services, prepared, (wave) => this.notes.beginWave(wave, this));
-    this.actor = setting?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
-    bindWork(this.actor, this.work);
+    this.lifecycle = new LifecycleEvents(this.journal, prepared.pipeline.waves);
+    this.work = new RunWork(this.#services, prepared, (wave) => this.lifecycle.beginWave(wave, this));
+    this.actor = parent?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
+    runPorts.bind(this.actor, this.work);
     this.start();
-  }
-
-  get id(): string {
-    return this.prepared.id;
   }
 
   get definitionId(): string {
     return this.prepared.pipeline.definition.id;
   }
 
-  get tenantId(): string {
-    return this.prepared.tenantId;
-  }
-
   get goal(): string {
     return this.prepared.goal;
-  }
-
-  get rerunOf(): string | null {
-    return this.prepared.origin?.runId ?? null;
   }
 
   get journal(): Journal {
     return this.#services.journal;
   }
 
-  get session(): Session {
-    return this.#services.session;
-  }
-
-  /** Tool invocations started (D20). */
-  get invocations(): number {
-    return this.#services.invocations;
-  }
-
-  /** What its tasks have put on the blackboard, in order. */
+  /** The blackboard writes of its succeeded tasks, in order. */
   get writes(): readonly Write[] {
     return this.work.writes;
-  }
-
-  get snapshot(): RunSnapshot {
-    return this.actor.getSnapshot();
-  }
-
-  get wavesExecuted(): number {
-    return wavesExecutedIn(this.snapshot);
   }
 
   get failures(): readonly TaskFailure[] {
@@ -95,56 +64,60 @@ export class LocalRun extends ActorRun {
     const { waves, tasks } = this.prepared.pipeline;
     return {
       waves: waves.length,
-      waves_executed: this.wavesExecuted,
+      waves_executed: countWavesExecuted(this.actor.getSnapshot()),
       tasks: tasks.size,
       tasks_settled: this.work.tasksSettled,
-      invocations: this.invocations,
+      invocations: this.#services.invocations,
+    };
+  }
+
+  /** What the run has produced so far. */
+  get outcome(): RunOutcome {
+    return {
+      outputs: this.work.outputs,
+      waves_executed: countWavesExecuted(this.actor.getSnapshot()),
+      tasks_executed: this.#services.invocations,
     };
   }
 
   get result(): RunOutcome | null {
-    return this.status === 'succeeded' ? outcomeOf(this) : null;
+    return this.status === 'succeeded' ? this.outcome : null;
   }
 
-  /** What a failed run failed of: the first failure in time (D16); null otherwise. */
   get error(): string | null {
     if (this.status !== 'failed') return null;
-    return this.work.failures[0]?.error ?? `internal error: ${messageOf(this.fault)}`;
+    return this.failures[0]?.error ?? `internal error: ${errorMessage(this.fault)}`;
   }
 
-  /** What the run keeps in memory, in bytes, roughly: what it was given, and its outputs. */
-  get weight(): number {
-    return this.prepared.weight + this.#services.budget.usedBytes;
+  get sizeBytes(): number {
+    return this.prepared.sizeBytes + this.#services.budget.usedBytes;
   }
 
-  /** The plan that it is part of was cancelled, and its actor with it. */
-  cancelledFromAbove(): void {
-    this.cancelInside();
-    this.announce();
+  /** Called when the plan that contains this run is cancelled; the plan's machine has cancelled its actor already. */
+  onPlanCancelled(): void {
+    this.cancelNestedRuns();
+    this.emitStatus();
   }
 
-  /** The blackboard is read before the first wave. When it cannot be read, that wave fails, and so the run. */
+  /** Reads the blackboard. When that fails, the first wave fails with the reason. */
   protected override prepareToBegin(): Promise<void> | undefined {
-    if (this.prepared.blackboard !== undefined) return this.#open();
-    this.session.show();
-    return undefined;
-  }
-
-  /** The pipelines that its tasks run end with the wave that they are at (rule 12). */
-  protected override cancelInside(): void {
-    this.#services.nested.cancel();
-  }
-
-  protected override close(): void {
-    this.notes.closeWave();
-    this.session.close();
-  }
-
-  async #open(): Promise<void> {
-    try {
-      await this.session.open(this.prepared.pipeline.definition.reads);
-    } catch (thrown) {
-      this.work.refusal = `the blackboard cannot be read: ${messageOf(thrown)}`;
+    const { session } = this.#services;
+    if (this.prepared.blackboard === undefined) {
+      session.showOverrides();
+      return undefined;
     }
+    return session.readBlackboard(this.prepared.pipeline.definition.reads).catch((thrown: unknown) => {
+      this.work.startError = `the blackboard cannot be read: ${errorMessage(thrown)}`;
+    });
+  }
+
+  /** Nested runs end with their current wave (rule 12). */
+  protected override cancelNestedRuns(): void {
+    this.#services.nestedRuns.cancel();
+  }
+
+  protected override onEnd(): void {
+    this.lifecycle.closeWave();
+    this.#services.session.close();
   }
 }

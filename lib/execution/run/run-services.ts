@@ -1,91 +1,60 @@
-import { MemoryBlackboard } from '../../blackboard/memory.js';
-import type { Clock } from '../../common/clock.js';
-import type { PipelineCall, PipelineOutcome } from '../../tools/pipeline-call.js';
-import type { FileAccess } from '../../tools/tool.js';
+import { MemoryBlackboard } from '../../blackboard/memory-blackboard.js';
 import { Journal } from '../events/journal.js';
-import type { AttemptObserver } from '../invocation/attempt-observer.js';
-import { OutputBudget } from '../memory-budget.js';
-import { type MakeNested, NestedRuns } from '../nested/nested-runs.js';
+import { MemoryBudget } from '../memory-budget.js';
+import { type CreateNestedRun, NestedRuns } from '../nested/nested-runs.js';
 import type { Options } from '../prepare/options.js';
-import type { PreparedRun, RunSurroundings } from '../prepare/prepared-run.js';
+import type { PreparedRun } from '../prepare/prepare-run.js';
 import {
   ArtifactFolder,
-  type CallingAttempt,
   type InvocationServices,
-  type RunSetting,
+  type ParentRunContext,
+  type RunDependencies,
 } from '../run-context.js';
 import { Session } from '../session/session.js';
 
-/** What the invocations of one run share. */
+/** Creates what the invocations of one run share. */
 export class RunServices implements InvocationServices {
   readonly runId: string;
-  readonly clock: Clock;
-  readonly random: () => number;
+  readonly dependencies: RunDependencies;
+  readonly parent: ParentRunContext | undefined;
   readonly options: Options;
   readonly journal: Journal;
   readonly session: Session;
   readonly memory = new Map<string, unknown>();
-  readonly files: FileAccess;
-  readonly outputLimitBytes: number;
-  readonly budget: OutputBudget;
-  readonly onAttempt: AttemptObserver | undefined;
-  readonly onFailure: InvocationServices['onFailure'];
-  readonly stores: InvocationServices['stores'];
-  readonly way: readonly string[];
-  readonly onFinal: (() => void) | undefined;
-  /** Tool invocations started (D20). */
+  readonly budget: MemoryBudget;
+  readonly artifacts: ArtifactFolder;
   invocations = 0;
-  readonly #artifacts: ArtifactFolder;
-  readonly #makeNestedRuns: () => NestedRuns;
-  #nested: NestedRuns | undefined;
+  readonly #prepared: PreparedRun;
+  readonly #createNestedRun: CreateNestedRun;
+  #nestedRuns: NestedRuns | undefined;
 
-  /** @param makeNested makes a run inside a task */
   constructor(
     prepared: PreparedRun,
-    surroundings: RunSurroundings,
-    setting: RunSetting | undefined,
-    makeNested: MakeNested,
+    dependencies: RunDependencies,
+    parent: ParentRunContext | undefined,
+    createNestedRun: CreateNestedRun,
   ) {
-    const { clock, random, files, outputLimitBytes, onAttempt } = surroundings;
     this.runId = prepared.id;
-    this.clock = clock;
-    this.random = random;
+    this.dependencies = dependencies;
+    this.parent = parent;
     this.options = prepared.options;
-    this.journal = setting?.journal ?? new Journal(prepared.id, clock, prepared.collectEvents);
+    this.journal = parent?.journal ?? new Journal(prepared.id, dependencies.clock, prepared.collectEvents);
     this.session = new Session(
       prepared.blackboard ?? new MemoryBlackboard(),
-      prepared.isOurs,
+      prepared.ownsBlackboard,
       prepared.tenantId,
       prepared.session,
       prepared.pipeline.contract,
     );
-    this.files = files;
-    this.outputLimitBytes = outputLimitBytes;
-    this.budget = setting?.budget ?? new OutputBudget(surroundings.runOutputLimitBytes);
-    this.onAttempt = onAttempt;
-    this.onFailure = setting?.onFailure;
-    this.stores = setting?.stores;
-    this.way = setting?.way ?? [prepared.pipeline.definition.id];
-    this.onFinal = setting?.onFinal;
-    this.#artifacts = setting?.artifacts ?? new ArtifactFolder(surroundings.artifactFolder, prepared.id);
-    this.#makeNestedRuns = () => new NestedRuns(this, prepared, this.#artifacts, makeNested);
+    this.budget = parent?.budget ?? new MemoryBudget(dependencies.runOutputLimitBytes);
+    this.artifacts = parent?.artifacts ?? new ArtifactFolder(dependencies.artifactFolder, prepared.id);
+    this.#prepared = prepared;
+    this.#createNestedRun = createNestedRun;
   }
 
-  /** The runs inside its tasks, which most runs have none of. */
-  get nested(): NestedRuns {
-    this.#nested ??= this.#makeNestedRuns();
-    return this.#nested;
-  }
-
-  artifactPath(taskId: string): string {
-    return this.#artifacts.next(taskId);
-  }
-
-  countInvocation(): void {
-    this.invocations++;
-  }
-
-  runPipeline(call: PipelineCall, attempt: CallingAttempt): Promise<PipelineOutcome> {
-    return this.nested.run(call, attempt);
+  /** Created when first used: most runs have no nested runs. */
+  get nestedRuns(): NestedRuns {
+    this.#nestedRuns ??= new NestedRuns(this, this.#prepared, this.#createNestedRun);
+    return this.#nestedRuns;
   }
 }

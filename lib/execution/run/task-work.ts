@@ -1,92 +1,107 @@
-import type { Abort, Expansion, Place } from '../../../machines/types.js';
-import type { Scope } from '../../definition/template/scope.js';
-import { messageOf, type TaskFailure } from '../../common/errors.js';
-import { type Json, type JsonObject, kindOf } from '../../common/json.js';
+import type { Abort, Expansion, Slot } from '../../../machines/ports.js';
+import { errorMessage, type TaskFailure } from '../../common/errors.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
-import { checkInputs } from '../../tools/inputs/input-check.js';
-import { Invocation, type InvocationEnd } from '../invocation/invocation.js';
+import { validateInputs } from '../../tools/inputs/validate.js';
+import { Invocation, type InvocationListener } from '../invocation/invocation.js';
+import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
-import type { Write } from '../session/given-values.js';
+import type { Write } from '../session/session-overrides.js';
 
 const NO_ABORT: Abort = () => {};
 const NO_WRITES: readonly Write[] = [];
 
-/** What is published of a task, in one go. */
-export interface Outcome {
-  readonly output: Json;
-  readonly writes: readonly Write[];
-}
-
-/** One task while its wave settles: its items, and the outcomes that are published together when all are there. */
-export class TaskWork implements InvocationEnd {
+/** One task while its wave settles: renders its inputs, invokes its tool, and collects the outcomes of its items. */
+export class TaskWork implements InvocationListener {
   readonly task: Task;
   readonly startedAt: number;
-  /** Attempts of a task that is no fan-out. */
+  /** Attempts of a task that calls its tool once. */
   attempts = 0;
-  /** Its only output, or the outputs of its items in item order. */
-  output: Json = null;
-  /** The list that it fans out over. */
+  /** The list that a fan-out runs over. */
   items: readonly Json[] | undefined;
-  /** The outcome of an earlier run that stands in for an invocation. */
-  reused: Outcome | undefined;
-  #itemInputs: ((item: Json, index: number) => Json) | undefined;
+  /** The outcome of an earlier run that replaces an invocation. */
+  reused: TaskOutcome | undefined;
+  #renderItemInputs: ((item: Json, index: number) => Json) | undefined;
+  #output: Json = null;
+  #itemOutputs: Json[] | undefined;
   #writes: (readonly Write[])[] | undefined;
-  #outputs: Json[] | undefined;
   readonly #services: InvocationServices;
-  readonly #scope: Scope;
+  readonly #scope: TemplateScope;
   readonly #onFailure: (failure: TaskFailure) => void;
 
-  /** @param onFailure is told of each failure as it happens */
+  /** @param onFailure is called with each failure as it happens */
   constructor(
     task: Task,
     services: InvocationServices,
-    scope: Scope,
+    scope: TemplateScope,
     onFailure: (failure: TaskFailure) => void,
   ) {
     this.task = task;
-    this.startedAt = services.clock.now();
+    this.startedAt = services.dependencies.clock.now();
     this.#services = services;
     this.#scope = scope;
     this.#onFailure = onFailure;
   }
 
-  /** Takes the outcome of an earlier run instead of calling the tool: an expansion without an invocation (D35). */
-  reuse(outcome: Outcome): Expansion {
+  /** Reuses the outcome of an earlier run: an expansion without an invocation (D35). */
+  reuse(outcome: TaskOutcome): Expansion {
     this.reused = outcome;
     return { items: 0, concurrency: 1 };
   }
 
-  /** Resolves `parallel_over` (rule 7, D6). Throws when it gives no list. */
+  /**
+   * Renders `parallel_over` (rule 7, D6).
+   *
+   * @throws TypeError when it does not render to a list
+   */
   expand(concurrency: number): Expansion {
-    const { over } = this.task;
-    if (over === undefined) return { items: undefined, concurrency };
-    const list = over.render(this.#scope);
-    if (!Array.isArray(list)) throw new TypeError(`parallel_over must give a list, but gave ${nameOf(list)}`);
+    const { parallelOver } = this.task;
+    if (parallelOver === undefined) return { items: undefined, concurrency };
+    const list = parallelOver.render(this.#scope);
+    if (!Array.isArray(list)) {
+      throw new TypeError(`parallel_over must give a list, but gave ${describeKind(list)}`);
+    }
     this.items = list;
-    this.#outputs = new Array<Json>(list.length);
-    this.#itemInputs = this.task.inputs.bind(this.#scope);
+    this.#itemOutputs = new Array<Json>(list.length);
+    this.#renderItemInputs = this.task.inputs.bind(this.#scope);
     return { items: list.length, concurrency };
   }
 
-  invoke(item: number | undefined, place: Place): Abort {
-    const inputs = this.#inputsOf(item);
+  invoke(item: number | undefined, slot: Slot): Abort {
+    const inputs = this.#renderInputs(item);
     if (typeof inputs === 'string') {
-      this.failed(item, inputs, 0);
-      place.settle({ ok: false, error: inputs });
+      this.onFailure(item, inputs, 0);
+      slot.settle({ ok: false, error: inputs });
       return NO_ABORT;
     }
-    const invocation = new Invocation(this.#services, this.task, item, inputs, this, place);
+    const invocation = new Invocation(this.#services, this.task, item, inputs, this, slot);
     invocation.start();
     return () => invocation.abort();
   }
 
-  succeeded(item: number | undefined, value: Json, writes: readonly Write[], attempts: number): void {
-    if (item === undefined || this.#outputs === undefined) {
-      this.output = value;
+  /** Renders and validates the inputs of one invocation; returns an error message when they are invalid. */
+  #renderInputs(item: number | undefined): JsonObject | string {
+    try {
+      const rendered = (
+        item === undefined || this.items === undefined
+          ? this.task.inputs.render(this.#scope)
+          : this.#renderItemInputs?.(this.items[item] ?? null, item)
+      ) as JsonObject;
+      const validated = validateInputs(this.task.tool, rendered);
+      return validated.ok ? Object.freeze(validated.inputs) : validated.errors.join('; ');
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+
+  onSuccess(item: number | undefined, value: Json, writes: readonly Write[], attempts: number): void {
+    if (item === undefined || this.#itemOutputs === undefined) {
+      this.#output = value;
       this.attempts = attempts;
     } else {
-      this.#outputs[item] = value;
-      this.#noteItem(item, attempts);
+      this.#itemOutputs[item] = value;
+      this.#writeItemEvent(item, attempts);
     }
     if (writes.length > 0) {
       this.#writes ??= [];
@@ -94,44 +109,24 @@ export class TaskWork implements InvocationEnd {
     }
   }
 
-  failed(item: number | undefined, error: string, attempts: number): void {
-    const where = item === undefined ? {} : { item };
-    this.#onFailure({ task_id: this.task.id, error, attempts, ...where });
+  onFailure(item: number | undefined, error: string, attempts: number): void {
+    const itemField = item === undefined ? {} : { item };
+    this.#onFailure({ task_id: this.task.id, error, attempts, ...itemField });
     if (item === undefined) this.attempts = attempts;
-    else this.#noteItem(item, attempts, error);
+    else this.#writeItemEvent(item, attempts, error);
   }
 
-  /** The outcome of all its invocations: output and blackboard writes, both in item order (D23). */
-  outcome(): Outcome {
-    if (this.reused !== undefined) return this.reused;
-    const output = this.#outputs === undefined ? this.output : Object.freeze(this.#outputs);
-    return { output: output as Json, writes: this.#writes?.flat() ?? NO_WRITES };
-  }
-
-  /** The resolved inputs of one invocation, or what is wrong with them. */
-  #inputsOf(item: number | undefined): JsonObject | string {
-    try {
-      const resolved = (
-        item === undefined || this.items === undefined
-          ? this.task.inputs.render(this.#scope)
-          : this.#itemInputs?.(this.items[item] ?? null, item)
-      ) as JsonObject;
-      const checked = checkInputs(this.task.tool, resolved);
-      return checked.ok ? Object.freeze(checked.inputs) : checked.errors.join('; ');
-    } catch (error) {
-      return messageOf(error);
-    }
-  }
-
-  #noteItem(item: number, attempt: number, error?: string): void {
+  #writeItemEvent(item: number, attempt: number, error?: string): void {
     const { journal } = this.#services;
-    if (!journal.isRead) return;
+    if (!journal.isObserved) return;
     const ending = error === undefined ? { phase: 'finish' as const } : { phase: 'fail' as const, error };
     journal.write({ kind: 'item', task_id: this.task.id, item, attempt, ...ending });
   }
-}
 
-function nameOf(value: Json): string {
-  const kind = kindOf(value);
-  return kind === 'null' ? 'null' : `${kind === 'object' ? 'an' : 'a'} ${kind}`;
+  /** Collects output and blackboard writes of all invocations, both in item order (D23). */
+  getOutcome(): TaskOutcome {
+    if (this.reused !== undefined) return this.reused;
+    const output = this.#itemOutputs === undefined ? this.#output : Object.freeze(this.#itemOutputs);
+    return { output: output as Json, writes: this.#writes?.flat() ?? NO_WRITES };
+  }
 }

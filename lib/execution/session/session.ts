@@ -1,165 +1,167 @@
-import type { Pace } from '../../../machines/types.js';
+import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { Blackboard } from '../../blackboard/blackboard.js';
-import { messageOf } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject, kindOf, setOwn } from '../../common/json.js';
+import { errorMessage } from '../../common/errors.js';
+import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Contract } from '../../pipelines/contract.js';
-import { eachFrozen } from '../json-output.js';
-import { GivenValues, type Write } from './given-values.js';
+import { forEachFrozen } from '../json-output.js';
+import { SessionOverrides, type Write } from './session-overrides.js';
 
-/** What the session is asked for by templates. */
+/** The keys that the templates of a pipeline read and store. */
 type SessionContract = Pick<Contract, 'reads' | 'stores'>;
 
-const WRITES_BETWEEN_LOOKS_AT_THE_TIME = 256;
+const YIELD_CHECK_INTERVAL_WRITES = 256;
 
 /**
- * What a pipeline reads as `{{session.KEY}}`: the tenant's blackboard, or those of its keys that the pipeline
- * `reads`, under the values given for the run (Blackboard, rule 5; D3). What the run's own tasks store is readable
- * in later waves, whatever `reads` says (rule 6). Given values stand on no blackboard, and no write puts them there.
+ * The values that a pipeline reads as `{{session.KEY}}`: the tenant's blackboard, or those of its keys that the
+ * pipeline `reads`, overridden by the values submitted with the run (Blackboard, rule 5; D3). Later waves also read
+ * what the run's own tasks store, whatever `reads` says (rule 6). Overrides are never written to the blackboard.
  */
 export class Session {
-  /** The present view: what templates read. It is replaced, key by key, as tasks store. */
+  /** The values that templates read now. Updated key by key as tasks store. */
   values = Object.create(null) as Record<string, Json>;
   readonly #blackboard: Blackboard;
-  readonly #isOurs: boolean;
+  readonly #ownsBlackboard: boolean;
   readonly #tenantId: string;
-  readonly #given: GivenValues;
+  readonly #overrides: SessionOverrides;
   readonly #contract: SessionContract;
-  /** Tasks are applied one after another, so that what is read back is never older than what is there. */
+  /** Serialises the writes of tasks, so that a value is never read back older than it is. */
   #applied: Promise<void> = Promise.resolve();
 
-  /** @param isOurs nobody brought the blackboard along: it was made for this run, or for the plan that it is part of */
+  /** @param ownsBlackboard true when the blackboard was created for this run, or for the plan that contains it */
   constructor(
     blackboard: Blackboard,
-    isOurs: boolean,
+    ownsBlackboard: boolean,
     tenantId: string,
-    given: JsonObject,
+    submitted: JsonObject,
     contract: SessionContract,
   ) {
     this.#blackboard = blackboard;
-    this.#isOurs = isOurs;
+    this.#ownsBlackboard = ownsBlackboard;
     this.#tenantId = tenantId;
-    this.#given = new GivenValues(given);
+    this.#overrides = new SessionOverrides(submitted);
     this.#contract = contract;
   }
 
-  /** Shows the given values, where there is no blackboard to be read: to be done before the first wave. */
-  show(): void {
-    this.#showGiven(this.#isMissing({}));
+  /** Makes the overrides readable when there is no blackboard to read. Must be called before the first wave. */
+  showOverrides(): void {
+    this.#showOverrides(this.#isIncomplete({}));
   }
 
   /**
-   * Reads the blackboard: to be done before the first wave. Rejects when the blackboard does.
+   * Reads the blackboard. Must be called before the first wave. Rejects when the blackboard does.
    *
-   * @param reads the only keys that are to be seen; undefined is all of them
+   * @param reads the keys that the run may see; undefined for all
    */
-  async open(reads: readonly string[] | undefined): Promise<void> {
-    const stored =
-      reads === undefined
-        ? await this.#readAllThatMatters()
-        : keyedIn(await this.#blackboard.read_many(this.#tenantId, reads));
-    this.#showGiven(this.#isMissing(stored));
+  async readBlackboard(reads: readonly string[] | undefined): Promise<void> {
+    const stored = reads === undefined ? await this.#readNeeded() : await this.#readKeys(reads);
+    this.#showOverrides(this.#isIncomplete(stored));
     this.#showStored(stored);
   }
 
-  /** All of it, or as much of our own as templates read: the pipelines of a plan would copy it again and again. */
-  async #readAllThatMatters(): Promise<Record<string, Json>> {
-    if (this.#isOurs) {
-      const keys = [...this.#contract.reads.keys()];
-      const stored = keyedIn(await this.#blackboard.read_many(this.#tenantId, keys));
-      if (!this.#isMissing(stored)) return stored;
+  /** Reads everything, but of an own blackboard only what templates read: the pipelines of a plan would copy it all. */
+  async #readNeeded(): Promise<Record<string, Json>> {
+    if (this.#ownsBlackboard) {
+      const stored = await this.#readKeys([...this.#contract.reads.keys()]);
+      if (!this.#isIncomplete(stored)) return stored;
     }
-    return keyedIn(await this.#blackboard.get_all(this.#tenantId));
+    return this.#readEverything();
   }
 
-  /** A template will fail for want of a key; its message is to name all the keys that there are (D13). */
-  #isMissing(stored: Record<string, Json>): boolean {
+  /** Returns true when a template will fail because a key is missing; its message lists all existing keys (D13). */
+  #isIncomplete(stored: Record<string, Json>): boolean {
     const { reads, stores } = this.#contract;
-    const isThere = (key: string): boolean =>
-      Object.hasOwn(stored, key) || this.#given.get(key) !== undefined || stores.has(key);
-    return [...reads].some(([key, { hasFallback }]) => !hasFallback && !isThere(key));
+    const exists = (key: string): boolean =>
+      Object.hasOwn(stored, key) || this.#overrides.get(key) !== undefined || stores.has(key);
+    return [...reads].some(([key, { hasFallback }]) => !hasFallback && !exists(key));
   }
 
-  #showGiven(all: boolean): void {
-    for (const key of all ? this.#given.keys() : this.#contract.reads.keys()) {
-      const value = this.#given.get(key);
+  #showOverrides(all: boolean): void {
+    for (const key of all ? this.#overrides.keys() : this.#contract.reads.keys()) {
+      const value = this.#overrides.get(key);
       if (value !== undefined) setOwn(this.values, key, value);
     }
   }
 
-  /** Nobody reads it any more: what others put on the blackboard is not held for a run that is over. */
+  /** Drops the values of a settled run, so that it does not keep what others put on the blackboard. */
   close(): void {
     this.values = {};
   }
 
   /**
-   * Applies the writes of a task, in their order, after those of earlier calls. Rejects when the blackboard does.
+   * Applies the writes of a task in order, after those of earlier calls. Rejects when the blackboard does.
    *
-   * @param again they are of an earlier run: on a blackboard that somebody brought along they stand already, and to
-   * append them once more would double them (D35)
+   * @param isReused the writes come from an earlier run: a provided blackboard holds them already, and appending them
+   * again would duplicate them (D35)
    */
-  apply(writes: readonly Write[], pace: Pace, again: boolean): Promise<void> {
+  apply(writes: readonly Write[], budget: EventLoopBudget, isReused: boolean): Promise<void> {
     const applying = this.#applied.then(async () => {
-      if (this.#isOurs || !again) await this.#write(writes, pace);
-      await this.#see(writes);
+      if (this.#ownsBlackboard || !isReused) await this.#write(writes, budget);
+      await this.#readBack(writes);
     });
     this.#applied = applying.catch(() => undefined);
     return applying;
   }
 
-  /** What a tool sees: the whole blackboard of its tenant, under the values given for the run. */
+  /** Reads the tenant's whole blackboard with the overrides, as tools see it. */
   async readAll(): Promise<Record<string, Json>> {
-    return this.#withGiven(keyedIn(await this.#blackboard.get_all(this.#tenantId)), this.#given.keys());
+    return this.#mergeOverrides(await this.#readEverything(), this.#overrides.keys());
   }
 
   async readMany(keys: readonly string[]): Promise<Record<string, Json>> {
-    return this.#withGiven(keyedIn(await this.#blackboard.read_many(this.#tenantId, keys)), keys);
+    return this.#mergeOverrides(await this.#readKeys(keys), keys);
   }
 
-  async #write(writes: readonly Write[], pace: Pace): Promise<void> {
+  async #readEverything(): Promise<Record<string, Json>> {
+    return assertRecord(await this.#blackboard.getAll(this.#tenantId));
+  }
+
+  async #readKeys(keys: readonly string[]): Promise<Record<string, Json>> {
+    return assertRecord(await this.#blackboard.readMany(this.#tenantId, keys));
+  }
+
+  async #write(writes: readonly Write[], budget: EventLoopBudget): Promise<void> {
     for (const [position, { key, value, append }] of writes.entries()) {
       await this.#blackboard.write(this.#tenantId, key, value, append);
-      if (position % WRITES_BETWEEN_LOOKS_AT_THE_TIME === 0 && pace.overdue()) await laterTurn(pace);
+      if (position % YIELD_CHECK_INTERVAL_WRITES === 0 && budget.exhausted()) {
+        await new Promise<void>((resolve) => {
+          budget.defer(resolve);
+        });
+      }
     }
   }
 
-  /** What was written is to be read from now on. */
-  async #see(writes: readonly Write[]): Promise<void> {
-    this.#given.follow(writes);
+  /** Makes written values readable. */
+  async #readBack(writes: readonly Write[]): Promise<void> {
+    this.#overrides.applyWrites(writes);
     const keys = [...new Set(writes.map(({ key }) => key))];
     try {
-      this.#showStored(keyedIn(await this.#blackboard.read_many(this.#tenantId, keys)));
+      this.#showStored(await this.#readKeys(keys));
     } catch (cause) {
-      throw new Error(`they cannot be read back: ${messageOf(cause)}`, { cause });
+      throw new Error(`they cannot be read back: ${errorMessage(cause)}`, { cause });
     }
   }
 
   #showStored(stored: Record<string, Json>): void {
-    eachFrozen(stored, (key, json) => setOwn(this.values, key, this.#given.get(key) ?? json));
+    forEachFrozen(stored, (key, json) => setOwn(this.values, key, this.#overrides.get(key) ?? json));
   }
 
-  #withGiven(stored: Record<string, Json>, keys: Iterable<string>): Record<string, Json> {
-    const seen = Object.create(null) as Record<string, Json>;
-    eachFrozen(stored, (key, json) => setOwn(seen, key, json));
+  #mergeOverrides(stored: Record<string, Json>, keys: Iterable<string>): Record<string, Json> {
+    const merged = Object.create(null) as Record<string, Json>;
+    forEachFrozen(stored, (key, json) => setOwn(merged, key, json));
     for (const key of keys) {
-      const given = this.#given.get(key);
-      if (given !== undefined) setOwn(seen, key, given);
+      const override = this.#overrides.get(key);
+      if (override !== undefined) setOwn(merged, key, override);
     }
-    return seen;
+    return merged;
   }
-}
-
-function laterTurn(pace: Pace): Promise<void> {
-  return new Promise((resolve) => {
-    pace.later(resolve);
-  });
 }
 
 /**
- * What a blackboard gave, which somebody else may have made.
+ * Validates what a (possibly third-party) blackboard returns.
  *
- * @throws Error, as the end of a sentence, when it is no object of keys and values
+ * @throws Error, as the end of a sentence, when it is not an object of keys and values
  */
-export function keyedIn(stored: unknown): Record<string, Json> {
+export function assertRecord(stored: unknown): Record<string, Json> {
   if (isObject(stored)) return stored as Record<string, Json>;
-  throw new Error(`it gave ${kindOf(stored)}, and no object of keys and values`);
+  throw new Error(`it returned ${describeKind(stored)} instead of an object of keys and values`);
 }

@@ -1,56 +1,54 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Authenticate } from '../services.js';
-import { ANYONE, type Caller, type Key } from './caller.js';
-import { EVERY_TENANT } from './keys-file.js';
+import { ANONYMOUS, type Caller } from './caller.js';
+import { ALL_TENANTS, type ApiKey } from './keys-file.js';
 
-type Headers = Parameters<Authenticate>[0];
+/** Returns the caller of a request, or undefined when the request carries no valid key (D37). */
+export type Authenticate = (headers: RequestHeaders) => Caller | undefined;
 
-/** Finds out who asks (D37). Without keys everybody may. */
-export function authenticatorOf(keys: readonly Key[] | undefined): Authenticate {
-  if (keys === undefined) return () => ANYONE;
-  const known = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: callerOf(key) }));
+type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** @param keys without keys every caller is {@link ANONYMOUS} */
+export function createAuthenticator(keys: readonly ApiKey[] | undefined): Authenticate {
+  if (keys === undefined) return () => ANONYMOUS;
+  const entries = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: toCaller(key) }));
   return (headers) => {
-    const sent = keyIn(headers);
-    if (sent === undefined) return undefined;
-    const digest = digestOf(sent);
+    const key = readKey(headers);
+    if (key === undefined) return undefined;
+    // Node.js decodes headers as latin1: one character per byte.
+    const digest = createHash('sha256').update(key, 'latin1').digest();
     let caller: Caller | undefined;
-    // All are compared, so that the time tells nothing of which one it was.
-    for (const key of known) if (timingSafeEqual(key.digest, digest)) caller = key.caller;
+    // Compares with every key, so that the time taken does not reveal which one matched.
+    for (const entry of entries) if (timingSafeEqual(entry.digest, digest)) caller = entry.caller;
     return caller;
   };
 }
 
-function callerOf({ name, tenants, scopes }: Key): Caller {
-  return { name, tenants: tenants.includes(EVERY_TENANT) ? null : tenants, scopes };
+function toCaller({ name, tenants, scopes }: ApiKey): Caller {
+  return { name, tenants: tenants.includes(ALL_TENANTS) ? null : tenants, scopes };
 }
 
-/** The one key of a request. Who sends two that differ is not known, whichever of them is. */
-function keyIn(headers: Headers): string | undefined {
-  const bearers = valuesOf(headers['authorization']).flatMap((value) => bearerIn(value));
-  const [key, ...others] = new Set([...bearers, ...valuesOf(headers['x-api-key'])]);
+/** Returns the one key of a request; undefined when there is none, or when two differ, even if both are valid. */
+function readKey(headers: RequestHeaders): string | undefined {
+  const bearers = listValues(headers['authorization']).flatMap((value) => readBearer(value));
+  const [key, ...others] = new Set([...bearers, ...listValues(headers['x-api-key'])]);
   return others.length === 0 && key !== '' ? key : undefined;
 }
 
-function valuesOf(value: string | string[] | undefined): readonly string[] {
+function listValues(value: string | string[] | undefined): readonly string[] {
   return value === undefined ? [] : [value].flat();
 }
 
-/** Another scheme is somebody else's business: a proxy's, say. */
-function bearerIn(value: string): string[] {
-  const [, key] = /^bearer(?:$| +(.*)$)/i.exec(value.trim()) ?? [];
-  return /^bearer(?:$| )/i.test(value.trim()) ? [key ?? ''] : [];
+/** Ignores other schemes: a proxy may use them. */
+function readBearer(value: string): string[] {
+  const match = /^bearer(?:$| +(.*)$)/i.exec(value.trim());
+  return match === null ? [] : [match[1] ?? ''];
 }
 
-/** Headers come with one character for each byte. */
-function digestOf(key: string): Buffer {
-  return createHash('sha256').update(key, 'latin1').digest();
-}
-
-/** Why a caller is not known: nothing came, or nothing that is on the list (D37). */
-export function whyUnknown(headers: IncomingHttpHeaders): string {
-  const how = 'Authorization: Bearer KEY, or X-API-Key: KEY';
-  const isSent = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
-  if (!isSent) return `no key was sent: send ${how}`;
-  return `the key that was sent is not known, or not sent as ${how}; the file of keys is read when the server starts`;
+/** Explains a response of 401: the request has no key, or none that the keys file lists (D37). */
+export function unauthorizedMessage(headers: IncomingHttpHeaders): string {
+  const usage = 'Authorization: Bearer KEY, or X-API-Key: KEY';
+  const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
+  if (!hasKey) return `no API key was sent: send ${usage}`;
+  return `the API key is unknown, or was not sent as ${usage}; the server reads its keys file when it starts`;
 }

@@ -2,64 +2,53 @@ import { WavetrainError } from '../../common/errors.js';
 import type { RunRegistry } from '../../runs/registry.js';
 
 /**
- * What a key may be used for: `read` looks at runs, `run` starts, cancels, reruns and deletes them, `metrics` reads
- * the figures of the whole server.
+ * What an API key permits: `read` shows runs; `run` starts, cancels, reruns and deletes them; `metrics` reads the
+ * metrics of the whole server.
  */
-export type Scope = 'read' | 'run' | 'metrics';
+export type KeyScope = 'read' | 'run' | 'metrics';
 
-export const SCOPES: readonly Scope[] = ['read', 'run', 'metrics'];
+export const KEY_SCOPES: readonly KeyScope[] = ['read', 'run', 'metrics'];
 
-/** Who asks: the name of a key, and what it may see and do (D37). */
+/** The sender of a request (D37). */
 export interface Caller {
-  /** Of the key; null when no keys are in use. */
+  /** Name of the API key; null when the server has no keys. */
   readonly name: string | null;
-  /** Whose runs it sees and starts; null is every tenant's. */
+  /** Tenants whose runs the caller may see and start; null for all tenants. */
   readonly tenants: readonly string[] | null;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly KeyScope[];
 }
 
-/** Everybody, where no keys are in use. */
-export const ANYONE: Caller = { name: null, tenants: null, scopes: SCOPES };
+/** The caller of every request when the server has no keys. */
+export const ANONYMOUS: Caller = { name: null, tenants: null, scopes: KEY_SCOPES };
+
+/** Allows only characters that are harmless in logs, queries and headers. */
+export const TENANT_ID_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$';
 
 const DEFAULT_TENANT = 'default';
 
-export function mayUse({ tenants }: Caller, tenantId: string): boolean {
+export function canUseTenant({ tenants }: Caller, tenantId: string): boolean {
   return tenants === null || tenants.includes(tenantId);
 }
 
 /**
- * The tenant that a run is started for: the one asked for, else `default`, else the first that the caller has.
+ * Returns the tenant of a new run: the requested one, else `default`, else the caller's first.
  *
- * @throws WavetrainError `forbidden` when the caller does not have the one asked for
+ * @throws WavetrainError `forbidden` when the caller may not use the requested tenant
  */
-export function tenantFor(caller: Caller, asked?: string): string {
-  if (asked === undefined) {
-    return mayUse(caller, DEFAULT_TENANT) ? DEFAULT_TENANT : (caller.tenants?.[0] ?? DEFAULT_TENANT);
+export function resolveTenant(caller: Caller, requested?: string): string {
+  if (requested === undefined) {
+    return canUseTenant(caller, DEFAULT_TENANT) ? DEFAULT_TENANT : (caller.tenants?.[0] ?? DEFAULT_TENANT);
   }
-  if (mayUse(caller, asked)) return asked;
-  throw new WavetrainError('forbidden', `this key may not use tenant "${asked}"`);
+  if (canUseTenant(caller, requested)) return requested;
+  throw new WavetrainError('forbidden', `this key may not use tenant "${requested}"`);
 }
 
 /**
- * The id of a run that the caller may see. What it may not see is not there for it (D37).
+ * Returns the run id if the caller may see the run. Runs of other tenants are reported as not found (D37).
  *
  * @throws WavetrainError `run_not_found`
  */
-export function visibleRun(registry: RunRegistry, caller: Caller, runId: string): string {
-  if (mayUse(caller, registry.tenantOf(runId))) return runId;
+export function authorizeRun(registry: RunRegistry, caller: Caller, runId: string): string {
+  if (canUseTenant(caller, registry.tenantId(runId))) return runId;
   throw new WavetrainError('run_not_found', `there is no run ${runId}`);
-}
-
-/** What a tenant may be called: words of which no harm comes in logs, queries and headers. */
-export const TENANT_ID = '^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$';
-
-/** A key that callers may use, as the keys file lists it (D37). The key itself is known to its owner alone. */
-export interface Key {
-  /** Stands in the log. */
-  readonly name: string;
-  /** Of the key, in hexadecimal. */
-  readonly sha256: string;
-  /** Whose runs it sees and starts; `*` alone is every tenant. */
-  readonly tenants: readonly string[];
-  readonly scopes: readonly Scope[];
 }

@@ -1,47 +1,54 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { messageOf, WavetrainError } from '../../common/errors.js';
+import { WavetrainError } from '../../common/errors.js';
+import { decodeUtf8, describeErrno } from '../../common/files.js';
 import { isObject, kindOf } from '../../common/json.js';
 import type { Path } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
 import { readSource, type Source } from '../../definition/text/source.js';
-import { type Key, type Scope, SCOPES, TENANT_ID } from './caller.js';
+import { KEY_SCOPES, type KeyScope, TENANT_ID_PATTERN } from './caller.js';
 
-export type { Key } from './caller.js';
+/** An entry of the keys file (D37). The key itself is known to its owner alone. */
+export interface ApiKey {
+  /** Appears in the log. */
+  readonly name: string;
+  /** SHA-256 of the key, in hexadecimal. */
+  readonly sha256: string;
+  /** Tenants whose runs the key may see and start; {@link ALL_TENANTS} alone means all of them. */
+  readonly tenants: readonly string[];
+  readonly scopes: readonly KeyScope[];
+}
+
+export const ALL_TENANTS = '*';
+
+const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'run'];
 
 /**
- * Reads a keys file: a YAML list of keys (D37). Rejects with `unreadable_file`, or with `bad_usage` saying in which
- * line what is wrong.
+ * Reads a keys file: a YAML list of keys (D37). Rejects with `unreadable_file`, or with `bad_usage` naming the line
+ * and what is wrong with it.
  */
-export async function readKeys(file: string): Promise<readonly Key[]> {
-  return keysIn(await readText(file), file);
-}
-
-async function readText(file: string): Promise<string> {
+export async function readKeysFile(file: string): Promise<readonly ApiKey[]> {
+  let text: string;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
-  } catch (error) {
-    throw new WavetrainError('unreadable_file', `cannot read the keys file ${file}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    text = decodeUtf8(await readFile(file));
+  } catch (cause) {
+    const message = `cannot read the keys file ${file}: ${describeErrno(cause)}`;
+    throw new WavetrainError('unreadable_file', message, { cause });
   }
+  return parseKeysFile(text, file);
 }
-
-const USUAL_SCOPES: readonly Scope[] = ['read', 'run'];
 
 /**
- * The keys that the text of a keys file lists (D37).
+ * Parses the text of a keys file (D37).
  *
  * @param file names the file in messages
- * @throws WavetrainError `bad_usage`, saying in which line what is wrong
+ * @throws WavetrainError `bad_usage`, naming the line and what is wrong with it
  */
-export function keysIn(text: string, file: string): readonly Key[] {
-  return new KeyList(readSource(text), file).read();
+export function parseKeysFile(text: string, file: string): readonly ApiKey[] {
+  return new KeysFileParser(readSource(text), file).parse();
 }
 
-/** A key as it stands in the file, once nothing is wrong with it. */
-type WrittenKey = Omit<Key, 'scopes'> & Partial<Pick<Key, 'scopes'>>;
-
-class KeyList {
+class KeysFileParser {
   readonly #source: Source;
   readonly #file: string;
 
@@ -50,144 +57,178 @@ class KeyList {
     this.#file = file;
   }
 
-  read(): readonly Key[] {
-    this.#checkText();
+  parse(): readonly ApiKey[] {
+    this.#checkSyntax();
     const { value } = this.#source;
     if (!Array.isArray(value)) {
-      throw this.#fault([], 'it must be a list of keys, each with name, sha256, tenants and scopes');
+      throw this.#error([], 'it must be a list of keys, each with name, sha256, tenants and scopes');
     }
-    if (value.length === 0) throw this.#fault([], NO_KEY);
-    const keys = value.map((entry: unknown, index) => this.#keyOf(entry, index));
+    if (value.length === 0) throw this.#error([], NO_KEYS);
+    const keys = value.map((entry: unknown, index) => this.#parseEntry(entry, index));
     this.#checkUnique(keys, 'name');
     this.#checkUnique(keys, 'sha256');
     return keys;
   }
 
-  #checkText(): void {
+  #checkSyntax(): void {
     const problem = this.#source.problems.find(({ severity }) => severity === 'error');
     if (problem === undefined) return;
     const { code, message, line } = problem;
-    // The reader speaks of definitions.
-    const told = code === 'empty' ? NO_KEY : message.replace('the definition', 'the file');
-    throw this.#faultAt(line, told);
+    // The YAML reader words its messages for definitions.
+    throw this.#errorAtLine(line, code === 'empty' ? NO_KEYS : message.replace('the definition', 'the file'));
   }
 
-  #keyOf(entry: unknown, index: number): Key {
-    if (!isObject(entry)) throw this.#fault([index], `key ${index + 1} must be a map with name and sha256`);
-    this.#checkNames(entry, index);
+  #parseEntry(entry: unknown, index: number): ApiKey {
+    if (!isObject(entry)) throw this.#error([index], `key ${index + 1} must be a map with name and sha256`);
+    this.#checkFieldNames(entry, index);
     for (const field of KEY_FIELDS) {
       const value = entry[field];
       if (value === undefined && field === 'scopes') continue;
-      const fault = value === undefined ? MISSING[field] : KEY_FAULTS[field](value);
-      if (fault !== undefined) throw this.#fault([index, field], fault);
+      const message = value === undefined ? MISSING_FIELD[field] : KEY_FIELD_CHECKS[field](value);
+      if (message !== undefined) throw this.#error([index, field], message);
     }
-    const { name, sha256, tenants, scopes = USUAL_SCOPES } = entry as unknown as WrittenKey;
+    const { name, sha256, tenants, scopes = DEFAULT_SCOPES } = entry as unknown as CheckedEntry;
     return { name, sha256: sha256.toLowerCase(), tenants, scopes };
   }
 
-  #checkNames(entry: Record<string, unknown>, index: number): void {
-    const unknown = Object.keys(entry).find((field) => !KEY_FIELDS.some((known) => known === field));
+  #checkFieldNames(entry: Record<string, unknown>, index: number): void {
+    const unknown = Object.keys(entry).find((name) => !KEY_FIELDS.some((field) => field === name));
     if (unknown === undefined) return;
-    const meant = nearest(unknown, KEY_FIELDS);
+    const suggestion = nearest(unknown, KEY_FIELDS);
     const hint =
       unknown === 'key'
-        ? 'the key itself has no place here, only its sha256'
-        : meant === undefined
+        ? 'the file must not contain the key itself, only its sha256'
+        : suggestion === undefined
           ? `a key has ${KEY_FIELDS.join(', ')}`
-          : `did you mean ${meant}?`;
-    throw this.#fault([index, unknown], `there is no field "${unknown}": ${hint}`, 'key');
+          : `did you mean ${suggestion}?`;
+    throw this.#error([index, unknown], `there is no field "${unknown}": ${hint}`, 'key');
   }
 
-  #checkUnique(keys: readonly Key[], field: 'name' | 'sha256'): void {
-    const seen = new Map<string, number>();
+  #checkUnique(keys: readonly ApiKey[], field: 'name' | 'sha256'): void {
+    const indexes = new Map<string, number>();
     for (const [index, { [field]: value }] of keys.entries()) {
-      const first = seen.get(value);
+      const first = indexes.get(value);
       if (first !== undefined) {
-        throw this.#fault([index, field], `keys ${first + 1} and ${index + 1} have the same ${field}`);
+        throw this.#error([index, field], `keys ${first + 1} and ${index + 1} have the same ${field}`);
       }
-      seen.set(value, index);
+      indexes.set(value, index);
     }
   }
 
-  #fault(path: Path, what: string, at?: 'key'): WavetrainError {
-    return this.#faultAt(this.#source.positionOf(path, at)?.line, what);
+  #error(path: Path, message: string, at?: 'key'): WavetrainError {
+    return this.#errorAtLine(this.#source.positionOf(path, at)?.line, message);
   }
 
-  #faultAt(line: number | undefined, what: string): WavetrainError {
-    const place = line === undefined ? '' : `, line ${line}`;
-    return new WavetrainError('bad_usage', `the keys file ${this.#file}${place}: ${what}`);
+  #errorAtLine(line: number | undefined, message: string): WavetrainError {
+    const location = line === undefined ? '' : `, line ${line}`;
+    return new WavetrainError('bad_usage', `the keys file ${this.#file}${location}: ${message}`);
   }
 }
 
-const NO_KEY = 'it lists no key: `wavetrain keys new` makes one';
+/** An entry of the file whose fields have passed their checks. */
+type CheckedEntry = Omit<ApiKey, 'scopes'> & Partial<Pick<ApiKey, 'scopes'>>;
 
-const MISSING = {
-  name: 'name is missing: it stands in the log',
-  sha256: 'sha256 is missing: `wavetrain keys new` makes a key with its sha256',
-  tenants: 'tenants is missing: list those whose runs the key may see, or "*" for every one',
+const NO_KEYS = 'it contains no keys: `wavetrain keys new` creates one';
+
+const MISSING_FIELD = {
+  name: 'name is missing: the log needs it',
+  sha256: 'sha256 is missing: `wavetrain keys new` creates a key and its sha256',
+  tenants: 'tenants is missing: list the tenants whose runs the key may see, or "*" for all of them',
   scopes: undefined,
 };
 
-/** Stands in `tenants`, alone, for every tenant. */
-export const EVERY_TENANT = '*';
+const KEY_FIELDS = ['name', 'sha256', 'tenants', 'scopes'] as const;
 
-/** Says what is wrong with a field of a key; undefined when nothing is. It never repeats what may be a secret. */
-type Fault = (value: unknown) => string | undefined;
+/** Returns what is wrong with a field of a key, or undefined. Never repeats a value that may be a secret. */
+type FieldCheck = (value: unknown) => string | undefined;
 
-const LONGEST_NAME = 128;
-const HASH = /^[0-9a-f]{64}$/i;
-const TENANT = new RegExp(TENANT_ID);
-// Control characters, and those that turn a line of the log around.
+const MAX_NAME_LENGTH = 128;
+const SHA256 = /^[0-9a-f]{64}$/i;
+const TENANT_ID = new RegExp(TENANT_ID_PATTERN);
+// Control characters, and those that reverse the direction of a log line.
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-const nameFault: Fault = (value) => {
-  if (typeof value !== 'string') return `name must be text, not ${described(value)}`;
+const checkName: FieldCheck = (value) => {
+  if (typeof value !== 'string') return `name must be text, not ${describe(value)}`;
   if (value.trim() === '') return 'name must not be empty';
-  if (value.length > LONGEST_NAME) return `name is longer than ${LONGEST_NAME} characters`;
-  return UNPRINTABLE.test(value) ? 'name holds a character that cannot be printed' : undefined;
+  if (value.length > MAX_NAME_LENGTH) return `name is longer than ${MAX_NAME_LENGTH} characters`;
+  return UNPRINTABLE.test(value) ? 'name contains a character that cannot be printed' : undefined;
 };
 
-const hashFault: Fault = (value) =>
-  typeof value === 'string' && HASH.test(value)
+const checkSha256: FieldCheck = (value) =>
+  typeof value === 'string' && SHA256.test(value)
     ? undefined
     : 'sha256 must be the SHA-256 of the key in 64 hexadecimal digits, in quotes';
 
-const tenantsFault: Fault = (value) => {
-  const fault = listFault('tenants', value);
-  if (fault !== undefined || !Array.isArray(value)) return fault;
-  if (value.includes(EVERY_TENANT) && value.length > 1) return '"*" is every tenant, and stands alone';
-  const wrong: unknown = value.find(
-    (tenant) => tenant !== EVERY_TENANT && !(typeof tenant === 'string' && TENANT.test(tenant)),
+const checkTenants: FieldCheck = (value) => {
+  if (!isNonEmptyList(value)) return describeNonList('tenants', value);
+  if (value.includes(ALL_TENANTS) && value.length > 1) {
+    return '"*" means all tenants and must be the only entry';
+  }
+  const wrong = value.find(
+    (tenant) => tenant !== ALL_TENANTS && !(typeof tenant === 'string' && TENANT_ID.test(tenant)),
   );
-  return wrong === undefined ? undefined : `${described(wrong)} is no tenant: it must match ${TENANT_ID}`;
+  return wrong === undefined
+    ? undefined
+    : `${describe(wrong)} is not a tenant: it must match ${TENANT_ID_PATTERN}`;
 };
 
-const scopesFault: Fault = (value) => {
-  const fault = listFault('scopes', value);
-  if (fault !== undefined || !Array.isArray(value)) return fault;
-  const wrong: unknown = value.find((scope) => !SCOPES.some((known) => known === scope));
+const checkScopes: FieldCheck = (value) => {
+  if (!isNonEmptyList(value)) return describeNonList('scopes', value);
+  const wrong = value.find((name) => !KEY_SCOPES.some((scope) => scope === name));
   if (wrong === undefined) return undefined;
-  const meant = typeof wrong === 'string' ? nearest(wrong, SCOPES) : undefined;
-  const hint = meant === undefined ? `the scopes are ${SCOPES.join(', ')}` : `did you mean ${meant}?`;
-  return `there is no scope ${described(wrong)}: ${hint}`;
+  const suggestion = typeof wrong === 'string' ? nearest(wrong, KEY_SCOPES) : undefined;
+  const hint =
+    suggestion === undefined ? `the scopes are ${KEY_SCOPES.join(', ')}` : `did you mean ${suggestion}?`;
+  return `there is no scope ${describe(wrong)}: ${hint}`;
 };
 
-/** Every field that a key has. */
-export const KEY_FAULTS = {
-  name: nameFault,
-  sha256: hashFault,
-  tenants: tenantsFault,
-  scopes: scopesFault,
-} satisfies Record<string, Fault>;
+/** The check of every field of a key. */
+export const KEY_FIELD_CHECKS = {
+  name: checkName,
+  sha256: checkSha256,
+  tenants: checkTenants,
+  scopes: checkScopes,
+} satisfies Record<string, FieldCheck>;
 
-const KEY_FIELDS = ['name', 'sha256', 'tenants', 'scopes'] as const;
-
-function listFault(name: string, value: unknown): string | undefined {
-  if (!Array.isArray(value)) return `${name} must be a list, not ${described(value)}`;
-  return value.length === 0 ? `${name} must not be empty` : undefined;
+function isNonEmptyList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > 0;
 }
 
-function described(value: unknown): string {
+function describeNonList(name: string, value: unknown): string {
+  return Array.isArray(value)
+    ? `${name} must not be empty`
+    : `${name} must be a list, not ${describe(value)}`;
+}
+
+function describe(value: unknown): string {
   if (isObject(value) || Array.isArray(value) || value === null) return kindOf(value);
   return JSON.stringify(value) ?? 'nothing';
+}
+
+/** Random bytes in a new key. */
+export const KEY_BYTES = 32;
+
+/** Lets people and secret scanners recognize a key. */
+const KEY_PREFIX = 'wt_';
+
+/** Creates a key from random bytes, and its SHA-256 for the keys file (D37). */
+export function createApiKey(bytes: Uint8Array): { readonly key: string; readonly sha256: string } {
+  const key = KEY_PREFIX + Buffer.from(bytes).toString('base64url');
+  return { key, sha256: createHash('sha256').update(key).digest('hex') };
+}
+
+/** Formats the entry of one key. Writes values as JSON, which YAML reads without any quoting rules. */
+export function formatKeyEntry({ name, sha256, tenants, scopes }: ApiKey): string {
+  return [
+    `- name: ${JSON.stringify(name)}`,
+    `  sha256: ${JSON.stringify(sha256)}`,
+    `  tenants: ${formatList(tenants)}`,
+    `  scopes: ${formatList(scopes)}`,
+    '',
+  ].join('\n');
+}
+
+function formatList(words: readonly string[]): string {
+  return `[${words.map((word) => JSON.stringify(word)).join(', ')}]`;
 }

@@ -2,44 +2,77 @@ import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
 import { pino } from 'pino';
 import type { Clock } from '../../common/clock.js';
-import type { Log } from '../services.js';
+import { errorCode } from '../../common/errors.js';
+import type { LiveEvent } from '../../execution/events/event.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { RunIdentity } from '../../runs/registry.js';
+
+/** The log of a server, for its operators. */
+export interface Log {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
 
 export interface LogOptions {
-  /** Every line is written at once: what the stream has not taken when the process ends is its own affair. */
+  /** Each line is one write; the log does not wait for the stream to flush it. */
   readonly stream: Writable;
-  /** People read it as it comes. */
+  /** Writes lines for people instead of JSON. */
   readonly interactive: boolean;
   readonly colours: boolean;
-  /** The least that is told: `debug`, `info`, `warn`, `error` or `silent`. */
+  /** The lowest level to write: `debug`, `info`, `warn`, `error` or `silent`. */
   readonly level: string;
   readonly clock: Clock;
 }
 
+type Level = 'info' | 'warn' | 'error';
+type Facts = Readonly<Record<string, unknown>>;
+type Colours = ReturnType<typeof picocolors.createColors>;
+
 /**
- * Opens the log of a server: lines for people on a terminal, elsewhere one JSON object for each (`time` in ISO 8601,
- * `level` as a word, `msg`, and the facts). Keys of callers and cookies are never told (D37).
+ * Creates the log of a server: lines for people on a terminal, elsewhere one JSON object per line (`time` in ISO 8601,
+ * `level` as a word, `msg`, and the facts). Redacts API keys and cookies (D37).
  */
-export function openLog(options: LogOptions): Log {
-  return options.interactive ? new LogLines(options) : jsonLog(options);
+export function createLog(options: LogOptions): Log {
+  return options.interactive ? new TerminalLog(options) : createJsonLog(options);
 }
 
-function jsonLog({ stream, level, clock }: LogOptions): Log {
+/**
+ * Logs that a run failed, because nobody may be waiting for its result: the first error, the number of failures, and
+ * of a plan the sub-pipelines that failed.
+ *
+ * @param getRecord returns the current record of the run
+ */
+export function logFailedRun(
+  event: LiveEvent,
+  { run_id, pipeline_id, tenant_id }: RunIdentity,
+  log: Log,
+  getRecord: (runId: string) => RunRecord,
+): void {
+  if (event.kind !== 'run' || event.error === undefined) return;
+  const { failures, sub_pipelines: statuses } = getRecord(run_id);
+  const failed = Object.entries(statuses ?? {}).flatMap(([id, status]) => (status === 'failed' ? [id] : []));
+  const facts = { run_id, pipeline_id, tenant_id, error: event.error, failures: failures.length };
+  log.warn(statuses === null ? facts : { ...facts, sub_pipelines_failed: failed }, 'run failed');
+}
+
+function createJsonLog({ stream, level, clock }: LogOptions): Log {
   return pino(
     {
       level,
-      // The host's own log knows the machine and the process.
+      // Omits pid and hostname: the host's own log has them.
       base: null,
-      timestamp: timestamps(clock),
-      formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
-      // Errors were told by withoutSecrets; the usual serializer would add whatever hangs on them.
-      serializers: { err: (told: unknown) => told },
+      timestamp: createTimestamp(clock),
+      formatters: { level: (label) => ({ level: label }), log: redactFacts },
+      // redactFacts has serialized errors already; pino's serializer would add all their properties.
+      serializers: { err: (serialized: unknown) => serialized },
     },
     stream,
   );
 }
 
-/** Many lines are of the same millisecond. */
-function timestamps(clock: Clock): () => string {
+/** Caches the text, because many lines are written within one millisecond. */
+function createTimestamp(clock: Clock): () => string {
   let last = Number.NaN;
   let text = '';
   return () => {
@@ -50,22 +83,19 @@ function timestamps(clock: Clock): () => string {
   };
 }
 
-type Colours = ReturnType<typeof picocolors.createColors>;
-type Facts = Readonly<Record<string, unknown>>;
-
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
-/** A log for people who watch a server on their terminal: a line for each thing, coloured by how it went. */
-class LogLines implements Log {
+/** A log for people who watch a server on their terminal: one line per entry, coloured by level or status. */
+class TerminalLog implements Log {
   readonly #stream: Writable;
   readonly #clock: Clock;
-  readonly #least: number;
+  readonly #minLevel: number;
   readonly #colours: Colours;
 
-  constructor(options: { stream: Writable; clock: Clock; level: string; colours: boolean }) {
+  constructor(options: LogOptions) {
     this.#stream = options.stream;
     this.#clock = options.clock;
-    this.#least = LEVELS.indexOf(options.level);
+    this.#minLevel = LEVELS.indexOf(options.level);
     this.#colours = picocolors.createColors(options.colours);
   }
 
@@ -81,62 +111,62 @@ class LogLines implements Log {
     this.#write('error', facts, message);
   }
 
-  #write(level: 'info' | 'warn' | 'error', given: object, message: string): void {
-    if (LEVELS.indexOf(level) < this.#least) return;
-    const { err, ...facts } = withoutSecrets(given);
+  #write(level: Level, entry: object, message: string): void {
+    if (LEVELS.indexOf(level) < this.#minLevel) return;
+    const { err, ...facts } = redactFacts(entry);
     const isRequest = message === 'request' && level === 'info';
-    const words = isRequest ? this.#request(facts) : this.#sentence(level, message, facts);
-    this.#stream.write(`${this.#colours.dim(this.#time())} ${words}\n${this.#trace(err)}`);
+    const text = isRequest ? this.#formatRequest(facts) : this.#formatEntry(level, message, facts);
+    const localTime = new Date(this.#clock.now()).toTimeString().slice(0, 8);
+    this.#stream.write(`${this.#colours.dim(localTime)} ${text}\n${this.#formatError(err)}`);
   }
 
   /** As in `POST /pipelines/run 200 14 ms run 0198…`. */
-  #request({ method, path, status, duration_ms, run_id, key, left, ...rest }: Facts): string {
-    const words = [
-      visible(method),
-      visible(path),
-      this.#status(Number(status)),
-      `${visible(duration_ms)} ms`,
-      ...(run_id === undefined || visible(path).includes(visible(run_id)) ? [] : [`run ${visible(run_id)}`]),
-      ...(key === undefined ? [] : [`by ${visible(key)}`]),
-      ...(left === true ? [this.#colours.yellow('(the caller left)')] : []),
+  #formatRequest({ method, path, status, duration_ms, run_id, key, left, ...rest }: Facts): string {
+    const parts = [
+      escapeControls(method),
+      escapeControls(path),
+      this.#formatStatus(Number(status)),
+      `${escapeControls(duration_ms)} ms`,
+      ...(run_id === undefined || escapeControls(path).includes(escapeControls(run_id))
+        ? []
+        : [`run ${escapeControls(run_id)}`]),
+      ...(key === undefined ? [] : [`by ${escapeControls(key)}`]),
+      ...(left === true ? [this.#colours.yellow('(client disconnected)')] : []),
     ];
-    return words.join(' ') + this.#rest(rest);
+    return parts.join(' ') + this.#formatFacts(rest);
   }
 
-  #sentence(level: 'info' | 'warn' | 'error', message: string, facts: Facts): string {
-    const paint = { info: (text: string) => text, warn: this.#colours.yellow, error: this.#colours.red }[
-      level
-    ];
-    return paint(level === 'info' ? visible(message) : `${level}: ${visible(message)}`) + this.#rest(facts);
+  #formatEntry(level: Level, message: string, facts: Facts): string {
+    const { yellow, red } = this.#colours;
+    const text = escapeControls(message);
+    if (level === 'info') return text + this.#formatFacts(facts);
+    return (level === 'warn' ? yellow : red)(`${level}: ${text}`) + this.#formatFacts(facts);
   }
 
-  #status(status: number): string {
+  #formatStatus(status: number): string {
     const { green, cyan, yellow, red } = this.#colours;
     const paint = status >= 500 ? red : status >= 400 ? yellow : status >= 300 ? cyan : green;
     return paint(String(status));
   }
 
-  #rest(facts: Facts): string {
-    const known = Object.entries(facts).filter(([, value]) => value !== undefined);
-    return known.map(([name, value]) => ` ${this.#colours.dim(`${name}=`)}${visible(value)}`).join('');
+  #formatFacts(facts: Facts): string {
+    const defined = Object.entries(facts).filter(([, value]) => value !== undefined);
+    return defined
+      .map(([name, value]) => ` ${this.#colours.dim(`${name}=`)}${escapeControls(value)}`)
+      .join('');
   }
 
-  /** An error beneath its line, with where it happened and what caused it. */
-  #trace(err: unknown): string {
-    if (typeof err !== 'object' || err === null) return err === undefined ? '' : `  ${visible(err)}\n`;
-    const { type, message, stack, cause } = err as ToldError;
-    const lines = (stack ?? `${type}: ${message}`).split('\n').map((line) => `  ${visible(line)}\n`);
-    return this.#colours.dim(lines.join('')) + this.#trace(cause);
-  }
-
-  /** Of the clock on the wall. */
-  #time(): string {
-    return new Date(this.#clock.now()).toTimeString().slice(0, 8);
+  /** Puts the stack of an error below its line, then the stacks of its causes. */
+  #formatError(err: unknown): string {
+    if (typeof err !== 'object' || err === null) return err === undefined ? '' : `  ${escapeControls(err)}\n`;
+    const { type, message, stack, cause } = err as SerializedError;
+    const lines = (stack ?? `${type}: ${message}`).split('\n').map((line) => `  ${escapeControls(line)}\n`);
+    return this.#colours.dim(lines.join('')) + this.#formatError(cause);
   }
 }
 
-/** Text that callers chose must neither move the cursor nor begin a line of its own. */
-function visible(value: unknown): string {
+/** Escapes control characters: text from callers must not move the cursor or start a new line. */
+function escapeControls(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -144,15 +174,13 @@ function visible(value: unknown): string {
   });
 }
 
-/** Headers that say who somebody is, by their names in lower case. */
-const SECRETS = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'cookie', 'set-cookie']);
-const REDACTED = '[redacted]';
+/** Headers that carry credentials, in lower case. */
+const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'cookie', 'set-cookie']);
 
-/** Deeper facts are not told. */
-const DEEPEST = 6;
+const MAX_DEPTH = 6;
 
-/** An error as the log tells it: what it says and where it was, and nothing else that may hang on it. */
-interface ToldError {
+/** An error in the log, without the other properties of the error object. */
+interface SerializedError {
   readonly type: string;
   readonly message: string;
   readonly code?: string;
@@ -160,32 +188,39 @@ interface ToldError {
   readonly cause?: unknown;
 }
 
-/** The facts of a line without the secrets among them, at whatever depth, and with errors put into words. */
-function withoutSecrets(facts: object): Record<string, unknown> {
-  return told(facts, 0) as Record<string, unknown>;
+/**
+ * Copies the facts of a line, redacts secret headers at every depth and serializes errors. Pino's own `redact` takes
+ * exact paths and cannot find a header by name at any depth and in any case.
+ */
+function redactFacts(facts: object): Record<string, unknown> {
+  return redactFields(facts, 0);
 }
 
-function told(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth > DEEPEST) return '[deeper]';
-  if (value instanceof Error) return toldError(value, depth);
-  if (Array.isArray(value)) return value.map((entry) => told(entry, depth + 1));
-  if (value instanceof Uint8Array) return `[${value.length} bytes]`;
-  const own: Record<string, unknown> = {};
-  for (const [name, entry] of Object.entries(value)) {
-    own[name] = SECRETS.has(name.toLowerCase()) ? REDACTED : told(entry, depth + 1);
+function redactFields(fields: object, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    copy[name] = SECRET_HEADERS.has(name.toLowerCase()) ? '[redacted]' : redactValue(value, depth + 1);
   }
-  return own;
+  return copy;
 }
 
-function toldError(error: Error, depth: number): ToldError {
+function redactValue(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > MAX_DEPTH) return '[deeper]';
+  if (value instanceof Error) return serializeError(value, depth);
+  if (Array.isArray(value)) return value.map((entry) => redactValue(entry, depth + 1));
+  if (value instanceof Uint8Array) return `[${value.length} bytes]`;
+  return redactFields(value, depth);
+}
+
+function serializeError(error: Error, depth: number): SerializedError {
   const { name, message, stack, cause } = error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code = errorCode(error);
   return {
     type: name,
     message,
     ...(code !== undefined && { code }),
     ...(stack !== undefined && { stack }),
-    ...(cause !== undefined && { cause: told(cause, depth + 1) }),
+    ...(cause !== undefined && { cause: redactValue(cause, depth + 1) }),
   };
 }

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 
-// Shown, and given to no run (law L3).
+// Only for display; no run gets its status from here (law L3).
 const QUEUED: RunStatus = 'queued';
 const SUCCEEDED: RunStatus = 'succeeded';
 
@@ -55,8 +55,8 @@ const PLAN_OUTCOME = {
   total_waves: 2,
 };
 
-/** What the documents show of some components, by their titles: what the example pipeline and the example plan give. */
-export const EXAMPLE_OF_COMPONENT: Readonly<Record<string, unknown>> = {
+/** Examples of components, by title: what the server returns for the example pipeline and the example plan. */
+export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   Accepted: { run_id: RUN_ID, status: QUEUED },
   RunOutcome: OUTCOME,
   RunResult: { ...OUTCOME, events: null },

@@ -1,90 +1,93 @@
 import type { TSchema } from 'typebox';
-import { PipelineDefinition } from '../../definition/schema/schema.js';
 import { isObject } from '../../common/json.js';
-import { EXAMPLE_OF_COMPONENT } from './component-examples.js';
-import { PlanDocument } from '../schemas/plan-request.js';
-import { ExecutionOptionsDocument } from '../schemas/request.js';
+import { PipelineDefinition } from '../../definition/schema/schema.js';
+import { ExecutionOptionsDocument, PlanDocument } from '../schemas/request.js';
+import { COMPONENT_EXAMPLES } from './component-examples.js';
 
 type Schema = Record<string, unknown>;
 
-/** What stands in the documents for values that code judges, by their titles. */
-const IN_PLACE_OF: Readonly<Record<string, TSchema>> = {
+/** Schemas, by title, of values for which the routes declare only that they are objects. */
+const DOCUMENTED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Pipeline: PipelineDefinition,
   Plan: PlanDocument,
   ExecutionOptions: ExecutionOptionsDocument,
 };
 
-/** Schemas with a title stand in one place, and are referred to from everywhere else; so do named examples. */
+/** The components of an OpenAPI document: schemas with a title, and named examples, to which operations refer. */
 export class Components {
   readonly schemas: Record<string, unknown> = {};
   readonly examples: Record<string, unknown> = {};
 
-  of(schema: TSchema): Schema {
-    return this.#refer(copyOf(schema)) as Schema;
+  /** Adds a schema and those that it contains. Returns the schema, or a reference if it has a title. */
+  addSchema(schema: TSchema): Schema {
+    return this.#extract(toPlainJson(schema)) as Schema;
   }
 
-  example(name: string, value: unknown): Schema {
+  /** Adds an example and returns a reference to it. */
+  addExample(name: string, value: unknown): Schema {
     this.examples[name] = { value };
     return { $ref: `#/components/examples/${name}` };
   }
 
-  #refer(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map((part) => this.#refer(part));
+  #extract(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((part) => this.#extract(part));
     if (!isObject(schema)) return schema;
     const { title } = schema;
-    if (typeof title !== 'string') return this.#within(schema);
+    if (typeof title !== 'string') return this.#extractParts(schema);
     if (this.schemas[title] === undefined) {
+      // Reserves the entry first: it fixes the order of components, and ends the recursion of a schema in itself.
       this.schemas[title] = {};
-      this.schemas[title] = this.#within(definitionOf(title, schema));
+      this.schemas[title] = this.#extractParts(createComponent(title, schema));
     }
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  #within(schema: Schema): Schema {
-    const parts = Object.entries(schema).map(([key, part]) => [key, this.#refer(part)]);
-    return readable(Object.fromEntries(parts));
+  #extractParts(schema: Schema): Schema {
+    const parts = Object.entries(schema).map(([key, part]) => [key, this.#extract(part)]);
+    return simplify(Object.fromEntries(parts));
   }
 }
 
-function definitionOf(title: string, { title: _, ...schema }: Schema): Schema {
-  const other = IN_PLACE_OF[title];
-  const example = EXAMPLE_OF_COMPONENT[title];
+function createComponent(title: string, { title: _, ...schema }: Schema): Schema {
+  const documented = DOCUMENTED_SCHEMAS[title];
+  const example = COMPONENT_EXAMPLES[title];
   return {
-    ...(other === undefined ? schema : copyOf(other)),
+    ...(documented === undefined ? schema : toPlainJson(documented)),
     ...(example !== undefined && { examples: [example] }),
   };
 }
 
-function copyOf(schema: TSchema): Schema {
+/** Removes what TypeBox adds to schemas and JSON does not show. */
+function toPlainJson(schema: TSchema): Schema {
   return JSON.parse(JSON.stringify(schema)) as Schema;
 }
 
-/** The same in the words that readers and generators of clients know best. */
-function readable(schema: Schema): Schema {
-  return withType(withPlainMap(withPlainNull(schema)));
+/** Rewrites a schema in the keywords that Swagger UI and client generators handle best. */
+function simplify(schema: Schema): Schema {
+  return addTextType(simplifyMap(simplifyNullable(schema)));
 }
 
-/** `string | null` rather than one of two schemas. */
-function withPlainNull(schema: Schema): Schema {
+/** Writes `string | null` as two types, not as two schemas. */
+function simplifyNullable(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
-  const [some, none] = anyOf as [Schema, Schema];
+  const [value, nothing] = anyOf as [Schema, Schema];
   const isPlain =
-    typeof some['type'] === 'string' && some['enum'] === undefined && some['const'] === undefined;
-  if (!isPlain || none['type'] !== 'null') return schema;
-  return { ...some, ...rest, type: [some['type'], 'null'] };
+    typeof value['type'] === 'string' && value['enum'] === undefined && value['const'] === undefined;
+  if (!isPlain || nothing['type'] !== 'null') return schema;
+  return { ...value, ...rest, type: [value['type'], 'null'] };
 }
 
-/** A map from any name, rather than from names that match a pattern. */
-function withPlainMap(schema: Schema): Schema {
+/** Writes a map with any keys without a pattern for its keys. */
+function simplifyMap(schema: Schema): Schema {
   const { patternProperties: patterns, ...rest } = schema;
   if (!isObject(patterns) || Object.keys(patterns).join() !== '^.*$') return schema;
   return { ...rest, additionalProperties: patterns['^.*$'] };
 }
 
-/** A word of a list is text: readers would be shown `any`. */
-function withType(schema: Schema): Schema {
-  const words = Array.isArray(schema['enum']) ? schema['enum'] : [schema['const']];
-  if (schema['type'] !== undefined || !words.every((word) => typeof word === 'string')) return schema;
+/** Adds the type of text constants, which Swagger UI would show as `any`. */
+function addTextType(schema: Schema): Schema {
+  const constants = Array.isArray(schema['enum']) ? schema['enum'] : [schema['const']];
+  if (schema['type'] !== undefined || !constants.every((value) => typeof value === 'string')) return schema;
   return { type: 'string', ...schema };
 }

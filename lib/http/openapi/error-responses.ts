@@ -1,10 +1,4 @@
-import type { ErrorCode } from '../../common/errors.js';
-import {
-  type HttpErrorCode,
-  MEANING_OF_CODE,
-  RETRY_AFTER,
-  STATUS_OF_CODE,
-} from '../errors/error-response.js';
+import { ERROR_STATUSES, type HttpErrorCode } from '../errors/error-statuses.js';
 import type { Route } from '../routing/route.js';
 import { ErrorBodySchema } from '../schemas/error.js';
 import type { Components } from './components.js';
@@ -12,62 +6,61 @@ import type { Components } from './components.js';
 type Schema = Record<string, unknown>;
 
 const RETRY_AFTER_HEADER = {
-  description: 'Seconds after which it is worth to ask again.',
+  description: 'Seconds after which a retry may succeed.',
   schema: { type: 'integer' },
 };
 
-/** Every error code that a route can answer with. */
-export function errorsOf({ access, body, errors = [] }: Route): ErrorCode[] {
-  const asksFor = access === 'open' ? [] : (['unauthorized', 'forbidden'] as const);
+/** Lists every error code of a route. */
+export function listErrorCodes({ access, body, errors = [] }: Route): HttpErrorCode[] {
+  const ofKeys = access === 'open' ? [] : (['unauthorized', 'forbidden'] as const);
   const ofBody =
     body === undefined ? [] : (['request_timeout', 'body_too_large', 'unsupported_media_type'] as const);
   const always = ['invalid_request', 'foreign_host', 'foreign_origin', 'not_acceptable', 'internal'] as const;
-  return [...new Set([...errors, ...asksFor, ...ofBody, ...always])];
+  return [...new Set([...errors, ...ofKeys, ...ofBody, ...always])];
 }
 
-/** What the documents say of errors: by status, every code with its meaning. */
-export function errorResponses(codes: readonly ErrorCode[], components: Components): Schema {
-  const statuses = [...new Set(codes.map((code) => STATUS_OF_CODE[code]))];
+/** Documents error codes as OpenAPI responses, grouped by status. */
+export function documentErrors(codes: readonly HttpErrorCode[], components: Components): Schema {
+  const statuses = [...new Set(codes.map((code) => ERROR_STATUSES[code].status))];
   return Object.fromEntries(
     statuses.map((status) => [
       status,
-      responseOf(
-        codes.filter((code) => STATUS_OF_CODE[code] === status),
+      createResponse(
+        codes.filter((code) => ERROR_STATUSES[code].status === status),
         components,
       ),
     ]),
   );
 }
 
-function responseOf(codes: readonly ErrorCode[], components: Components): Schema {
+function createResponse(codes: readonly HttpErrorCode[], components: Components): Schema {
   return {
-    description: codes.map((code) => `\`${code}\`: ${meaningOf(code)}`).join('\n\n'),
-    ...(codes.some((code) => RETRY_AFTER[code] !== undefined) && {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_STATUSES[code].meaning}`).join('\n\n'),
+    ...(codes.some((code) => ERROR_STATUSES[code].retryAfter !== undefined) && {
       headers: { 'Retry-After': RETRY_AFTER_HEADER },
     }),
     content: {
       'application/json': {
-        schema: components.of(ErrorBodySchema),
-        examples: Object.fromEntries(codes.map((code) => [code, components.example(code, exampleOf(code))])),
+        schema: components.addSchema(ErrorBodySchema),
+        examples: Object.fromEntries(
+          codes.map((code) => [code, components.addExample(code, createExample(code))]),
+        ),
       },
     },
   };
 }
 
-function meaningOf(code: ErrorCode): string {
-  return MEANING_OF_CODE[code as HttpErrorCode];
+/** An error body; the messages of the server are more specific. */
+function createExample(code: HttpErrorCode): unknown {
+  const message = ERROR_STATUSES[code].meaning.replaceAll('`', '');
+  return { detail: { code, message, ...EXAMPLE_FIELDS[code] } };
 }
 
-/** Sentences of the server say more; these show where they stand. */
-function exampleOf(code: ErrorCode): unknown {
-  return { detail: { code, message: meaningOf(code).replaceAll('`', ''), ...MORE_OF[code] } };
-}
-
-const MORE_OF: Partial<Record<ErrorCode, object>> = {
+const EXAMPLE_FIELDS: Partial<Record<HttpErrorCode, object>> = {
   task_failed: {
     task_id: 'greet',
-    error: 'the tool said no',
-    failures: [{ task_id: 'greet', error: 'the tool said no', attempts: 1 }],
+    error: 'connection refused',
+    failures: [{ task_id: 'greet', error: 'connection refused', attempts: 1 }],
     run_id: '01a2b3c4-d5e6-7f80-9a1b-2c3d4e5f6071',
   },
   internal: { id: '6f1c1b0e-2a38-4f7b-9a55-0d3f0c2f7d11' },

@@ -1,29 +1,30 @@
 import type { TSchema } from 'typebox';
 import { apiDescription } from './api-description.js';
 import { Components } from './components.js';
-import { errorResponses, errorsOf } from './error-responses.js';
-import type { AnswerDocument, Route } from '../routing/route.js';
+import { documentErrors, listErrorCodes } from './error-responses.js';
+import type { ResponseDocument, Route } from '../routing/route.js';
 
 type Schema = Record<string, unknown>;
 
-/** What belongs together, and what it is. */
+/** Groups of operations, with their descriptions. */
 const TAGS: Readonly<Record<string, string>> = {
-  Pipelines: 'What can be asked about a definition without running it.',
-  Runs: 'Starting runs, looking at them, and what can be done with them.',
-  Plans: 'Pipelines that pass values on to each other. Their runs are among the others.',
-  Server: 'For those who operate the server.',
-  Documents: 'What the server says about itself.',
+  Pipelines: 'Validate and draw pipelines, and list tools. Nothing is run.',
+  Runs: 'Start, inspect, cancel, rerun and delete runs.',
+  Plans:
+    'Validate and run plans: pipelines that pass values to each other. Their runs are listed among all runs.',
+  Server: 'Health, readiness and metrics, for operators.',
+  Documents: 'The OpenAPI document, and JSON Schemas of the definition files.',
 };
 
-/** The OpenAPI 3.1 document of a route table, its pages left out. */
-export function openApi(routes: readonly Route[], version: string): Record<string, unknown> {
+/** Creates the OpenAPI 3.1 document of all routes except pages. */
+export function createOpenApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {
   const documented = routes.filter(({ isPage }) => isPage !== true);
   const components = new Components();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of documented) {
     paths[route.path] = {
       ...paths[route.path],
-      [route.method.toLowerCase()]: operationOf(route, components),
+      [route.method.toLowerCase()]: createOperation(route, components),
     };
   }
   return {
@@ -35,99 +36,102 @@ export function openApi(routes: readonly Route[], version: string): Record<strin
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This server.' }],
-    tags: tagsOf(documented),
+    tags: listTags(documented),
     paths,
     components: {
       schemas: components.schemas,
       examples: components.examples,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'A key that the server knows.' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key of the server.' },
         apiKey: {
           type: 'apiKey',
           in: 'header',
           name: 'X-API-Key',
-          description: 'The same in another header.',
+          description: 'The same API key in another header.',
         },
       },
     },
   };
 }
 
-function tagsOf(routes: readonly Route[]): Schema[] {
+function listTags(routes: readonly Route[]): Schema[] {
   const names = [...new Set(routes.map(({ tag }) => tag))];
   return names.map((name) => ({ name, ...(TAGS[name] !== undefined && { description: TAGS[name] }) }));
 }
 
-function operationOf(route: Route, components: Components): Schema {
+function createOperation(route: Route, components: Components): Schema {
   const { id, tag, summary, body } = route;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...descriptionOf(route),
-    parameters: parametersOf(route, components),
-    ...(body !== undefined && { requestBody: requestBodyOf(body, components) }),
+    ...createDescription(route),
+    parameters: createParameters(route, components),
+    ...(body !== undefined && { requestBody: createRequestBody(body, components) }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer, components)]),
+        Object.entries(route.responses).map(([status, response]) => [
+          status,
+          createResponse(response, components),
+        ]),
       ),
-      ...errorResponses(errorsOf(route), components),
+      ...documentErrors(listErrorCodes(route), components),
     },
-    security: securityOf(route),
+    security: createSecurity(route),
   };
 }
 
-function descriptionOf({ description, access }: Route): { description?: string } {
-  const told = [
+function createDescription({ description, access }: Route): { description?: string } {
+  const sentences = [
     ...(description === undefined ? [] : [description]),
-    ...(access === 'open' ? ['Needs no key.'] : []),
-    ...(access === 'open' || access === 'any' ? [] : [`A key needs the scope \`${access}\`.`]),
+    ...(access === 'open' ? ['No API key is needed.'] : []),
+    ...(access === 'open' || access === 'any' ? [] : [`The API key needs the scope \`${access}\`.`]),
   ];
-  return told.length === 0 ? {} : { description: told.join('\n\n') };
+  return sentences.length === 0 ? {} : { description: sentences.join('\n\n') };
 }
 
-/** Without keys in use everybody may; which is why nothing is among the choices. */
-function securityOf({ access }: Route): Schema[] {
+/** The empty alternative is for servers without keys. */
+function createSecurity({ access }: Route): Schema[] {
   if (access === 'open') return [];
   const roles = access === 'any' ? [] : [access];
   return [{}, { bearer: roles }, { apiKey: roles }];
 }
 
-function parametersOf({ params, query, headers }: Route, components: Components): Schema[] {
-  const places = [
+function createParameters({ params, query, headers }: Route, components: Components): Schema[] {
+  const locations = [
     ['path', params],
     ['query', query],
     ['header', headers],
   ] as const;
-  return places.flatMap(([place, schema]) =>
+  return locations.flatMap(([location, schema]) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
       const { description, ...own } = property as TSchema & { description?: string };
       return {
-        name: place === 'header' ? canonical(name) : name,
-        in: place,
+        name: location === 'header' ? capitalizeHeader(name) : name,
+        in: location,
         required: new Set<string>(schema?.required ?? []).has(name),
         ...(description !== undefined && { description }),
-        schema: components.of('title' in own ? property : own),
+        schema: components.addSchema('title' in own ? property : own),
       };
     }),
   );
 }
 
-/** Routes declare headers in lower case, as they come; people write `If-None-Match`. */
-function canonical(header: string): string {
+/** Routes declare headers in lower case; the document shows `If-None-Match`. */
+function capitalizeHeader(header: string): string {
   return header.replaceAll(/\bid\b|\b[a-z]/g, (part) => part.toUpperCase());
 }
 
-function requestBodyOf(body: NonNullable<Route['body']>, components: Components): Schema {
+function createRequestBody(body: NonNullable<Route['body']>, components: Components): Schema {
   const { schema, yaml, required = true, examples } = body;
   const asJson = {
-    schema: components.of(schema),
+    schema: components.addSchema(schema),
     ...(examples && {
       examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
     }),
   };
   const asYaml = {
-    schema: { type: 'string', description: 'The definition itself, as a YAML file holds it.' },
+    schema: { type: 'string', description: 'The definition alone, like a YAML file.' },
     example: yaml,
   };
   return {
@@ -136,23 +140,23 @@ function requestBodyOf(body: NonNullable<Route['body']>, components: Components)
   };
 }
 
-function responseOf(
-  { description, schema, media = {}, headers = {} }: AnswerDocument,
+function createResponse(
+  { description, schema, media = {}, headers = {} }: ResponseDocument,
   components: Components,
 ): Schema {
   const content = {
-    ...(schema !== undefined && { 'application/json': { schema: components.of(schema) } }),
+    ...(schema !== undefined && { 'application/json': { schema: components.addSchema(schema) } }),
     ...Object.fromEntries(
       Object.entries(media).map(([type, example]) => [type, { schema: { type: 'string' }, example }]),
     ),
   };
-  const documented = Object.entries(headers).map(([name, about]) => [
+  const headerObjects = Object.entries(headers).map(([name, text]) => [
     name,
-    { description: about, schema: { type: 'string' } },
+    { description: text, schema: { type: 'string' } },
   ]);
   return {
     description,
-    ...(documented.length > 0 && { headers: Object.fromEntries(documented) }),
+    ...(headerObjects.length > 0 && { headers: Object.fromEntries(headerObjects) }),
     ...(Object.keys(content).length > 0 && { content }),
   };
 }

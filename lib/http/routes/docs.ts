@@ -1,76 +1,81 @@
 import Type from 'typebox';
 import { pipelineJsonSchema, planJsonSchema } from '../../definition/schema/json-schema.js';
-import { openApi } from '../openapi/open-api.js';
-import { DOCS_ASSETS, DocsAssets, docsPage, type DocsPage } from '../openapi/swagger-ui.js';
-import { type Route, route } from '../routing/route.js';
-import { jsonObject } from '../schemas/wire.js';
-import { etagOfText, isKnown } from './etag.js';
+import { createOpenApiDocument } from '../openapi/open-api.js';
+import { DOCS_ASSETS_PATH, DocsAssets, type DocsPage, renderDocsPage } from '../openapi/swagger-ui.js';
+import { defineRoute, type Route } from '../routing/route.js';
+import { anyJsonObject } from '../schemas/wire.js';
+import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from './conditional-get.js';
 
-const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-
-/** The documentation for people, with no network (D39). */
+/** The documentation for people, which loads nothing from other hosts (D39). */
 export function docsRoutes(assets = new DocsAssets()): Route[] {
   return [home(), page(assets), asset(assets)];
 }
 
 function home(): Route {
-  return route({
+  const html = '<a href="/docs">/docs</a>';
+  return defineRoute({
     method: 'GET',
     path: '/',
     id: 'home',
     tag: 'Documents',
-    summary: 'Leads to the documentation',
+    summary: 'Redirect to the documentation',
     isPage: true,
     access: 'open',
-    answers: {
+    responses: {
       302: {
         description: 'The documentation is at /docs.',
-        media: { 'text/html': '<a href="/docs">/docs</a>' },
+        media: { 'text/html': html },
         headers: { Location: '/docs' },
       },
     },
-    handle: () => ({ text: '<a href="/docs">/docs</a>', headers: { Location: '/docs' } }),
+    handle: () => ({ text: html, headers: { Location: '/docs' } }),
   });
 }
 
 function page(assets: DocsAssets): Route {
-  let made: Promise<DocsPage> | undefined;
-  return route({
+  let rendered: Promise<DocsPage> | undefined;
+  return defineRoute({
     method: 'GET',
     path: '/docs',
     id: 'docs',
     tag: 'Documents',
-    summary: 'Shows this document, and tries it out',
+    summary: 'Read this document, and send requests from it',
     isPage: true,
     access: 'open',
-    headers: Type.Object({ 'if-none-match': Type.Optional(Type.String()) }),
-    answers: {
+    headers: IfNoneMatch,
+    responses: {
       200: { description: 'Swagger UI.', media: { 'text/html': '<!DOCTYPE html>' } },
-      304: { description: 'The page is the one that is known already.' },
+      304: NOT_MODIFIED,
     },
     errors: ['not_found'],
-    handle: async ({ headers: { 'if-none-match': known } }) => {
+    handle: async ({ headers: requestHeaders }) => {
       const version = assets.version();
-      made ??= docsPage(version);
-      const { html, policy } = await made;
-      const etag = etagOfText(html);
-      const headers = { ETag: etag, 'Cache-Control': 'no-cache', 'Content-Security-Policy': policy };
-      return isKnown(etag, known) ? { status: 304, headers } : { text: html, headers };
+      rendered ??= renderDocsPage(version);
+      const { html, policy } = await rendered;
+      const headers = {
+        ETag: hashEtag(html),
+        'Cache-Control': 'no-cache',
+        'Content-Security-Policy': policy,
+      };
+      return returnIfModified(requestHeaders, { headers }, () => ({ text: html }));
     },
   });
 }
 
+/** The path of an asset contains its version, so its content never changes. */
+const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+
 function asset(assets: DocsAssets): Route {
-  return route({
+  return defineRoute({
     method: 'GET',
-    path: `${DOCS_ASSETS}/{version}/{file}`,
+    path: `${DOCS_ASSETS_PATH}/{version}/{file}`,
     id: 'docsAsset',
     tag: 'Documents',
-    summary: 'A file of Swagger UI',
+    summary: 'Get a file of Swagger UI',
     isPage: true,
     access: 'open',
     params: Type.Object({ version: Type.String(), file: Type.String() }),
-    answers: {
+    responses: {
       200: {
         description: 'The file.',
         media: { 'text/css': '', 'text/javascript': '', 'image/png': '' },
@@ -79,73 +84,74 @@ function asset(assets: DocsAssets): Route {
     errors: ['not_found'],
     handle: async ({ params: { version, file } }) => ({
       ...(await assets.read(version, file)),
-      headers: FOR_EVER,
+      headers: IMMUTABLE,
     }),
   });
 }
 
-/** What the server says about itself. `routes` answers all of them, these included. */
+/** The documents for programs. `routes` returns every route of the server, including these. */
 export function documentRoutes(version: string, routes: () => readonly Route[]): Route[] {
   return [
-    document('/openapi.json', 'getOpenApi', 'This document', 'An OpenAPI 3.1 document.', () =>
-      openApi(routes(), version),
+    document('/openapi.json', 'getOpenApi', 'Get this document', 'An OpenAPI 3.1 document.', () =>
+      createOpenApiDocument(routes(), version),
     ),
     document(
       '/schemas/pipeline.json',
       'getPipelineSchema',
-      'The JSON Schema of pipeline files, for editors',
+      'Get the JSON Schema of pipeline files, for editors',
       'A JSON Schema.',
       pipelineJsonSchema,
     ),
     document(
       '/schemas/plan.json',
       'getPlanSchema',
-      'The JSON Schema of plan files, for editors',
+      'Get the JSON Schema of plan files, for editors',
       'A JSON Schema.',
       planJsonSchema,
     ),
   ];
 }
 
-/** A document that stays the same as long as the server runs. */
+/** A document that is created at the first request and never changes. */
 function document(
   path: string,
   id: string,
   summary: string,
   description: string,
-  make: () => Record<string, unknown>,
+  create: () => Record<string, unknown>,
 ): Route {
-  let made: { body: Record<string, unknown>; etag: string } | undefined;
-  return route({
+  let created: { readonly body: Record<string, unknown>; readonly etag: string } | undefined;
+  return defineRoute({
     method: 'GET',
     path,
     id,
     tag: 'Documents',
     summary,
     access: 'open',
-    headers: CONDITIONAL,
-    answers: {
+    headers: IfNoneMatch,
+    responses: {
       200: {
         description,
-        schema: jsonObject(description),
-        headers: { ETag: 'Give it back as If-None-Match.', 'Cache-Control': '`no-cache`: ask again.' },
+        schema: anyJsonObject(description),
+        headers: {
+          ETag: 'Identifies the version. Send it as If-None-Match.',
+          'Cache-Control': '`no-cache`: revalidate before each use.',
+        },
       },
-      304: { description: 'The document is the one that is known already.' },
+      304: NOT_MODIFIED,
     },
-    handle: ({ headers: { 'if-none-match': known } }) => {
-      made ??= withEtag(make());
-      const headers = { ETag: made.etag, 'Cache-Control': 'no-cache' };
-      return isKnown(made.etag, known) ? { status: 304, headers } : { body: made.body, headers };
+    handle: ({ headers: requestHeaders }) => {
+      created ??= withEtag(create());
+      const { body, etag } = created;
+      const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
+      return returnIfModified(requestHeaders, { headers }, () => ({ body }));
     },
   });
 }
 
-const CONDITIONAL = Type.Object({
-  'if-none-match': Type.Optional(
-    Type.String({ description: 'The ETag of the document that is known already.' }),
-  ),
-});
-
-function withEtag(body: Record<string, unknown>): { body: Record<string, unknown>; etag: string } {
-  return { body, etag: etagOfText(JSON.stringify(body)) };
+function withEtag(body: Record<string, unknown>): {
+  readonly body: Record<string, unknown>;
+  readonly etag: string;
+} {
+  return { body, etag: hashEtag(JSON.stringify(body)) };
 }

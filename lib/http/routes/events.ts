@@ -4,19 +4,19 @@ import { WavetrainError } from '../../common/errors.js';
 import type { EventLog } from '../../runs/event-log.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import { EventStreams } from '../sse/streams.js';
-import { type Route, route } from '../routing/route.js';
+import { type Route, defineRoute } from '../routing/route.js';
 import { type EventList, EventListSchema } from '../schemas/event.js';
 import { RunIdParams } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
-import { visibleRun } from '../auth/caller.js';
+import { authorizeRun } from '../auth/caller.js';
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
 
-const USUAL_LIMIT = 1000;
-const LARGEST_LIMIT = 10_000;
+const DEFAULT_LIMIT = 1000;
+const MAX_LIMIT = 10_000;
 
-const EXAMPLE = [
+const STREAM_EXAMPLE = [
   'retry: 1000',
   '',
   'id: 1',
@@ -26,79 +26,81 @@ const EXAMPLE = [
 ].join('\n');
 
 const DESCRIPTION = [
-  'A stream of Server-Sent Events, unless `Accept` asks for JSON: without that header, and with `*/*`, it is the stream.',
-  'Each event has its number as `id` and JSON as `data`. After a broken connection ask again with `Last-Event-ID`, as',
-  'browsers do by themselves, or with `after`. An event named `gap` (`{"after", "next"}`) tells that those between are',
-  'kept no longer. The event named `end` (`{"run_id", "status"}`) is the last; who asks again afterwards is answered',
-  '204. With `Accept: application/json` the answer is the list so far, at most `limit` events of it.',
+  'Returns a stream of Server-Sent Events, or with `Accept: application/json` a list of at most `limit` events so far.',
+  'Without an `Accept` header, or with `*/*`, it returns the stream.',
   '',
-  'A run of a plan has one list of events. Those of its sub-pipelines name theirs as `sub_pipeline`, and one of the kind',
-  '`sub_pipeline` tells each status that a sub-pipeline comes to. When a task runs a pipeline of its own, the events of',
-  'that one have the tasks that they happened in as `within`, the outermost first.',
+  'Each event has its number as `id` and JSON as `data`. To resume after a broken connection, send `Last-Event-ID`, as',
+  'browsers do, or `after`. If older events have been dropped, an event named `gap` (`{"after", "next"}`) says which. The',
+  'last event is named `end` (`{"run_id", "status"}`); the response to a request after it is 204.',
+  '',
+  'A run of a plan has one list of events. Those of a sub-pipeline name it as `sub_pipeline`, and an event of kind',
+  '`sub_pipeline` reports each change of its status. When a task runs another pipeline, the events of that nested run',
+  'list the tasks that contain it as `within`, outermost first.',
 ].join('\n');
 
-const QUERY = Type.Object(
+const EventsQuery = Type.Object(
   {
     after: Type.Optional(
       Type.Integer({
         minimum: 0,
         default: 0,
-        description: 'Number of the last event that is known already.',
+        description: 'Number of the last event that the client already has.',
       }),
     ),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: LARGEST_LIMIT,
-        description: `Events of one list, ${USUAL_LIMIT} unless given. A stream takes none.`,
+        maximum: MAX_LIMIT,
+        description: `Number of events in a list; default ${DEFAULT_LIMIT}. Not allowed for a stream.`,
       }),
     ),
   },
   { additionalProperties: false },
 );
 
-const RESUMED = Type.Object({
+const LastEventId = Type.Object({
   'last-event-id': Type.Optional(
-    Type.Integer({ minimum: 0, description: 'As `after`, and stronger: what browsers send.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Like `after`, which it overrides. Browsers send it to resume.',
+    }),
   ),
 });
 
-/** Reading what happens in a run, while it happens (D30). `mostStreams` may be open at once. */
-export function eventRoutes({ registry, clock }: HttpServices, mostStreams?: number): Route[] {
-  const streams = new EventStreams(clock, mostStreams);
+/** Routes that report the events of a run while it runs (D30). At most `maxStreams` may be open. */
+export function eventRoutes({ registry, clock }: HttpServices, maxStreams?: number): Route[] {
+  const streams = new EventStreams(clock, maxStreams);
   return [
-    route({
+    defineRoute({
       method: 'GET',
       path: '/pipelines/runs/{run_id}/events',
       id: 'readEvents',
       tag: 'Runs',
-      summary: 'The events of a run, as they come',
+      summary: 'Stream or list the events of a run',
       description: DESCRIPTION,
       access: 'read',
       params: RunIdParams,
-      query: QUERY,
-      headers: RESUMED,
-      prefers: STREAM_TYPE,
-      answers: {
+      query: EventsQuery,
+      headers: LastEventId,
+      defaultMediaType: STREAM_TYPE,
+      responses: {
         200: {
           description: 'The stream, or the list so far.',
           schema: EventListSchema,
-          media: { [STREAM_TYPE]: EXAMPLE },
+          media: { [STREAM_TYPE]: STREAM_EXAMPLE },
         },
-        204: {
-          description: 'The run has settled, and the caller knows every event: nothing more will come.',
-        },
+        204: { description: 'The run has settled and the client has every event: there will be no more.' },
       },
       errors: ['run_not_found', 'too_many_streams'],
-      handle: ({ params, query, headers, caller, accepts }) => {
-        const runId = visibleRun(registry, caller, params.run_id);
+      handle: ({ params, query, headers, caller, mediaType }) => {
+        const runId = authorizeRun(registry, caller, params.run_id);
         const log = registry.events(runId);
         const after = headers['last-event-id'] ?? query.after ?? 0;
-        if (accepts === JSON_TYPE) return { body: listOf(runId, log, after, query.limit), runId };
-        refuseLimit(query.limit);
-        if (log.isClosed && after >= log.last) return { status: 204, runId };
-        streams.check();
-        const source = { runId, log, status: () => statusOf(registry, runId) };
+        if (mediaType === JSON_TYPE) return { body: listEvents(runId, log, after, query.limit), runId };
+        assertNoLimit(query.limit);
+        if (log.isClosed && after >= log.lastSeq) return { status: 204, runId };
+        streams.assertCapacity();
+        const source = { runId, log, status: () => findStatus(registry, runId) };
         return {
           headers: STREAM_HEADERS,
           stream: (response) => streams.open(source, after, response),
@@ -109,27 +111,28 @@ export function eventRoutes({ registry, clock }: HttpServices, mostStreams?: num
   ];
 }
 
-/** Whatever stands between must neither keep nor gather what it is to hand on at once. */
+/** Keep proxies from storing or buffering the stream. */
 const STREAM_HEADERS = {
   'Content-Type': `${STREAM_TYPE}; charset=utf-8`,
   'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
 };
 
-function listOf(runId: string, log: EventLog, after: number, limit = USUAL_LIMIT): EventList {
-  const { events, gap } = log.after(after, limit);
-  return { run_id: runId, events, last_seq: log.last, gap, closed: log.isClosed };
+function listEvents(runId: string, log: EventLog, after: number, limit = DEFAULT_LIMIT): EventList {
+  const { events, gap } = log.readAfter(after, limit);
+  return { run_id: runId, events, last_seq: log.lastSeq, gap, closed: log.isClosed };
 }
 
-function refuseLimit(limit: number | undefined): void {
+function assertNoLimit(limit: number | undefined): void {
   if (limit === undefined) return;
   throw new WavetrainError(
     'invalid_request',
-    `limit is for lists: leave it out, or send Accept: ${JSON_TYPE}`,
+    `"limit" is only for lists: omit it, or send Accept: ${JSON_TYPE}`,
   );
 }
 
-function statusOf(registry: RunRegistry, runId: string): RunStatus | undefined {
+/** The status of a run; undefined when the run was deleted. */
+function findStatus(registry: RunRegistry, runId: string): RunStatus | undefined {
   try {
     return registry.record(runId).status;
   } catch (thrown) {

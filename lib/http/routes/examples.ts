@@ -1,4 +1,4 @@
-/** A plan that the documents can be tried out with: one of its pipelines stands in it, the other beside it. */
+/** The example plan of the OpenAPI document. It contains one of its pipelines; the other is sent beside it. */
 export const EXAMPLE_PLAN = {
   id: 'letter',
   goal: 'write a letter',
@@ -24,7 +24,7 @@ export const EXAMPLE_PLAN = {
   ],
 };
 
-/** What is sent beside it. */
+/** The pipeline that is sent beside the example plan. */
 export const EXAMPLE_PLAN_PIPELINES = {
   sign: {
     id: 'sign',
@@ -39,7 +39,7 @@ export const EXAMPLE_PLAN_PIPELINES = {
   },
 };
 
-/** A plan that is whole in itself, as a file holds it. */
+/** The example plan with both pipelines, as YAML. */
 export const EXAMPLE_PLAN_YAML = `plan:
   id: letter
   goal: write a letter
@@ -67,7 +67,7 @@ export const EXAMPLE_PLAN_YAML = `plan:
             inputs: { key: letter, value: "{{session.greeting}}, yours, Wavetrain" }
 `;
 
-/** A definition that the documents can be tried out with. */
+/** The example pipeline of the OpenAPI document. */
 export const EXAMPLE_PIPELINE = {
   id: 'hello',
   goal: 'greet {{params.name}}',
@@ -78,7 +78,7 @@ export const EXAMPLE_PIPELINE = {
   ],
 };
 
-/** The same as a file holds it. */
+/** The example pipeline as YAML. */
 export const EXAMPLE_YAML = `pipeline:
   id: hello
   goal: greet {{params.name}}

@@ -1,36 +1,37 @@
 import Type from 'typebox';
-import { type Route, route } from '../routing/route.js';
+import { type Route, defineRoute } from '../routing/route.js';
 import type { HttpServices } from '../services.js';
 
+/** Routes for the probes of a load balancer or an orchestrator. */
 export function healthRoutes({ isReady, registry, version }: HttpServices): Route[] {
   return [
-    route({
+    defineRoute({
       method: 'GET',
       path: '/health',
       id: 'health',
       tag: 'Server',
-      summary: 'Is the server alive?',
+      summary: 'Check that the server is alive',
       access: 'open',
       isProbe: true,
-      answers: {
+      responses: {
         200: {
-          description: 'It is.',
+          description: 'The server is alive.',
           schema: Type.Object({ status: Type.Literal('ok') }, { title: 'Health' }),
         },
       },
       handle: () => ({ body: { status: 'ok' } }),
     }),
-    route({
+    defineRoute({
       method: 'GET',
       path: '/ready',
       id: 'ready',
       tag: 'Server',
-      summary: 'Does the server take new runs?',
+      summary: 'Check that the server accepts new runs',
       access: 'open',
       isProbe: true,
-      answers: {
-        200: { description: 'It does.', schema: ReadinessSchema },
-        503: { description: 'It is shutting down.', schema: ReadinessSchema },
+      responses: {
+        200: { description: 'The server accepts new runs.', schema: ReadinessSchema },
+        503: { description: 'The server is shutting down.', schema: ReadinessSchema },
       },
       handle: () => {
         const ready = isReady();
@@ -43,37 +44,41 @@ export function healthRoutes({ isReady, registry, version }: HttpServices): Rout
 const ReadinessSchema = Type.Object(
   {
     ready: Type.Boolean(),
-    queued: Type.Integer({ minimum: 0, description: 'Runs that wait for a place.' }),
-    running: Type.Integer({ minimum: 0, description: 'Runs at work.' }),
+    queued: Type.Integer({ minimum: 0, description: 'Number of runs that wait for a free slot.' }),
+    running: Type.Integer({ minimum: 0, description: 'Number of running runs.' }),
     version: Type.String(),
   },
   { title: 'Readiness' },
 );
 
-const EXAMPLE = `# HELP wavetrain_runs_total Runs that came to a status since the server began. Every run begins as queued.
+const METRICS_EXAMPLE = `# HELP wavetrain_runs_total Runs that came to a status since the server began. Every run begins as queued.
 # TYPE wavetrain_runs_total counter
 wavetrain_runs_total{status="queued"} 12
 wavetrain_runs_total{status="succeeded"} 11
 `;
 
-export function metricsRoutes({ figures }: HttpServices): Route[] {
+/** The route that Prometheus scrapes. */
+export function metricsRoutes({ metrics }: HttpServices): Route[] {
   return [
-    route({
+    defineRoute({
       method: 'GET',
       path: '/metrics',
       id: 'getMetrics',
       tag: 'Server',
-      summary: 'Figures of the server, for Prometheus',
+      summary: 'Get the metrics of the server, for Prometheus',
       description: [
-        'Runs by status, durations of tasks by tool, attempts and retries, tools at work, requests by route, and the',
-        'memory, processor time and event-loop lag of the process. The figures are of all tenants, so a key needs',
+        'Runs by status, task durations by tool, attempts and retries, tools in flight, requests by route, and the',
+        'memory, CPU time and event-loop lag of the process. The metrics cover all tenants, so a key needs',
         'the scope `metrics`.',
       ].join(' '),
       access: 'metrics',
-      answers: {
-        200: { description: 'The text format of Prometheus.', media: { [figures.contentType]: EXAMPLE } },
+      responses: {
+        200: {
+          description: 'The text format of Prometheus.',
+          media: { [metrics.contentType]: METRICS_EXAMPLE },
+        },
       },
-      handle: async () => ({ text: await figures.read() }),
+      handle: async () => ({ text: await metrics.read() }),
     }),
   ];
 }

@@ -1,47 +1,50 @@
 import type { HttpServices } from '../services.js';
 
-/** From an event to a look at what it has changed: much happens at once, and some of it after its event. */
-export const LOOK_DELAY_MS = 20;
+/** Time from an event to the check for a change: events come in bursts, and some changes follow their event. */
+export const DEBOUNCE_MS = 20;
 
-/** Not every change has an event: the next items of a fan-out begin without one. */
-export const LOOK_ANYWAY_MS = 1000;
+/** Interval of checks for changes without an event, such as the start of further items of a fan-out. */
+export const RECHECK_MS = 1000;
 
 /**
- * Waits until a run has settled or, when the caller knows a version of its record, until that `isOld`; at most
- * `timeoutMs`, and no longer than the caller does.
+ * Waits until a run has settled or `hasChanged` returns true; at most `timeoutMs`, and only while the client is
+ * connected.
+ *
+ * @param hasChanged whether the record differs from the version that the client has; undefined to wait only for the
+ * run to settle
  */
-export async function awaitChange(
+export async function longPoll(
   { registry, clock }: Pick<HttpServices, 'registry' | 'clock'>,
   runId: string,
-  isOld: (() => boolean) | undefined,
+  hasChanged: (() => boolean) | undefined,
   timeoutMs: number,
-  gone: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<void> {
   const log = registry.events(runId);
-  // A run that was forgotten has a closed log, and no version to ask for.
-  const isOver = (): boolean => log.isClosed || isOld?.() === true;
-  if (isOver() || gone.aborted) return;
+  // The log comes first: a deleted run has a closed log, but no version to compare.
+  const isDone = (): boolean => log.isClosed || hasChanged?.() === true;
+  if (isDone() || disconnected.aborted) return;
   await new Promise<void>((resolve) => {
-    let look: unknown;
-    let isSoon = false;
-    const lookAfter = (delayMs: number): void => {
-      clock.clearTimeout(look);
-      isSoon = delayMs === LOOK_DELAY_MS;
-      look = clock.setTimeout(() => (isOver() ? stop() : lookAfter(LOOK_ANYWAY_MS)), delayMs);
+    let nextCheck: unknown;
+    let isDebouncing = false;
+    const checkAfter = (delayMs: number): void => {
+      clock.clearTimeout(nextCheck);
+      isDebouncing = delayMs === DEBOUNCE_MS;
+      nextCheck = clock.setTimeout(() => (isDone() ? stop() : checkAfter(RECHECK_MS)), delayMs);
     };
     const stop = (): void => {
-      clock.clearTimeout(timer);
-      clock.clearTimeout(look);
-      unwatch();
-      gone.removeEventListener('abort', stop);
+      clock.clearTimeout(timeout);
+      clock.clearTimeout(nextCheck);
+      unsubscribe();
+      disconnected.removeEventListener('abort', stop);
       resolve();
     };
-    const timer = clock.setTimeout(stop, timeoutMs);
-    const unwatch = log.watch(() => {
+    const timeout = clock.setTimeout(stop, timeoutMs);
+    const unsubscribe = log.subscribe(() => {
       if (log.isClosed) stop();
-      else if (isOld !== undefined && !isSoon) lookAfter(LOOK_DELAY_MS);
+      else if (hasChanged !== undefined && !isDebouncing) checkAfter(DEBOUNCE_MS);
     });
-    if (isOld !== undefined) lookAfter(LOOK_ANYWAY_MS);
-    gone.addEventListener('abort', stop);
+    if (hasChanged !== undefined) checkAfter(RECHECK_MS);
+    disconnected.addEventListener('abort', stop);
   });
 }

@@ -1,192 +1,191 @@
 import Type from 'typebox';
-import { mayUse, visibleRun } from '../auth/caller.js';
-import { type Route, route } from '../routing/route.js';
+import { authorizeRun, canUseTenant } from '../auth/caller.js';
+import { defineRoute, type Route } from '../routing/route.js';
 import { CancelRequestSchema, RerunRequestSchema, RunIdParams, TenantId } from '../schemas/request.js';
 import { AcceptedSchema, RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
-import { jsonObject } from '../schemas/wire.js';
+import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
-import { etagOf, isKnown } from './etag.js';
-import { awaitChange } from './long-poll.js';
-import { acceptedAnswer } from './submit.js';
+import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED, returnIfModified } from './conditional-get.js';
+import { longPoll } from './long-poll.js';
+import { acceptedResult } from './submit.js';
 
-/** Looking at runs. */
+/** Routes that read runs. */
 export function runRoutes(services: HttpServices): Route[] {
   return [list(services), record(services), snapshot(services)];
 }
 
-const LISTED = Type.Object(
+const ListQuery = Type.Object(
   {
     status: Type.Optional(RunStatusSchema),
     tenant_id: Type.Optional(TenantId),
-    pipeline_id: Type.Optional(Type.String({ description: 'Runs of one pipeline.' })),
+    pipeline_id: Type.Optional(Type.String({ description: 'Only runs of this pipeline or plan.' })),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Runs on one page.' }),
+      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Number of runs per page.' }),
     ),
-    cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before.' })),
+    cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the previous page.' })),
   },
   { additionalProperties: false },
 );
 
 function list({ registry }: HttpServices): Route {
-  return route({
+  return defineRoute({
     method: 'GET',
     path: '/pipelines/runs',
     id: 'listRuns',
     tag: 'Runs',
-    summary: 'Runs that are kept, the newest first',
+    summary: 'List runs, newest first',
     access: 'read',
-    query: LISTED,
-    answers: { 200: { description: 'One page.', schema: RunPageSchema } },
+    query: ListQuery,
+    responses: { 200: { description: 'One page of runs.', schema: RunPageSchema } },
     handle: ({ query: { tenant_id, limit = 50, ...query }, caller }) => {
       const tenants =
         tenant_id === undefined
           ? (caller.tenants ?? undefined)
-          : [tenant_id].filter((id) => mayUse(caller, id));
+          : [tenant_id].filter((id) => canUseTenant(caller, id));
       return { body: registry.list({ ...query, limit, tenants }) };
     },
   });
 }
 
-const WAITED = Type.Object(
+const WaitQuery = Type.Object(
   {
     wait: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 60,
         description:
-          'Seconds to wait for the run to settle, or, with If-None-Match, for any change. The answer comes then, or when the time is over.',
+          'Seconds to wait for the run to settle or, with If-None-Match, for any change of the record. The response is sent then, or at the end of the time.',
       }),
     ),
   },
   { additionalProperties: false },
 );
 
-const CONDITIONAL = Type.Object({
-  'if-none-match': Type.Optional(
-    Type.String({ description: 'The ETag of the record that is known already.' }),
-  ),
-});
-
 function record(services: HttpServices): Route {
   const { registry } = services;
-  return route({
+  return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}',
     id: 'getRun',
     tag: 'Runs',
-    summary: 'A run as it is now',
+    summary: 'Get the current record of a run',
     access: 'read',
     params: RunIdParams,
-    query: WAITED,
-    headers: CONDITIONAL,
-    answers: {
+    query: WaitQuery,
+    headers: IfNoneMatch,
+    responses: {
       200: {
         description: 'The record.',
         schema: RunRecordSchema,
-        headers: { ETag: 'Changes whenever the record does; give it back as If-None-Match.' },
+        headers: { ETag: 'Changes with the record. Send it as If-None-Match.' },
       },
-      304: { description: 'The record is the one that is known already.' },
+      304: NOT_MODIFIED,
     },
     errors: ['run_not_found'],
-    handle: async ({ params, query, headers, caller, gone }) => {
-      const runId = visibleRun(registry, caller, params.run_id);
-      const known = headers['if-none-match'];
-      const etag = (): string => etagOf(registry.version(runId));
-      const isOld = known === undefined ? undefined : () => !isKnown(etag(), known);
-      if (query.wait) await awaitChange(services, runId, isOld, query.wait * 1000, gone());
-      const told = { headers: { ETag: etag() }, runId };
-      if (isKnown(etag(), known)) return { status: 304, ...told };
-      return { body: registry.record(runId), ...told };
+    handle: async ({ params, query, headers, caller, disconnected }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      const ifNoneMatch = headers['if-none-match'];
+      const getEtag = (): string => formatEtag(registry.version(runId));
+      if (query.wait) {
+        const hasChanged = ifNoneMatch === undefined ? undefined : () => !matchesEtag(getEtag(), ifNoneMatch);
+        await longPoll(services, runId, hasChanged, query.wait * 1000, disconnected());
+      }
+      return returnIfModified(headers, { headers: { ETag: getEtag() }, runId }, () => ({
+        body: registry.record(runId),
+      }));
     },
   });
 }
 
 function snapshot({ registry }: HttpServices): Route {
-  return route({
+  return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/snapshot',
     id: 'getRunSnapshot',
     tag: 'Runs',
-    summary: 'The tree of actors behind a run',
+    summary: 'Get the actor tree of a run',
     description:
-      'For debugging: the persisted snapshot of the XState actor that is the run, its children within.',
+      'For debugging: the persisted snapshot of the XState actor that is the run, including its child actors.',
     access: 'read',
     params: RunIdParams,
-    answers: { 200: { description: 'The snapshot.', schema: jsonObject('As XState makes it.') } },
+    responses: {
+      200: { description: 'The snapshot.', schema: anyJsonObject('The format is that of XState.') },
+    },
     errors: ['run_not_found'],
     handle: ({ params, caller }) => {
-      const runId = visibleRun(registry, caller, params.run_id);
+      const runId = authorizeRun(registry, caller, params.run_id);
       return { body: registry.snapshot(runId), runId };
     },
   });
 }
 
-/** What can be done with a run. */
+/** Routes that change runs. */
 export function runActionRoutes(services: HttpServices): Route[] {
   return [cancel(services), rerun(services), remove(services)];
 }
 
 function cancel({ registry }: HttpServices): Route {
-  return route({
+  return defineRoute({
     method: 'POST',
     path: '/pipelines/runs/{run_id}/cancel',
     id: 'cancelRun',
     tag: 'Runs',
     summary: 'Cancel a queued or running run',
     description:
-      'The wave at work finishes and no further one starts: until then `settled` is false. With `force` the tools in flight are told to stop; that is also possible while a cancelled run has not settled yet.',
+      'The current wave finishes and no further wave starts; until then `settled` is false. `force` also aborts the tools in flight, and is accepted until a cancelled run has settled.',
     access: 'run',
     params: RunIdParams,
     body: { schema: CancelRequestSchema, required: false, examples: { force: { force: true } } },
-    answers: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
+    responses: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
     errors: ['run_not_found', 'run_already_terminal'],
     handle: async ({ params, body = {}, caller }) => {
-      const runId = visibleRun(registry, caller, params.run_id);
+      const runId = authorizeRun(registry, caller, params.run_id);
       return { body: await registry.cancel(runId, body), runId };
     },
   });
 }
 
 function rerun({ registry }: HttpServices): Route {
-  return route({
+  return defineRoute({
     method: 'POST',
     path: '/pipelines/runs/{run_id}/rerun',
     id: 'rerunRun',
     tag: 'Runs',
-    summary: 'Run a settled run once more, from where it failed if you like',
-    description: 'A new run with what the first was given. Tasks that are reused are not called again.',
+    summary: 'Run a settled run again, completely or from where it failed',
+    description:
+      'Submits a new run with the definition and the values of the earlier one. Tasks whose outputs are reused are not called again.',
     access: 'run',
     params: RunIdParams,
     body: { schema: RerunRequestSchema, required: false, examples: { failed: { from: 'failed' } } },
-    answers: {
+    responses: {
       202: {
         description: 'The new run was accepted.',
         schema: AcceptedSchema,
-        headers: { Location: 'Where the record of the new run is.' },
+        headers: { Location: 'The path of the record of the new run.' },
       },
     },
     errors: ['run_not_found', 'run_not_settled', 'nothing_to_rerun', 'queue_full', 'shutting_down'],
     handle: async ({ params, body = {}, caller }) => {
-      const earlier = visibleRun(registry, caller, params.run_id);
+      const earlier = authorizeRun(registry, caller, params.run_id);
       const runId = await registry.rerun(earlier, body.from);
-      return acceptedAnswer(registry.acceptance(runId));
+      return acceptedResult(registry.accepted(runId));
     },
   });
 }
 
 function remove({ registry }: HttpServices): Route {
-  return route({
+  return defineRoute({
     method: 'DELETE',
     path: '/pipelines/runs/{run_id}',
     id: 'deleteRun',
     tag: 'Runs',
-    summary: 'Forget a settled run',
+    summary: 'Delete a settled run',
     access: 'run',
     params: RunIdParams,
-    answers: { 204: { description: 'It is forgotten.' } },
+    responses: { 204: { description: 'The run was deleted.' } },
     errors: ['run_not_found', 'run_not_settled'],
     handle: ({ params, caller }) => {
-      const runId = visibleRun(registry, caller, params.run_id);
+      const runId = authorizeRun(registry, caller, params.run_id);
       registry.remove(runId);
       return { runId };
     },

@@ -2,49 +2,89 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { messageOf, WavetrainError } from '../../common/errors.js';
-import { faultOf } from '../../definition/text/json-syntax-error.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 
-/** What came with a request. */
 export interface Body {
-  /** The parsed JSON; undefined when there was none. */
+  /** The parsed JSON; undefined for YAML or no body. */
   readonly json: unknown;
-  /** The text, when it was YAML. */
+  /** The text of a YAML body. */
   readonly yaml: string | undefined;
 }
 
-/** Reads the body of a request, if it has one. */
-export type BodyReader = (ctx: Context, takesYaml: boolean) => Promise<Body>;
+export const NO_BODY: Body = { json: undefined, yaml: undefined };
 
-const NO_BODY: Body = { json: undefined, yaml: undefined };
+/** Reads the body of a request. Rejects with `invalid_request`, `body_too_large` or `unsupported_media_type`. */
+export type BodyReader = (ctx: Context, acceptsYaml: boolean) => Promise<Body>;
 
-/**
- * Reads bodies of at most `limitBytes`: JSON, and YAML where a route takes it (D33, D38). What is wrong with one is
- * told before anything is made of it.
- */
-export function bodyReader(limitBytes: number): BodyReader {
-  const parse = parser(limitBytes);
-  return async (ctx, takesYaml) => {
-    const kind = bodyKind(ctx, takesYaml);
-    if (kind === undefined) return NO_BODY;
+/** Deeper JSON is refused; recursive code can walk this far without overflowing the stack. */
+const MAX_DEPTH = 1000;
+
+/** Creates a reader of bodies of at most `limitBytes`: JSON, and YAML where a route accepts it (D33, D38). */
+export function createBodyReader(limitBytes: number): BodyReader {
+  const parse = createParser(limitBytes);
+  return async (ctx, acceptsYaml) => {
+    const format = detectFormat(ctx, acceptsYaml);
+    if (format === undefined) return NO_BODY;
     if (Number(ctx.req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
-    askForIt(ctx);
+    // A client that waits for permission gets it only here, after every check that needs no body.
+    if (ctx.req.headers.expect?.toLowerCase() === '100-continue') ctx.res.writeContinue();
     const { value, text } = await parse(ctx);
     if (text === '') return NO_BODY;
-    if (kind === 'yaml') return { json: undefined, yaml: text };
-    if (isDeeperThan(text, DEEPEST_BODY)) {
-      throw invalidBody(`the body is nested deeper than ${DEEPEST_BODY} levels`);
+    if (format === 'yaml') return { json: undefined, yaml: text };
+    if (exceedsDepth(text, MAX_DEPTH)) {
+      throw invalidBody(`the body is nested deeper than ${MAX_DEPTH} levels`);
     }
     return { json: value, yaml: undefined };
   };
 }
 
-interface Parsed {
+const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+
+/**
+ * Reads the format of the body from the headers; undefined when there is no body.
+ *
+ * @throws WavetrainError `unsupported_media_type`
+ */
+function detectFormat(ctx: Context, acceptsYaml: boolean): 'json' | 'yaml' | undefined {
+  const { headers } = ctx.req;
+  const { 'transfer-encoding': coding, 'content-length': length, 'content-type': type } = headers;
+  if (coding === undefined && Number(length ?? 0) === 0) return undefined;
+  if (!isAbsentOr('chunked', coding) || !isAbsentOr('identity', headers['content-encoding'])) {
+    throw unsupported('the body must not be compressed');
+  }
+  // The usual case, without parsing the header.
+  if (type === 'application/json') return 'json';
+  const format = matchMediaType(ctx, acceptsYaml);
+  if (!isDeclaredUtf8(type ?? '')) throw unsupported('the body must be UTF-8');
+  return format;
+}
+
+function matchMediaType(ctx: Context, acceptsYaml: boolean): 'json' | 'yaml' {
+  if (ctx.is('application/json') !== false) return 'json';
+  if (acceptsYaml && ctx.is(YAML_TYPES) !== false) return 'yaml';
+  const accepted = acceptsYaml ? 'application/json or application/yaml' : 'application/json';
+  throw unsupported(`send the body with Content-Type: ${accepted}`);
+}
+
+function isAbsentOr(expected: string, header: string | undefined): boolean {
+  return header === undefined || header.trim().toLowerCase() === expected;
+}
+
+const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/gi;
+
+/** Refuses two charsets: a proxy that reads the other one would decode another text. */
+function isDeclaredUtf8(contentType: string): boolean {
+  const charsets = [...contentType.matchAll(CHARSET)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+  return charsets.length < 2 && charsets.every((charset) => /^utf-?8$/i.test(charset));
+}
+
+interface ParsedBody {
   readonly value: unknown;
   readonly text: string;
 }
 
-function parser(limitBytes: number): (ctx: Context) => Promise<Parsed> {
+function createParser(limitBytes: number): (ctx: Context) => Promise<ParsedBody> {
   const parse = bodyParser({
     enableTypes: ['json', 'text'],
     extendTypes: { json: ['application/json'], text: YAML_TYPES },
@@ -52,134 +92,94 @@ function parser(limitBytes: number): (ctx: Context) => Promise<Parsed> {
     textLimit: `${limitBytes}b`,
     strict: false,
     onerror: (error) => {
-      throw refusalOf(error, limitBytes);
+      throw toBodyError(error, limitBytes);
     },
   });
   return async (ctx) => {
-    const bytes = new BytesOf(ctx.req);
+    const bytes = new ReceivedBytes(ctx.req);
     try {
       await parse(ctx, () => Promise.resolve());
       const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
-      if (!bytes.spell(rawBody)) throw invalidBody('the body is not UTF-8');
+      if (!bytes.decodeTo(rawBody)) throw invalidBody('the body is not UTF-8');
       return { value: body, text: rawBody };
     } finally {
-      bytes.forget();
+      bytes.release();
     }
   };
 }
 
-/** Who waits for leave to send a body gets it here, when nothing speaks against the request any more. */
-function askForIt({ req, res }: Context): void {
-  if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
-}
-
-/** What stands in a text for each byte that is no UTF-8. */
+/** The parser decodes each invalid byte to this character. */
 const REPLACEMENT = '\ufffd';
 
-/** The bytes of a body while it arrives: the parser replaces what is no UTF-8 without a word. */
-class BytesOf {
+/** Collects the bytes of a body, because the parser replaces invalid UTF-8 silently. */
+class ReceivedBytes {
   readonly #request: IncomingMessage;
   readonly #chunks: Buffer[] = [];
-  readonly #keep = (chunk: Buffer): void => void this.#chunks.push(chunk);
+  readonly #collect = (chunk: Buffer): void => void this.#chunks.push(chunk);
 
   constructor(request: IncomingMessage) {
     this.#request = request;
-    request.on('data', this.#keep);
+    request.on('data', this.#collect);
   }
 
-  /** Is `text` what they say? */
-  spell(text: string): boolean {
+  /** Whether the bytes were valid UTF-8 before the parser decoded them to `text`. */
+  decodeTo(text: string): boolean {
     return !text.includes(REPLACEMENT) || isUtf8(Buffer.concat(this.#chunks));
   }
 
-  forget(): void {
-    this.#request.off('data', this.#keep);
+  release(): void {
+    this.#request.off('data', this.#collect);
   }
 }
-
-const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
-
-/**
- * What the headers say of the body; undefined when there is none.
- *
- * @throws WavetrainError `unsupported_media_type`
- */
-function bodyKind(ctx: Context, takesYaml: boolean): 'json' | 'yaml' | undefined {
-  const { headers } = ctx.req;
-  const { 'transfer-encoding': coding, 'content-length': length, 'content-type': type } = headers;
-  if (coding === undefined && Number(length ?? 0) === 0) return undefined;
-  if (!isPlain(coding, 'chunked') || !isPlain(headers['content-encoding'], 'identity')) {
-    throw unsupported('a body must not be compressed');
-  }
-  // What nearly everybody sends.
-  if (type === 'application/json') return 'json';
-  const kind = kindOf(ctx, takesYaml);
-  if (!claimsUtf8(type ?? '')) throw unsupported('a body must be UTF-8');
-  return kind;
-}
-
-function kindOf(ctx: Context, takesYaml: boolean): 'json' | 'yaml' {
-  if (ctx.is('application/json') !== false) return 'json';
-  if (takesYaml && ctx.is(YAML_TYPES) !== false) return 'yaml';
-  const wanted = takesYaml ? 'application/json or application/yaml' : 'application/json';
-  throw unsupported(`send the body with Content-Type: ${wanted}`);
-}
-
-function isPlain(given: string | undefined, plain: string): boolean {
-  return given === undefined || given.trim().toLowerCase() === plain;
-}
-
-const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/gi;
-
-/** Said twice, it says nothing: who reads the first and who the last would read another text. */
-function claimsUtf8(contentType: string): boolean {
-  const charsets = [...contentType.matchAll(CHARSET)].map(([, quoted, bare]) => quoted ?? bare ?? '');
-  return charsets.length < 2 && charsets.every((charset) => /^utf-?8$/i.test(charset));
-}
-
-function unsupported(message: string): WavetrainError {
-  return new WavetrainError('unsupported_media_type', message);
-}
-
-/** Nothing that is sent is meant to be nested deeper; everything that walks a body can walk this far. */
-const DEEPEST_BODY = 1000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const [OPEN_LIST, OPEN_OBJECT] = [0x5b, 0x7b];
 const [CLOSED_LIST, CLOSED_OBJECT] = [0x5d, 0x7d];
 
-/** Is JSON nested deeper than `most` levels? Asked of the text, for whatever walks the value may not come back. */
-export function isDeeperThan(json: string, most: number): boolean {
+/**
+ * Whether JSON is nested deeper than `maxDepth` levels. Checks the text, because recursive code could overflow the
+ * stack on the parsed value.
+ */
+export function exceedsDepth(json: string, maxDepth: number): boolean {
   let depth = 0;
-  let inText = false;
+  let inString = false;
   for (let i = 0; i < json.length; i++) {
     const character = json.charCodeAt(i);
-    if (inText) {
+    if (inString) {
       if (character === BACKSLASH) i++;
-      else if (character === QUOTE) inText = false;
-    } else if (character === QUOTE) inText = true;
+      else if (character === QUOTE) inString = false;
+    } else if (character === QUOTE) inString = true;
     else if (character === OPEN_LIST || character === OPEN_OBJECT) {
-      if (++depth > most) return true;
+      if (++depth > maxDepth) return true;
     } else if (character === CLOSED_LIST || character === CLOSED_OBJECT) depth--;
   }
   return false;
 }
 
-/** What the parser throws. */
+/** An error of the parser. */
 interface ParserError extends Error {
   readonly status?: number;
-  /** Of an error while reading. */
+  /** Set for an error while receiving the body. */
   readonly type?: string;
-  /** Of an error while parsing: the text. */
+  /** Set for a syntax error: the text. */
   readonly body?: unknown;
 }
 
-/** What a caller is told about a body that could not be read. The body itself is not told again. */
-export function refusalOf(error: ParserError, limitBytes: number): WavetrainError {
+/** Describes why a body could not be read, without repeating its content. */
+function toBodyError(error: ParserError, limitBytes: number): WavetrainError {
   if (error.status === 413) return bodyTooLarge(limitBytes);
-  if (error.type?.startsWith('request.')) return invalidBody('the body broke off');
-  return invalidBody(typeof error.body === 'string' ? faultIn(error.body) : messageOf(error));
+  if (error.type?.startsWith('request.')) return invalidBody('the body ended early');
+  return invalidBody(typeof error.body === 'string' ? describeSyntaxError(error.body) : errorMessage(error));
+}
+
+function describeSyntaxError(text: string): string {
+  const error = findJsonSyntaxError(text);
+  // The JSON is valid, so the parser has refused the one key that it refuses.
+  if (error === undefined) return 'the body has the key "__proto__", which is not allowed';
+  const before = text.slice(0, error.offset).split('\n');
+  const [line, column] = [before.length, (before.at(-1) ?? '').length + 1];
+  return `the body is not JSON: line ${line}, column ${column} must be ${error.expected}`;
 }
 
 function bodyTooLarge(limitBytes: number): WavetrainError {
@@ -194,10 +194,6 @@ function invalidBody(message: string): WavetrainError {
   return new WavetrainError('invalid_request', message);
 }
 
-function faultIn(text: string): string {
-  const fault = faultOf(text);
-  if (fault === undefined) return 'the body has a key "__proto__", which no object can have';
-  const before = text.slice(0, fault.offset).split('\n');
-  const [line, column] = [before.length, (before.at(-1) ?? '').length + 1];
-  return `the body is not JSON: line ${line}, column ${column} must be ${fault.expected}`;
+function unsupported(message: string): WavetrainError {
+  return new WavetrainError('unsupported_media_type', message);
 }

@@ -1,193 +1,214 @@
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
-import type { Body, BodyReader } from './body.js';
-import { type Caller, ANYONE } from '../auth/caller.js';
-import { checkerOf, type Checker } from './validator.js';
-import { misplacedIn } from './misplaced-fields.js';
-import type { Answer, Route } from './route.js';
+import { type CompileOptions, compileSchema } from '../../common/json-schema/ajv.js';
+import { describeViolations, type Nouns, takeViolations } from '../../common/json-schema/violation.js';
+import { isObject } from '../../common/json.js';
+import { unauthorizedMessage } from '../auth/authenticate.js';
+import { ANONYMOUS, type Caller } from '../auth/caller.js';
 import type { HttpServices } from '../services.js';
-import { whyUnknown } from '../auth/authenticate.js';
+import { type Body, type BodyReader, NO_BODY } from './body.js';
+import type { Route, RouteResult } from './route.js';
 
-/** Answers the requests of one route: who asks, what was sent, what is answered, each checked in its turn. */
+/** Returns what is wrong with a value, in sentences; undefined when it is valid. */
+type Validator = (value: unknown) => string | undefined;
+
+const JSON_TYPE = 'application/json';
+const NO_QUERY: TSchema = { type: 'object', additionalProperties: false };
+
+/** Serves one route: authenticates the caller, validates the request, calls the handler, validates the response. */
 export class Endpoint {
-  readonly route: Route;
+  readonly #route: Route;
   readonly #services: HttpServices;
   readonly #readBody: BodyReader;
-  readonly #params: Checker | undefined;
-  readonly #query: Checker | undefined;
-  readonly #headers: Checker | undefined;
-  readonly #body: Checker | undefined;
-  readonly #answers: ReadonlyMap<number, Checker>;
+  readonly #validateParams: Validator | undefined;
+  readonly #validateQuery: Validator | undefined;
+  readonly #validateHeaders: Validator | undefined;
+  readonly #validateBody: Validator | undefined;
+  readonly #responseValidators: ReadonlyMap<number, Validator>;
+  /** The first is sent to callers that accept any. */
   readonly #mediaTypes: readonly string[];
-  readonly #declared: readonly string[];
-  readonly #usualStatus: number;
+  readonly #headerNames: readonly string[];
+  readonly #defaultStatus: number;
 
   constructor(route: Route, services: HttpServices, readBody: BodyReader) {
-    this.route = route;
+    this.#route = route;
     this.#services = services;
     this.#readBody = readBody;
-    this.#params = checker(route.params, 'path parameter');
-    this.#query = route.isProbe ? undefined : checker(route.query ?? NO_QUERY, 'query parameter', true);
-    this.#headers = checker(route.headers, 'header', true);
-    this.#body = checker(route.body?.schema, 'field');
-    this.#answers = answerCheckers(route);
-    this.#mediaTypes = mediaTypesOf(route);
-    this.#declared = Object.keys(route.headers?.properties ?? {});
-    this.#usualStatus = usualStatus(route);
+    this.#validateParams =
+      route.params && compileValidator(route.params, { one: 'path parameter', all: 'the path parameters' });
+    this.#validateQuery = route.isProbe
+      ? undefined
+      : compileValidator(
+          route.query ?? NO_QUERY,
+          { one: 'query parameter', all: 'the query parameters' },
+          TEXT_VALUES,
+        );
+    this.#validateHeaders =
+      route.headers && compileValidator(route.headers, { one: 'header', all: 'the headers' }, TEXT_VALUES);
+    this.#validateBody = route.body && compileValidator(route.body.schema, { one: 'field', all: 'the body' });
+    this.#responseValidators = compileResponseValidators(route);
+    this.#mediaTypes = listMediaTypes(route);
+    this.#headerNames = Object.keys(route.headers?.properties ?? {});
+    this.#defaultStatus = Number(Object.keys(route.responses)[0] ?? 200);
   }
 
-  /** Answers one request. Throws a WavetrainError for every refusal. */
-  async answer(ctx: Context, params: Record<string, string>): Promise<void> {
-    const caller = this.#identify(ctx);
-    const accepts = this.#negotiate(ctx);
-    refuse(this.#params?.(params));
+  /** Handles one request. Rejects with a WavetrainError to refuse it. */
+  async handle(ctx: Context, params: Record<string, string>): Promise<void> {
+    const caller = this.#authenticate(ctx);
+    const mediaType = this.#negotiateMediaType(ctx);
+    assertValid(this.#validateParams?.(params));
     const query = ctx.querystring === '' ? {} : { ...ctx.query };
-    refuse(this.#query?.(query));
-    const headers = this.#declaredHeaders(ctx);
-    refuse(this.#headers?.(headers));
-    const { json, yaml } = await this.#bodyOf(ctx);
-    const request = {
-      params,
-      query,
-      headers,
-      body: json,
-      yaml,
-      caller,
-      accepts,
-      gone: () => goneSignal(ctx),
-    };
-    this.#send(ctx, await this.route.handle(request), accepts);
+    assertValid(this.#validateQuery?.(query));
+    const headers = this.#pickHeaders(ctx);
+    assertValid(this.#validateHeaders?.(headers));
+    const { json, yaml } = await this.#receiveBody(ctx);
+    const disconnected = (): AbortSignal => abortOnDisconnect(ctx);
+    const request = { params, query, headers, body: json, yaml, caller, mediaType, disconnected };
+    this.#send(ctx, await this.#route.handle(request), mediaType);
   }
 
-  #identify(ctx: Context): Caller {
-    const { access } = this.route;
-    if (access === 'open') return ANYONE;
+  #authenticate(ctx: Context): Caller {
+    const { access } = this.#route;
+    if (access === 'open') return ANONYMOUS;
     const caller = this.#services.authenticate(ctx.req.headersDistinct);
-    if (caller === undefined) {
-      throw new WavetrainError('unauthorized', whyUnknown(ctx.req.headers));
-    }
+    if (caller === undefined) throw new WavetrainError('unauthorized', unauthorizedMessage(ctx.req.headers));
     ctx.state['caller'] = caller.name;
     if (access !== 'any' && !caller.scopes.includes(access)) {
-      throw new WavetrainError('forbidden', `this key is not good for "${access}"`);
+      throw new WavetrainError('forbidden', `this key lacks the scope "${access}"`);
     }
     return caller;
   }
 
-  #negotiate(ctx: Context): string {
-    if (this.route.isProbe) return this.#mediaTypes[0] ?? JSON_TYPE;
+  #negotiateMediaType(ctx: Context): string {
+    const [first = JSON_TYPE] = this.#mediaTypes;
     const { accept = '*/*' } = ctx.req.headers;
-    const [first] = this.#mediaTypes;
-    if (accept === '*/*' && first !== undefined) return first;
+    if (this.#route.isProbe || accept === '*/*') return first;
     const accepted = ctx.accepts([...this.#mediaTypes]);
     if (typeof accepted === 'string') return accepted;
-    throw new WavetrainError('not_acceptable', `this is answered as ${this.#mediaTypes.join(' or ')}`);
+    throw new WavetrainError(
+      'not_acceptable',
+      `this response is available only as ${this.#mediaTypes.join(' or ')}`,
+    );
   }
 
-  #declaredHeaders(ctx: Context): Record<string, unknown> {
-    const sent = this.#declared.filter((name) => ctx.req.headers[name] !== undefined);
-    return Object.fromEntries(sent.map((name) => [name, ctx.req.headers[name]]));
+  #pickHeaders(ctx: Context): Record<string, unknown> {
+    const present = this.#headerNames.filter((name) => ctx.req.headers[name] !== undefined);
+    return Object.fromEntries(present.map((name) => [name, ctx.req.headers[name]]));
   }
 
-  async #bodyOf(ctx: Context): Promise<Body> {
-    const { body } = this.route;
+  async #receiveBody(ctx: Context): Promise<Body> {
+    const { body } = this.#route;
     if (body === undefined) return NO_BODY;
-    // Definitions come with a body that must be there; to check one takes longer than all else about a request.
-    if (body.required !== false) await this.#services.registry.turn();
-    const read = await this.#readBody(ctx, body.yaml !== undefined);
-    if (read.yaml !== undefined) return read;
-    if (read.json === undefined && body.required === false) return NO_BODY;
-    if (read.json === undefined) throw new WavetrainError('invalid_request', 'the body is missing');
-    refuse(misplacedIn(read.json, body.misplaced));
-    refuse(this.#body?.(read.json));
-    return read;
+    // Required bodies hold definitions, whose validation takes longer than the rest of the request.
+    if (body.required !== false) await this.#services.registry.fairYield();
+    const received = await this.#readBody(ctx, body.yaml !== undefined);
+    if (received.yaml !== undefined) return received;
+    if (received.json === undefined) {
+      if (body.required === false) return NO_BODY;
+      throw new WavetrainError('invalid_request', 'the body is missing');
+    }
+    assertValid(describeMisplacedField(received.json, body.misplacedFields));
+    assertValid(this.#validateBody?.(received.json));
+    return received;
   }
 
-  #send(ctx: Context, answer: Answer, accepts: string): void {
-    const status = answer.status ?? this.#usualStatus;
-    this.#checkAnswer(status, answer);
-    if (answer.runId !== undefined) ctx.state['runId'] = answer.runId;
+  #send(ctx: Context, result: RouteResult, mediaType: string): void {
+    const { status = this.#defaultStatus, headers, body, text, bytes, type, stream, runId, onSent } = result;
+    this.#assertDocumented(status, body);
+    if (runId !== undefined) ctx.state['runId'] = runId;
     ctx.status = status;
-    ctx.set({ ...answer.headers });
-    const raw = answer.text ?? answer.bytes;
-    if (answer.stream !== undefined) stream(ctx, answer.stream);
-    else if (raw !== undefined) {
-      ctx.type = answer.type ?? accepts;
-      ctx.body = raw;
-    } else if (answer.body === undefined) ctx.body = null;
+    ctx.set({ ...headers });
+    const content = text ?? bytes;
+    if (stream !== undefined) startStream(ctx, stream);
+    else if (content !== undefined) {
+      ctx.type = type ?? mediaType;
+      ctx.body = content;
+    } else if (body === undefined) ctx.body = null;
     else {
-      ctx.type = 'application/json';
-      // Now, for what cannot be written must be refused like everything else: Koa would answer in its own words.
-      ctx.body = JSON.stringify(answer.body);
+      ctx.type = JSON_TYPE;
+      // Serialized here, because Koa would report a failure outside of the error handler.
+      ctx.body = JSON.stringify(body);
     }
+    // Koa changes the status when the body is set.
     ctx.status = status;
-    const { onSent } = answer;
     if (onSent) ctx.res.once('finish', onSent);
   }
 
-  /** A client may rely on the documents, so an answer that is not as they say is a bug. */
-  #checkAnswer(status: number, { body }: Answer): void {
-    const complaint = body === undefined ? undefined : this.#answers.get(status)?.(body);
-    if (complaint === undefined) return;
-    const { method, path } = this.route;
-    throw new Error(`${method} ${path} would answer ${status} with what its schema refuses: ${complaint}`);
+  /** Clients rely on the OpenAPI document, so a response that differs from its schema is a bug. */
+  #assertDocumented(status: number, body: unknown): void {
+    const violations = body === undefined ? undefined : this.#responseValidators.get(status)?.(body);
+    if (violations === undefined) return;
+    const { method, path } = this.#route;
+    throw new Error(`the ${status} response of ${method} ${path} violates its schema: ${violations}`);
   }
 }
 
-const JSON_TYPE = 'application/json';
-const NO_BODY: Body = { json: undefined, yaml: undefined };
-const NO_QUERY: TSchema = { type: 'object', additionalProperties: false };
+/** Query parameters and headers arrive as text. */
+const TEXT_VALUES = { coerceText: true, useDefaults: true };
 
-function checker(schema: TSchema | undefined, noun: string, isText = false): Checker | undefined {
-  if (schema === undefined) return undefined;
-  return checkerOf(
-    schema,
-    { one: noun, all: noun === 'field' ? 'the body' : `the ${noun}s` },
-    {
-      isText,
-      useDefaults: isText,
-    },
-  );
+/** Compiles one of our own schemas. `nouns` name a value and one entry of it in messages. */
+function compileValidator(
+  schema: TSchema,
+  nouns: Nouns,
+  options: Omit<CompileOptions, 'isTrusted'> = {},
+): Validator {
+  const validate = compileSchema(schema, { ...options, isTrusted: true });
+  return (value) => {
+    if (validate(value)) return options.coerceText ? describeInfinity(value, nouns) : undefined;
+    return describeViolations(takeViolations(validate, value), nouns).join('; ');
+  };
 }
 
-function answerCheckers({ answers }: Route): Map<number, Checker> {
-  return new Map(
-    Object.entries(answers).flatMap(([status, { schema }]) =>
-      schema === undefined
-        ? []
-        : [[Number(status), checkerOf(schema, { one: 'field', all: 'the answer' })] as const],
-    ),
-  );
+/** Ajv coerces the text `Infinity` to a number, and does not compare it with the bounds. */
+function describeInfinity(value: unknown, { one }: Nouns): string | undefined {
+  const found = Object.entries(value ?? {}).find(([, part]) => part === Infinity || part === -Infinity);
+  return found && `${one} "${found[0]}" must be a number, not Infinity`;
 }
 
-/** The first is for callers who take any. */
-function mediaTypesOf({ answers, prefers }: Route): string[] {
-  const types = Object.values(answers).flatMap(({ schema, media = {} }) => [
-    ...(schema === undefined ? [] : ['application/json']),
+function compileResponseValidators({ responses }: Route): Map<number, Validator> {
+  const validators = new Map<number, Validator>();
+  for (const [status, { schema }] of Object.entries(responses)) {
+    if (schema !== undefined) {
+      validators.set(Number(status), compileValidator(schema, { one: 'field', all: 'the response' }));
+    }
+  }
+  return validators;
+}
+
+function listMediaTypes({ responses, defaultMediaType }: Route): string[] {
+  const types = Object.values(responses).flatMap(({ schema, media = {} }) => [
+    ...(schema === undefined ? [] : [JSON_TYPE]),
     ...Object.keys(media),
   ]);
-  if (prefers !== undefined) types.unshift(prefers);
+  if (defaultMediaType !== undefined) types.unshift(defaultMediaType);
   return types.length === 0 ? [JSON_TYPE] : [...new Set(types)];
 }
 
-function usualStatus({ answers }: Route): number {
-  return Number(Object.keys(answers)[0] ?? 200);
+/** @throws WavetrainError `invalid_request` when a validator has found something wrong */
+function assertValid(violations: string | undefined): void {
+  if (violations !== undefined) throw new WavetrainError('invalid_request', violations);
 }
 
-function refuse(complaint: string | undefined): void {
-  if (complaint !== undefined) throw new WavetrainError('invalid_request', complaint);
+/** Advises what to do with the first field that belongs to another route. */
+function describeMisplacedField(
+  body: unknown,
+  misplacedFields: Readonly<Record<string, string>> = {},
+): string | undefined {
+  const field = Object.keys(misplacedFields).find((name) => isObject(body) && Object.hasOwn(body, name));
+  return field && `there is no field "${field}" here: ${misplacedFields[field]}`;
 }
 
-/** Koa would take a stream that the client left for an error; so the response is handed on. */
-function stream(ctx: Context, write: NonNullable<Answer['stream']>): void {
+/** Bypasses Koa, which would report a disconnected client of a stream as an error. */
+function startStream(ctx: Context, write: NonNullable<RouteResult['stream']>): void {
   if (ctx.method === 'HEAD') return;
   ctx.respond = false;
   ctx.res.statusCode = ctx.status;
   write(ctx.res);
 }
 
-// The request's own `close` never comes once its body was read.
-function goneSignal(ctx: Context): AbortSignal {
+/** Watches the response, because the request emits no `close` once its body was read. */
+function abortOnDisconnect(ctx: Context): AbortSignal {
   const controller = new AbortController();
   ctx.res.once('close', () => {
     if (!ctx.res.writableFinished) controller.abort();

@@ -1,98 +1,100 @@
 import type { ServerResponse } from 'node:http';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { ErrorCode } from '../../common/errors.js';
-import type { Caller, Scope } from '../auth/caller.js';
+import type { Caller, KeyScope } from '../auth/caller.js';
+import type { HttpErrorCode } from '../errors/error-statuses.js';
 
-/** What a handler is given: everything in it has passed its schema. */
-export interface Request<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema> {
+/** A request as its handler receives it: every part has passed the schema of the route. */
+export interface RouteRequest<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema> {
   readonly params: Static<P>;
   readonly query: Static<Q>;
-  /** The headers that the route declares, by their names in lower case. */
+  /** The headers that the route declares, by their lower-case names. */
   readonly headers: Static<H>;
-  /** Undefined when the body was YAML, or left out where it may be. */
+  /** Undefined when the body was YAML, or an optional body was omitted. */
   readonly body: Static<B> | undefined;
-  /** The body as it came, when it was YAML. */
+  /** The text of a YAML body. */
   readonly yaml: string | undefined;
   readonly caller: Caller;
-  /** The media type that the caller wants, of those the route answers with. */
-  readonly accepts: string;
-  /** Fires when the caller has gone before the answer was sent. */
-  readonly gone: () => AbortSignal;
+  /** The media type of the response that the caller prefers. */
+  readonly mediaType: string;
+  /** Creates a signal that aborts when the client disconnects before the response was sent. */
+  readonly disconnected: () => AbortSignal;
 }
 
-/** What a handler answers. `status` is the first that the route documents, unless given. */
-export interface Answer {
+/** What a handler returns. */
+export interface RouteResult {
+  /** Default: the first status that the route documents. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; undefined is no body. */
+  /** Sent as JSON; undefined sends no body. */
   readonly body?: unknown;
-  /** Sent as it is, in the media type the route documents or the one given. */
+  /** Sent unchanged, in the media type of `type` or else the negotiated one. */
   readonly text?: string;
-  /** As `text`, of what is none. */
+  /** Like `text`, for binary content. */
   readonly bytes?: Buffer;
   readonly type?: string;
   /** Takes over the connection after status and headers were set. */
   readonly stream?: (response: ServerResponse) => void;
-  /** Of the run that the request was about, for the log. */
+  /** The run that the request was about, for the log. */
   readonly runId?: string;
-  /** Called once the answer has left this process whole; not when the caller was gone before. */
+  /** Called when the whole response was sent; never called when the client disconnected before. */
   readonly onSent?: () => void;
 }
 
-export interface AnswerDocument {
+export interface ResponseDocument {
   readonly description: string;
-  /** Of a JSON body. */
+  /** Schema of a JSON body. */
   readonly schema?: TSchema;
-  /** Other media types that the body may have, each with an example. */
+  /** Other media types of the body, each with an example. */
   readonly media?: Readonly<Record<string, string>>;
+  /** Descriptions of headers, by name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface BodyDocument<B extends TSchema> {
+export interface BodyDocument<B extends TSchema> {
   readonly schema: B;
-  /** An example of the definition alone, where that may be sent as YAML. */
+  /** An example of a definition sent as YAML. The route accepts YAML only if there is one. */
   readonly yaml?: string;
-  /** Fields that belong into other requests, with what the caller is told. */
-  readonly misplaced?: Readonly<Record<string, string>>;
+  /** Fields that belong to another route, by name, with the advice for the caller. */
+  readonly misplacedFields?: Readonly<Record<string, string>>;
   /** Default true. */
   readonly required?: boolean;
   readonly examples?: Readonly<Record<string, unknown>>;
 }
 
-interface Declaration<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema> {
+interface RouteDeclaration<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema> {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With parameters as `{name}`. */
+  /** With parameters written as `{name}`. */
   readonly path: string;
-  /** Names the operation in clients that are made from the document. */
+  /** The operation id, after which generated clients name their method. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** Made for browsers: served like the rest, and left out of the OpenAPI document. */
+  /** Made for browsers, and therefore omitted from the OpenAPI document. */
   readonly isPage?: boolean;
-  /** Takes any query and any Accept header: probes send what they like. */
+  /** Accepts any query and any Accept header, because health probes send both. */
   readonly isProbe?: boolean;
-  /** What a key must be good for; `open` needs none, `any` only has to be a key. */
-  readonly access: Scope | 'open' | 'any';
+  /** The scope that a key needs; `any` accepts every key, `open` needs none. */
+  readonly access: KeyScope | 'open' | 'any';
   readonly params?: P;
   readonly query?: Q;
   readonly headers?: H;
   readonly body?: BodyDocument<B>;
-  /** The media type for callers who take any; JSON unless given. */
-  readonly prefers?: string;
-  /** By status; the first is the usual one. */
-  readonly answers: Readonly<Record<number, AnswerDocument>>;
-  /** The errors that only this route has; those of access, bodies and bugs are added. */
-  readonly errors?: readonly ErrorCode[];
-  readonly handle: (request: Request<P, Q, H, B>) => Answer | Promise<Answer>;
+  /** Media type of the response for callers that accept any; default JSON. */
+  readonly defaultMediaType?: string;
+  /** By status; the first is the default. */
+  readonly responses: Readonly<Record<number, ResponseDocument>>;
+  /** The error codes of this route, without those of keys, bodies and bugs, which are added. */
+  readonly errors?: readonly HttpErrorCode[];
+  readonly handle: (request: RouteRequest<P, Q, H, B>) => RouteResult | Promise<RouteResult>;
 }
 
-/** A route as the router and the documents see it. */
-export type Route = Declaration<TObject, TObject, TObject, TSchema>;
+/** A route as the router and the OpenAPI document read it. */
+export type Route = RouteDeclaration<TObject, TObject, TObject, TSchema>;
 
-/** Declares a route: what it takes is checked before its handler sees it, what it answers before it leaves. */
-export function route<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema>(
-  declaration: Declaration<P, Q, H, B>,
+/** Declares a route. Requests are validated before `handle` is called, and its results before they are sent. */
+export function defineRoute<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema>(
+  declaration: RouteDeclaration<P, Q, H, B>,
 ): Route {
   return declaration;
 }

@@ -1,15 +1,30 @@
 import Type, { type Static } from 'typebox';
-import type { ErrorCode } from '../../common/errors.js';
-import { ProblemSchema } from './definition.js';
-import { TaskFailureSchema } from './run.js';
+import type { ErrorCode, TaskFailure } from '../../common/errors.js';
+import { ProblemSchema } from './report.js';
+import { schemaFor } from './wire.js';
 
-/** The body of every answer that is an error (D32). */
+export const TaskFailureSchema = schemaFor<TaskFailure>()(
+  Type.Object(
+    {
+      sub_pipeline: Type.Optional(
+        Type.String({ description: 'In a plan: the sub-pipeline that contains the task.' }),
+      ),
+      task_id: Type.String(),
+      error: Type.String(),
+      attempts: Type.Integer({ minimum: 0, description: '0 when the tool was never called.' }),
+      item: Type.Optional(Type.Integer({ minimum: 0, description: 'Index in the fan-out, from 0.' })),
+    },
+    { title: 'TaskFailure', description: 'A failed task, or one failed item of a fan-out.' },
+  ),
+);
+
+/** The body of every error response (D32). */
 export const ErrorBodySchema = Type.Object(
   {
     detail: Type.Object(
       {
-        code: Type.Unsafe<ErrorCode>({ type: 'string', description: 'A stable word for programs.' }),
-        message: Type.String({ description: 'A sentence for people.' }),
+        code: Type.Unsafe<ErrorCode>({ type: 'string', description: 'A stable code, for programs.' }),
+        message: Type.String({ description: 'A sentence, for people.' }),
         errors: Type.Optional(
           Type.Array(Type.String(), { description: 'Of an invalid definition: every error.' }),
         ),
@@ -19,15 +34,17 @@ export const ErrorBodySchema = Type.Object(
           }),
         ),
         sub_pipeline: Type.Optional(
-          Type.String({ description: 'Of a failed plan: the sub-pipeline of that task.' }),
+          Type.String({ description: 'Of a failed plan: the sub-pipeline that contains the task.' }),
         ),
         task_id: Type.Optional(Type.String({ description: 'Of a failed run: the task that failed first.' })),
-        error: Type.Optional(Type.String({ description: 'Of a failed run: what that task failed of.' })),
+        error: Type.Optional(Type.String({ description: 'Of a failed run: the error of that task.' })),
         failures: Type.Optional(
-          Type.Array(TaskFailureSchema, { description: 'Of a failed run: all failures.' }),
+          Type.Array(TaskFailureSchema, { description: 'Of a failed run: every failure.' }),
         ),
         run_id: Type.Optional(Type.String({ description: 'The run that the error is about.' })),
-        id: Type.Optional(Type.String({ description: 'Of a bug: the id under which the log tells more.' })),
+        id: Type.Optional(
+          Type.String({ description: 'Of an internal error: the id under which the log has the details.' }),
+        ),
       },
       { additionalProperties: false },
     ),

@@ -1,58 +1,58 @@
 import Type, { type TProperties } from 'typebox';
 import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
-import { Count, RunId, Time, wire } from './wire.js';
+import { Count, count, RunId, schemaFor, Time } from './wire.js';
 
-const stamp = {
-  seq: Type.Integer({ minimum: 1, description: 'Counts all events of the run.' }),
+/** Fields of every event. */
+const common = {
+  seq: Type.Integer({ minimum: 1, description: 'Number of the event within the run, from 1.' }),
   time: Time,
   run_id: RunId,
 };
 const subPipeline = Type.String({ description: 'The sub-pipeline of the plan.' });
-/** Where it happened, when the run holds others. */
-const place = {
+
+/** Where in a plan, or in nested runs, the event happened. */
+const origin = {
   sub_pipeline: Type.Optional(subPipeline),
   within: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'When a task has run a pipeline of its own, which this is about: that task, or `task[item]`; the outermost first.',
+        'Of an event of a nested run: the tasks that contain it, outermost first, as `task` or `task[item]`.',
     }),
   ),
 };
 const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']);
-const item = Type.Integer({ minimum: 0, description: 'Position in the fan-out, from 0.' });
-const attempt = Type.Integer({ minimum: 0, description: 'From 1.' });
+const item = count('Index in the fan-out, from 0.');
+const attempt = count('Number of the attempt, from 1.');
 
-export const TaskEventSchema = wire<TaskEvent>()(
+export const TaskEventSchema = schemaFor<TaskEvent>()(
   Type.Object(
     {
       kind: Type.Enum(['start', 'finish', 'fail']),
-      ...stamp,
-      ...place,
+      ...common,
+      ...origin,
       task_id: Type.String(),
       tool: Type.String(),
       wave: Count,
-      items: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of items, for a fan-out.' })),
-      attempt: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'Attempts made; absent for a fan-out.' }),
-      ),
+      items: Type.Optional(count('Number of items; only for a fan-out.')),
+      attempt: Type.Optional(count('Number of attempts; absent for a fan-out.')),
       duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
       error: Type.Optional(Type.String()),
       reused: Type.Optional(
-        Type.Literal(true, { description: 'The output was taken over from an earlier run.' }),
+        Type.Literal(true, { description: 'The output was reused from an earlier run.' }),
       ),
     },
     {
       title: 'TaskEvent',
-      description: 'One start and one finish or fail for each task, of each sub-pipeline.',
+      description: 'Each task has one `start`, and one `finish` or `fail`.',
     },
   ),
 );
 
 function liveEvent<K extends string, P extends TProperties>(kind: K, properties: P) {
-  return Type.Object({ kind: Type.Literal(kind), ...stamp, ...properties });
+  return Type.Object({ kind: Type.Literal(kind), ...common, ...properties });
 }
 
-const LiveEventSchema = wire<LiveEvent>()(
+const LiveEventSchema = schemaFor<LiveEvent>()(
   Type.Union(
     [
       TaskEventSchema,
@@ -62,9 +62,9 @@ const LiveEventSchema = wire<LiveEvent>()(
         status,
         error: Type.Optional(Type.String()),
       }),
-      liveEvent('wave', { ...place, wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
+      liveEvent('wave', { ...origin, wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
       liveEvent('item', {
-        ...place,
+        ...origin,
         task_id: Type.String(),
         item,
         phase: Type.Enum(['finish', 'fail']),
@@ -72,25 +72,25 @@ const LiveEventSchema = wire<LiveEvent>()(
         error: Type.Optional(Type.String()),
       }),
       liveEvent('retry', {
-        ...place,
+        ...origin,
         task_id: Type.String(),
         item: Type.Optional(item),
         attempt,
-        delay_ms: Type.Number({ minimum: 0, description: 'Until the next attempt.' }),
+        delay_ms: Type.Number({ minimum: 0, description: 'Time until the next attempt.' }),
         error: Type.String(),
       }),
       liveEvent('log', {
-        ...place,
+        ...origin,
         task_id: Type.String(),
         item: Type.Optional(item),
         message: Type.String(),
       }),
     ],
-    { title: 'LiveEvent', description: 'One event of the live stream.' },
+    { title: 'LiveEvent', description: 'An event of the stream.' },
   ),
 );
 
-/** The events of a run so far. */
+/** The events of a run so far, as JSON. */
 export interface EventList {
   readonly run_id: string;
   readonly events: readonly LiveEvent[];
@@ -99,16 +99,16 @@ export interface EventList {
   readonly closed: boolean;
 }
 
-export const EventListSchema = wire<EventList>()(
+export const EventListSchema = schemaFor<EventList>()(
   Type.Object(
     {
       run_id: RunId,
       events: Type.Array(LiveEventSchema),
-      last_seq: Type.Integer({ minimum: 0, description: 'Number of the newest event of the run.' }),
+      last_seq: count('Number of the newest event of the run.'),
       gap: Type.Boolean({
-        description: 'Events between the one asked for and the first here are kept no longer.',
+        description: 'Events between `after` and the first one here have been dropped.',
       }),
-      closed: Type.Boolean({ description: 'No further event will come.' }),
+      closed: Type.Boolean({ description: 'There will be no more events.' }),
     },
     { title: 'EventList' },
   ),

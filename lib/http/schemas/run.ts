@@ -1,96 +1,134 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
-import type { TaskFailure } from '../../common/errors.js';
+import type { PlanOutcome, PlanResult, RunOutcome, RunResult } from '../../execution/results.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
-import { eventsField, PlanOutcomeSchema, RunOutcomeSchema } from './outcome.js';
-import { nullable, RunId, Time, wire } from './wire.js';
+import { TaskFailureSchema } from './error.js';
+import { TaskEventSchema } from './event.js';
+import { anyJson, count, nullable, RunId, schemaFor, Time } from './wire.js';
 
-export const RunStatusSchema = wire<RunStatus>()(
-  Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'], {
-    title: 'RunStatus',
-    description: 'The last three are terminal: a run that has one keeps it.',
+const events = nullable(
+  Type.Array(TaskEventSchema, { description: 'Null unless `collect_events` was set.' }),
+);
+
+const pipelineOutcome = {
+  outputs: Type.Record(Type.String(), anyJson('The return value of the tool.'), {
+    description: 'Outputs by task id.',
+  }),
+  waves_executed: count('Number of settled waves.'),
+  tasks_executed: count('Number of tool invocations; each item of a fan-out counts.'),
+};
+
+const RunOutcomeSchema = schemaFor<RunOutcome>()(
+  Type.Object(pipelineOutcome, {
+    title: 'RunOutcome',
+    description: 'The outcome of a pipeline run that succeeded.',
   }),
 );
 
-export const TaskFailureSchema = wire<TaskFailure>()(
+export const RunResultSchema = schemaFor<RunResult>()(
   Type.Object(
-    {
-      sub_pipeline: Type.Optional(Type.String({ description: 'Of a plan: the one that the task is of.' })),
-      task_id: Type.String(),
-      error: Type.String(),
-      attempts: Type.Integer({ minimum: 0, description: '0 when the tool was never reached.' }),
-      item: Type.Optional(Type.Integer({ minimum: 0, description: 'Position in the fan-out, from 0.' })),
-    },
-    { title: 'TaskFailure', description: 'One task, or one item of it, that failed.' },
+    { ...pipelineOutcome, events },
+    { title: 'RunResult', description: 'The result of a synchronous run of a pipeline.' },
   ),
 );
 
-function counted(description: string) {
-  return Type.Integer({ minimum: 0, description });
-}
+const planOutcome = {
+  plan_id: Type.String(),
+  sub_results: Type.Record(Type.String(), RunResultSchema, {
+    description: 'Results by sub-pipeline id.',
+  }),
+  blackboard: Type.Record(Type.String(), anyJson('The stored value.'), {
+    description: 'Final values of the blackboard, by key.',
+  }),
+  total_tasks_executed: count(
+    'Number of tool invocations of all sub-pipelines; each item of a fan-out counts.',
+  ),
+  total_waves: count('Number of settled waves of all sub-pipelines.'),
+};
+
+const PlanOutcomeSchema = schemaFor<PlanOutcome>()(
+  Type.Object(planOutcome, {
+    title: 'PlanOutcome',
+    description: 'The outcome of a plan run that succeeded.',
+  }),
+);
+
+export const PlanResultSchema = schemaFor<PlanResult>()(
+  Type.Object(
+    { ...planOutcome, events },
+    { title: 'PlanResult', description: 'The result of a synchronous run of a plan.' },
+  ),
+);
+
+export const RunStatusSchema = schemaFor<RunStatus>()(
+  Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'], {
+    title: 'RunStatus',
+    description: 'The last three are terminal: a run never leaves them.',
+  }),
+);
 
 const summary = {
   run_id: RunId,
   kind: Type.Enum(['pipeline', 'plan']),
   status: RunStatusSchema,
-  pipeline_id: Type.String({ description: 'Of the pipeline, or of the plan.' }),
+  pipeline_id: Type.String({ description: 'The id of the pipeline or plan.' }),
   tenant_id: Type.String(),
-  goal: Type.String({ description: 'The goal with params applied; empty for a plan without one.' }),
+  goal: Type.String({ description: 'The goal, with params filled in; empty for a plan without a goal.' }),
   settled: Type.Boolean({
     description:
-      'Nothing of the run is at work any more. A cancelled run settles when its wave has finished.',
+      'True when nothing of the run is running any more. A cancelled run settles when its wave has finished.',
   }),
   created_at: Time,
   started_at: nullable(Time),
   finished_at: nullable(Time),
   progress: Type.Object(
     {
-      waves: counted('Waves that there are.'),
-      waves_executed: counted('Waves that have settled.'),
-      tasks: counted('Tasks that there are.'),
-      tasks_settled: counted('Tasks that have succeeded or failed.'),
-      invocations: counted('Tool invocations started, each item of a fan-out counted.'),
-      sub_pipelines: Type.Optional(counted('Of a plan only: sub-pipelines that there are.')),
-      sub_pipelines_settled: Type.Optional(counted('Of a plan only: sub-pipelines that have settled.')),
+      waves: count('Number of waves.'),
+      waves_executed: count('Number of settled waves.'),
+      tasks: count('Number of tasks.'),
+      tasks_settled: count('Number of tasks that have succeeded or failed.'),
+      invocations: count('Number of tool invocations started; each item of a fan-out counts.'),
+      sub_pipelines: Type.Optional(count('Only of a plan: number of sub-pipelines.')),
+      sub_pipelines_settled: Type.Optional(count('Only of a plan: number of settled sub-pipelines.')),
     },
     { description: 'Of a plan: sums over its sub-pipelines.' },
   ),
   error: nullable(
-    Type.String({ description: 'The message of the first failure in time; set only when failed.' }),
+    Type.String({ description: 'Message of the earliest failure; null unless the run has failed.' }),
   ),
   rerun_of: nullable(RunId),
 };
 
-const RunSummarySchema = wire<RunSummary>()(
-  Type.Object(summary, { title: 'RunSummary', description: 'A run without what may be large.' }),
+const RunSummarySchema = schemaFor<RunSummary>()(
+  Type.Object(summary, { title: 'RunSummary', description: 'A run without its large fields.' }),
 );
 
-export const RunRecordSchema = wire<RunRecord>()(
+export const RunRecordSchema = schemaFor<RunRecord>()(
   Type.Object(
     {
       ...summary,
       result: Type.Union([RunOutcomeSchema, PlanOutcomeSchema, Type.Null()], {
-        description: 'Of the kind of the run; set only when it succeeded.',
+        description: 'The outcome of the pipeline or plan; null unless the run has succeeded.',
       }),
-      failures: Type.Array(TaskFailureSchema, { description: 'All failures, the first in time first.' }),
+      failures: Type.Array(TaskFailureSchema, { description: 'Every failure, earliest first.' }),
       sub_pipelines: nullable(
         Type.Record(Type.String(), nullable(RunStatusSchema), {
           description:
-            'Of a plan: sub-pipeline id to its status, in declared order; null: it has not begun. Null for a pipeline.',
+            'Of a plan: statuses by sub-pipeline id, in declaration order; a status is null before the sub-pipeline has started. Null for a pipeline.',
         }),
       ),
-      events: eventsField,
+      events,
     },
-    { title: 'RunRecord', description: 'A run as it is now.' },
+    { title: 'RunRecord', description: 'The current state of a run.' },
   ),
 );
 
-export const RunPageSchema = wire<RunPage>()(
+export const RunPageSchema = schemaFor<RunPage>()(
   Type.Object(
     {
-      runs: Type.Array(RunSummarySchema, { description: 'The newest first.' }),
-      next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+      runs: Type.Array(RunSummarySchema, { description: 'Newest first.' }),
+      next_cursor: nullable(Type.String({ description: 'Send it as `cursor` to get the next page.' })),
     },
     { title: 'RunPage' },
   ),
@@ -98,5 +136,8 @@ export const RunPageSchema = wire<RunPage>()(
 
 export const AcceptedSchema = Type.Object(
   { run_id: RunId, status: RunStatusSchema },
-  { title: 'Accepted', description: 'A run was accepted; poll it, wait for it, or listen to its events.' },
+  {
+    title: 'Accepted',
+    description: 'A run was accepted. Poll its record, wait for it, or read its events.',
+  },
 );

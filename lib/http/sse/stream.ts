@@ -1,88 +1,154 @@
 import type { ServerResponse } from 'node:http';
+import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
-import { type EventChannel, type EventReader, HEARTBEAT, OPENING } from './channel.js';
+import type { EventLog } from '../../runs/event-log.js';
+import { type EventChunk, formatEndFrame, HEARTBEAT_FRAME, OPENING_FRAME, readChunk } from './frames.js';
 
-/** Proxies and clients take a connection without a word for a dead one. */
+/** The run whose events are streamed. */
+export interface EventSource {
+  readonly runId: string;
+  readonly log: EventLog;
+  /** Returns undefined when the run has been deleted. */
+  readonly status: () => RunStatus | undefined;
+}
+
+/** The event log of one run and its streams, which share one subscription and the chunks they send. */
+export class EventChannel {
+  readonly streams = new Set<EventStream>();
+  readonly #source: EventSource;
+  readonly #onNewEvents: (channel: EventChannel) => void;
+  #unsubscribe: () => void = () => {};
+  #endFrame: string | undefined;
+  /** The last chunk: most streams are at the same position. */
+  #chunk: EventChunk | undefined;
+
+  constructor(source: EventSource, onNewEvents: (channel: EventChannel) => void) {
+    this.#source = source;
+    this.#onNewEvents = onNewEvents;
+  }
+
+  add(stream: EventStream): void {
+    if (this.streams.size === 0) this.#unsubscribe = this.#source.log.subscribe(() => this.#notify());
+    this.streams.add(stream);
+  }
+
+  delete(stream: EventStream): void {
+    this.streams.delete(stream);
+    if (this.streams.size === 0) this.#unsubscribe();
+  }
+
+  /** Returns the next chunk for a stream that has sent the events up to `after`; undefined when it has sent them all. */
+  chunkAfter(after: number): EventChunk | undefined {
+    if (this.#chunk?.after === after) return this.#chunk;
+    const chunk = readChunk(this.#source.log, after);
+    this.#chunk = chunk ?? this.#chunk;
+    return chunk;
+  }
+
+  get isClosed(): boolean {
+    return this.#source.log.isClosed;
+  }
+
+  /** What a stream writes when the run has settled and all its events are sent; empty when the run was deleted. */
+  get endFrame(): string {
+    this.#endFrame ??= this.#createEndFrame();
+    return this.#endFrame;
+  }
+
+  #notify(): void {
+    // A run may be deleted as soon as it has settled, and its status with it.
+    if (this.isClosed) this.#endFrame = this.#createEndFrame();
+    this.#onNewEvents(this);
+  }
+
+  #createEndFrame(): string {
+    const { runId, status } = this.#source;
+    const current = status();
+    return current === undefined ? '' : formatEndFrame(runId, current);
+  }
+}
+
+/** Proxies and clients take a silent connection for a dead one. */
 export const HEARTBEAT_MS = 15_000;
 
 /**
- * One reader of events (D30): a position in the log, and a connection. It takes what follows when the connection can
- * take it, so one that is not read costs what the connection holds and one piece more.
+ * One reader of events (D30): a position in the log, and a connection. It writes as much as the connection accepts, so
+ * a client that stops reading costs the buffer of its connection and one chunk.
  */
-export class EventStream implements EventReader {
+export class EventStream {
   readonly #channel: EventChannel;
   readonly #response: ServerResponse;
   readonly #clock: Clock;
-  readonly #ready: (stream: EventReader) => void;
+  readonly #onWritable: (stream: EventStream) => void;
   /** Number of the last event that was written. */
-  #after: number;
-  /** The connection takes no more for now. */
-  #isFull = false;
-  #isOver = false;
+  #last: number;
+  /** The connection accepts no more for now. */
+  #isBlocked = false;
+  #isStopped = false;
   #heartbeat: unknown;
 
-  /** @param ready is called when the connection takes more again */
+  /** @param onWritable is called when the connection accepts more again */
   constructor(
     channel: EventChannel,
     after: number,
     response: ServerResponse,
     clock: Clock,
-    ready: (stream: EventReader) => void,
+    onWritable: (stream: EventStream) => void,
   ) {
     this.#channel = channel;
-    this.#after = after;
+    this.#last = after;
     this.#response = response;
     this.#clock = clock;
-    this.#ready = ready;
+    this.#onWritable = onWritable;
   }
 
-  begin(): void {
-    this.#write(OPENING);
-    this.#beatLater();
-    this.pump();
+  start(): void {
+    this.#write(OPENING_FRAME);
+    this.#scheduleHeartbeat();
+    this.flush();
   }
 
-  /** Writes what is new, as far as the connection takes it. */
-  pump(): void {
-    while (!this.#isFull && !this.#isOver) {
-      const piece = this.#channel.pieceAfter(this.#after);
-      if (piece === undefined) {
+  /** Writes new events, as many as the connection accepts. */
+  flush(): void {
+    while (!this.#isBlocked && !this.#isStopped) {
+      const chunk = this.#channel.chunkAfter(this.#last);
+      if (chunk === undefined) {
         if (this.#channel.isClosed) this.#end();
         return;
       }
-      this.#after = piece.upTo;
-      this.#write(piece.bytes);
+      this.#last = chunk.last;
+      this.#write(chunk.bytes);
     }
   }
 
-  /** The reader has gone, or has everything. */
+  /** To be called when the client has disconnected. */
   stop(): void {
-    this.#isOver = true;
+    this.#isStopped = true;
     this.#clock.clearTimeout(this.#heartbeat);
   }
 
   #write(text: string | Buffer): void {
     const { socket } = this.#response;
-    // Now, and not at the end of the turn, so that who counts the time counts this too.
+    // Writes at once and not at the end of the tick, so that the time budget of the streams includes it.
     socket?.cork();
-    this.#isFull = !this.#response.write(text);
+    this.#isBlocked = !this.#response.write(text);
     socket?.uncork();
-    if (!this.#isFull) return;
+    if (!this.#isBlocked) return;
     this.#response.once('drain', () => {
-      this.#isFull = false;
-      this.#ready(this);
+      this.#isBlocked = false;
+      this.#onWritable(this);
     });
   }
 
   #end(): void {
     this.stop();
-    this.#response.end(this.#channel.end);
+    this.#response.end(this.#channel.endFrame);
   }
 
-  #beatLater(): void {
+  #scheduleHeartbeat(): void {
     this.#heartbeat = this.#clock.setTimeout(() => {
-      if (!this.#isFull) this.#write(HEARTBEAT);
-      this.#beatLater();
+      if (!this.#isBlocked) this.#write(HEARTBEAT_FRAME);
+      this.#scheduleHeartbeat();
     }, HEARTBEAT_MS);
   }
 }

@@ -2,35 +2,32 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { EventLog } from '../../runs/event-log.js';
-import { EventChannel, type EventReader, type EventSource } from './channel.js';
-import { EventStream } from './stream.js';
+import { EventChannel, type EventSource, EventStream } from './stream.js';
 
-/** From the first event until readers are served: what happens meanwhile is written in one go. */
-export const SERVING_DELAY_MS = 20;
+/** Delay from a new event until the streams are flushed: events that follow in the meantime are written with it. */
+export const FLUSH_DELAY_MS = 20;
 
-/** How long readers may hold the event loop in one turn, all of them together: runs keep most of it. */
-const TURN_MS = 1;
+/** How long all streams together may hold the event loop per tick, so that most of it stays with the runs. */
+const FLUSH_BUDGET_MS = 1;
 
-/** Open streams of one server. */
-const MOST_STREAMS = 5000;
+const MAX_STREAMS = 5000;
 
-/** All streams of events that a server has open, served together: one timer, and one budget of time. */
+/** All open event streams of a server. They share one timer and one time budget. */
 export class EventStreams {
   readonly #clock: Clock;
-  readonly #most: number;
+  readonly #maxStreams: number;
   readonly #channels = new Map<EventLog, EventChannel>();
-  /** Those with something new. */
-  readonly #due = new Set<EventChannel>();
+  /** Channels with new events. */
+  readonly #pendingChannels = new Set<EventChannel>();
+  /** Streams that may have something to write, in the order in which they are flushed. */
+  readonly #pendingStreams = new Set<EventStream>();
   #size = 0;
-  /** Those who may have something to write, in the order in which they are served. */
-  readonly #ready = new Set<EventReader>();
-  #isServing = false;
+  #isFlushScheduled = false;
   #timer: unknown;
 
-  /** @param most how many may be open at once */
-  constructor(clock: Clock, most = MOST_STREAMS) {
+  constructor(clock: Clock, maxStreams = MAX_STREAMS) {
     this.#clock = clock;
-    this.#most = most;
+    this.#maxStreams = maxStreams;
   }
 
   get size(): number {
@@ -38,79 +35,82 @@ export class EventStreams {
   }
 
   /**
-   * To be asked before one is opened.
+   * To be called before {@link open}.
    *
    * @throws WavetrainError `too_many_streams`
    */
-  check(): void {
-    if (this.#size < this.#most) return;
+  assertCapacity(): void {
+    if (this.#size < this.#maxStreams) return;
     throw new WavetrainError('too_many_streams', `${this.#size} event streams are open already`, {
       fault: 'service',
     });
   }
 
-  /** Sends the events after number `after` as they come, until the run has settled or the reader has gone. */
+  /** Streams the events after number `after` until the run has settled or the client disconnects. */
   open(source: EventSource, after: number, response: ServerResponse): void {
     if (response.destroyed) return;
-    const channel = this.#channelOf(source);
-    const stream = new EventStream(channel, after, response, this.#clock, (one) => this.#serveLater(one));
+    const channel = this.#getChannel(source);
+    const stream = new EventStream(channel, after, response, this.#clock, (writable) => {
+      this.#pendingStreams.add(writable);
+      this.#scheduleFlush();
+    });
     this.#size++;
     channel.add(stream);
     response.once('close', () => {
       this.#size--;
       stream.stop();
       channel.delete(stream);
-      this.#ready.delete(stream);
+      this.#pendingStreams.delete(stream);
       if (channel.streams.size === 0) this.#close(source.log, channel);
     });
-    stream.begin();
+    stream.start();
   }
 
-  #channelOf(source: EventSource): EventChannel {
-    const known = this.#channels.get(source.log);
-    if (known !== undefined) return known;
-    const channel = new EventChannel(source, (one) => this.#wake(one));
-    this.#channels.set(source.log, channel);
+  #getChannel(source: EventSource): EventChannel {
+    let channel = this.#channels.get(source.log);
+    if (channel === undefined) {
+      channel = new EventChannel(source, (changed) => this.#onNewEvents(changed));
+      this.#channels.set(source.log, channel);
+    }
     return channel;
   }
 
   #close(log: EventLog, channel: EventChannel): void {
     this.#channels.delete(log);
-    this.#due.delete(channel);
-    if (this.#due.size > 0) return;
+    this.#pendingChannels.delete(channel);
+    if (this.#pendingChannels.size > 0) return;
     this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  #wake(channel: EventChannel): void {
-    this.#due.add(channel);
-    this.#timer ??= this.#clock.setTimeout(() => this.#gather(), SERVING_DELAY_MS);
+  #onNewEvents(channel: EventChannel): void {
+    this.#pendingChannels.add(channel);
+    this.#timer ??= this.#clock.setTimeout(() => this.#flushChannels(), FLUSH_DELAY_MS);
   }
 
-  #gather(): void {
+  #flushChannels(): void {
     this.#timer = undefined;
-    for (const { streams } of this.#due) for (const stream of streams) this.#ready.add(stream);
-    this.#due.clear();
-    if (!this.#isServing) this.#serve();
+    for (const { streams } of this.#pendingChannels) {
+      for (const stream of streams) this.#pendingStreams.add(stream);
+    }
+    this.#pendingChannels.clear();
+    if (!this.#isFlushScheduled) this.#flush();
   }
 
-  #serveLater(stream: EventReader): void {
-    this.#ready.add(stream);
-    if (!this.#isServing) this.#nextTurn();
-  }
-
-  #serve(): void {
-    this.#isServing = false;
-    const began = this.#clock.now();
-    for (const stream of this.#ready) {
-      if (this.#clock.now() - began >= TURN_MS) return this.#nextTurn();
-      this.#ready.delete(stream);
-      stream.pump();
+  /** Flushes streams until the budget is used up, and the rest in the next tick. */
+  #flush(): void {
+    this.#isFlushScheduled = false;
+    const start = this.#clock.now();
+    for (const stream of this.#pendingStreams) {
+      if (this.#clock.now() - start >= FLUSH_BUDGET_MS) return this.#scheduleFlush();
+      this.#pendingStreams.delete(stream);
+      stream.flush();
     }
   }
 
-  #nextTurn(): void {
-    this.#isServing = true;
-    setImmediate(() => this.#serve());
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    setImmediate(() => this.#flush());
   }
 }

@@ -1,52 +1,54 @@
-import { messageOf } from '../../common/errors.js';
+import { errorMessage } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json.js';
-import { isParamType, keywordCheck, keywordsOf, resolveParam } from '../../definition/params.js';
+import type { Diagnostic } from '../../definition/diagnostic.js';
+import { compileKeywords, isParamType, resolveParam, schemaKeywords } from '../../definition/params.js';
 import type { ParamDefinition } from '../../definition/schema/schema.js';
-import type { Finding } from '../../definition/schema/structure.js';
 
-/** Are the declared parameters usable: keywords that are JSON Schema, defaults that fit (D4)? */
-export function paramFindings(definition: unknown): Finding[] {
+/** Checks that the keywords of declared params are JSON Schema, and that defaults match them (D4). */
+export function checkParamDefinitions(definition: unknown): Diagnostic[] {
   const params = isObject(definition) ? definition['params'] : undefined;
   if (!isObject(params)) return [];
-  if (schemasIn(params) > MOST_SCHEMAS) return [TOO_MANY];
-  return Object.entries(params).flatMap(([name, param]) => (isObject(param) ? findingsOf(name, param) : []));
+  if (countSchemas(params) > MAX_SCHEMAS) return [TOO_MANY];
+  return Object.entries(params).flatMap(([name, param]) => (isObject(param) ? checkParam(name, param) : []));
 }
 
-/** Each is compiled before a run, and that takes far longer than to send it. */
-const MOST_SCHEMAS = 1000;
+/** Each schema is compiled before a run, which takes far longer than sending it. */
+const MAX_SCHEMAS = 1000;
 
-const TOO_MANY: Finding = {
+const TOO_MANY: Diagnostic = {
   code: 'too_large',
-  message: `the params hold more than ${MOST_SCHEMAS.toLocaleString('en')} schemas`,
+  message: `the params contain more than ${MAX_SCHEMAS.toLocaleString('en')} schemas`,
   path: ['params'],
-  hint: 'give fewer of them enum, minimum, maximum, pattern, items or properties',
+  hint: 'use enum, minimum, maximum, pattern, items and properties in fewer of them',
 };
 
-/** Everything that may be one, wherever it stands in the keywords. */
-function schemasIn(params: Record<string, unknown>): number {
-  const open: unknown[] = Object.values(params).map((param) => (isObject(param) ? keywordValues(param) : []));
+/** Counts everything in the keywords that may be a schema, at any depth. */
+function countSchemas(params: Record<string, unknown>): number {
+  const pending: unknown[] = Object.values(params).map((param) =>
+    isObject(param) ? keywordValues(param) : [],
+  );
   let count = 0;
-  for (const value of open) {
+  for (const value of pending) {
     if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) continue;
-    if (++count > MOST_SCHEMAS) break;
-    for (const member of Object.values(value)) open.push(member);
+    if (++count > MAX_SCHEMAS) break;
+    for (const member of Object.values(value)) pending.push(member);
   }
   return count;
 }
 
 function keywordValues(param: ParamDefinition): unknown[] {
-  return keywordsOf(param).map((keyword) => param[keyword]);
+  return schemaKeywords(param).map((keyword) => param[keyword]);
 }
 
-function findingsOf(name: string, param: ParamDefinition): Finding[] {
+function checkParam(name: string, param: ParamDefinition): Diagnostic[] {
   const path = ['params', name];
   try {
-    keywordCheck(param);
+    compileKeywords(name, param);
   } catch (error) {
-    return [{ code: 'invalid_param', message: `param "${name}": ${messageOf(error)}`, path }];
+    return [{ code: 'invalid_param', message: `param "${name}": ${errorMessage(error)}`, path }];
   }
   if (param.default === undefined || param.default === null) return [];
-  // Nothing is of a type that does not exist, which is told already.
+  // The schema reports an unknown type.
   if (!isParamType(param.type ?? 'string')) return [];
   const resolved = resolveParam(name, param, param.default as Json);
   if (resolved.ok) return [];

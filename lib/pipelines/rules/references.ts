@@ -1,63 +1,82 @@
-import type { Finding } from '../../definition/schema/structure.js';
+import type { Diagnostic } from '../../definition/diagnostic.js';
+import type { Problem } from '../../definition/problem.js';
+import { Suggestions } from '../../definition/suggest.js';
 import { parseTemplate } from '../../definition/template/parser.js';
-import type { Draft, DraftTask, PlacedReference } from '../draft.js';
-import type { Suggestions } from '../suggestions.js';
+import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 
-/** What references are held against. */
-export interface Known {
-  readonly draft: Draft;
-  /** Keys of `pipeline.inputs` that a run may read: those of the definition and those given for the run (D5). */
+export interface ReferenceContext {
+  readonly draft: PipelineDraft;
+  /** Keys of `pipeline.inputs` that a run may read: declared ones and those of the run (D5). */
   readonly inputs: ReadonlySet<string>;
   readonly inputHint: string;
   readonly suggestions: Suggestions;
 }
 
-/** Do all templates resolve to something declared (rule 11)? */
-export function referenceFindings(known: Known): Finding[] {
-  const { draft } = known;
+/** Checks that all templates reference something declared (rule 11). */
+export function checkReferences(context: ReferenceContext): Diagnostic[] {
+  const { draft } = context;
   return [
-    ...draft.goalReferences.flatMap((placed) => goalFindings(placed, known)),
+    ...draft.goalReferences.flatMap((located) => checkGoalReference(located, context)),
     ...draft.tasks.flatMap((task) => [
-      ...task.references.flatMap((placed) => findingsOf(placed, task, known)),
-      ...task.overReferences.flatMap((placed) => overFindings(placed, task, known)),
-      ...awaitFindings(task, known),
-      ...fanOutFindings(task),
+      ...task.references.flatMap((located) => checkReference(located, task, context)),
+      ...task.parallelOverReferences.flatMap((located) => checkParallelOverReference(located, task, context)),
+      ...checkAwait(task, context),
+      ...checkFanOut(task),
     ]),
   ];
 }
 
-function findingsOf(placed: PlacedReference, task: DraftTask, known: Known): Finding[] {
-  const { reference, source, path } = placed;
+function checkGoalReference(located: LocatedReference, context: ReferenceContext): Diagnostic[] {
+  const { reference, source, path } = located;
+  if (reference.kind === 'param') return checkParam(located, reference.name, context);
+  const message = `{{${source}}}: the goal can only reference params`;
+  return [{ code: 'unknown_reference', message, path, hint: 'write {{params.NAME}}' }];
+}
+
+function checkParallelOverReference(
+  located: LocatedReference,
+  task: DraftTask,
+  context: ReferenceContext,
+): Diagnostic[] {
+  if (located.reference.kind !== 'item') return checkReference(located, task, context);
+  const message = 'parallel_over cannot read the item, because it provides the items';
+  return [{ code: 'item_outside_fan_out', message, path: located.path }];
+}
+
+function checkReference(located: LocatedReference, task: DraftTask, context: ReferenceContext): Diagnostic[] {
+  const { reference, source, path } = located;
   switch (reference.kind) {
-    case 'unknown':
+    case 'unknown': {
+      const { message, hint } = reference;
       return [
         {
           code: 'unknown_reference',
-          message: `{{${source}}}: ${reference.message}`,
+          message: `{{${source}}}: ${message}`,
           path,
-          ...hintOf(reference.hint),
+          ...(hint === undefined ? {} : { hint }),
         },
       ];
+    }
     case 'task':
-      return taskFindings(placed, reference.taskId, reference.omitted, task);
+      return checkOutput(located, reference.taskId, reference.omitted, task);
     case 'param':
-      return paramFindings(placed, reference.name, known);
+      return checkParam(located, reference.name, context);
     case 'input':
-      return inputFindings(placed, reference.key, known);
+      return checkInput(located, reference.key, context);
     case 'item':
-      return task.fansOut ? [] : [itemOutside(placed)];
+      return task.fansOut ? [] : [itemOutsideFanOut(located)];
     case 'session':
     case 'goal':
       return [];
   }
 }
 
-function taskFindings(
-  { source, path }: PlacedReference,
+function checkOutput(
+  { source, path }: LocatedReference,
   taskId: string,
   omitted: boolean,
   task: DraftTask,
-): Finding[] {
+): Diagnostic[] {
   if (taskId === task.id) {
     return [{ code: 'self_reference', message: `task "${taskId}" reads its own output`, path }];
   }
@@ -68,11 +87,11 @@ function taskFindings(
   ];
 }
 
-function paramFindings(
-  { source, path }: PlacedReference,
+function checkParam(
+  { source, path }: LocatedReference,
   name: string,
-  { draft, suggestions }: Known,
-): Finding[] {
+  { draft, suggestions }: ReferenceContext,
+): Diagnostic[] {
   if (draft.paramNames.has(name)) return [];
   const hint = suggestions.hint(name, draft.paramNames, `declare it under "params"`);
   return [
@@ -80,67 +99,28 @@ function paramFindings(
   ];
 }
 
-function inputFindings(
-  { source, path, hasFallback }: PlacedReference,
+function checkInput(
+  { source, path, hasFallback }: LocatedReference,
   key: string,
-  { inputs, inputHint, suggestions }: Known,
-): Finding[] {
+  { inputs, inputHint, suggestions }: ReferenceContext,
+): Diagnostic[] {
   if (inputs.has(key) || hasFallback) return [];
   const hint = suggestions.hint(key, inputs, inputHint);
   return [{ code: 'unknown_reference', message: `{{${source}}}: there is no input "${key}"`, path, ...hint }];
 }
 
-function itemOutside({ source, path }: PlacedReference): Finding {
-  const message = `{{${source}}} stands in a task without parallel_over`;
+function itemOutsideFanOut({ source, path }: LocatedReference): Diagnostic {
+  const message = `{{${source}}} is used in a task without parallel_over`;
   return {
     code: 'item_outside_fan_out',
     message,
     path,
-    hint: 'add parallel_over, with the list to take items from',
+    hint: 'add parallel_over with the list of items',
   };
 }
 
-function goalFindings(placed: PlacedReference, known: Known): Finding[] {
-  const { reference, source, path } = placed;
-  if (reference.kind === 'param') return paramFindings(placed, reference.name, known);
-  const message = `{{${source}}}: the goal may hold params only`;
-  return [{ code: 'unknown_reference', message, path, hint: 'write {{params.NAME}}' }];
-}
-
-function overFindings(placed: PlacedReference, task: DraftTask, known: Known): Finding[] {
-  if (placed.reference.kind !== 'item') return findingsOf(placed, task, known);
-  const message = 'parallel_over cannot read the item: it is what items come from';
-  return [{ code: 'item_outside_fan_out', message, path: placed.path }];
-}
-
-function fanOutFindings(task: DraftTask): Finding[] {
-  if (task.over === undefined) return [];
-  const findings: Finding[] = [];
-  const path = [...task.path, 'parallel_over'];
-  if (!isOneTemplate(task)) {
-    const hint = 'write "{{TASK.output}}", with nothing around it';
-    findings.push({
-      code: 'invalid_value',
-      message: 'parallel_over must be exactly one template',
-      path,
-      hint,
-    });
-  }
-  if (!task.references.some(({ reference }) => reference.kind === 'item')) {
-    const message = `task "${task.id}" fans out, but its inputs never read {{item}}`;
-    findings.push({ code: 'item_unused', message, path, hint: 'use {{item}} in its inputs' });
-  }
-  return findings;
-}
-
-/** What is wrong inside the braces has been reported; here it matters that nothing stands around them. */
-function isOneTemplate({ overText }: DraftTask): boolean {
-  const parsed = parseTemplate(overText ?? '');
-  return parsed !== undefined && (!parsed.ok || parsed.whole);
-}
-
-function awaitFindings(task: DraftTask, { draft, suggestions }: Known): Finding[] {
-  return task.awaits.flatMap((id, index): Finding[] => {
+function checkAwait(task: DraftTask, { draft, suggestions }: ReferenceContext): Diagnostic[] {
+  return task.awaits.flatMap((id, index): Diagnostic[] => {
     const path = [...task.path, 'await', index];
     if (id === task.id) return [{ code: 'self_reference', message: `task "${id}" awaits itself`, path }];
     if (draft.taskIds.has(id)) return [];
@@ -149,6 +129,53 @@ function awaitFindings(task: DraftTask, { draft, suggestions }: Known): Finding[
   });
 }
 
-function hintOf(hint: string | undefined): { hint?: string } {
-  return hint === undefined ? {} : { hint };
+function checkFanOut(task: DraftTask): Diagnostic[] {
+  if (task.parallelOver === undefined) return [];
+  const diagnostics: Diagnostic[] = [];
+  const path = [...task.path, 'parallel_over'];
+  if (!isSingleTemplate(task)) {
+    const message = 'parallel_over must be exactly one template';
+    const hint = 'write "{{TASK.output}}", with nothing around it';
+    diagnostics.push({ code: 'invalid_value', message, path, hint });
+  }
+  if (!task.references.some(({ reference }) => reference.kind === 'item')) {
+    const message = `task "${task.id}" fans out, but its inputs never read {{item}}`;
+    diagnostics.push({ code: 'item_unused', message, path, hint: 'use {{item}} in its inputs' });
+  }
+  return diagnostics;
+}
+
+/** Ignores errors within the braces, which are reported elsewhere; checks only that nothing is around them. */
+function isSingleTemplate({ parallelOverText }: DraftTask): boolean {
+  const parsed = parseTemplate(parallelOverText ?? '');
+  return parsed !== undefined && (!parsed.ok || parsed.whole);
+}
+
+/** What a definition uses of the inputs of a run. */
+interface UsedInputs {
+  readonly inputs: ReadonlySet<string>;
+  /** Names of params, which a caller may confuse with inputs (D4). */
+  readonly params?: ReadonlySet<string>;
+  /** Why another input is not used: `the pipeline neither …`. */
+  readonly reason: string;
+}
+
+/**
+ * Warns of inputs of a run that nothing uses, which are mostly typing mistakes (D5). They are no part of the
+ * definition, so they have no path.
+ */
+export function checkUnusedInputs(
+  supplied: Iterable<string>,
+  { inputs, params, reason }: UsedInputs,
+): Problem[] {
+  const suggestions = new Suggestions();
+  return [...supplied].flatMap((key): Problem[] => {
+    if (inputs.has(key)) return [];
+    const message = `the input "${key}" of the run is not used: ${reason}`;
+    const hint =
+      params?.has(key) === true
+        ? { hint: `"${key}" is a param: pass it with --params` }
+        : suggestions.hint(key, inputs);
+    return [{ code: 'unknown_input', message, path: '', severity: 'warning', ...hint }];
+  });
 }

@@ -1,49 +1,48 @@
+import { joinFirst } from '../../common/text.js';
+import { getOrThrow } from '../../definition/assert.js';
+import type { Diagnostic } from '../../definition/diagnostic.js';
 import type { Path } from '../../definition/problem.js';
-import type { Finding } from '../../definition/schema/structure.js';
-import type { Keys } from '../check-context.js';
-import type { Draft, DraftTask, PlacedReference } from '../draft.js';
-import { entryOf } from '../suggestions.js';
+import type { KeyLookup } from '../check-context.js';
+import { type DraftTask, type LocatedReference, listReferences, type PipelineDraft } from '../draft.js';
 import type { Upstream } from '../waves.js';
-import { runsPipeline } from './pipeline-calls.js';
-import { storesOf, storesUnknownKey, type StoringTask } from './stores.js';
+import { isPipelineCall } from './pipeline-calls.js';
+import { hasUnknownStoreKey, listStores, type StoringTask } from './stores.js';
 
 /**
- * Session keys, and the waves that read and write them (D9). No template orders a reader after the task that stores
- * what it reads: where `await` is missing the order is chance, and this is where that is told. Warnings, never
- * errors.
+ * Compares the waves that read a session key with those that store it (D9). Templates do not order a reader after the
+ * task that stores its key: without `await`, the order is left to chance. Reports warnings only.
  *
- * @param given keys that the run starts with
+ * @param session keys that exist when the run starts
  */
-export function sessionFindings(
-  draft: Draft,
+export function checkSessions(
+  draft: PipelineDraft,
   waves: readonly (readonly string[])[],
   upstream: Upstream,
-  given: Keys,
-): Finding[] {
+  session: KeyLookup,
+): Diagnostic[] {
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
   const stores = new Map(
-    [...groupBy(storesOf(draft, waveOf), ({ key }) => key)].map(([key, group]) => [
+    [...groupBy(listStores(draft, waveOf), ({ key }) => key)].map(([key, group]) => [
       key,
       new KeyStores(group),
     ]),
   );
   const ancestors = new Ancestors(upstream);
-  const anyKeyMayBeStored = draft.tasks.some((task) => storesUnknownKey(task) || runsPipeline(task));
-  const isGiven = (key: string): boolean => anyKeyMayBeStored || draft.reads.has(key) || given.has(key);
+  const mayStoreAnyKey = draft.tasks.some((task) => hasUnknownStoreKey(task) || isPipelineCall(task));
+  const mayExist = (key: string): boolean => mayStoreAnyKey || draft.reads.has(key) || session.has(key);
   return [
     ...draft.tasks.flatMap((task) => {
-      const wave = entryOf(waveOf, task.id);
-      return sessionReads(task).flatMap(({ key, placed }) => {
-        const reader = { task, wave, key, path: placed.path };
-        return readFindings(
-          reader,
+      const wave = getOrThrow(waveOf, task.id);
+      return listSessionReads(task).flatMap(({ key, located: { path, hasFallback } }) =>
+        checkRead(
+          { task, wave, key, path },
           stores.get(key) ?? NO_STORES,
-          isGiven(key) || placed.hasFallback,
+          mayExist(key) || hasFallback,
           ancestors,
-        );
-      });
+        ),
+      );
     }),
-    ...[...stores.values()].flatMap(({ all }) => conflictFindings(all)),
+    ...[...stores.values()].flatMap(({ all }) => checkConflicts(all)),
   ];
 }
 
@@ -54,27 +53,27 @@ interface Reader {
   readonly path: Path;
 }
 
-function sessionReads(task: DraftTask): { key: string; placed: PlacedReference }[] {
-  return [...task.references, ...task.overReferences].flatMap((placed) =>
-    placed.reference.kind === 'session' ? [{ key: placed.reference.key, placed }] : [],
+function listSessionReads(task: DraftTask): { key: string; located: LocatedReference }[] {
+  return listReferences(task).flatMap((located) =>
+    located.reference.kind === 'session' ? [{ key: located.reference.key, located }] : [],
   );
 }
 
-function readFindings(
+function checkRead(
   { task, wave, key, path }: Reader,
   stores: KeyStores,
-  isGiven: boolean,
+  mayExist: boolean,
   ancestors: Ancestors,
-): Finding[] {
+): Diagnostic[] {
   const isStoredBefore = stores.isStoredBefore(wave, task.id);
   const racing = stores
     .notBefore(wave, task.id)
     .find((store) => (store.wave === wave || !isStoredBefore) && !ancestors.includes(store.id, task.id));
   if (racing !== undefined) return [race(task, racing, wave, key, path)];
-  return isStoredBefore || isGiven ? [] : [neverStored(key, path)];
+  return isStoredBefore || mayExist ? [] : [neverStored(key, path)];
 }
 
-function race(task: DraftTask, store: StoringTask, wave: number, key: string, path: Path): Finding {
+function race(task: DraftTask, store: StoringTask, wave: number, key: string, path: Path): Diagnostic {
   const when = store.wave === wave ? 'in the same wave' : 'only in a later wave';
   return {
     code: 'session_race',
@@ -85,67 +84,56 @@ function race(task: DraftTask, store: StoringTask, wave: number, key: string, pa
   };
 }
 
-function neverStored(key: string, path: Path): Finding {
+function neverStored(key: string, path: Path): Diagnostic {
   return {
     code: 'session_never_stored',
     severity: 'warning',
     message: `no earlier task stores session key "${key}"`,
     path,
-    hint: `pass it with --session, declare it under "reads", or give a value: {{session.${key} ?? null}}`,
+    hint: `pass it with --session, declare it under "reads", or add a fallback: {{session.${key} ?? null}}`,
   };
 }
 
-/** Several tasks of one wave, or several items of one task, that overwrite each other. */
-function conflictFindings(stores: readonly StoringTask[]): Finding[] {
+/** Warns when several tasks of one wave, or several items of one task, overwrite each other. */
+function checkConflicts(stores: readonly StoringTask[]): Diagnostic[] {
   const waves = groupBy(stores, ({ wave }) => wave);
   return [...waves.values()].flatMap((wave) => [
-    ...overwritingTasks(wave),
-    ...wave.flatMap(overwritingItems),
+    ...checkOverwritingTasks(wave),
+    ...wave.flatMap(checkOverwritingItems),
   ]);
 }
 
-function overwritingTasks(wave: readonly StoringTask[]): Finding[] {
+function checkOverwritingTasks(wave: readonly StoringTask[]): Diagnostic[] {
   const overwriting = wave.find((store) => !store.append);
   const last = wave.at(-1);
   if (wave.length < 2 || overwriting === undefined || last === undefined) return [];
-  const names = wave.slice(0, 3).map(({ id }) => `"${id}"`);
-  const more = wave.length > 3 ? ` and ${wave.length - 3} more` : '';
-  const message = `tasks ${names.join(', ')}${more} store session key "${last.key}" in the same wave: the last one wins, by chance`;
+  const names = wave.map(({ id }) => `"${id}"`);
+  const message = `tasks ${joinFirst(names, 3)} store session key "${last.key}" in the same wave: chance decides which value is kept`;
   const hint = 'set "append: true" on all of them, or order them with await';
   return [{ code: 'store_conflict', severity: 'warning', message, path: last.path, hint }];
 }
 
-function overwritingItems({ id, key, append, fansOut, path }: StoringTask): Finding[] {
+function checkOverwritingItems({ id, key, append, fansOut, path }: StoringTask): Diagnostic[] {
   if (!fansOut || append) return [];
-  const message = `every item of task "${id}" stores session key "${key}": only the last item's value stays`;
-  return [
-    {
-      code: 'store_conflict',
-      severity: 'warning',
-      message,
-      path,
-      hint: 'set "append: true" to keep them all',
-    },
-  ];
+  const message = `every item of task "${id}" stores session key "${key}": only the value of the last item is kept`;
+  const hint = 'set "append: true" to keep them all';
+  return [{ code: 'store_conflict', severity: 'warning', message, path, hint }];
 }
 
-function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<K, T[]> {
+function groupBy<T, K>(values: Iterable<T>, getKey: (value: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const value of values) {
-    const group = groups.get(keyOf(value));
-    if (group === undefined) groups.set(keyOf(value), [value]);
+    const group = groups.get(getKey(value));
+    if (group === undefined) groups.set(getKey(value), [value]);
     else group.push(value);
   }
   return groups;
 }
 
-/** How many tasks that might race with a reader are looked at. */
-const MOST_CANDIDATES = 20;
+/** How many tasks are considered that might race with one reader. */
+const MAX_CANDIDATES = 20;
 
-/** How many tasks may be walked over in all, so that no definition holds the process. */
-const MOST_VISITS = 2_000_000;
-
-/** The tasks that store one session key, in the order of their waves. */
+/** The tasks that store one session key, ordered by wave. */
 class KeyStores {
   readonly all: readonly StoringTask[];
 
@@ -153,19 +141,19 @@ class KeyStores {
     this.all = stores.toSorted((a, b) => a.wave - b.wave);
   }
 
-  /** Some other task stores the key in an earlier wave. */
+  /** Whether another task stores the key in an earlier wave. */
   isStoredBefore(wave: number, reader: string): boolean {
     const first = this.all.find(({ id }) => id !== reader);
     return first !== undefined && first.wave < wave;
   }
 
-  /** Other tasks that store the key in this wave or later: the first few of them. */
+  /** Returns the first other tasks that store the key in this wave or later. */
   notBefore(wave: number, reader: string): readonly StoringTask[] {
-    const start = this.#indexOf(wave);
-    return this.all.slice(start, start + MOST_CANDIDATES).filter(({ id }) => id !== reader);
+    const start = this.#findWave(wave);
+    return this.all.slice(start, start + MAX_CANDIDATES).filter(({ id }) => id !== reader);
   }
 
-  #indexOf(wave: number): number {
+  #findWave(wave: number): number {
     let low = 0;
     let high = this.all.length;
     while (low < high) {
@@ -177,35 +165,38 @@ class KeyStores {
   }
 }
 
-/** Which tasks run before a task, by templates and `await`, however many lie between. */
+const NO_STORES = new KeyStores([]);
+
+/** How many tasks may be visited in all, so that no definition can block the process. */
+const MAX_VISITS = 2_000_000;
+
+/** The tasks that run before a task because of templates and `await`, directly or indirectly. */
 class Ancestors {
   readonly #upstream: Upstream;
-  readonly #known = new Map<string, ReadonlySet<string>>();
-  #left = MOST_VISITS;
+  readonly #cache = new Map<string, ReadonlySet<string>>();
+  #visitsLeft = MAX_VISITS;
 
   constructor(upstream: Upstream) {
     this.#upstream = upstream;
   }
 
-  /** True as well when finding out would take too long: what is not known is no reason to warn. */
+  /** Also returns true when the search would take too long: what is unknown is no reason to warn. */
   includes(id: string, ancestor: string): boolean {
-    return this.#left <= 0 || this.#of(id).has(ancestor);
+    return this.#visitsLeft <= 0 || this.#find(id).has(ancestor);
   }
 
-  #of(id: string): ReadonlySet<string> {
-    const known = this.#known.get(id);
-    if (known !== undefined) return known;
+  #find(id: string): ReadonlySet<string> {
+    const cached = this.#cache.get(id);
+    if (cached !== undefined) return cached;
     const ancestors = new Set<string>();
     const pending = [...(this.#upstream.get(id) ?? [])];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       if (ancestors.has(next)) continue;
-      this.#left--;
+      this.#visitsLeft--;
       ancestors.add(next);
       for (const before of this.#upstream.get(next) ?? []) pending.push(before);
     }
-    this.#known.set(id, ancestors);
+    this.#cache.set(id, ancestors);
     return ancestors;
   }
 }
-
-const NO_STORES = new KeyStores([]);

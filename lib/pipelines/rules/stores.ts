@@ -1,9 +1,9 @@
+import { getOrThrow } from '../../definition/assert.js';
 import type { Path } from '../../definition/problem.js';
-import { store } from '../../tools/builtin/basic.js';
-import type { Draft, DraftTask } from '../draft.js';
-import { entryOf } from '../suggestions.js';
+import { store } from '../../tools/builtin/fail-mock-sleep-store.js';
+import type { DraftTask, PipelineDraft } from '../draft.js';
 
-/** What a task stores by its literal name. */
+/** A `store` task with a literal key. */
 interface Store {
   readonly id: string;
   readonly key: string;
@@ -12,30 +12,29 @@ interface Store {
   readonly path: Path;
 }
 
-/** The same, when the waves are known. */
 export interface StoringTask extends Store {
   /** Index of its wave. */
   readonly wave: number;
 }
 
-export function storesOf(draft: Draft, waveOf: ReadonlyMap<string, number>): StoringTask[] {
-  return draft.tasks.flatMap((task) =>
-    storeOf(task).map((stored) => ({ ...stored, wave: entryOf(waveOf, task.id) })),
-  );
+export function listStores(draft: PipelineDraft, waveOf: ReadonlyMap<string, number>): StoringTask[] {
+  return draft.tasks.flatMap((task) => {
+    const stored = readStore(task);
+    return stored === undefined ? [] : [{ ...stored, wave: getOrThrow(waveOf, task.id) }];
+  });
 }
 
-/** One, or none. */
-export function storeOf(task: DraftTask): Store[] {
+/** Returns undefined for tasks of other tools, and when the key is a template. */
+export function readStore(task: DraftTask): Store | undefined {
   const { id, literalInputs, fansOut, path } = task;
-  const key = literalInputs['key'];
-  if (task.tool !== store.name || typeof key !== 'string' || storesUnknownKey(task)) return [];
-  // A template may be true: only what is known to overwrite is told.
+  const { key } = literalInputs;
+  if (task.tool !== store.name || typeof key !== 'string' || hasUnknownStoreKey(task)) return undefined;
+  // A template may be true, and only tasks that are known to overwrite are reported.
   const append = literalInputs['append'] === true || typeof literalInputs['append'] === 'string';
-  return [{ id, key, append, fansOut, path }];
+  return { id, key, append, fansOut, path };
 }
 
-/** Which key it stores is known to the run only: it may be any. */
-export function storesUnknownKey({ tool, literalInputs }: DraftTask): boolean {
-  const key = literalInputs['key'];
+/** Whether a task may store any key, because its key is a template. */
+export function hasUnknownStoreKey({ tool, literalInputs: { key } }: DraftTask): boolean {
   return tool === store.name && typeof key === 'string' && key.includes('{{');
 }

@@ -1,155 +1,156 @@
+import type { Diagnostic } from '../../definition/diagnostic.js';
 import type { Path } from '../../definition/problem.js';
-import type { Finding } from '../../definition/schema/structure.js';
 import type { Contract } from '../../pipelines/contract.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { DraftSubPipeline } from '../draft.js';
-import { type KnownKeys, once } from './keys.js';
+import { type KeyContext, withoutRepeats } from './keys.js';
 
-/** Does a pipeline keep to what the plan says of it (D46)? Told in the plan, where it is said. */
-export function contractFindings(compared: Compared, known: KnownKeys): Finding[] {
-  const { subPipeline, pipeline } = compared;
+/** A sub-pipeline and its pipeline. */
+interface Match {
+  readonly subPipeline: DraftSubPipeline;
+  readonly pipeline: Pipeline;
+  /** The file of the pipeline, if it has one. */
+  readonly file: string | undefined;
+}
+
+/** Checks that a pipeline matches its declaration in the plan (D46). The diagnostics are located in the plan. */
+export function checkContract(match: Match, context: KeyContext): Diagnostic[] {
+  const { subPipeline, pipeline } = match;
   const { contract } = pipeline;
   return [
-    ...undeclaredStores(compared, known),
-    ...unstoredKeys(subPipeline, contract, known),
-    ...readingFindings(compared, known),
-    ...unknownInputs(subPipeline, contract, known),
-    ...contract.requiredParams.map((name) => requiredParam(name, subPipeline)),
+    ...checkUndeclaredStores(match, context),
+    ...checkDeclaredStores(subPipeline, contract, context),
+    ...checkReads(match, context),
+    ...checkInputs(subPipeline, contract, context),
+    ...contract.requiredParams.map((name) => missingParam(name, subPipeline)),
   ];
 }
 
-function undeclaredStores(compared: Compared, { writers }: KnownKeys): Finding[] {
-  const { subPipeline, pipeline } = compared;
+function checkUndeclaredStores(match: Match, { writers }: KeyContext): Diagnostic[] {
+  const { subPipeline, pipeline } = match;
   const declared = new Set(subPipeline.stores.map(({ key }) => key));
-  return [...pipeline.contract.stores].flatMap(([key, task]): Finding[] => {
+  return [...pipeline.contract.stores].flatMap(([key, task]): Diagnostic[] => {
     if (declared.has(key)) return [];
     const writer = writers.first(key);
-    const hint =
-      writer === undefined
-        ? `add "${key}" to its "stores"`
-        : `sub-pipeline "${writer.id}" stores it: let ${taskName(task, compared)} store under another key`;
+    const taskName = formatTask(task, match);
     return [
       {
         code: 'undeclared_store',
-        message: `sub-pipeline "${subPipeline.id}" stores "${key}" without declaring it: ${taskName(task, compared)} does`,
+        message: `${taskName} stores "${key}", which sub-pipeline "${subPipeline.id}" does not declare`,
         path: listPath(subPipeline, 'stores', subPipeline.stores),
-        hint,
+        hint:
+          writer === undefined
+            ? `add "${key}" to its "stores"`
+            : `sub-pipeline "${writer.id}" stores it already: use another key in ${taskName}`,
       },
     ];
   });
 }
 
-function unstoredKeys(
+function checkDeclaredStores(
   { id, stores }: DraftSubPipeline,
   contract: Contract,
-  { suggestions }: KnownKeys,
-): Finding[] {
+  { suggestions }: KeyContext,
+): Diagnostic[] {
   const declared = new Set(stores.map(({ key }) => key));
   const undeclared = [...contract.stores.keys()].filter((key) => !declared.has(key));
-  return once(stores).flatMap(({ key, path }): Finding[] => {
+  return withoutRepeats(stores).flatMap(({ key, path }): Diagnostic[] => {
     if (contract.stores.has(key)) return [];
     if (contract.mayStoreMore) {
-      const message = `no store task of sub-pipeline "${id}" names "${key}": whether it is stored shows in the run only`;
+      const message = `no store task of sub-pipeline "${id}" names "${key}": only a run can show whether it is stored`;
       return [{ code: 'never_stored', severity: 'warning', message, path }];
     }
-    const hint = suggestions.hint(key, undeclared, 'take it out of "stores", or store it with a store task');
+    const hint = suggestions.hint(key, undeclared, 'remove it from "stores", or store it with a store task');
     return [{ code: 'never_stored', message: `sub-pipeline "${id}" never stores "${key}"`, path, ...hint }];
   });
 }
 
-function unknownInputs(
-  { id, inputs }: DraftSubPipeline,
-  contract: Contract,
-  { inputs: known, suggestions }: KnownKeys,
-): Finding[] {
-  return once(inputs).flatMap(({ key, path }): Finding[] => {
-    // Of one that the plan does not have, that is told.
-    if (contract.inputs.has(key) || !known.has(key)) return [];
-    const message = `the pipeline of sub-pipeline "${id}" neither declares nor reads the input "${key}"`;
-    const hint = suggestions.hint(key, contract.inputs, 'take it out of "inputs"');
-    return [{ code: 'unknown_input', message, path, ...hint }];
-  });
-}
-
-function requiredParam(name: string, { id, path }: DraftSubPipeline): Finding {
-  const message = `param "${name}" of sub-pipeline "${id}" has no default, and a plan gives no params`;
-  return { code: 'missing_param', message, path, hint: 'give it a default, or make it an input' };
-}
-
 /**
- * Session keys that a pipeline reads and the plan does not know of: another sub-pipeline that stores one of them may
- * run before or after (D46). And those that the plan hands on while the pipeline's own `reads` keeps them out (D3).
+ * Reports session keys that a pipeline reads without declaring them in the plan, because a sub-pipeline that stores
+ * one of them could run before or after (D46); and keys that the plan declares but the `reads` of the pipeline omits
+ * (D3).
  */
-function readingFindings(compared: Compared, known: KnownKeys): Finding[] {
-  const { subPipeline, pipeline } = compared;
+function checkReads(match: Match, context: KeyContext): Diagnostic[] {
+  const { subPipeline, pipeline } = match;
   const { contract, definition } = pipeline;
   const declared = new Map(subPipeline.reads.map(({ key, path }) => [key, path]));
-  const isAtHand = (key: string): boolean => known.session.has(key) || contract.stores.has(key);
+  const isAvailable = (key: string): boolean => context.session.has(key) || contract.stores.has(key);
   const listed = new Set(definition.reads);
-  const listedOnly = [...listed].filter((key) => !contract.reads.has(key));
   const isHidden = (key: string): boolean => definition.reads !== undefined && !listed.has(key);
   return [
-    ...[...contract.reads].flatMap(([key, { task, hasFallback, isNested }]): Finding[] => {
-      if (isAtHand(key)) return [];
-      const reader = taskName(task, compared);
+    ...[...contract.reads].flatMap(([key, { task, hasFallback, isNested }]): Diagnostic[] => {
+      if (isAvailable(key)) return [];
+      const reader = formatTask(task, match);
       const path = declared.get(key);
-      if (path !== undefined)
-        return isHidden(key) && !isNested ? [hiddenRead(key, reader, path, subPipeline)] : [];
-      return undeclaredRead(key, reader, hasFallback, compared, known);
+      if (path === undefined) return checkUndeclaredRead(key, reader, hasFallback, match, context);
+      return isHidden(key) && !isNested ? [hiddenRead(key, reader, path, subPipeline)] : [];
     }),
-    ...listedOnly.flatMap((key) =>
-      isAtHand(key) || declared.has(key)
-        ? []
-        : undeclaredRead(key, 'its own "reads" lists it', false, compared, known),
-    ),
+    ...[...listed].flatMap((key) => {
+      if (contract.reads.has(key) || isAvailable(key) || declared.has(key)) return [];
+      return checkUndeclaredRead(key, 'the "reads" of its pipeline', false, match, context);
+    }),
   ];
 }
 
-function undeclaredRead(
+function checkUndeclaredRead(
   key: string,
   reader: string,
   hasFallback: boolean,
-  { subPipeline, pipeline }: Compared,
-  { writers, suggestions }: KnownKeys,
-): Finding[] {
+  { subPipeline, pipeline }: Match,
+  { writers, suggestions }: KeyContext,
+): Diagnostic[] {
   const { id, reads } = subPipeline;
   const writer = writers.other(key, subPipeline);
-  const finding = { code: 'undeclared_read', path: listPath(subPipeline, 'reads', reads) } as const;
-  const message = `sub-pipeline "${id}" reads session key "${key}" without declaring it: ${reader}`;
+  const diagnostic = {
+    code: 'undeclared_read',
+    message: `sub-pipeline "${id}" reads session key "${key}" without declaring it (in ${reader})`,
+    path: listPath(subPipeline, 'reads', reads),
+  } as const;
   if (writer !== undefined) {
     const hint = `add "${key}" to its "reads", so that it runs after "${writer.id}", which stores it`;
-    return [{ ...finding, message, hint, ...(hasFallback ? { severity: 'warning' } : {}) }];
+    return [{ ...diagnostic, hint, ...(hasFallback ? { severity: 'warning' } : {}) }];
   }
   if (hasFallback || pipeline.contract.storesUnknownKey) return [];
-  const otherwise = `nothing in the plan stores it: give it as session, or give a value: {{session.${key} ?? null}}`;
+  const otherwise = `nothing in the plan stores it: pass it in the session, or add a fallback: {{session.${key} ?? null}}`;
   const likely = [
     ...reads.map((read) => read.key),
     ...writers.keysFor(subPipeline),
     ...pipeline.contract.stores.keys(),
   ];
-  return [{ ...finding, message, severity: 'warning', ...suggestions.hint(key, likely, otherwise) }];
+  return [{ ...diagnostic, severity: 'warning', ...suggestions.hint(key, likely, otherwise) }];
 }
 
-function hiddenRead(key: string, reader: string, path: Path, { id }: DraftSubPipeline): Finding {
-  const message = `${reader} reads session key "${key}", which the "reads" of its pipeline leaves out: it will not be there`;
-  const hint = `add "${key}" to the "reads" of the pipeline of "${id}", or take that list away`;
+function hiddenRead(key: string, reader: string, path: Path, { id }: DraftSubPipeline): Diagnostic {
+  const message = `${reader} reads session key "${key}", but cannot see it: the "reads" of its pipeline omits it`;
+  const hint = `add "${key}" to the "reads" of the pipeline of "${id}", or remove that list`;
   return { code: 'hidden_read', severity: 'warning', message, path, hint };
 }
 
-/** A sub-pipeline and the pipeline that it names. */
-interface Compared {
-  readonly subPipeline: DraftSubPipeline;
-  readonly pipeline: Pipeline;
-  /** The file that it stands in; undefined when it stands elsewhere. */
-  readonly file: string | undefined;
+function checkInputs(
+  { id, inputs }: DraftSubPipeline,
+  contract: Contract,
+  { inputs: known, suggestions }: KeyContext,
+): Diagnostic[] {
+  return withoutRepeats(inputs).flatMap(({ key, path }): Diagnostic[] => {
+    // An input that the plan does not have is reported elsewhere.
+    if (contract.inputs.has(key) || !known.has(key)) return [];
+    const message = `the pipeline of sub-pipeline "${id}" neither declares nor reads the input "${key}"`;
+    const hint = suggestions.hint(key, contract.inputs, 'remove it from "inputs"');
+    return [{ code: 'unknown_input', message, path, ...hint }];
+  });
 }
 
-/** A task with the file that it stands in, as messages name it. */
-function taskName(task: string, { file }: Compared): string {
+function missingParam(name: string, { id, path }: DraftSubPipeline): Diagnostic {
+  const message = `param "${name}" of sub-pipeline "${id}" has no default, and a plan passes no params`;
+  return { code: 'missing_param', message, path, hint: 'give it a default, or make it an input' };
+}
+
+/** Names a task, and the file of its pipeline. */
+function formatTask(task: string, { file }: Match): string {
   return file === undefined ? `task "${task}"` : `task "${task}" of ${file}`;
 }
 
-/** The list of a sub-pipeline that is at fault; all of it when it has no such list. */
+/** Returns the path of a list, or of the sub-pipeline when the list is missing. */
 function listPath({ path }: DraftSubPipeline, field: string, entries: readonly unknown[]): Path {
   return entries.length === 0 ? path : [...path, field];
 }

@@ -1,100 +1,98 @@
-import type { Finding } from '../../definition/schema/structure.js';
-import type { Keys } from '../../pipelines/check-context.js';
-import type { Suggestions } from '../../pipelines/suggestions.js';
-import type { DraftSubPipeline, PlacedKey, PlanDraft } from '../draft.js';
-import type { Writers } from '../order.js';
+import type { Diagnostic } from '../../definition/diagnostic.js';
+import type { Suggestions } from '../../definition/suggest.js';
+import type { KeyLookup } from '../../pipelines/check-context.js';
+import type { DraftSubPipeline, LocatedKey, PlanDraft } from '../draft.js';
+import type { KeyWriters } from '../order.js';
 
-/** What the lists of keys are held against. */
-export interface KnownKeys {
-  readonly writers: Writers;
-  /** Keys of the session that the run is given. */
-  readonly session: Keys;
-  /** Keys of the plan's inputs: its own and those given for the run. */
+export interface KeyContext {
+  readonly writers: KeyWriters;
+  /** Keys of the run's session. */
+  readonly session: KeyLookup;
+  /** Keys of the plan's inputs: declared ones and those of the run. */
   readonly inputs: ReadonlySet<string>;
   readonly suggestions: Suggestions;
 }
 
-/** Is every key that is read stored by another, and stored by one only; is every input there (Plan, rule 3)? */
-export function keyFindings({ subPipelines }: PlanDraft, known: KnownKeys): Finding[] {
+/** Checks that exactly one other sub-pipeline stores each key that is read, and that all inputs exist (Plan, rule 3). */
+export function checkKeys({ subPipelines }: PlanDraft, context: KeyContext): Diagnostic[] {
   const seen = new Map<string, DraftSubPipeline>();
   return subPipelines.flatMap((subPipeline) => {
-    const findings = [
-      ...idFindings(subPipeline, seen),
-      ...[subPipeline.reads, subPipeline.stores, subPipeline.inputs].flatMap(repetitions),
-      ...once(subPipeline.reads).flatMap((read) => readFindings(read, subPipeline, known)),
-      ...once(subPipeline.stores).flatMap((store) => storeFindings(store, subPipeline, known)),
-      ...once(subPipeline.inputs).flatMap((input) => inputFindings(input, subPipeline, known)),
+    const { reads, stores, inputs } = subPipeline;
+    const diagnostics = [
+      ...checkId(subPipeline, seen),
+      ...[reads, stores, inputs].flatMap(checkRepeats),
+      ...withoutRepeats(reads).flatMap((read) => checkRead(read, subPipeline, context)),
+      ...withoutRepeats(stores).flatMap((store) => checkStore(store, subPipeline, context)),
+      ...withoutRepeats(inputs).flatMap((input) => checkInput(input, subPipeline, context)),
     ];
     if (!seen.has(subPipeline.id)) seen.set(subPipeline.id, subPipeline);
-    return findings;
+    return diagnostics;
   });
 }
 
-function idFindings({ id, path }: DraftSubPipeline, seen: ReadonlyMap<string, DraftSubPipeline>): Finding[] {
+function checkId({ id, path }: DraftSubPipeline, seen: ReadonlyMap<string, DraftSubPipeline>): Diagnostic[] {
   const first = seen.get(id);
   if (first === undefined) return [];
-  const message = `two sub-pipelines are called "${id}"; the first is sub-pipeline ${Number(first.path[1]) + 1}`;
-  return [
-    { code: 'duplicate_sub_pipeline', message, path: [...path, 'id'], hint: 'give one of them another id' },
-  ];
+  const message = `duplicate sub-pipeline id "${id}"; the first is sub-pipeline ${Number(first.path[1]) + 1}`;
+  return [{ code: 'duplicate_sub_pipeline', message, path: [...path, 'id'], hint: 'rename one of them' }];
 }
 
-function repetitions(list: readonly PlacedKey[]): Finding[] {
-  const kept = new Set(once(list));
+function checkRepeats(list: readonly LocatedKey[]): Diagnostic[] {
+  const kept = new Set(withoutRepeats(list));
   return list
     .filter((entry) => !kept.has(entry))
     .map(({ key, path }) => ({
       code: 'repeated_key',
       severity: 'warning',
-      message: `"${key}" stands twice in "${String(path.at(-2))}"`,
+      message: `"${key}" is listed twice in "${String(path.at(-2))}"`,
       path,
       hint: 'keep one of them',
     }));
 }
 
-function readFindings(
-  { key, path }: PlacedKey,
+function checkRead(
+  { key, path }: LocatedKey,
   reader: DraftSubPipeline,
-  { writers, session, suggestions }: KnownKeys,
-): Finding[] {
+  { writers, session, suggestions }: KeyContext,
+): Diagnostic[] {
   if (session.has(key) || writers.other(key, reader) !== undefined) return [];
   if (writers.has(key)) {
     const message = `only sub-pipeline "${reader.id}" itself stores "${key}", which it reads`;
-    const hint = 'list in "reads" what others store; what its own tasks store they can read anyway';
+    const hint = '"reads" lists keys that others store; a sub-pipeline can read its own keys without it';
     return [{ code: 'unsatisfied_read', message, path, hint }];
   }
   const message = `no sub-pipeline stores "${key}", which "${reader.id}" reads`;
-  const otherwise = 'add it to the "stores" of the one that writes it, or give it as session';
+  const otherwise = 'add it to the "stores" of the sub-pipeline that writes it, or pass it in the session';
   return [
     { code: 'unsatisfied_read', message, path, ...suggestions.hint(key, writers.keysFor(reader), otherwise) },
   ];
 }
 
-function storeFindings(
-  { key, path }: PlacedKey,
+function checkStore(
+  { key, path }: LocatedKey,
   writer: DraftSubPipeline,
-  { writers }: KnownKeys,
-): Finding[] {
+  { writers }: KeyContext,
+): Diagnostic[] {
   const first = writers.first(key);
   if (first === undefined || first === writer) return [];
   const message = `sub-pipelines "${first.name}" and "${writer.name}" both store "${key}"`;
-  const hint = 'one key has one writer: let one of them store under another key';
+  const hint = 'a key has one writer: use another key in one of them';
   return [{ code: 'two_writers', message, path, hint }];
 }
 
-function inputFindings(
-  { key, path }: PlacedKey,
+function checkInput(
+  { key, path }: LocatedKey,
   { id }: DraftSubPipeline,
-  { inputs, suggestions }: KnownKeys,
-): Finding[] {
+  { inputs, suggestions }: KeyContext,
+): Diagnostic[] {
   if (inputs.has(key)) return [];
-  const message = `the plan has no input "${key}" to hand on to sub-pipeline "${id}"`;
+  const message = `the plan has no input "${key}" to pass to sub-pipeline "${id}"`;
   const hint = suggestions.hint(key, inputs, 'give it a default under "inputs" of the plan');
   return [{ code: 'unknown_input', message, path, ...hint }];
 }
 
-/** The first entry of each key. */
-export function once(list: readonly PlacedKey[]): PlacedKey[] {
+/** Returns the first entry of each key. */
+export function withoutRepeats(list: readonly LocatedKey[]): LocatedKey[] {
   const seen = new Set<string>();
   return list.filter(({ key }) => {
     const isNew = !seen.has(key);

@@ -1,26 +1,32 @@
 import { basename } from 'node:path';
-import { readCsv } from '../documents/csv.js';
-import { DOCUMENT_FORMATS, type DocumentContent, type DocumentFormat } from '../documents/document.js';
-import { decodeText, formatOf, readJson } from '../documents/format.js';
-import { readMarkdown } from '../documents/markdown.js';
+import { parseCsv } from '../documents/csv.js';
+import {
+  DOCUMENT_FORMATS,
+  type DocumentContent,
+  type DocumentFormat,
+  detectFormat,
+  parseJson,
+} from '../documents/document.js';
+import { parseMarkdown } from '../documents/markdown.js';
+import { decodeText } from '../files/regular-file.js';
 import { defineTool } from '../tool.js';
 
-/** Reads a document from the allowed folders (D49, D51). */
+/** Reads and parses a document in one of the allowed folders (D49, D51). */
 export const ingestDocument = defineTool({
   name: 'ingest_document',
-  description: 'Reads a text, Markdown, CSV or JSON file and gives its text and what is in it',
+  description: 'Reads a text, Markdown, CSV or JSON file and returns its text and parsed content',
   inputs: {
     path: {
       type: 'string',
       minLength: 1,
       required: true,
-      description: 'the file, in one of the folders that may be read',
+      description: 'the file, in one of the allowed folders',
     },
     format: {
       type: 'string',
       enum: ['auto', ...DOCUMENT_FORMATS],
       default: 'auto',
-      description: 'what the file is; auto: what its name says',
+      description: 'the format of the file; auto: by the extension of its name',
     },
   },
   output: {
@@ -31,22 +37,22 @@ export const ingestDocument = defineTool({
     type: 'object',
   },
   async run({ path, format }, context) {
-    const known = format === 'auto' ? formatOf(path) : format;
+    const detected = format === 'auto' ? detectFormat(path) : format;
     const { bytes } = await context.files.read(path);
     const text = decodeText(bytes, path);
-    const content = await readContent(known, bytes, text, path, context.signal);
-    return { source: path, format: known, title: basename(path), text, bytes: bytes.length, ...content };
+    const content = await parseContent(detected, bytes, text, path, context.signal);
+    return { source: path, format: detected, title: basename(path), text, bytes: bytes.length, ...content };
   },
 });
 
-async function readContent(
+async function parseContent(
   format: DocumentFormat,
   bytes: Buffer,
   text: string,
   source: string,
   signal: AbortSignal,
 ): Promise<DocumentContent> {
-  if (format === 'markdown') return readMarkdown(text);
-  if (format === 'csv') return await readCsv(bytes, text, source, signal);
-  return format === 'json' ? readJson(text, source) : {};
+  if (format === 'markdown') return parseMarkdown(text);
+  if (format === 'csv') return await parseCsv(bytes, text, source, signal);
+  return format === 'json' ? parseJson(text, source) : {};
 }

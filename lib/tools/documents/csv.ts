@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
-import { errorCode, messageOf, ToolError } from '../../common/errors.js';
+import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { setOwn } from '../../common/json.js';
 import type { DocumentContent } from './document.js';
 
@@ -9,15 +9,14 @@ const SLICE_BYTES = 2 ** 16;
 const DELIMITERS = [',', ';', '\t'] as const;
 
 /**
- * Reads a table of comma-separated values whose first line names the columns. Semicolons and tabs are recognised
- * by that line, empty lines are passed over. A cell is a number only when it is spelt as a number would be
- * printed: `007` and `1.50` stay text.
+ * Parses comma-separated values whose first line names the columns. Detects semicolons and tabs by that line; skips
+ * empty lines. A cell becomes a number only when the number prints as the same text: `007` and `1.50` stay text.
  *
- * Other work goes on meanwhile, and `signal` ends it.
+ * Yields to the event loop between slices; `signal` aborts it.
  *
- * @throws ToolError, not retryable, that says which line is wrong and why
+ * @throws ToolError, not retryable, with the invalid line and the reason
  */
-export async function readCsv(
+export async function parseCsv(
   bytes: Buffer,
   text: string,
   source: string,
@@ -25,19 +24,19 @@ export async function readCsv(
 ): Promise<DocumentContent> {
   const { parse } = await import('csv-parse');
   const table = new Table();
-  const parser = parse({ bom: true, skip_empty_lines: true, delimiter: delimiterOf(text, source) });
+  const parser = parse({ bom: true, skip_empty_lines: true, delimiter: detectDelimiter(text, source) });
   try {
     await pipeline(
-      slicesOf(bytes),
+      slices(bytes),
       parser,
       async (records: AsyncIterable<string[]>) => {
         for await (const cells of records) table.add(cells);
       },
       { signal },
     );
-  } catch (error) {
-    const why = signal.aborted ? 'stopped' : `"${source}" is no table: ${reasonOf(error)}`;
-    throw new ToolError(why, { retryable: false, cause: error });
+  } catch (cause) {
+    const message = signal.aborted ? 'stopped' : `"${source}" is not a table: ${describeError(cause)}`;
+    throw ToolError.nonRetryable(message, cause);
   }
   return { columns: table.columns, rows: table.rows };
 }
@@ -47,18 +46,18 @@ class Table {
   readonly rows: Record<string, string | number>[] = [];
 
   add(cells: readonly string[]): void {
-    if (this.columns.length === 0) this.columns = headerOf(cells);
-    else this.rows.push(this.#rowOf(cells));
+    if (this.columns.length === 0) this.columns = parseHeader(cells);
+    else this.rows.push(this.#toRow(cells));
   }
 
-  #rowOf(cells: readonly string[]): Record<string, string | number> {
+  #toRow(cells: readonly string[]): Record<string, string | number> {
     const row: Record<string, string | number> = {};
-    for (const [i, column] of this.columns.entries()) setOwn(row, column, valueOf(cells[i] ?? ''));
+    for (const [i, column] of this.columns.entries()) setOwn(row, column, parseCell(cells[i] ?? ''));
     return row;
   }
 }
 
-function headerOf(cells: readonly string[]): string[] {
+function parseHeader(cells: readonly string[]): string[] {
   const columns = cells.map((cell) => cell.trim());
   const unnamed = columns.indexOf('');
   if (unnamed !== -1)
@@ -68,19 +67,19 @@ function headerOf(cells: readonly string[]): string[] {
     if (seen.has(column)) throw new Error(`two columns are named "${column}"`);
     seen.add(column);
   }
-  if (columns.every((column) => typeof valueOf(column) === 'number')) {
+  if (columns.every((column) => typeof parseCell(column) === 'number')) {
     throw new Error('its first line must name the columns, but holds only numbers');
   }
   return columns;
 }
 
-function valueOf(cell: string): string | number {
+function parseCell(cell: string): string | number {
   const number = Number(cell);
   return Number.isFinite(number) && String(number) === cell ? number : cell;
 }
 
-/** The one that stands most often in the first line, outside of quotes. */
-function delimiterOf(text: string, source: string): string {
+/** Selects the delimiter that occurs most often in the first line, outside of quotes. */
+function detectDelimiter(text: string, source: string): string {
   if (extname(source).toLowerCase() === '.tsv') return '\t';
   const start = text.search(/\S/);
   const end = text.indexOf('\n', start);
@@ -89,22 +88,22 @@ function delimiterOf(text: string, source: string): string {
   return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
 }
 
-/** Between slices, others get their turn. */
-async function* slicesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+/** Yields to the event loop after every slice. */
+async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     yield bytes.subarray(at, at + SLICE_BYTES);
     await setImmediate();
   }
 }
 
-function reasonOf(error: unknown): string {
-  const message = messageOf(error);
+function describeError(error: unknown): string {
+  const message = errorMessage(error);
   if (errorCode(error) !== 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH') return message;
   const [, wanted, found, line] = /expect (\d+), got (\d+) on line (\d+)/.exec(message) ?? [];
   if (wanted === undefined || found === undefined) return message;
-  return `line ${line} has ${count(found)}, but its header has ${wanted}`;
+  return `line ${line} has ${countCells(found)}, but its header has ${wanted}`;
 }
 
-function count(cells: string): string {
+function countCells(cells: string): string {
   return cells === '1' ? '1 cell' : `${cells} cells`;
 }

@@ -1,46 +1,51 @@
 import type { DocumentContent, Section } from './document.js';
 
-/** What follows backticks may hold none: then they are code within a line. */
+/** An info string after backticks contains no backtick: otherwise the line is inline code. */
 const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t](.*))?$/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
-/** Lines that are no paragraph, so that a line of dashes below them is a rule or a table, not a heading. */
-const NO_PARAGRAPH = /^(?: {4}|\t| {0,3}(?:[>|]|[-+*][ \t]|\d{1,9}[.)][ \t]|-{3,}|\*{3,}|_{3,}))/;
+/** Lines that do not belong to a paragraph, so that dashes below them are a rule or a table, not a heading. */
+const NOT_PARAGRAPH = /^(?: {4}|\t| {0,3}(?:[>|]|[-+*][ \t]|\d{1,9}[.)][ \t]|-{3,}|\*{3,}|_{3,}))/;
 
 interface Heading {
   readonly level: number;
   readonly heading: string;
-  /** Where its line begins, and where the text below it does. */
-  readonly line: number;
+  /** Offset of the heading's line. */
+  readonly start: number;
+  /** Offset of the text below it. */
   readonly body: number;
 }
 
-/** Cuts a Markdown text into its sections; the title is the first heading of level 1, or else the first heading. */
-export function readMarkdown(text: string): DocumentContent {
-  const headings = headingsOf(text);
+/**
+ * Splits a Markdown text into its sections; the title is the first heading of level 1, or else the first heading.
+ * Scans lines only: a full parser would build a tree of all inline content, which is not needed, and block the event
+ * loop longer on a large file.
+ */
+export function parseMarkdown(text: string): DocumentContent {
+  const headings = findHeadings(text);
   const sections = [
-    ...opening(text, headings),
-    ...headings.map((heading, i) => sectionOf(text, heading, headings[i + 1])),
+    ...sectionBefore(text, headings),
+    ...headings.map((heading, i) => toSection(text, heading, headings[i + 1])),
   ];
   const title = (headings.find(({ level }) => level === 1) ?? headings[0])?.heading;
   return { sections, ...(title !== undefined && title !== '' && { title }) };
 }
 
-function opening(text: string, [first]: readonly Heading[]): Section[] {
-  const before = text.slice(frontMatterLength(text), first?.line).trim();
+function sectionBefore(text: string, [first]: readonly Heading[]): Section[] {
+  const before = text.slice(skipFrontMatter(text), first?.start).trim();
   return before === '' ? [] : [{ level: 0, heading: '', text: before }];
 }
 
-function sectionOf(text: string, { level, heading, body }: Heading, next: Heading | undefined): Section {
-  return { level, heading, text: text.slice(body, next?.line).trim() };
+function toSection(text: string, { level, heading, body }: Heading, next: Heading | undefined): Section {
+  return { level, heading, text: text.slice(body, next?.start).trim() };
 }
 
-function headingsOf(text: string): Heading[] {
+function findHeadings(text: string): Heading[] {
   const headings: Heading[] = [];
   let fence: string | undefined;
   let paragraph: { text: string; at: number } | undefined;
-  for (const { line, at, next } of linesFrom(text, frontMatterLength(text))) {
-    const mark = fenceOf(line);
+  for (const { line, at, next } of lines(text, skipFrontMatter(text))) {
+    const mark = matchFence(line);
     if (fence !== undefined) {
       if (mark !== undefined && closes(mark, fence)) fence = undefined;
       continue;
@@ -48,11 +53,11 @@ function headingsOf(text: string): Heading[] {
     const heading = HEADING.exec(line);
     const underline = UNDERLINE.exec(line);
     if (mark !== undefined) fence = mark.marks;
-    else if (heading !== null) headings.push(numbered(heading, at, next));
+    else if (heading !== null) headings.push(atxHeading(heading, at, next));
     else if (underline !== null && paragraph !== undefined) {
       const level = underline[1]?.startsWith('=') === true ? 1 : 2;
-      headings.push({ level, heading: paragraph.text, line: paragraph.at, body: next });
-    } else if (line.trim() !== '' && !NO_PARAGRAPH.test(line)) {
+      headings.push({ level, heading: paragraph.text, start: paragraph.at, body: next });
+    } else if (line.trim() !== '' && !NOT_PARAGRAPH.test(line)) {
       paragraph =
         paragraph === undefined
           ? { text: line.trim(), at }
@@ -64,19 +69,19 @@ function headingsOf(text: string): Heading[] {
   return headings;
 }
 
-function numbered([, marks, rest]: RegExpExecArray, line: number, body: number): Heading {
-  return { level: marks?.length ?? 0, heading: withoutClosingMarks((rest ?? '').trim()), line, body };
+function atxHeading([, marks, rest]: RegExpExecArray, start: number, body: number): Heading {
+  return { level: marks?.length ?? 0, heading: stripClosingMarks((rest ?? '').trim()), start, body };
 }
 
-/** `# A heading ##` */
-function withoutClosingMarks(heading: string): string {
+/** Strips the marks from the end of `# A heading ##`. */
+function stripClosingMarks(heading: string): string {
   let end = heading.length;
   while (heading[end - 1] === '#') end -= 1;
   if (end === 0) return '';
   return /\s/.test(heading[end - 1] ?? '') ? heading.slice(0, end).trimEnd() : heading;
 }
 
-function fenceOf(line: string): { marks: string; rest: string } | undefined {
+function matchFence(line: string): { marks: string; rest: string } | undefined {
   const found = FENCE.exec(line);
   if (found === null) return undefined;
   const [, ticks, afterTicks, tildes, afterTildes] = found;
@@ -87,16 +92,16 @@ function closes({ marks, rest }: { marks: string; rest: string }, fence: string)
   return marks[0] === fence[0] && marks.length >= fence.length && rest.trim() === '';
 }
 
-/** Length of the YAML block that some documents begin with. */
-function frontMatterLength(text: string): number {
+/** Returns the offset after the YAML front matter, or 0 without one. */
+function skipFrontMatter(text: string): number {
   if (!/^---\r?\n/.test(text)) return 0;
-  for (const { line, next, at } of linesFrom(text, 0)) {
+  for (const { line, next, at } of lines(text, 0)) {
     if (at > 0 && (line === '---' || line === '...')) return next;
   }
   return 0;
 }
 
-function* linesFrom(text: string, start: number): Generator<{ line: string; at: number; next: number }> {
+function* lines(text: string, start: number): Generator<{ line: string; at: number; next: number }> {
   for (let at = start; at < text.length; ) {
     const end = text.indexOf('\n', at);
     const next = end === -1 ? text.length : end + 1;

@@ -6,20 +6,19 @@ import { type Evaluation, Sandbox } from './sandbox.js';
 let sandbox: Sandbox | undefined;
 
 /**
- * Evaluates a JSONata expression; what it does not find is null. Data is neither changed nor shared.
+ * Evaluates a JSONata expression in this process; returns null when it matches nothing. The data is neither changed
+ * nor shared. Blocks the event loop, at most for the time in {@link EXPRESSION_LIMITS}.
  *
- * It holds the event loop until it is done, and never longer than {@link EXPRESSION_LIMITS} say.
- *
- * @throws ToolError, not retryable, with JSONata's words and the position
+ * @throws ToolError, not retryable, with JSONata's message and the position
  */
 export function evaluate(source: string, input: Json, bindings: JsonObject): Json {
   const result: Json = JSON.parse(evaluateToText(source, input, bindings));
   return result;
 }
 
-/** The same, with the result as JSON text: to be read elsewhere. */
+/** Evaluates like {@link evaluate}, but returns the result as JSON text, for another process. */
 export function evaluateToText(source: string, input: Json, bindings: JsonObject): string {
-  const evaluation: Evaluation = { source, input, bindings, replacer: resultGuard() };
+  const evaluation: Evaluation = { source, input, bindings, replacer: createResultGuard() };
   try {
     sandbox ??= new Sandbox();
     sandbox.run(evaluation);
@@ -27,18 +26,18 @@ export function evaluateToText(source: string, input: Json, bindings: JsonObject
     sandbox = undefined;
     evaluation.error = error;
   }
-  if (evaluation.error !== undefined) throw failureOf(evaluation.error);
+  if (evaluation.error !== undefined) throw toToolError(evaluation.error);
   return evaluation.text ?? 'null';
 }
 
-/** Lets pass what JSON can hold, and not too much of it: a small value may contain itself a million times over. */
-function resultGuard(): Evaluation['replacer'] {
+/** Creates a replacer that rejects values that JSON cannot hold, and results that repeat a small value too often. */
+function createResultGuard(): Evaluation['replacer'] {
   let size = 0;
   return (key, value) => {
     if (isFunction(value))
-      throw badResult(`${key === '' ? '' : `holds, as "${key}", what `}is a function, not a value`);
+      throw badResult(key === '' ? 'is a function, not a value' : `contains a function at "${key}"`);
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      throw badResult(`holds ${value}, which JSON has no number for`);
+      throw badResult(`contains ${value}, which JSON cannot represent`);
     }
     size += key.length + (typeof value === 'string' ? value.length : 4);
     if (size > EXPRESSION_LIMITS.resultBytes) {
@@ -49,31 +48,31 @@ function resultGuard(): Evaluation['replacer'] {
 }
 
 function badResult(what: string): ToolError {
-  return new ToolError(`the result of the expression ${what}`, { retryable: false });
+  return ToolError.nonRetryable(`the result of the expression ${what}`);
 }
 
-/** JSONata's own functions are objects with a mark. */
+/** JSONata marks its own functions with these properties. */
 function isFunction(value: unknown): boolean {
   if (typeof value === 'function') return true;
   if (typeof value !== 'object' || value === null) return false;
   return '_jsonata_lambda' in value || '_jsonata_function' in value;
 }
 
-function failureOf(error: unknown): ToolError {
+function toToolError(error: unknown): ToolError {
   if (error instanceof ToolError) return error;
   const details = isObject(error) ? error : {};
-  const place = typeof details['position'] === 'number' ? ` (at character ${details['position']})` : '';
-  const reason = reasonOf(details['code'], details['message']);
-  return new ToolError(`the expression failed: ${reason}${place}`, { retryable: false, cause: error });
+  const position = typeof details['position'] === 'number' ? ` (at character ${details['position']})` : '';
+  const reason = describeReason(details['code'], details['message']);
+  return ToolError.nonRetryable(`the expression failed: ${reason}${position}`, error);
 }
 
-function reasonOf(code: unknown, message: unknown): string {
+function describeReason(code: unknown, message: unknown): string {
   switch (code) {
     case 'ERR_SCRIPT_EXECUTION_TIMEOUT':
     case 'D1012':
       return `it ran for more than ${EXPRESSION_LIMITS.timeoutMs / 1000} s`;
     case 'D1011':
-      return 'it is nested too deeply. Check for endless recursion';
+      return 'it is nested too deeply; check for endless recursion';
     default:
       return typeof message === 'string' && message !== '' ? message : 'it could not be evaluated';
   }

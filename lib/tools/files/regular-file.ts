@@ -1,50 +1,55 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
-import { errorCode, messageOf, ToolError } from '../../common/errors.js';
+import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import { decodeUtf8, describeErrno } from '../../common/files.js';
 
 /**
- * Reads an ordinary file, at most `limitBytes` of it. Never waits for anybody, as a named pipe would make it, and
- * never follows a link that was put in place of the file or of a folder above it meanwhile.
+ * Reads a regular file of at most `limitBytes`. Never blocks, as opening a named pipe would, and detects a symbolic
+ * link that has replaced the file or a folder above it since `real` was resolved.
  *
- * @param real the file's path with every link followed
- * @param asked the path to name in messages
+ * @param real the path with all symbolic links followed
+ * @param displayPath the path that messages name
  * @throws ToolError, not retryable
  */
-export async function readRegularFile(real: string, asked: string, limitBytes: number): Promise<Buffer> {
+export async function readRegularFile(
+  real: string,
+  displayPath: string,
+  limitBytes: number,
+): Promise<Buffer> {
   try {
-    // Merely opening a device can set it off.
-    refuseUnlessFile(await stat(real), asked);
+    // Opening a device can already trigger it.
+    assertRegular(await stat(real), displayPath);
     const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const opened = await handle.stat();
-      refuseUnlessFile(opened, asked);
-      await refuseIfMoved(opened, real, asked);
-      if (opened.size > limitBytes) throw tooLarge(asked, limitBytes);
-      return await readUpTo(handle, limitBytes, asked);
+      assertRegular(opened, displayPath);
+      await assertUnmoved(opened, real, displayPath);
+      if (opened.size > limitBytes) throw sizeError(displayPath, limitBytes);
+      return await readLimited(handle, limitBytes, displayPath);
     } finally {
       await handle.close();
     }
   } catch (error) {
     if (error instanceof ToolError) throw error;
-    throw cannotRead(asked, reasonOf(error));
+    throw readError(displayPath, describeFailure(error));
   }
 }
 
-function refuseUnlessFile(found: Stats, asked: string): void {
+function assertRegular(found: Stats, displayPath: string): void {
   if (found.isFile()) return;
-  if (found.isDirectory()) throw cannotRead(asked, 'it is a folder: name a file in it');
-  throw cannotRead(asked, 'it is not an ordinary file, but a device, a pipe or a socket');
+  if (found.isDirectory()) throw readError(displayPath, 'it is a folder: name a file in it');
+  throw readError(displayPath, 'it is not a regular file, but a device, a pipe or a socket');
 }
 
-/** The path must still lead to what was opened. */
-async function refuseIfMoved(opened: Stats, real: string, asked: string): Promise<void> {
+/** Checks that the path still leads to the opened file. */
+async function assertUnmoved(opened: Stats, real: string, displayPath: string): Promise<void> {
   const now = await stat(real);
   if ((await realpath(real)) === real && now.ino === opened.ino && now.dev === opened.dev) return;
-  throw cannotRead(asked, 'it was replaced while it was opened');
+  throw readError(displayPath, REPLACED);
 }
 
-/** A file may be longer than it was a moment ago, or than it says. */
-async function readUpTo(handle: FileHandle, limitBytes: number, asked: string): Promise<Buffer> {
+/** Limits the bytes read, since a file may grow, or report a smaller size than it has. */
+async function readLimited(handle: FileHandle, limitBytes: number, displayPath: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   const stream = handle.createReadStream({ end: limitBytes, autoClose: false, highWaterMark: 2 ** 18 });
@@ -52,24 +57,44 @@ async function readUpTo(handle: FileHandle, limitBytes: number, asked: string): 
     chunks.push(chunk);
     length += chunk.length;
   }
-  if (length > limitBytes) throw tooLarge(asked, limitBytes);
+  if (length > limitBytes) throw sizeError(displayPath, limitBytes);
   return Buffer.concat(chunks, length);
 }
 
-function tooLarge(asked: string, limitBytes: number): ToolError {
+function sizeError(displayPath: string, limitBytes: number): ToolError {
   const limit = (limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 });
-  return cannotRead(asked, `it is larger than the limit of ${limit} MiB`);
+  return readError(displayPath, `it is larger than the limit of ${limit} MiB`);
 }
 
-function reasonOf(error: unknown): string {
-  const code = errorCode(error);
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  if (code === 'ENOENT') return 'it has gone';
-  if (code === 'ELOOP') return 'it was replaced while it was opened';
-  return code ?? messageOf(error);
+/** The path existed a moment ago, so these two codes mean that it has changed since. */
+function describeFailure(error: unknown): string {
+  switch (errorCode(error)) {
+    case 'ENOENT':
+      return 'it was removed while it was opened';
+    case 'ELOOP':
+      return REPLACED;
+    default:
+      return describeErrno(error);
+  }
 }
 
-/** Why a file is not read; no retry will mend it. */
-export function cannotRead(asked: string, why: string): ToolError {
-  return new ToolError(`cannot read "${asked}": ${why}`, { retryable: false });
+const REPLACED = 'it was replaced while it was opened';
+
+/**
+ * Decodes UTF-8, with or without a byte order mark.
+ *
+ * @param displayPath the path that messages name
+ * @throws ToolError, not retryable, when the bytes are something else
+ */
+export function decodeText(bytes: Buffer, displayPath: string): string {
+  try {
+    return decodeUtf8(bytes);
+  } catch (error) {
+    throw readError(displayPath, errorMessage(error));
+  }
+}
+
+/** Creates the error of a file that cannot be read; not retryable. */
+export function readError(displayPath: string, reason: string): ToolError {
+  return ToolError.nonRetryable(`cannot read "${displayPath}": ${reason}`);
 }

@@ -1,47 +1,55 @@
-import type { Violation } from '../../common/json-schema/violation.js';
+import { describeViolation, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, type JsonObject } from '../../common/json.js';
-import { type Path, pointerOf, type ProblemCode } from '../../definition/problem.js';
+import { type Path, type ProblemCode, toJsonPointer } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
 import type { Tool } from '../tool.js';
-import { inspectInputs } from './inspect-inputs.js';
-import { describeViolation } from './inspection.js';
-import { verbatimInputs } from './verbatim.js';
+import { applyDeclarations, INPUT_NOUNS } from './validate.js';
 
-/** What is wrong with the inputs of a task, as far as it can be told before the run. */
-export interface LiteralProblem {
+/** A problem in the inputs of a task that is certain before the run. */
+export interface LiteralInputProblem {
   readonly code: Extract<ProblemCode, 'unknown_input' | 'missing_input' | 'invalid_input'>;
-  /** The input's name. */
   readonly input: string;
-  /** Where in the task's `inputs`; empty for an input that is missing. */
+  /** Path within the task's `inputs`; empty for a missing input. */
   readonly path: Path;
   readonly message: string;
   readonly hint?: string;
 }
 
 /**
- * Checks the inputs of a task as they are written: unknown and missing names, and every value that no template
- * can change. A place that holds a template may turn out as anything, so it is left to {@link checkInputs}.
+ * Checks the inputs of a task as written: unknown and missing names, and every value that no template can change.
+ * Values with templates are unknown until the run, where `validateInputs` checks them.
  *
- * @throws WavetrainError `bad_tool_file` when the tool's declarations make no JSON Schema.
+ * @throws WavetrainError `bad_tool_file` when the declarations are not a valid JSON Schema
  */
-export function literalInputProblems(tool: Tool, inputs: JsonObject): LiteralProblem[] {
-  const { violations } = inspectInputs(tool, inputs);
+export function findLiteralInputProblems(tool: Tool, inputs: JsonObject): LiteralInputProblem[] {
+  const { violations } = applyDeclarations(tool, inputs);
   if (violations.length === 0) return [];
-  const templates = new TemplatePlaces(inputs, verbatimInputs(tool));
+  const templates = new TemplateIndex(inputs, verbatimInputs(tool));
   return violations
-    .filter((violation) => templates.leaveCertain(violation))
-    .map((found) => problemOf(found, tool));
+    .filter((violation) => !templates.canResolve(violation))
+    .map((violation) => toProblem(violation, tool));
 }
 
-function problemOf(violation: Violation, tool: Tool): LiteralProblem {
+const NONE: ReadonlySet<string> = new Set();
+
+const cache = new WeakMap<Tool, ReadonlySet<string>>();
+
+/** Names the inputs of a tool whose lists and objects are passed on as written, templates unresolved. */
+export function verbatimInputs(tool: Tool | undefined): ReadonlySet<string> {
+  if (tool === undefined) return NONE;
+  const cached = cache.get(tool);
+  if (cached !== undefined) return cached;
+  const names = new Set(Object.keys(tool.inputs).filter((name) => tool.inputs[name]?.verbatim === true));
+  cache.set(tool, names);
+  return names;
+}
+
+function toProblem(violation: Violation, tool: Tool): LiteralInputProblem {
   const { path, wanted } = violation;
   const name = String(path[0] ?? (typeof wanted === 'string' ? wanted : ''));
-  if (violation.path.length > 0) {
-    const message = `${describeViolation(violation)} (tool "${tool.name}")`;
-    return withHint(
-      { code: 'invalid_input', input: name, path: violation.path, message },
-      hintForValue(violation),
-    );
+  if (path.length > 0) {
+    const message = `${describeViolation(violation, INPUT_NOUNS)} (tool "${tool.name}")`;
+    return withHint({ code: 'invalid_input', input: name, path, message }, hintForValue(violation));
   }
   if (violation.keyword === 'required') {
     const message = `tool "${tool.name}" needs the input "${name}"`;
@@ -51,7 +59,7 @@ function problemOf(violation: Violation, tool: Tool): LiteralProblem {
   return withHint({ code: 'unknown_input', input: name, path: [name], message }, hintForUnknown(name, tool));
 }
 
-function withHint(problem: LiteralProblem, hint: string | undefined): LiteralProblem {
+function withHint(problem: LiteralInputProblem, hint: string | undefined): LiteralInputProblem {
   return hint === undefined ? problem : { ...problem, hint };
 }
 
@@ -70,13 +78,13 @@ function hintForMissing(name: string, tool: Tool): string | undefined {
 }
 
 function hintForUnknown(name: string, tool: Tool): string {
-  const known = Object.keys(tool.inputs);
-  const meant = nearest(name, known);
+  const names = Object.keys(tool.inputs);
+  const meant = nearest(name, names);
   if (meant !== undefined) return `did you mean "${meant}"?`;
-  return known.length === 0 ? 'it takes no inputs' : `it takes ${known.join(', ')}`;
+  return names.length === 0 ? 'it takes no inputs' : `it takes ${names.join(', ')}`;
 }
 
-/** Rules about the shape of a list or an object, which no template inside it can change: keys are never templates (D15). */
+/** Rules about the shape of a list or an object, which templates inside it cannot change: keys are never templates (D15). */
 const SHAPE_RULES = new Set([
   'type',
   'required',
@@ -87,12 +95,12 @@ const SHAPE_RULES = new Set([
   'maxProperties',
 ]);
 
-/** The places of some inputs that hold a template, and those that have one further down. */
-class TemplatePlaces {
-  readonly #at = new Set<string>();
-  readonly #above = new Set<string>();
+/** Which values of the inputs are templates, and which lists and objects contain one. */
+class TemplateIndex {
+  readonly #templates = new Set<string>();
+  readonly #ancestors = new Set<string>();
 
-  /** @param verbatim inputs whose lists and objects hold no templates */
+  /** @param verbatim names of inputs whose lists and objects contain no templates */
   constructor(inputs: JsonObject, verbatim: ReadonlySet<string>) {
     const resolved = Object.entries(inputs).filter(
       ([name, value]) => typeof value === 'string' || !verbatim.has(name),
@@ -100,34 +108,34 @@ class TemplatePlaces {
     this.#visit(Object.fromEntries(resolved), []);
   }
 
-  /** False when a template may still make the violation go away. */
-  leaveCertain({ path, keyword, branch }: Violation): boolean {
-    const pointer = pointerOf(path);
-    if (this.#at.has(pointer)) return false;
-    if (branch === true && this.#touches(path[0])) return false;
-    return !this.#above.has(pointer) || SHAPE_RULES.has(keyword);
+  /** Whether the value of a template may make the violation disappear. */
+  canResolve({ path, keyword, branch }: Violation): boolean {
+    const pointer = toJsonPointer(path);
+    if (this.#templates.has(pointer)) return true;
+    if (branch === true && this.#hasTemplate(path[0])) return true;
+    return this.#ancestors.has(pointer) && !SHAPE_RULES.has(keyword);
   }
 
-  #touches(input: string | number | undefined): boolean {
-    const pointer = input === undefined ? '' : pointerOf([input]);
-    return this.#at.has(pointer) || this.#above.has(pointer);
+  #hasTemplate(input: string | number | undefined): boolean {
+    const pointer = input === undefined ? '' : toJsonPointer([input]);
+    return this.#templates.has(pointer) || this.#ancestors.has(pointer);
   }
 
-  /** True when a template stands at the place or below it. */
+  /** Returns whether the value is or contains a template. */
   #visit(value: unknown, path: Path): boolean {
     if (typeof value === 'string') {
       const found = value.includes('{{');
-      if (found) this.#at.add(pointerOf(path));
+      if (found) this.#templates.add(toJsonPointer(path));
       return found;
     }
     let found = false;
-    for (const [key, member] of membersOf(value)) found = this.#visit(member, [...path, key]) || found;
-    if (found) this.#above.add(pointerOf(path));
+    for (const [key, member] of listEntries(value)) found = this.#visit(member, [...path, key]) || found;
+    if (found) this.#ancestors.add(toJsonPointer(path));
     return found;
   }
 }
 
-function membersOf(value: unknown): Iterable<[string | number, unknown]> {
+function listEntries(value: unknown): Iterable<[string | number, unknown]> {
   if (Array.isArray(value)) return value.entries();
   return isObject(value) ? Object.entries(value) : [];
 }

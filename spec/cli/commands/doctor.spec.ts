@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { examineNode, examineVariables, type Finding } from '../../../lib/cli/doctor/checks.js';
+import { checkNode, checkVariables, type DoctorFinding } from '../../../lib/cli/commands/doctor.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
 
@@ -15,7 +15,7 @@ describe('doctor', () => {
       env,
       cwd: folder.path,
     });
-    const report: { ok: boolean; findings: Finding[] } = JSON.parse(stdout);
+    const report: { ok: boolean; findings: DoctorFinding[] } = JSON.parse(stdout);
     expect(stderr).to.equal('');
     expect(status).to.equal(report.ok ? 0 : 3);
     return {
@@ -24,7 +24,7 @@ describe('doctor', () => {
     };
   }
 
-  it('answers 0 when nothing that is needed is broken, with a line for each thing it looked at', async () => {
+  it('exits with 0 if nothing is broken, and prints a line per check', async () => {
     const { status, stdout } = await invoke(['doctor'], { cwd: folder.path });
     expect(status).to.equal(0);
     for (const name of [
@@ -40,42 +40,42 @@ describe('doctor', () => {
     }
   });
 
-  it('names file roots that do not exist, and what to do', async () => {
+  it('reports file roots that do not exist, with advice', async () => {
     const { ok, find } = await findings({ SERVICE_FILE_ROOTS: folder.at('gone') });
     expect(ok).to.equal(false);
-    expect(find('file roots')).to.include({ state: 'broken', found: `there is no ${folder.at('gone')}` });
+    expect(find('file roots')).to.include({ state: 'broken', found: `${folder.at('gone')} does not exist` });
     expect(find('file roots')?.advice).to.contain('SERVICE_FILE_ROOTS');
   });
 
-  it('names tools that do not load, and counts those that do', async () => {
+  it('reports tools that do not load and counts those that do', async () => {
     expect((await findings({})).find('tools')?.found).to.match(/^\d+: .*store/);
     const { ok, find } = await findings({}, '--tools', './gone.ts');
     expect(ok).to.equal(false);
     expect(find('tools')?.found).to.contain('gone.ts');
   });
 
-  it('goes on when a variable cannot be right', async () => {
+  it('continues when a variable is invalid', async () => {
     const { ok, find } = await findings({ SERVICE_TOOLS: '~/tools.ts' });
     expect(ok).to.equal(false);
     expect(find('configuration')?.found).to.contain('SERVICE_TOOLS');
     expect(find('tools')?.state).to.equal('ok');
   });
 
-  it('says which variables are set, of a secret one only that it is', () => {
-    const [roots, tools] = examineVariables({ SERVICE_TOOLS: 't.ts' });
+  it('reports variables and hides the values of secret ones', () => {
+    const [roots, tools] = checkVariables({ SERVICE_TOOLS: 't.ts' });
     expect(roots).to.include({ state: 'missing', found: 'not set' });
     expect(tools).to.include({ state: 'ok', found: 't.ts' });
     const secret = { name: 'KEY', description: 'a key', secret: true };
-    expect(examineVariables({ KEY: 'hush' }, [secret])).to.deep.equal([
+    expect(checkVariables({ KEY: 'hush' }, [secret])).to.deep.equal([
       { name: 'KEY', state: 'ok', found: 'set' },
     ]);
   });
 
-  it('refuses a Node.js older than the package allows', () => {
+  it('reports a Node.js older than package.json requires', () => {
     for (const version of ['18.19.0', '20.18.9', '20.9.0'])
-      expect(examineNode(version).state).to.equal('broken');
+      expect(checkNode(version).state).to.equal('broken');
     for (const version of ['20.19.0', '20.19', '22.0.0', '101.0.0'])
-      expect(examineNode(version).state).to.equal('ok');
-    expect(examineNode('18.0.0').advice).to.contain('20.19');
+      expect(checkNode(version).state).to.equal('ok');
+    expect(checkNode('18.0.0').advice).to.contain('20.19');
   });
 });

@@ -11,7 +11,7 @@ const PLAN = `plan:
 `;
 
 describe('graph', () => {
-  it('draws text, and Mermaid and dot when asked', async () => {
+  it('draws text by default, and Mermaid or dot with --format', async () => {
     expect((await invoke(['graph', '-'], { input: INPUT })).stdout).to.match(/^wave 1 +wave 2\n/);
     expect((await invoke(['graph', '-', '--format', 'mermaid'], { input: INPUT })).stdout).to.contain(
       'flowchart LR',
@@ -27,7 +27,7 @@ describe('graph', () => {
     expect(stderr).to.equal('');
   });
 
-  it('draws the sub-pipelines of a plan, and what they hand on (D43)', async () => {
+  it('draws the sub-pipelines of a plan and the keys they pass on (D43)', async () => {
     const { status, stdout } = await invoke(['graph', '-'], { input: PLAN });
     expect(status).to.equal(0);
     expect(stdout)
@@ -41,7 +41,7 @@ describe('graph', () => {
     expect(json).to.have.all.keys('id', 'goal', 'waves', 'edges');
   });
 
-  it('takes what a run would be given: a key that is read must come from somewhere (Plan, rule 3)', async () => {
+  it('takes the same session values as a run: a key that is read must have a source (Plan, rule 3)', async () => {
     const input = PLAN.replace('id: a, stores', 'id: a, reads: [since], stores').replace(
       'value: 1',
       'value: "{{session.since}}"',
@@ -50,21 +50,21 @@ describe('graph', () => {
     expect((await invoke(['graph', '-', '--session', '{"since": 1}'], { input })).status).to.equal(0);
   });
 
-  it('answers 1 to an invalid plan, with its problems', async () => {
+  it('exits with 1 for an invalid plan and prints its problems', async () => {
     const { status, stdout, stderr } = await invoke(['graph', '-'], { input: PLAN.replace('mock', 'mok') });
     expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
     expect(stderr).to.contain('did you mean "mock"?');
   });
 
-  it('answers 2 to an unknown format', async () => {
+  it('exits with 2 for an unknown format', async () => {
     for (const format of ['png', 'toString']) {
       const { status, stderr } = await invoke(['graph', '-', '--format', format], { input: INPUT });
       expect(status).to.equal(2);
-      expect(stderr).to.contain('the formats are text, mermaid, dot');
+      expect(stderr).to.contain('--format must be text, mermaid, dot');
     }
   });
 
-  it('answers 1 to an invalid pipeline, with its problems', async () => {
+  it('exits with 1 for an invalid pipeline and prints its problems', async () => {
     const { status, stdout, stderr } = await invoke(['graph', '-'], { input: INPUT.replace('[a]', '[c]') });
     expect(status).to.equal(1);
     expect(stdout).to.equal('');

@@ -20,7 +20,7 @@ describe('init', () => {
     'README.md',
   ];
 
-  it('writes a pipeline with all that belongs to it, and tells the next commands', async () => {
+  it('writes a pipeline with its tools and data, and prints the next commands', async () => {
     const { status, stdout, stderr } = await at(folder.path, 'init', 'demo');
     expect(status).to.equal(0);
     expect(stderr).to.equal('');
@@ -33,13 +33,13 @@ describe('init', () => {
       .and.to.contain('  wavetrain run pipeline.yaml --tools tools.ts\n');
   });
 
-  it('writes into the working directory when none is named', async () => {
+  it('writes into the working directory by default', async () => {
     const { stdout } = await at(folder.path, 'init');
     expect(existsSync(folder.at('pipeline.yaml'))).to.equal(true);
     expect(stdout).not.to.contain('cd ');
   });
 
-  it('writes what is valid, runs as it is and does real work in several waves', async () => {
+  it('writes a pipeline that is valid and runs in several waves', async () => {
     await at(folder.path, 'init');
     const validated = await at(folder.path, 'validate', 'pipeline.yaml', '--tools', 'tools.ts');
     expect(validated.status, validated.stderr).to.equal(0);
@@ -56,10 +56,10 @@ describe('init', () => {
     expect(status, stderr).to.equal(0);
     const outputs: Record<string, unknown> = JSON.parse(stdout);
     expect(outputs['total']).to.equal(643.8);
-    expect(outputs['report']).to.contain('- Linus: 126').and.to.contain('Together: 643.8');
+    expect(outputs['report']).to.contain('- Linus: 126').and.to.contain('Total: 643.8');
   });
 
-  it('takes the params that its README names', async () => {
+  it('writes a pipeline that accepts the params in its README', async () => {
     await at(folder.path, 'init');
     const [line = ''] =
       /wavetrain run .*--params .*/.exec(readFileSync(folder.at('README.md'), 'utf8')) ?? [];
@@ -68,7 +68,7 @@ describe('init', () => {
     expect(JSON.parse((await at(folder.path, ...run)).stdout)).to.include({ total: 616.5 });
   });
 
-  it('tells editors about the schema of pipeline files', async () => {
+  it('sets up editors to use the schema of pipeline files', async () => {
     await at(folder.path, 'init');
     const settings = JSON.parse(readFileSync(folder.at('.vscode/settings.json'), 'utf8'));
     expect(settings['yaml.schemas']).to.deep.equal({
@@ -80,23 +80,23 @@ describe('init', () => {
     expect(readFileSync(folder.at('pipeline.schema.json'), 'utf8')).to.equal(stdout);
   });
 
-  it('writes nothing at all when one file exists, lists it and answers 2', async () => {
+  it('writes nothing if a file exists, lists it and exits with 2', async () => {
     folder.write('README.md', 'mine');
     const { status, stdout, stderr } = await at(folder.path, 'init');
     expect(status).to.equal(2);
     expect(stdout).to.equal('');
-    expect(stderr).to.match(/nothing was written.*\n {2}README\.md\n.*--force/);
+    expect(stderr).to.match(/nothing was written.*:\n {2}README\.md\n.*--force/);
     expect(existsSync(folder.at('pipeline.yaml'))).to.equal(false);
     expect(readFileSync(folder.at('README.md'), 'utf8')).to.equal('mine');
   });
 
-  it('overwrites with --force', async () => {
+  it('overwrites existing files with --force', async () => {
     folder.write('README.md', 'mine');
     expect((await at(folder.path, 'init', '--force')).status).to.equal(0);
     expect(readFileSync(folder.at('README.md'), 'utf8')).not.to.equal('mine');
   });
 
-  it('says why it cannot write', async () => {
+  it('reports why it cannot write', async () => {
     writeFileSync(folder.at('file'), '');
     const { status, stderr } = await at(folder.path, 'init', 'file/demo');
     expect(status).to.equal(2);

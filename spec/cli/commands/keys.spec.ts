@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { expect } from 'chai';
-import { authenticatorOf } from '../../../lib/http/auth/authenticate.js';
-import { keysIn, readKeys } from '../../../lib/http/auth/keys-file.js';
+import { createAuthenticator } from '../../../lib/http/auth/authenticate.js';
+import { parseKeysFile, readKeysFile } from '../../../lib/http/auth/keys-file.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke } from '../invoke.js';
 
-/** 32 bytes of the same value make the same key each time. */
-const bytesOf = (value: number) => (count: number) => new Uint8Array(count).fill(value);
+/** Creates the same key each time. */
+const fixedBytes = (value: number) => (count: number) => new Uint8Array(count).fill(value);
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 describe('keys new (D37, D43)', () => {
@@ -15,9 +15,9 @@ describe('keys new (D37, D43)', () => {
   after(() => folder.remove());
 
   const keysNew = (flags: readonly string[], value = 7): Promise<Invocation> =>
-    invoke(['keys', 'new', ...flags], { cwd: folder.path, secretBytes: bytesOf(value) });
+    invoke(['keys', 'new', ...flags], { cwd: folder.path, secretBytes: fixedBytes(value) });
 
-  it('prints a key of 32 random bytes once, and an entry that lets it in', async () => {
+  it('prints a key of 32 random bytes once, and an entry that authenticates it', async () => {
     const { status, stdout, stderr } = await keysNew(['--name', 'ada']);
     expect(status).to.equal(0);
     const [key = '', empty, ...entry] = stdout.split('\n');
@@ -25,14 +25,14 @@ describe('keys new (D37, D43)', () => {
     expect(empty).to.equal('');
     expect(stdout.split(key)).to.have.length(2);
     expect(stderr).to.contain('SERVICE_API_KEYS_FILE').and.not.to.contain(key);
-    const keys = keysIn(entry.join('\n'), 'entry');
+    const keys = parseKeysFile(entry.join('\n'), 'entry');
     expect(keys).to.deep.equal([
       { name: 'ada', sha256: sha256(key), tenants: ['default'], scopes: ['read', 'run'] },
     ]);
-    expect(authenticatorOf(keys)({ 'x-api-key': key })).to.include({ name: 'ada' });
+    expect(createAuthenticator(keys)({ 'x-api-key': key })).to.include({ name: 'ada' });
   });
 
-  it('makes another key each time, with a name of its own', async () => {
+  it('creates a different key with a different name each time', async () => {
     const made = await Promise.all(
       [1, 2].map(
         async () =>
@@ -57,23 +57,23 @@ describe('keys new (D37, D43)', () => {
     expect(stderr).to.equal('');
   });
 
-  it('adds entries to a file that only its owner reads, and prints the key alone', async () => {
+  it('adds entries to a file that only its owner can read, and prints only the key', async () => {
     const first = await keysNew(['--file', 'keys.yaml'], 1);
     const second = await keysNew(['--file', 'keys.yaml', '--tenant', '*'], 2);
     expect(statSync(folder.at('keys.yaml')).mode & 0o777).to.equal(0o600);
-    const keys = await readKeys(folder.at('keys.yaml'));
+    const keys = await readKeysFile(folder.at('keys.yaml'));
     expect(keys.map(({ sha256: hash }) => hash)).to.deep.equal(
       [first, second].map(({ stdout }) => sha256(stdout.trimEnd())),
     );
     expect(first.stderr).to.contain('keys.yaml');
   });
 
-  it('adds to a file whose last line has no end, and keeps what there is', async () => {
+  it('appends to a file whose last line is unterminated, and keeps its content', async () => {
     const there = `# ours\n- {name: old, sha256: "${'ab'.repeat(32)}", tenants: [x]} # last`;
     folder.write('old.yaml', there);
     expect((await keysNew(['--file', 'old.yaml'])).status).to.equal(0);
     expect(readFileSync(folder.at('old.yaml'), 'utf8').startsWith(there)).to.equal(true);
-    expect(await readKeys(folder.at('old.yaml'))).to.have.length(2);
+    expect(await readKeysFile(folder.at('old.yaml'))).to.have.length(2);
   });
 
   const KEPT: [what: string, text: string | Uint8Array, flags: string[], message: RegExp][] = [
@@ -84,8 +84,8 @@ describe('keys new (D37, D43)', () => {
       /keys 1 and 2 have the same name/,
     ],
     ['is no list', 'keys: []\n', [], /line \d/],
-    ['is a list that cannot be added to', '[]\n', [], /no key was added/],
-    ['is not UTF-8', Buffer.from([0xff]), [], /no key was added/],
+    ['is a list that cannot be added to', '[]\n', [], /cannot add a key to/],
+    ['is not UTF-8', Buffer.from([0xff]), [], /cannot add a key to/],
   ];
   for (const [what, text, flags, message] of KEPT) {
     it(`leaves a file alone that ${what}, and prints no key`, async () => {
@@ -101,14 +101,14 @@ describe('keys new (D37, D43)', () => {
   const REFUSED: [flags: string[], message: RegExp][] = [
     [['--name', ''], /--name: name must not be empty/],
     [['--name', 'a\nb'], /cannot be printed/],
-    [['--tenant', 'a b'], /--tenant: "a b" is no tenant/],
-    [['--tenant', '*', '--tenant', 'a'], /stands alone/],
+    [['--tenant', 'a b'], /--tenant: "a b" is not a tenant/],
+    [['--tenant', '*', '--tenant', 'a'], /must be the only entry/],
     [['--scope', 'reed'], /--scope: there is no scope "reed": did you mean read/],
-    [['--file', 'no/such/folder.yaml'], /no key was added/],
+    [['--file', 'no/such/folder.yaml'], /cannot add a key to/],
     [['--file', '.'], /it is a folder/],
   ];
   for (const [flags, message] of REFUSED) {
-    it(`answers 2 to ${flags.join(' ').replace('\n', ' ')}`, async () => {
+    it(`exits with 2 for ${flags.join(' ').replace('\n', ' ')}`, async () => {
       const { status, stdout, stderr } = await keysNew(flags);
       expect(status).to.equal(2);
       expect(stdout).to.equal('');

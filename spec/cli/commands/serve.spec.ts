@@ -46,7 +46,7 @@ function post(url: string, path: string, body: unknown): Promise<Response> {
 describe('wavetrain serve (D43)', () => {
   before(() => requireBuild());
 
-  it('tells where it listens in a line of JSON, answers, and ends with 0 on a signal', async () => {
+  it('logs its address as JSON, serves requests, and exits with 0 on a signal', async () => {
     const serve = new Serve([]);
     const url = await serve.url();
     expect(serve.lines[0]).to.include({ level: 'info', msg: 'listening', url, docs: `${url}/docs` });
@@ -57,7 +57,7 @@ describe('wavetrain serve (D43)', () => {
     expect(await fetch(`${url}/health`).catch(() => 'gone')).to.equal('gone');
   });
 
-  it('greets on a terminal, where the documentation is and how it ends', async () => {
+  it('prints the documentation address and how to stop on a terminal', async () => {
     const serve = new Serve([], {}, new Screen());
     const url = await serve.url();
     serve.signals.emit('SIGINT');
@@ -66,7 +66,7 @@ describe('wavetrain serve (D43)', () => {
       .and.contain('Ctrl-C shuts down');
   });
 
-  it('gives runs at work SERVICE_SHUTDOWN_SECONDS, then stops their tools', async () => {
+  it('gives active runs SERVICE_SHUTDOWN_SECONDS, then stops their tools', async () => {
     const serve = new Serve([], { SERVICE_SHUTDOWN_SECONDS: '0' });
     const url = await serve.url();
     const waiting = post(url, '/pipelines/run', NAP);
@@ -79,7 +79,7 @@ describe('wavetrain serve (D43)', () => {
     expect(await serve.ended).to.include({ status: 0 });
   });
 
-  it('ends at once on a second signal', async () => {
+  it('exits at once on a second signal', async () => {
     const serve = new Serve([]);
     const url = await serve.url();
     await post(url, '/pipelines/run_async', NAP);
@@ -88,7 +88,7 @@ describe('wavetrain serve (D43)', () => {
     expect(await serve.ended).to.include({ status: 130 });
   });
 
-  it('evaluates the expressions of callers beside the event loop', async () => {
+  it('evaluates expressions outside the event loop', async () => {
     const serve = new Serve([]);
     const url = await serve.url();
     const endless = '($f := function($n) { $f($n + 1) }; $f(0))';
@@ -109,7 +109,7 @@ describe('wavetrain serve (D43)', () => {
     await serve.ended;
   });
 
-  it('survives an expression that takes more memory than there is, and evaluates the next', async () => {
+  it('survives an expression that exceeds its memory limit, and evaluates the next one', async () => {
     const serve = new Serve([]);
     const url = await serve.url();
     const evaluation = (expression: string): Promise<Response> => {
@@ -124,14 +124,24 @@ describe('wavetrain serve (D43)', () => {
     expect(await serve.ended).to.include({ status: 0, stderr: '' });
   });
 
-  describe('refuses before it listens', () => {
+  describe('exits with 2 before it listens, for', () => {
     const refusals: [title: string, flags: string[], env: Record<string, string>, told: RegExp][] = [
-      ['a port that is none', ['--port', '70000'], {}, /--port takes a whole number from 0 to 65535/],
-      ['a variable that is no number', [], { SERVICE_MAX_RUNNING: 'many' }, /SERVICE_MAX_RUNNING must be/],
-      ['other machines without keys (D37)', ['--host', '0.0.0.0'], {}, /SERVICE_API_KEYS_FILE/],
-      ['a file of keys that is not there', [], { SERVICE_API_KEYS_FILE: 'no-such.yaml' }, /no-such\.yaml/],
+      ['an invalid port', ['--port', '70000'], {}, /--port must be a whole number from 0 to 65535/],
       [
-        'an address that is not ours',
+        'a variable that must be a number',
+        [],
+        { SERVICE_MAX_RUNNING: 'many' },
+        /SERVICE_MAX_RUNNING must be/,
+      ],
+      [
+        'an address beyond this machine without keys (D37)',
+        ['--host', '0.0.0.0'],
+        {},
+        /SERVICE_API_KEYS_FILE/,
+      ],
+      ['a missing keys file', [], { SERVICE_API_KEYS_FILE: 'no-such.yaml' }, /no-such\.yaml/],
+      [
+        'an address of another machine',
         ['--host', '127.0.0.1.example'],
         { SERVICE_ALLOW_ANONYMOUS: 'true' },
         /cannot listen/,
@@ -145,7 +155,7 @@ describe('wavetrain serve (D43)', () => {
       });
     }
 
-    it('a port that is taken, with what to do', async () => {
+    it('a port that is in use, with a hint', async () => {
       const first = new Serve([]);
       const port = new URL(await first.url()).port;
       const { status, stderr } = await invoke(['serve', '--port', port]);
@@ -156,7 +166,7 @@ describe('wavetrain serve (D43)', () => {
     });
   });
 
-  it('ends as a process too, when it is told to', async function () {
+  it('exits as a separate process on SIGTERM', async function () {
     this.timeout(10_000);
     const child = spawn(process.execPath, [join(ROOT, 'bin/wavetrain.js'), 'serve', '--port', '0'], {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -16,14 +16,14 @@ describe('tools', () => {
     }
   });
 
-  it('prints what the tools endpoint answers with --json (D41)', async () => {
+  it('prints the response of the tools endpoint with --json (D41)', async () => {
     const { stdout, stderr } = await invoke(['tools', '--json']);
     const catalog = builtinCatalog();
     expect(JSON.parse(stdout)).to.deep.equal({ tools: catalog.names(), metadata: catalog.metadata() });
     expect(stderr).to.equal('');
   });
 
-  it('shows the inputs of one tool, with type, need, default and description', async () => {
+  it('shows the inputs of one tool with type, requirement, default and description', async () => {
     const { stdout } = await invoke(['tools', 'store']);
     expect(stdout).to.match(/key \(string, required\) +\S/);
     expect(stdout).to.match(/append \(boolean, optional\)[^]*Default false\./);
@@ -37,9 +37,9 @@ describe('tools', () => {
   });
 
   for (const name of builtinCatalog().names()) {
-    it(`gives a task for ${name} that can be pasted`, async () => {
+    it(`prints a valid example task for ${name}`, async () => {
       const { stdout } = await invoke(['tools', name]);
-      const snippet = stdout.slice(stdout.indexOf('To paste\n') + 'To paste\n'.length);
+      const snippet = stdout.slice(stdout.indexOf('Example\n') + 'Example\n'.length);
       const pasted = snippet.replaceAll('another_task', 'before').replaceAll('"text"', '"$"');
       const definition = `id: p\ngoal: g\ntasks:\n  - {id: before, tool: mock}\n${pasted}`;
       expect(parse(definition).tasks).to.have.length(2);
@@ -47,7 +47,7 @@ describe('tools', () => {
     });
   }
 
-  it('suggests the nearest name for an unknown one, and answers 2', async () => {
+  it('suggests the nearest name for an unknown tool and exits with 2', async () => {
     const { status, stdout, stderr } = await invoke(['tools', 'sotre', '--json']);
     expect(status).to.equal(2);
     expect(stdout).to.equal('');
@@ -68,7 +68,7 @@ describe('tools', () => {
     folder.remove();
   });
 
-  it('answers 2 to a tool file that holds no tool, and says which', async () => {
+  it('exits with 2 for a file without tools and names it', async () => {
     const folder = new TemporaryFolder();
     folder.write('none.mjs', 'export default 1;');
     const { status, stderr } = await invoke(['tools', '--tools', 'none.mjs'], { cwd: folder.path });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { stripVTControlCharacters } from 'node:util';
-import type { PlanReport } from '../../../lib/plans/load.js';
+import type { PlanReport } from '../../../lib/plans/report.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke, Screen } from '../invoke.js';
 
@@ -34,7 +34,7 @@ tasks: [{id: write, tool: mock, inputs: {a: "{{session.figures}}", b: "{{session
 `;
 const SINCE = ['--session', '{"since": 2020}'];
 
-describe('validate, of a plan', () => {
+describe('validate with a plan', () => {
   let folder: TemporaryFolder;
   beforeEach(() => {
     folder = new TemporaryFolder();
@@ -46,10 +46,9 @@ describe('validate, of a plan', () => {
   });
   afterEach(() => folder.remove());
 
-  const at = (argv: readonly string[], surroundings = {}) =>
-    invoke(argv, { cwd: folder.path, ...surroundings });
+  const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });
 
-  it('prints its order, its waves, and who stores and who reads each key (D45)', async () => {
+  it('prints the order, the waves, and which sub-pipelines store and read each key (D45)', async () => {
     const { status, stdout, stderr } = await at(['validate', 'plans/plan.yaml', ...SINCE]);
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(stdout.split('\n')).to.deep.equal([
@@ -85,7 +84,7 @@ describe('validate, of a plan', () => {
     expect(elsewhere.stderr).to.contain('there is no ingest.yaml');
   });
 
-  it('shows a problem of a pipeline file with the name, place and line of that file (D46)', async () => {
+  it('shows a problem in a pipeline file with the name, position and line of that file (D46)', async () => {
     folder.write('plans/deep/figures.yaml', FIGURES.replace('tool: store', 'tool: stor'));
     folder.write('plans/report.yaml', REPORT.replace('session.words', 'session.figures'));
     const { status, stdout, stderr } = await at(['validate', 'plans/plan.yaml', ...SINCE]);
@@ -97,7 +96,7 @@ describe('validate, of a plan', () => {
     expect(stderr).to.contain('plans/plan.yaml is not valid');
   });
 
-  it('names files as they are beside a plan that comes from standard input', async () => {
+  it('names pipeline files relative to the working directory for a plan from standard input', async () => {
     folder.write('ingest.yaml', INGEST.replace('tool: store', 'tool: stor'));
     const input = 'plan: {id: p, sub_pipelines: [{id: ingest, reads: [since], stores: [texts]}]}\n';
     const { stderr } = await at(['validate', '-', ...SINCE], { input });
@@ -125,13 +124,13 @@ describe('validate, of a plan', () => {
       return stdout.text.split('\n').map(stripVTControlCharacters);
     };
 
-    it('keeps within it, one key below the other where the table does not fit', async () => {
+    it('lists keys one below the other where the table does not fit', async () => {
       const lines = await shown(30, 'plans/plan.yaml', ...SINCE);
       expect(Math.max(...lines.slice(1).map(({ length }) => length))).to.be.below(30);
       expect(lines).to.include.members(['  texts', '    stored by ingest', '    read by figures, words']);
     });
 
-    it('goes on below itself where the list of readers is long', async () => {
+    it('wraps a long list of readers', async () => {
       const readers = Array.from({ length: 9 }, (_, i) => `    - {id: reader_${i}, reads: [k]}`);
       for (let i = 0; i < 9; i++) {
         folder.write(
@@ -147,7 +146,7 @@ describe('validate, of a plan', () => {
       expect(Math.max(...lines.map(({ length }) => length))).to.be.below(60);
     });
 
-    it('shows the first of many waves and keys, and counts the rest', async () => {
+    it('shows the first waves and keys and counts the rest', async () => {
       const parts = Array.from({ length: 60 }, (_, i) => {
         const task = `{id: t, tool: store, inputs: {key: k${i}, value: ${i === 0 ? 1 : `"{{session.k${i - 1}}}"`}}}`;
         const reads = i === 0 ? '' : `reads: [k${i - 1}], `;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { chmodSync, truncateSync } from 'node:fs';
 import type { ValidationReport } from '../../../lib/pipelines/report.js';
-import { asNobody } from '../../support/as-nobody.js';
+import { asUnprivilegedUser } from '../../support/unprivileged-user.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke, Screen } from '../invoke.js';
 
@@ -32,10 +32,9 @@ describe('validate', () => {
   });
   after(() => folder.remove());
 
-  const at = (argv: readonly string[], surroundings = {}) =>
-    invoke(argv, { cwd: folder.path, ...surroundings });
+  const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });
 
-  it('prints a validity message and exactly the statistics of the specification', async () => {
+  it('prints that the pipeline is valid, and exactly the statistics of the specification', async () => {
     const { status, stdout, stderr } = await at(['validate', 'sound.yaml']);
     expect(status).to.equal(0);
     expect(stderr).to.equal('');
@@ -61,7 +60,7 @@ describe('validate', () => {
     expect(stdout).to.contain('standard input is valid');
   });
 
-  it('shows every problem with its place, its line, a caret and a hint, and answers 1 (D8, D40)', async () => {
+  it('shows every problem with its position, line, caret and hint, and exits with 1 (D8, D40)', async () => {
     const { status, stdout, stderr } = await at(['validate', 'typo.yaml']);
     expect(status).to.equal(1);
     expect(stdout).to.equal('');
@@ -72,14 +71,14 @@ describe('validate', () => {
     expect(stderr).to.contain('2 errors\n').and.to.contain('typo.yaml is not valid');
   });
 
-  it('shows warnings, and answers 0 (D9)', async () => {
+  it('shows warnings and exits with 0 (D9)', async () => {
     const { status, stdout, stderr } = await at(['validate', 'warned.yaml']);
     expect(status).to.equal(0);
     expect(stdout).to.contain('warned.yaml is valid');
     expect(stderr).to.contain('warning: ').and.to.contain('1 warning\n');
   });
 
-  it('knows the session values and inputs that a run would be given (D5, D9)', async () => {
+  it('takes the same session values and inputs as a run (D5, D9)', async () => {
     const { stderr } = await at(['validate', 'warned.yaml', '--session', '{"none": 1}']);
     expect(stderr).to.equal('');
     const wanting = SOUND.replace('city: Oslo, ', '');
@@ -105,7 +104,7 @@ describe('validate', () => {
     }
   });
 
-  it('shows people the first problems only, and counts the rest', async () => {
+  it('shows only the first problems on a terminal and counts the rest', async () => {
     const tasks = Array.from({ length: 60 }, (_, i) => `    - {id: t${i}, tool: none}`);
     const input = ['pipeline:', '  id: x', '  goal: x', '  tasks:', ...tasks].join('\n');
     const onScreen = await at(['validate', '-'], { input, stderr: new Screen(), env: { NO_COLOR: '1' } });
@@ -114,14 +113,14 @@ describe('validate', () => {
     expect(inFile.stderr.match(/ error: /g)).to.have.length(60);
   });
 
-  it('shows control characters of a file instead of obeying them', async () => {
+  it('escapes control characters of a file', async () => {
     const input = 'pipeline:\n  id: "\\e[2J"\n  goal: "\u202eevil"\n  tool\u0007: x\n  tasks: []\n';
     const { stderr } = await at(['validate', '-'], { input });
     // oxlint-disable-next-line no-control-regex -- none may be left
     expect(stderr).not.to.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-  describe('of a file that cannot be read answers 2 and says why (D40)', () => {
+  describe('exits with 2 and the reason for a file that cannot be read (D40)', () => {
     const refused = async (name: string, why: RegExp): Promise<void> => {
       const { status, stdout, stderr } = await at(['validate', name]);
       expect(status).to.equal(2);
@@ -132,17 +131,17 @@ describe('validate', () => {
     it('when it is missing', () =>
       refused('none.yaml', /cannot read the file none\.yaml: there is no such file/));
     it('when its folder is missing', () => refused('none/x.yaml', /there is no such file/));
-    it('when a file stands where its folder should', () => refused('sound.yaml/x', /there is no such file/));
+    it('when its folder is a file', () => refused('sound.yaml/x', /there is no such file/));
     it('when it is a folder', () => refused('.', /cannot read the file \.: it is a folder/));
 
     it('when it is not UTF-8', async () => {
       folder.write('latin.yaml', Buffer.from([0x67, 0xe9, 0x0a]));
-      await refused('latin.yaml', /latin\.yaml is not UTF-8 text/);
+      await refused('latin.yaml', /latin\.yaml: it is not UTF-8 text; save it as UTF-8/);
     });
 
     it('when it is UTF-16', async () => {
       folder.write('wide.yaml', Buffer.from('\ufeffpipeline:', 'utf16le'));
-      await refused('wide.yaml', /wide\.yaml is UTF-16: save it as UTF-8/);
+      await refused('wide.yaml', /wide\.yaml: it looks like UTF-16; save it as UTF-8/);
     });
 
     it('when it is too large', async () => {
@@ -152,7 +151,7 @@ describe('validate', () => {
 
     it('when reading is not permitted', async () => {
       chmodSync(folder.write('secret.yaml', SOUND), 0);
-      await asNobody(() => refused('secret.yaml', /you have no permission to read it/));
+      await asUnprivilegedUser(() => refused('secret.yaml', /permission denied/));
     });
   });
 });

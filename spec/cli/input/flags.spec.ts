@@ -3,49 +3,49 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { BadUsage } from '../../../lib/cli/usage-errors.js';
+import { UsageError } from '../../../lib/cli/usage-errors.js';
 import { readJsonObject } from '../../../lib/cli/input/flags.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 
-describe('a flag that takes a JSON object', () => {
+describe('readJsonObject', () => {
   const context = { cwd: tmpdir(), stdin: Readable.from([]) };
 
-  it('gives nothing when it was left out', async () => {
+  it('returns undefined without the flag', async () => {
     expect(await readJsonObject('--inputs', undefined, context)).to.equal(undefined);
   });
 
-  it('reads an object', async () => {
+  it('parses an object', async () => {
     expect(await readJsonObject('--inputs', '{"a": [1, null]}', context)).to.deep.equal({ a: [1, null] });
   });
 
-  it('reads a file after @, looked up in the working directory (D42)', async () => {
+  it('reads the file after @, relative to the working directory (D42)', async () => {
     const cwd = await mkdtemp(join(tmpdir(), 'wavetrain-'));
     await writeFile(join(cwd, 'in.json'), '\ufeff{"a": 1}');
     expect(await readJsonObject('--inputs', '@in.json', { ...context, cwd })).to.deep.equal({ a: 1 });
   });
 
-  it('reads standard input after @-', async () => {
+  it('reads standard input for @-', async () => {
     const stdin = Readable.from([Buffer.from('{"a"'), Buffer.from(': 2}')]);
     expect(await readJsonObject('--inputs', '@-', { ...context, stdin })).to.deep.equal({ a: 2 });
   });
 
-  it('shows where broken JSON breaks, with an example (D40)', async () => {
+  it('points at a syntax error and gives an example (D40)', async () => {
     const error = await refusal('{"city": Paris}');
-    expect(error).to.be.instanceOf(BadUsage);
+    expect(error).to.be.instanceOf(UsageError);
     expect(error.message).to.match(/^--inputs is not JSON: found "P" at line 1, column 10/);
     expect(error.message.split('\n').slice(1)).to.deep.equal([
       '    1 | {"city": Paris}',
       '      |          ^^^^^',
     ]);
-    expect((error as BadUsage).hint).to.contain(`--inputs '{"key": "value"}'`);
+    expect((error as UsageError).hint).to.contain(`--inputs '{"key": "value"}'`);
   });
 
-  it('names the kind of anything but an object', async () => {
-    expect((await refusal('[1]')).message).to.equal('--inputs takes a JSON object, not a list');
-    expect((await refusal('null')).message).to.equal('--inputs takes a JSON object, not a null');
+  it('rejects other JSON values and names their kind', async () => {
+    expect((await refusal('[1]')).message).to.equal('--inputs must be a JSON object, not a list');
+    expect((await refusal('null')).message).to.equal('--inputs must be a JSON object, not null');
   });
 
-  it('says which file is missing', async () => {
+  it('names a missing file', async () => {
     const error = await refusal('@nowhere.json');
     expect(error.code).to.equal('unreadable_file');
     expect(error.message).to.equal('cannot read the --inputs file nowhere.json: there is no such file');

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { BadUsage } from '../../../lib/cli/usage-errors.js';
+import { UsageError } from '../../../lib/cli/usage-errors.js';
 import { type NumberRule, readNumber } from '../../../lib/cli/input/flags.js';
 
-describe('a flag that takes a number', () => {
+describe('readNumber', () => {
   const seconds: NumberRule = { least: 0, above: true, unit: 'seconds', example: '2.5' };
   const fraction: NumberRule = { least: 0, most: 1, unit: 'fraction', example: '0.2' };
   const count: NumberRule = { least: 1, whole: true, unit: 'items', example: '8' };
 
-  it('gives nothing when it was left out', () => {
+  it('returns undefined without the flag', () => {
     expect(readNumber('--timeout', undefined, seconds)).to.equal(undefined);
   });
 
@@ -19,7 +19,7 @@ describe('a flag that takes a number', () => {
     ['1', fraction, 1],
     ['8', count, 8],
   ] as const) {
-    it(`reads ${given}`, () => expect(readNumber('--flag', given, rule)).to.equal(value));
+    it(`accepts ${given} as ${rule.unit}`, () => expect(readNumber('--flag', given, rule)).to.equal(value));
   }
 
   for (const [given, rule] of [
@@ -35,21 +35,21 @@ describe('a flag that takes a number', () => {
     ['2.5', count],
     ['99999999999999999999', count],
   ] as const) {
-    it(`refuses "${given}" for ${rule.unit}`, () => {
-      expect(() => readNumber('--flag', given, rule)).to.throw(BadUsage, `not "${given}"`);
+    it(`rejects "${given}" as ${rule.unit}`, () => {
+      expect(() => readNumber('--flag', given, rule)).to.throw(UsageError, `not "${given}"`);
     });
   }
 
-  it('says what it takes, with an example (D40)', () => {
+  it('describes the accepted numbers and gives an example (D40)', () => {
     try {
       readNumber('--jitter', 'much', fraction);
       expect.fail('accepted');
     } catch (error) {
-      expect(error).to.be.instanceOf(BadUsage);
-      expect((error as BadUsage).message).to.equal(
-        '--jitter takes a number from 0 to 1 (fraction), not "much"',
+      expect(error).to.be.instanceOf(UsageError);
+      expect((error as UsageError).message).to.equal(
+        '--jitter must be a number from 0 to 1 (fraction), not "much"',
       );
-      expect((error as BadUsage).hint).to.equal('for example --jitter 0.2');
+      expect((error as UsageError).hint).to.equal('for example --jitter 0.2');
     }
   });
 });

@@ -1,19 +1,13 @@
 import { expect } from 'chai';
-import { eventLine } from '../../../lib/cli/progress/open-display.js';
-import { styleOf } from '../../../lib/cli/render/terminal.js';
-import { entry, type Told } from './events.js';
+import { formatEvent } from '../../../lib/cli/progress/display.js';
+import { createStyle } from '../../../lib/cli/render/terminal.js';
+import { createTerminal } from '../render/terminal.js';
+import { stamp, type UnstampedEvent } from './stamped-event.js';
 
-describe('the line of an event', () => {
-  const style = styleOf({
-    interactive: false,
-    columns: 80,
-    rows: 24,
-    colours: false,
-    unicode: true,
-    redraws: false,
-  });
+describe('formatEvent', () => {
+  const style = createStyle(createTerminal());
 
-  const LINES: [event: Told, words: string][] = [
+  const LINES: [event: UnstampedEvent, text: string][] = [
     [{ kind: 'run', status: 'running' }, 'run running'],
     [{ kind: 'run', status: 'failed', error: 'no\nluck' }, 'run failed: no luck'],
     [{ kind: 'wave', wave: 0, phase: 'start', tasks: 2 }, 'wave 1 started (2 tasks)'],
@@ -56,11 +50,11 @@ describe('the line of an event', () => {
       { kind: 'start', task_id: 'a', tool: 'mock', wave: 0, sub_pipeline: 'ingest', within: ['each[3]'] },
       'ingest/each[3]/a started (mock)',
     ],
-    [{ kind: 'log', task_id: 'a', item: 0, message: '\u001b[31mred\nline' }, 'a[0] says: red line'],
+    [{ kind: 'log', task_id: 'a', item: 0, message: '\u001b[31mred\nline' }, 'a[0] logged: red line'],
   ];
-  for (const [event, words] of LINES) {
-    it(`says "${words}" after the time`, () => {
-      expect(eventLine(entry(event), style)).to.equal(`12:34:56.789 ${words}`);
+  for (const [event, text] of LINES) {
+    it(`formats the event "${event.kind}" as "${text}" after the time`, () => {
+      expect(formatEvent(stamp(event), style)).to.equal(`12:34:56.789 ${text}`);
     });
   }
 });

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { type CliContext, systemContext } from '../../../lib/cli/context.js';
-import { LiveDisplay, openDisplay } from '../../../lib/cli/progress/open-display.js';
-import { RunPicture } from '../../../lib/cli/progress/run-view.js';
+import { LiveDisplay, openDisplay } from '../../../lib/cli/progress/display.js';
+import { PipelineRunView } from '../../../lib/cli/progress/run-view.js';
 import { settle } from '../../support/deferred.js';
-import { screenAfter } from '../../support/drawn-screen.js';
+import { renderScreen } from '../../support/screen.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { Recorder, Screen } from '../invoke.js';
-import { entry } from './events.js';
+import { stamp } from './stamped-event.js';
 
 const FLAGS = { json: false, quiet: false, verbose: false };
-const picture = (): RunPicture => new RunPicture([['a', 'b']]);
+const createView = (): PipelineRunView => new PipelineRunView([['a', 'b']]);
 
-describe('the live display', () => {
+describe('LiveDisplay', () => {
   let clock: ManualClock;
   let screen: Screen;
   beforeEach(() => {
@@ -29,18 +29,18 @@ describe('the live display', () => {
 
   async function redraw(): Promise<void> {
     clock.advance(100);
-    // The means to redraw are imported at the first one.
+    // The first redraw imports log-update.
     while (clock.pending === 0) await settle(1);
   }
 
   function begin(display: LiveDisplay): void {
-    display.event(entry({ kind: 'wave', wave: 0, phase: 'start', tasks: 2 }));
-    display.event(entry({ kind: 'start', task_id: 'a', tool: 'x', wave: 0 }));
+    display.onEvent(stamp({ kind: 'wave', wave: 0, phase: 'start', tasks: 2 }));
+    display.onEvent(stamp({ kind: 'start', task_id: 'a', tool: 'x', wave: 0 }));
   }
 
-  it('is opened on a terminal alone, and not with --json, --quiet, CI or a dumb terminal (D41)', () => {
+  it('opens on a terminal only, and not with --json, --quiet, in CI or on a dumb terminal (D41)', () => {
     const isLive = (flags: object, changed: Partial<CliContext> = {}): boolean => {
-      const display = openDisplay({ ...FLAGS, ...flags }, picture, context(changed));
+      const display = openDisplay({ ...FLAGS, ...flags }, createView, context(changed));
       display.close();
       return display instanceof LiveDisplay;
     };
@@ -54,11 +54,11 @@ describe('the live display', () => {
     expect(isLive({}, { stderr: new Recorder() })).to.equal(false);
   });
 
-  it('draws at most once in a tenth of a second, however many events there are', async () => {
-    const display = new LiveDisplay(picture(), false, context());
+  it('redraws at most every 100 ms, however many events arrive', async () => {
+    const display = new LiveDisplay(createView(), false, context());
     begin(display);
     for (let item = 0; item < 1000; item += 1) {
-      display.event(entry({ kind: 'item', task_id: 'a', item, phase: 'finish', attempt: 1 }));
+      display.onEvent(stamp({ kind: 'item', task_id: 'a', item, phase: 'finish', attempt: 1 }));
     }
     await settle();
     expect(screen.text).to.equal('');
@@ -69,16 +69,16 @@ describe('the live display', () => {
     display.close();
   });
 
-  it('draws a run that was over before the first redraw once', async () => {
-    const display = new LiveDisplay(picture(), false, context());
+  it('draws a run once that ends before the first redraw', async () => {
+    const display = new LiveDisplay(createView(), false, context());
     begin(display);
-    display.event(entry({ kind: 'wave', wave: 0, phase: 'finish', tasks: 2 }));
+    display.onEvent(stamp({ kind: 'wave', wave: 0, phase: 'finish', tasks: 2 }));
     display.close();
     expect(screen.text).to.equal('✓ wave 1 of 1  2 tasks  0 ms\n');
   });
 
-  it('stops its timer when it is closed, and may be closed twice', async () => {
-    const display = new LiveDisplay(picture(), false, context());
+  it('stops its timer when closed, and can be closed twice', async () => {
+    const display = new LiveDisplay(createView(), false, context());
     begin(display);
     await redraw();
     display.close();
@@ -88,39 +88,39 @@ describe('the live display', () => {
     expect(screen.text).to.equal(before);
   });
 
-  it('keeps what was said above the frame', async () => {
-    const display = new LiveDisplay(picture(), false, context());
+  it('keeps printed lines above the view', async () => {
+    const display = new LiveDisplay(createView(), false, context());
     begin(display);
-    display.say('something happened');
+    display.print('something happened');
     await redraw();
     expect(screen.text.indexOf('something happened\n')).to.be.below(screen.text.indexOf('wave 1 of 1'));
     display.close();
-    display.say('and afterwards');
+    display.print('and afterwards');
     expect(screen.text.endsWith('and afterwards\n')).to.equal(true);
   });
 
-  it('tells every event above the frame with --verbose, and none without', async () => {
-    const display = new LiveDisplay(picture(), true, context());
+  it('prints every event above the view with --verbose', async () => {
+    const display = new LiveDisplay(createView(), true, context());
     begin(display);
     await redraw();
     expect(screen.text).to.contain('12:34:56.789 a started (x)\n');
     display.close();
   });
 
-  it('leaves nothing behind when the frame shrinks in its middle', async () => {
+  it('leaves no rows behind when the view shrinks in its middle', async () => {
     const frames = [
       ['one', 'two', 'three', 'to come'],
       ['one', 'to come'],
       ['one', 'two', 'to come'],
     ];
     let shown = 0;
-    const changing = { take: () => undefined, draw: () => frames[Math.min(shown++, 2)] ?? [] };
+    const changing = { onEvent: () => undefined, render: () => frames[Math.min(shown++, 2)] ?? [] };
     const display = new LiveDisplay(changing, false, context());
     for (const frame of frames) {
       await redraw();
-      expect(screenAfter(screen.text).trimEnd().split('\n')).to.deep.equal(frame);
+      expect(renderScreen(screen.text).trimEnd().split('\n')).to.deep.equal(frame);
     }
     display.close();
-    expect(screenAfter(screen.text).trimEnd().split('\n')).to.deep.equal(frames[2]);
+    expect(renderScreen(screen.text).trimEnd().split('\n')).to.deep.equal(frames[2]);
   });
 });

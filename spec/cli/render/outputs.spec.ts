@@ -3,41 +3,38 @@ import { parse } from 'yaml';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke, Screen } from '../invoke.js';
 
-describe('run, with outputs', () => {
+describe('wavetrain run, printing outputs', () => {
   let folder: TemporaryFolder;
   before(() => {
     folder = new TemporaryFolder();
   });
   after(() => folder.remove());
 
-  const at = (argv: readonly string[], surroundings = {}) =>
-    invoke(argv, { cwd: folder.path, ...surroundings });
+  const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });
 
-  describe('on a terminal', () => {
-    const LONG = `id: long
+  const LONG = `id: long
 goal: g
 tasks: [{id: many, tool: transform, inputs: {input: 0, expression: "[1..2000]"}}, {id: wide, tool: mock, inputs: {x: "${'x'.repeat(500)}"}}]
 `;
-    it('shortens long outputs and says how to see all of them', async () => {
-      const screen = new Screen(80);
-      const { stdout } = await at(['run', '-'], { input: LONG, stdout: screen, env: { NO_COLOR: '1' } });
-      expect(stdout).to.contain('shortened').and.to.contain('--json');
-      expect(stdout.split('\n').length).to.be.below(40);
-      for (const line of stdout.split('\n').slice(0, -2)) expect(line.length).to.be.below(80);
-    });
+  it('shortens long outputs on a terminal and prints how to get all of them', async () => {
+    const screen = new Screen(80);
+    const { stdout } = await at(['run', '-'], { input: LONG, stdout: screen, env: { NO_COLOR: '1' } });
+    expect(stdout).to.contain('shortened').and.to.contain('--json');
+    expect(stdout.split('\n').length).to.be.below(40);
+    for (const line of stdout.split('\n').slice(0, -2)) expect(line.length).to.be.below(80);
+  });
 
-    it('never shortens off a terminal', async () => {
-      const { stdout } = await at(['run', '-'], { input: LONG });
-      const printed: { Outputs: { many: number[] } } = parse(stdout);
-      expect(printed.Outputs.many).to.have.length(2000);
-      expect(stdout).not.to.contain('…');
-    });
+  it('prints whole outputs to a file or pipe', async () => {
+    const { stdout } = await at(['run', '-'], { input: LONG });
+    const printed: { Outputs: { many: number[] } } = parse(stdout);
+    expect(printed.Outputs.many).to.have.length(2000);
+    expect(stdout).not.to.contain('…');
+  });
 
-    it('does not act on control characters of outputs', async () => {
-      const input = 'id: c\ngoal: g\ntasks: [{id: a, tool: mock, inputs: {x: "\\e[2J\\x9b2J\\u202e"}}]\n';
-      const { stdout } = await at(['run', '-'], { input, stdout: new Screen(), env: { NO_COLOR: '1' } });
-      // oxlint-disable-next-line no-control-regex -- none may be left
-      expect(stdout).not.to.match(/[\u001b\u009b\u202e]/);
-    });
+  it('replaces control characters of outputs on a terminal', async () => {
+    const input = 'id: c\ngoal: g\ntasks: [{id: a, tool: mock, inputs: {x: "\\e[2J\\x9b2J\\u202e"}}]\n';
+    const { stdout } = await at(['run', '-'], { input, stdout: new Screen(), env: { NO_COLOR: '1' } });
+    // oxlint-disable-next-line no-control-regex -- none may be left
+    expect(stdout).not.to.match(/[\u001b\u009b\u202e]/);
   });
 });

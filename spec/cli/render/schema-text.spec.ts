@@ -1,14 +1,14 @@
-import { Ajv } from 'ajv';
-import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { expect } from 'chai';
 import { parse } from 'yaml';
-import { kindOfDefinition } from '../../../lib/definition/schema/root.js';
+import { detectKindOfText } from '../../../lib/definition/schema/root.js';
 import { invoke } from '../invoke.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
 
-describe('schema pipeline', () => {
+describe('wavetrain schema pipeline', () => {
   let schema: Schema;
   before(async () => {
     const { status, stdout, stderr } = await invoke(['schema', 'pipeline']);
@@ -17,11 +17,11 @@ describe('schema pipeline', () => {
     schema = JSON.parse(stdout);
   });
 
-  it('prints one JSON Schema, with its dialect, id and title', () => {
+  it('prints one JSON Schema with its dialect, id and title', () => {
     expect(schema).to.include.keys('$schema', '$id', 'title');
   });
 
-  it('accepts a definition under pipeline and a bare one (D3), and nothing else', () => {
+  it('prints a schema that accepts a pipeline, bare or under "pipeline" (D3), and nothing else', () => {
     const accepts = new Ajv({ strict: false }).compile(schema);
     const bare = { id: 'a', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] };
     expect(accepts(bare)).to.equal(true);
@@ -31,7 +31,7 @@ describe('schema pipeline', () => {
     }
   });
 
-  it('accepts every example of a pipeline', () => {
+  it('prints a schema that accepts every example pipeline', () => {
     const accepts = new Ajv({ strict: false }).compile(schema);
     const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.yaml'),
@@ -39,15 +39,31 @@ describe('schema pipeline', () => {
     expect(files).not.to.deep.equal([]);
     for (const file of files) {
       const text = readFileSync(join(EXAMPLES, file), 'utf8');
-      if (kindOfDefinition(text) === 'pipeline') expect(accepts(parse(text)), file).to.equal(true);
+      if (detectKindOfText(text) === 'pipeline') expect(accepts(parse(text)), file).to.equal(true);
     }
   });
 
-  it('describes every field of a pipeline, for the editor to show', () => {
+  it('prints a schema that describes every field, for editors to show', () => {
     const { properties } = schema.definitions.pipeline;
     const fields = { ...properties, ...properties['tasks']?.items?.properties };
     expect(fields).to.include.all.keys('goal', 'params', 'reads', 'parallel_over', 'await', 'retry');
     for (const [name, { description }] of Object.entries(fields)) expect(description, name).to.be.a('string');
+  });
+});
+
+describe('wavetrain schema plan', () => {
+  it('prints one JSON Schema that accepts a plan, bare or under "plan" (D43, D44), and nothing else', async () => {
+    const { status, stdout, stderr } = await invoke(['schema', 'plan']);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    const schema: Record<string, unknown> = JSON.parse(stdout);
+    expect(schema).to.include.keys('$schema', '$id', 'title');
+    const accepts = new Ajv({ strict: false }).compile(schema);
+    const bare = { id: 'a', sub_pipelines: [{ id: 's', stores: ['k'] }] };
+    expect(accepts(bare)).to.equal(true);
+    expect(accepts({ plan: bare })).to.equal(true);
+    for (const wrong of [{}, { plan: {} }, { ...bare, sub: [] }, { pipeline: bare }]) {
+      expect(accepts(wrong)).to.equal(false);
+    }
   });
 });
 

@@ -4,24 +4,24 @@ import { parse } from 'yaml';
 import { valueLines } from '../../../lib/cli/render/outputs.js';
 import type { Json } from '../../../lib/common/json.js';
 
-describe('the lines of a value', () => {
-  const linesOf = (name: string, value: Json, columns = 60): string[] => [
+describe('valueLines', () => {
+  const format = (name: string, value: Json, columns = 60): string[] => [
     ...valueLines(name, value, '  ', columns),
   ];
 
-  it('are one line of JSON when the value fits', () => {
-    expect(linesOf('a', { b: [1, 'x', null], c: {} })).to.deep.equal(['  a: {"b": [1, "x", null], "c": {}}']);
-    expect(linesOf('a', 'x: y # z')).to.deep.equal(['  a: "x: y # z"']);
-    expect(linesOf('a', [])).to.deep.equal(['  a: []']);
+  it('yields one line of JSON for a value that fits', () => {
+    expect(format('a', { b: [1, 'x', null], c: {} })).to.deep.equal(['  a: {"b": [1, "x", null], "c": {}}']);
+    expect(format('a', 'x: y # z')).to.deep.equal(['  a: "x: y # z"']);
+    expect(format('a', [])).to.deep.equal(['  a: []']);
   });
 
-  it('break a value that does not fit at its outermost members', () => {
+  it('breaks a value that does not fit at its outermost members', () => {
     const value = {
       short: [1, 2],
       long: 'x'.repeat(40),
       list: [{ a: 'y'.repeat(30), b: 'z'.repeat(30) }, 1],
     };
-    expect(linesOf('a', value)).to.deep.equal([
+    expect(format('a', value)).to.deep.equal([
       '  a:',
       '    short: [1, 2]',
       `    long: "${'x'.repeat(40)}"`,
@@ -32,8 +32,8 @@ describe('the lines of a value', () => {
     ]);
   });
 
-  it('fill lines with the elements of a long list of plain values', () => {
-    const lines = linesOf(
+  it('fills lines with the elements of a long list of numbers', () => {
+    const lines = format(
       'a',
       Array.from({ length: 30 }, (_, i) => i),
     );
@@ -42,19 +42,19 @@ describe('the lines of a value', () => {
     for (const line of lines) expect(line.length).to.be.at.most(60);
   });
 
-  it('show text of several lines as it is', () => {
-    expect(linesOf('a', 'one\n  two\n\nthree')).to.deep.equal([
+  it('yields text of several lines as a block scalar', () => {
+    expect(format('a', 'one\n  two\n\nthree')).to.deep.equal([
       '  a: |-',
       '    one',
       '      two',
       '',
       '    three',
     ]);
-    expect(linesOf('a', 'one\ntwo\n')).to.deep.equal(['  a: |', '    one', '    two']);
-    expect(linesOf('a', ' one\ntwo')).to.deep.equal(['  a: " one\\ntwo"']);
+    expect(format('a', 'one\ntwo\n')).to.deep.equal(['  a: |', '    one', '    two']);
+    expect(format('a', ' one\ntwo')).to.deep.equal(['  a: " one\\ntwo"']);
   });
 
-  it('are YAML that reads back as the value, whatever it is', () => {
+  it('yields YAML that parses back to any value', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc
@@ -78,9 +78,9 @@ describe('the lines of a value', () => {
       ),
     }));
     fc.assert(
-      fc.property(value, fc.integer({ min: 1, max: 80 }), (given, columns) => {
-        const plain: Json = JSON.parse(JSON.stringify(given));
-        const lines = linesOf('name', plain, columns);
+      fc.property(value, fc.integer({ min: 1, max: 80 }), (original, columns) => {
+        const plain: Json = JSON.parse(JSON.stringify(original));
+        const lines = format('name', plain, columns);
         expect(parse(['root:', ...lines].join('\n'), { maxAliasCount: 0 })).to.deep.equal({
           root: { name: plain },
         });
@@ -89,7 +89,7 @@ describe('the lines of a value', () => {
     );
   });
 
-  it('cost nothing that is not read', () => {
+  it('does no work for lines that are not read', () => {
     const huge = Array.from({ length: 100_000 }, (_, i) => ({ i, text: 'x'.repeat(50) }));
     const lines = valueLines('a', huge, '', 60);
     const started = process.cpuUsage();
@@ -97,9 +97,9 @@ describe('the lines of a value', () => {
     expect(process.cpuUsage(started).user / 1000).to.be.below(50);
   });
 
-  it('do not follow a value deeper than people can', () => {
+  it('keeps deeply nested values on one line', () => {
     let deep: Json = 'x'.repeat(100);
     for (let i = 0; i < 500; i += 1) deep = [deep, 1];
-    expect(linesOf('a', deep).length).to.be.below(40);
+    expect(format('a', deep).length).to.be.below(40);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import { systemServices, type RunDoor } from '../../../lib/cli/context.js';
+import type { RegistryApi } from '../../../lib/cli/context.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
@@ -29,8 +29,8 @@ const RUNNING: RunRecord = {
   rerun_of: null,
 };
 
-/** A registry with one run that the spec ends by hand. */
-class HeldRegistry implements RunDoor {
+/** A registry with one run, which the spec settles by hand. */
+class HeldRegistry implements RegistryApi {
   readonly submitted: RunInputs[] = [];
   readonly cancelled: boolean[] = [];
   readonly forgotten: string[] = [];
@@ -43,7 +43,7 @@ class HeldRegistry implements RunDoor {
   }
 
   submitPlan(): Promise<string> {
-    throw new Error('this is no plan');
+    throw new Error('not a plan');
   }
 
   settled(): Promise<RunRecord> {
@@ -61,7 +61,7 @@ class HeldRegistry implements RunDoor {
   }
 }
 
-describe('a run that is interrupted', () => {
+describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
   let registry: HeldRegistry;
   let processEvents: EventEmitter;
   beforeEach(() => {
@@ -69,16 +69,18 @@ describe('a run that is interrupted', () => {
     processEvents = new EventEmitter();
   });
 
-  /** Starts the command, and gives it back once the run is under way. */
+  /** Starts the command and waits until the run is submitted. */
   async function started(...flags: string[]): Promise<{ readonly ended: Promise<Invocation> }> {
-    const services = { ...systemServices, registry: async () => registry };
-    const ended = invoke(['run', '-', ...flags], { input: PIPELINE, services, processEvents });
-    while (processEvents.listenerCount('SIGINT') === 0) await settle(1);
+    const openRegistry = async () => registry;
+    const ended = invoke(['run', '-', ...flags], { input: PIPELINE, openRegistry, processEvents });
+    let hasEnded = false;
+    void ended.then(() => (hasEnded = true));
+    while (!hasEnded && processEvents.listenerCount('SIGINT') === 0) await settle(1);
     return { ended };
   }
 
   for (const signal of ['SIGINT', 'SIGTERM']) {
-    it(`is cancelled cooperatively by the first ${signal}, and answers 130 when its wave has settled (D40)`, async () => {
+    it(`the first ${signal} cancels cooperatively; it exits with 130 once the wave has settled (D40)`, async () => {
       const { ended } = await started();
       processEvents.emit(signal);
       await settle();
@@ -92,14 +94,14 @@ describe('a run that is interrupted', () => {
       const { status, stdout, stderr } = await ended;
       expect(status).to.equal(130);
       expect(stdout).to.equal('');
-      expect(stderr).to.contain('cancelling: the wave at work finishes first; Ctrl-C again stops at once');
+      expect(stderr).to.contain('cancelling: the current wave finishes first; Ctrl-C again stops at once');
       expect(stderr)
         .to.match(/! cancelled in 0 ms: 0 of 2 waves/)
         .and.to.contain('not started: a, b');
     });
   }
 
-  it('is stopped at once by the second, without waiting for its tools (D21)', async () => {
+  it('the second signal stops at once, without waiting for tools (D21)', async () => {
     const { ended } = await started();
     processEvents.emit('SIGINT');
     processEvents.emit('SIGINT');
@@ -117,7 +119,7 @@ describe('a run that is interrupted', () => {
     expect((await ended).stdout).to.equal('');
   });
 
-  it('keeps its own end when it had ended already', async () => {
+  it('a signal after the run has settled changes nothing', async () => {
     const { ended } = await started('--json');
     registry.refuses = true;
     processEvents.emit('SIGINT');
@@ -132,7 +134,7 @@ describe('a run that is interrupted', () => {
     expect(JSON.parse(stdout)).to.deep.equal({ a: 1 });
   });
 
-  it('leaves no listener behind', async () => {
+  it('removes its signal listeners', async () => {
     const { ended } = await started();
     processEvents.emit('SIGINT');
     processEvents.emit('SIGINT');
@@ -140,7 +142,7 @@ describe('a run that is interrupted', () => {
     expect(processEvents.eventNames()).to.deep.equal([]);
   });
 
-  it('goes on when a tool leaves an error behind, which is told in one line without a stack', async () => {
+  it('an uncaught error of a tool is printed in one line and the run continues', async () => {
     const { ended } = await started();
     processEvents.emit('uncaughtException', new Error('late\nthrow'));
     processEvents.emit('unhandledRejection', 'late rejection');
@@ -152,12 +154,12 @@ describe('a run that is interrupted', () => {
     const { status, stderr } = await ended;
     expect(status).to.equal(0);
     expect(stderr.trimEnd().split('\n')).to.deep.equal([
-      'a tool left an error behind, outside of its task: late throw',
-      'a tool left an error behind, outside of its task: late rejection',
+      'uncaught error of a tool, outside of its task: late throw',
+      'uncaught error of a tool, outside of its task: late rejection',
     ]);
   });
 
-  it('was given every option that its flags name, and no other (ExecutionOptions)', async () => {
+  it('each flag sets its ExecutionOption', async () => {
     const flags = ['--timeout', '2.5', '--concurrency', '8', '--jitter', '0.2', '--retry-base-delay', '1'];
     const { ended } = await started(...flags, '--max-retry-delay', '9', '--tenant', 'acme');
     processEvents.emit('SIGINT');
@@ -175,7 +177,7 @@ describe('a run that is interrupted', () => {
     });
   });
 
-  it('was given no option that no flag names', async () => {
+  it('no ExecutionOption is set without a flag', async () => {
     const { ended } = await started();
     processEvents.emit('SIGINT');
     processEvents.emit('SIGINT');

@@ -2,17 +2,16 @@ import { expect } from 'chai';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
 
-describe('a run', () => {
+describe('run of a failing pipeline', () => {
   let folder: TemporaryFolder;
   before(() => {
     folder = new TemporaryFolder();
   });
   after(() => folder.remove());
 
-  const at = (argv: readonly string[], surroundings = {}) =>
-    invoke(argv, { cwd: folder.path, ...surroundings });
+  const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });
 
-  describe('that fails answers 3', () => {
+  describe('exits with 3', () => {
     const FAILING = `id: failing
 goal: g
 tasks:
@@ -29,7 +28,7 @@ tasks:
       folder.write('own.mjs', OWN);
     });
 
-    it('and tells every failure with item, attempts and error, what succeeded and what never started', async () => {
+    it('and prints each failure with item, attempts and error, and which tasks succeeded or never started', async () => {
       const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags]);
       expect(status).to.equal(3);
       expect(stdout).to.equal('');
@@ -39,19 +38,19 @@ tasks:
         '  each[1] after 2 attempts: no twos',
         '  succeeded before: fine, also_fine',
         '  not started: never',
-        '  hint: --verbose tells every event as it happens, --events FILE keeps them',
+        '  hint: --verbose prints every event as it happens, --events FILE writes them to a file',
         '',
       ]);
     });
 
-    it('with nothing on standard output even with --json', async () => {
+    it('and prints nothing on standard output, even with --json', async () => {
       const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags, '--json']);
       expect(status).to.equal(3);
       expect(stdout).to.equal('');
       expect(stderr).to.contain('each[1] after 2 attempts');
     });
 
-    it('and says how to give more time, when there was too little', async () => {
+    it('and suggests a larger --timeout after a timeout', async () => {
       const input = 'id: t\ngoal: g\ntasks: [{id: a, tool: sleep, inputs: {seconds: 60}}]\n';
       const { status, stderr } = await at(['run', '-', '--timeout', '0.01'], { input });
       expect(status).to.equal(3);

@@ -13,5 +13,5 @@ export const GREET = `pipeline:
     - {id: last, tool: mock, await: [words]}
 `;
 
-/** Gives it what it requires. */
+/** Sets the required param. */
 export const NAME = ['--params', '{"name": "Ada"}'];

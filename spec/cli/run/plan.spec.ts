@@ -33,7 +33,7 @@ interface Printed {
   readonly Stats: Record<string, number>;
 }
 
-describe('run, of a plan', () => {
+describe('run with a plan', () => {
   let folder: TemporaryFolder;
   beforeEach(() => {
     folder = new TemporaryFolder();
@@ -43,8 +43,7 @@ describe('run, of a plan', () => {
   });
   afterEach(() => folder.remove());
 
-  const at = (argv: readonly string[], surroundings = {}) =>
-    invoke(argv, { cwd: folder.path, ...surroundings });
+  const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });
   const runPlan = (...flags: string[]) => at(['run', 'plans/plan.yaml', ...SINCE, ...flags]);
 
   it('prints outputs by sub-pipeline, the blackboard and statistics as one YAML document (D42, D47)', async () => {
@@ -73,7 +72,7 @@ describe('run, of a plan', () => {
     expect(result.sub_results['ingest']).to.deep.include({ outputs: { keep: 'Oslo since 2020' } });
   });
 
-  it('takes --inputs over those of the plan, which hands them on (D44)', async () => {
+  it('--inputs override the inputs of the plan, which passes them on (D44)', async () => {
     const { stdout } = await runPlan('--json', '--inputs', '{"city": "Rome"}');
     const { blackboard }: PlanResult = JSON.parse(stdout);
     expect(blackboard).to.have.property('texts', 'Rome since 2020');
@@ -94,7 +93,7 @@ describe('run, of a plan', () => {
     expect(events.at(-1)).to.include({ kind: 'run', status: 'succeeded' });
   });
 
-  it('refuses to write events over any of its files, and answers 2', async () => {
+  it('exits with 2 instead of overwriting its files with events', async () => {
     for (const file of ['plans/plan.yaml', 'plans/deep/report.yaml']) {
       const { status, stderr } = await runPlan('--events', file);
       expect(status).to.equal(2);
@@ -103,7 +102,7 @@ describe('run, of a plan', () => {
     expect(readFileSync(folder.at('plans/deep/report.yaml'), 'utf8')).to.equal(REPORT);
   });
 
-  it('tells each event with its sub-pipeline with --verbose', async () => {
+  it('prints each event with its sub-pipeline with --verbose', async () => {
     const { stderr } = await runPlan('--verbose');
     expect(stderr)
       .to.match(/ sub-pipeline ingest running\n/)
@@ -112,13 +111,13 @@ describe('run, of a plan', () => {
       .and.to.match(/✓ succeeded in .*: 2 sub-pipelines, 3 waves, 3 invocations\n/);
   });
 
-  it('answers 2 to --params, and says what to give instead (D40)', async () => {
+  it('exits with 2 for --params and suggests --inputs (D40)', async () => {
     const { status, stdout, stderr } = await runPlan('--params', '{"city": "Rome"}');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.contain('--params is for pipelines').and.to.contain('--inputs');
   });
 
-  it('answers 1 to an invalid one, with its problems, and runs nothing (Plan, rule 3)', async () => {
+  it('exits with 1 for an invalid plan, prints its problems and runs nothing (Plan, rule 3)', async () => {
     folder.write('plans/deep/report.yaml', REPORT.replace('tool: mock', 'tool: mok'));
     const { status, stdout, stderr } = await runPlan('--events', 'events.jsonl');
     expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
@@ -142,7 +141,7 @@ describe('run, of a plan', () => {
     expect(stdout).to.contain('near the pipeline').and.to.contain('near the plan');
   });
 
-  it('that fails answers 3, and tells sub-pipeline, task and error, what succeeded and what never started', async () => {
+  it('exits with 3 for a failed plan and prints sub-pipeline, task and error, and which sub-pipelines succeeded or never started', async () => {
     const fail = '{id: boom, tool: fail, inputs: {message: no luck}}';
     folder.write(
       'failing.yaml',
@@ -167,7 +166,7 @@ describe('run, of a plan', () => {
         '  second/boom after 1 attempt: no luck',
         '  succeeded before: first',
         '  not started: third, fourth',
-        '  hint: --verbose tells every event as it happens, --events FILE keeps them',
+        '  hint: --verbose prints every event as it happens, --events FILE writes them to a file',
         '',
       ]);
     }
@@ -182,7 +181,7 @@ describe('run, of a plan', () => {
       expect(stderr).to.match(/✓ ingest {2}1 wave {2}\d+ ms\n✓ report {2}2 waves {2}\d+ ms\n✓ succeeded/);
     });
 
-    it('shortens what is long, and says how to see all of it', async () => {
+    it('shortens long outputs and hints at --json', async () => {
       const parts = Array.from({ length: 70 }, (_, i) => {
         const task = `{id: t, tool: store, inputs: {key: k${i}, value: "${'x'.repeat(100)}"}}`;
         return `    - {id: p${i}, stores: [k${i}], pipeline: {id: p, goal: g, tasks: [${task}]}}`;

@@ -14,11 +14,10 @@ describe('run', () => {
   });
   after(() => folder.remove());
 
-  const at = (argv: readonly string[], surroundings = {}) =>
-    invoke(argv, { cwd: folder.path, ...surroundings });
+  const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });
 
-  describe('of a sound pipeline', () => {
-    it('prints Outputs and Stats, which together are YAML, and nothing else', async () => {
+  describe('with a valid pipeline', () => {
+    it('prints Outputs and Stats as one YAML document, and nothing else', async () => {
       const { status, stdout, stderr } = await at(['run', 'greet.yaml', ...NAME]);
       expect(status).to.equal(0);
       expect(stderr).to.equal('');
@@ -38,11 +37,11 @@ describe('run', () => {
       expect(status).to.equal(0);
     });
 
-    it('reads it from standard input for - (D41)', async () => {
+    it('reads the pipeline from standard input for - (D41)', async () => {
       expect((await at(['run', '-', ...NAME, '--json'], { input: GREET })).status).to.equal(0);
     });
 
-    it('hands on params, inputs and session, from the command line and from files (D42)', async () => {
+    it('passes on params, inputs and session from flags and files (D42)', async () => {
       folder.write('params.json', '{"name": "Grace", "times": 5}');
       folder.write('session.json', '{"note": "from the file", "other": 1}');
       const run = (...flags: string[]) =>
@@ -63,7 +62,7 @@ describe('run', () => {
       expect(both.note).to.equal('mine');
     });
 
-    it('shows warnings, but not with --quiet or --json', async () => {
+    it('prints warnings, except with --quiet or --json', async () => {
       const input =
         'id: w\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, inputs: {x: "{{a.status}}"}}]\n';
       expect((await at(['run', '-'], { input })).stderr).to.contain('warning: ');
@@ -71,7 +70,7 @@ describe('run', () => {
       expect((await at(['run', '-', '--json'], { input })).stderr).to.equal('');
     });
 
-    it('tells every event in a line with --verbose', async () => {
+    it('prints each event on a line with --verbose', async () => {
       const { stderr } = await at(['run', 'greet.yaml', ...NAME, '--verbose', '--json']);
       const lines = stderr.trimEnd().split('\n');
       expect(lines.filter((line) => / wave \d (started|settled)/.test(line))).to.have.length(4);
@@ -81,7 +80,7 @@ describe('run', () => {
       expect(lines.at(-1)).to.match(/^✓ succeeded in .*: 2 waves, 4 invocations$/);
     });
 
-    it('writes every event as a line of JSON with --events (D42)', async () => {
+    it('writes each event as a line of JSON with --events (D42)', async () => {
       const { status } = await at(['run', 'greet.yaml', ...NAME, '--events', 'events.jsonl']);
       expect(status).to.equal(0);
       const lines = readFileSync(folder.at('events.jsonl'), 'utf8').trimEnd().split('\n');
@@ -91,7 +90,7 @@ describe('run', () => {
       expect(events.at(-1)).to.include({ kind: 'run', status: 'succeeded' });
     });
 
-    it('sets variables of --env-file before anything reads them, and leaves those that are set (D42)', async () => {
+    it('sets variables from --env-file before any code reads them, and keeps those already set (D42)', async () => {
       folder.write('own/tools.mjs', 'export default { name: "own", inputs: {}, run: () => "mine" };');
       folder.write('service.env', 'SERVICE_TOOLS=./own/tools.mjs\nKEPT=file\n');
       const env: Record<string, string | undefined> = { KEPT: 'mine' };
@@ -123,7 +122,7 @@ describe('run', () => {
     });
   });
 
-  it('answers 1 to an invalid pipeline, with its problems and nothing on standard output', async () => {
+  it('exits with 1 for an invalid pipeline and prints its problems on standard error only', async () => {
     const input = GREET.replace('tool: transform', 'tool: transfrom');
     const { status, stdout, stderr } = await at(['run', '-', ...NAME, '--json'], { input });
     expect(status).to.equal(1);
@@ -131,7 +130,7 @@ describe('run', () => {
     expect(stderr).to.contain('standard input:10:').and.to.contain('transform');
   });
 
-  it('does not answer 0 when its events could not be written', async function () {
+  it('exits with 3 when its events cannot be written', async function () {
     if (process.platform !== 'linux') this.skip();
     const { status, stdout, stderr } = await at([
       'run',

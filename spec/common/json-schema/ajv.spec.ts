@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { compileSchema, schemaError } from '../../../lib/common/json-schema/ajv.js';
+import { compileSchema, findSchemaError } from '../../../lib/common/json-schema/ajv.js';
+import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 describe('compileSchema', () => {
   it('compiles a schema that reports all errors and coerces nothing', () => {
@@ -14,7 +15,7 @@ describe('compileSchema', () => {
     expect(validate.errors).to.have.length(2);
   });
 
-  it('writes defaults only when asked to', () => {
+  it('writes defaults only with useDefaults', () => {
     const schema = { type: 'object', properties: { a: { default: 1 } } };
     const [plain, filled] = [{}, {}];
     compileSchema(schema)(plain);
@@ -22,63 +23,64 @@ describe('compileSchema', () => {
     expect([plain, filled]).to.deep.equal([{}, { a: 1 }]);
   });
 
-  it('runs patterns in linear time, those of property names too', () => {
+  it('matches patterns of values and property names in linear time', () => {
     const validate = compileSchema({
       type: 'object',
       patternProperties: { '^(k+)+$': { type: 'string', pattern: '^(a+)+$' } },
       additionalProperties: false,
     });
-    const before = performance.now();
-    expect(validate({ k: `${'a'.repeat(10_000)}b` })).to.equal(false);
-    expect(validate({ [`${'k'.repeat(10_000)}x`]: 'a' })).to.equal(false);
-    expect(validate({ kk: 'aaa' })).to.equal(true);
-    expect(performance.now() - before).to.be.lessThan(1000);
+    const cpuMs = measureCpuMsSync(() => {
+      expect(validate({ k: `${'a'.repeat(10_000)}b` })).to.equal(false);
+      expect(validate({ [`${'k'.repeat(10_000)}x`]: 'a' })).to.equal(false);
+      expect(validate({ kk: 'aaa' })).to.equal(true);
+    });
+    expect(cpuMs).to.be.lessThan(1000);
   });
 
-  it('keeps schemas apart that give themselves the same name', () => {
+  it('isolates schemas with the same $id', () => {
     const first = compileSchema({ $id: 'urn:example:x', type: 'string' });
     const second = compileSchema({ $id: 'urn:example:x', type: 'number', $defs: { d: { $anchor: 'a' } } });
     expect([first('a'), second('a'), first(1), second(1)]).to.deep.equal([true, false, false, true]);
     expect(() => compileSchema({ $ref: 'urn:example:x' })).to.throw('urn:example:x');
   });
 
-  it('keeps nothing of a schema that nobody uses any more', async () => {
+  it('releases a validator that is no longer used', async () => {
     const validator = new WeakRef(compileSchema({ pattern: 'once' }));
     for (let i = 0; i < 250; i++) compileSchema({ pattern: `${i}` });
     await collected();
     expect(validator.deref()).to.equal(undefined);
   });
 
-  it('takes a format as a remark', () => {
+  it('does not assert formats', () => {
     expect(compileSchema({ type: 'string', format: 'uri' })('not a uri')).to.equal(true);
   });
 
-  it('matches patterns of our own with the built-in regular expressions, and those of others never', () => {
+  it('uses built-in regular expressions only for trusted schemas', () => {
     const schema = { type: 'string', pattern: '^(?!b)' };
 
-    expect(compileSchema(schema, { isOurs: true })('a')).to.equal(true);
+    expect(compileSchema(schema, { isTrusted: true })('a')).to.equal(true);
     expect(() => compileSchema(schema)).to.throw();
   });
 
-  it('throws on a keyword that does not exist', () => {
+  it('throws on an unknown keyword', () => {
     expect(() => compileSchema({ minimun: 1 })).to.throw('minimun');
   });
 });
 
-describe('schemaError', () => {
-  it('is undefined for a sound schema', () => {
-    expect(schemaError({ type: 'array', items: { type: 'string', pattern: '^a' }, minItems: 1 })).to.equal(
-      undefined,
-    );
+describe('findSchemaError', () => {
+  it('returns undefined for a valid schema', () => {
+    expect(
+      findSchemaError({ type: 'array', items: { type: 'string', pattern: '^a' }, minItems: 1 }),
+    ).to.equal(undefined);
   });
 
-  it('names what is wrong, also where compiling would not notice', () => {
-    expect(schemaError({ properties: { a: 3 } })).to.contain('properties/a');
-    expect(schemaError({ minLength: -1 })).to.contain('minLength');
-    expect(schemaError({ type: 'strng' })).to.contain('type');
-    expect(schemaError({ unknown: 1 })).to.contain('unknown');
-    expect(schemaError({ pattern: '(?<!x)' })).to.contain('(?<!');
-    expect(schemaError({ $ref: 'https://example.com/schema' })).to.contain('example.com');
+  it('describes the error, even one that compiling does not detect', () => {
+    expect(findSchemaError({ properties: { a: 3 } })).to.contain('properties/a');
+    expect(findSchemaError({ minLength: -1 })).to.contain('minLength');
+    expect(findSchemaError({ type: 'strng' })).to.contain('type');
+    expect(findSchemaError({ unknown: 1 })).to.contain('unknown');
+    expect(findSchemaError({ pattern: '(?<!x)' })).to.contain('(?<!');
+    expect(findSchemaError({ $ref: 'https://example.com/schema' })).to.contain('example.com');
   });
 });
 

@@ -13,8 +13,8 @@ import {
   TaskDefinition,
 } from '../../../lib/definition/schema/schema.js';
 
-describe('the names of the fields', () => {
-  it('are those of the schema', () => {
+describe('The field names', () => {
+  it('match the properties of the schemas', () => {
     expect([...PIPELINE_FIELDS]).to.have.members(Object.keys(PipelineDefinition.properties));
     expect([...TASK_FIELDS]).to.have.members(Object.keys(TaskDefinition.properties));
     expect([...PARAM_FIELDS]).to.have.members(Object.keys(ParamDefinition.properties));

@@ -9,14 +9,14 @@ function accepts(schema: Record<string, unknown>): (value: unknown) => boolean {
   return (value) => validate(value);
 }
 
-describe('the JSON Schemas for editors (D3, D44)', () => {
-  it('of a pipeline takes it under its key or bare', () => {
+describe('The JSON Schemas for editors (D3, D44)', () => {
+  it('accept a pipeline under its key and bare', () => {
     const pipeline = accepts(pipelineJsonSchema());
     expect([PIPELINE, { pipeline: PIPELINE }].map(pipeline)).to.deep.equal([true, true]);
     expect([{}, { plan: PIPELINE }, { pipeline: {} }].map(pipeline)).to.deep.equal([false, false, false]);
   });
 
-  it('of a plan takes it under its key or bare, with a pipeline looked at where one stands', () => {
+  it('accept a plan under its key and bare, and validate its inline pipelines', () => {
     const plan = accepts(planJsonSchema());
     const around = (pipeline: unknown) => ({
       id: 'p',

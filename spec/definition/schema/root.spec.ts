@@ -1,88 +1,88 @@
 import { expect } from 'chai';
-import { kindOfDefinition, kindOfRoot, rootOf } from '../../../lib/definition/schema/root.js';
+import { detectKindOfText, detectKind, findRoot } from '../../../lib/definition/schema/root.js';
 
 const TASKS = { id: 'p', goal: 'g', tasks: [] };
 const PLAN = { id: 'p', sub_pipelines: [] };
 
-describe('the root of a definition (D3, D44)', () => {
-  it('tells the kind by its key, or by the list that the bare object has', () => {
-    expect([TASKS, { pipeline: {} }, { pipeline: 1 }].map(kindOfRoot)).to.deep.equal(
+describe('findRoot and detectKind (D3, D44)', () => {
+  it('detect the kind by the root key, or by the list of the bare object', () => {
+    expect([TASKS, { pipeline: {} }, { pipeline: 1 }].map(detectKind)).to.deep.equal(
       Array(3).fill('pipeline'),
     );
-    expect([PLAN, { plan: {} }, { plan: null }].map(kindOfRoot)).to.deep.equal(Array(3).fill('plan'));
+    expect([PLAN, { plan: {} }, { plan: null }].map(detectKind)).to.deep.equal(Array(3).fill('plan'));
     const neither = [null, 1, [], {}, { id: 'p' }, { tasks: [], sub_pipelines: [] }];
-    expect(neither.map(kindOfRoot)).to.deep.equal(Array(6).fill(undefined));
+    expect(neither.map(detectKind)).to.deep.equal(Array(6).fill(undefined));
   });
 
-  it('is found under the key of its kind, or bare', () => {
+  it('find the definition under the key of its kind, or bare', () => {
     for (const [kind, bare] of [
       ['pipeline', TASKS],
       ['plan', PLAN],
     ] as const) {
-      expect(rootOf({ [kind]: bare }, kind)).to.deep.equal({
+      expect(findRoot({ [kind]: bare }, kind)).to.deep.equal({
         ok: true,
         definition: bare,
         path: [kind],
-        findings: [],
+        diagnostics: [],
       });
-      expect(rootOf(bare, kind)).to.deep.equal({ ok: true, definition: bare, path: [], findings: [] });
-      expect(rootOf({ id: 'unfinished' }, kind)).to.include({ ok: true });
+      expect(findRoot(bare, kind)).to.deep.equal({ ok: true, definition: bare, path: [], diagnostics: [] });
+      expect(findRoot({ id: 'unfinished' }, kind)).to.include({ ok: true });
     }
   });
 
-  it('reports what stands beside it', () => {
-    const root = rootOf({ plan: PLAN, extra: 1 }, 'plan');
-    expect(root.ok && root.findings).to.deep.equal([
+  it('report fields beside the root key', () => {
+    const root = findRoot({ plan: PLAN, extra: 1 }, 'plan');
+    expect(root.ok && root.diagnostics).to.deep.equal([
       {
         code: 'unknown_field',
-        message: '"extra" stands beside "plan"',
+        message: '"extra" is beside "plan"',
         path: ['extra'],
-        hint: 'move it under "plan", or away',
+        hint: 'move it under "plan" or remove it',
         at: 'key',
       },
     ]);
   });
 
-  it('refuses the other kind as what it is, and what is neither', () => {
+  it('reject the other kind by its name, and documents of neither kind', () => {
     const messages = (value: unknown) =>
       (['pipeline', 'plan'] as const).map((kind) => {
-        const root = rootOf(value, kind);
-        return root.ok ? '' : `${root.finding.message} at ${root.finding.path.join('/')}`;
+        const root = findRoot(value, kind);
+        return root.ok ? '' : `${root.diagnostic.message} at ${root.diagnostic.path.join('/')}`;
       });
     expect(messages(PLAN)).to.deep.equal(['this is a plan, not a pipeline at ', '']);
     expect(messages({ plan: PLAN })).to.deep.equal(['this is a plan, not a pipeline at ', '']);
     expect(messages(TASKS)).to.deep.equal(['', 'this is a pipeline, not a plan at ']);
     expect(messages({ pipeline: TASKS })).to.deep.equal(['', 'this is a pipeline, not a plan at ']);
     expect(messages({ other: 1 })).to.deep.equal([
-      'there is no pipeline in it at ',
-      'there is no plan in it at ',
+      'the definition contains no pipeline at ',
+      'the definition contains no plan at ',
     ]);
-    expect(messages([])).to.deep.equal(Array(2).fill('a definition is a map, not list at '));
+    expect(messages([])).to.deep.equal(Array(2).fill('a definition must be a map, not a list at '));
   });
 
-  it('refuses the key of one kind over the list of the other, whatever was wanted, in one way', () => {
+  it('report the key of one kind over the list of the other in the same words for both kinds', () => {
     for (const [value, path, message, hint] of [
-      [{ plan: TASKS }, 'plan', 'it begins with "plan:" but holds "tasks"', 'begin with "pipeline:"'],
+      [{ plan: TASKS }, 'plan', 'it starts with "plan:" but contains "tasks"', 'start with "pipeline:"'],
       [
         { pipeline: PLAN },
         'pipeline',
-        'it begins with "pipeline:" but holds "sub_pipelines"',
-        'begin with "plan:"',
+        'it starts with "pipeline:" but contains "sub_pipelines"',
+        'start with "plan:"',
       ],
     ] as const) {
       for (const wanted of ['pipeline', 'plan'] as const) {
-        expect(rootOf(value, wanted)).to.deep.equal({
+        expect(findRoot(value, wanted)).to.deep.equal({
           ok: false,
-          finding: { code: 'invalid_value', message, path: [path], hint },
+          diagnostic: { code: 'invalid_value', message, path: [path], hint },
         });
       }
     }
-    expect(kindOfRoot({ plan: TASKS })).to.equal('pipeline');
-    expect(kindOfRoot({ pipeline: PLAN })).to.equal('plan');
+    expect(detectKind({ plan: TASKS })).to.equal('pipeline');
+    expect(detectKind({ pipeline: PLAN })).to.equal('plan');
   });
 });
 
-describe('kindOfDefinition', () => {
+describe('detectKindOfText', () => {
   const kinds: Record<string, 'plan' | 'pipeline'> = {
     'plan:\n  id: a': 'plan',
     'id: a\nsub_pipelines: []': 'plan',
@@ -101,13 +101,13 @@ describe('kindOfDefinition', () => {
   };
 
   for (const [text, kind] of Object.entries(kinds)) {
-    it(`takes ${JSON.stringify(text)} for a ${kind}`, () => {
-      expect(kindOfDefinition(text)).to.equal(kind);
+    it(`detects a ${kind} in ${JSON.stringify(text)}`, () => {
+      expect(detectKindOfText(text)).to.equal(kind);
     });
   }
 
-  it('reads no text that has been read', () => {
-    expect(kindOfDefinition('pipeline: {}', { value: PLAN })).to.equal('plan');
-    expect(kindOfDefinition('plan: {}', { value: TASKS })).to.equal('pipeline');
+  it('does not parse a text again that the caller has parsed', () => {
+    expect(detectKindOfText('pipeline: {}', { value: PLAN })).to.equal('plan');
+    expect(detectKindOfText('plan: {}', { value: TASKS })).to.equal('pipeline');
   });
 });

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { LITERAL_DEPTH } from '../../../lib/definition/template/literal.js';
+import { MAX_LITERAL_DEPTH } from '../../../lib/definition/template/literal.js';
 import { parseTemplate } from '../../../lib/definition/template/parser.js';
 import type { Json } from '../../../lib/common/json.js';
-import { expressionOf, partsOf } from './expression-of.js';
+import { parseExpression, listParts } from './expressions.js';
 
 describe('A literal after ?? (D11)', () => {
   function literalOf(json: string): Json | undefined {
-    return expressionOf(`a.b ?? ${json}`).fallback?.value;
+    return parseExpression(`a.b ?? ${json}`).fallback?.value;
   }
 
   for (const json of [
@@ -33,28 +33,28 @@ describe('A literal after ?? (D11)', () => {
     });
   }
 
-  it('is left out when no ?? is there', () => {
-    expect(expressionOf('a.b').fallback).to.equal(undefined);
+  it('is undefined without ??', () => {
+    expect(parseExpression('a.b').fallback).to.equal(undefined);
   });
 
-  it('keeps __proto__ as a name like any other', () => {
+  it('treats __proto__ as a plain key', () => {
     const value = literalOf('{"__proto__":{"x":1}}');
     expect(Object.keys(value ?? {})).to.deep.equal(['__proto__']);
     expect(Object.getPrototypeOf(value)).to.equal(Object.prototype);
   });
 
-  it('is frozen to its depth, as results share it', () => {
-    const parts = partsOf(literalOf('[{"a":[1]}]'));
+  it('is deeply frozen, because results share it', () => {
+    const parts = listParts(literalOf('[{"a":[1]}]'));
     expect(parts.map((part) => Object.isFrozen(part))).to.deep.equal([true, true, true]);
   });
 
-  it(`nests ${LITERAL_DEPTH} levels and no more`, () => {
+  it(`can be nested ${MAX_LITERAL_DEPTH} levels deep, but no deeper`, () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
-    expect(parseTemplate(`{{a ?? ${nested(LITERAL_DEPTH)}}}`)?.ok).to.equal(true);
-    expect(parseTemplate(`{{a ?? ${nested(LITERAL_DEPTH + 1)}}}`)?.ok).to.equal(false);
+    expect(parseTemplate(`{{a ?? ${nested(MAX_LITERAL_DEPTH)}}}`)?.ok).to.equal(true);
+    expect(parseTemplate(`{{a ?? ${nested(MAX_LITERAL_DEPTH + 1)}}}`)?.ok).to.equal(false);
   });
 
-  it('gives back any JSON value', () => {
+  it('reads any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const json = JSON.stringify(value);
@@ -63,7 +63,7 @@ describe('A literal after ?? (D11)', () => {
     );
   });
 
-  it('accepts nothing that JSON does not accept', () => {
+  it('rejects what JSON.parse rejects', () => {
     const texts = fc.string({
       unit: fc.constantFrom(...'{}[]",:01.e-+'.split(''), 'true', 'null', '"a"'),
       minLength: 1,

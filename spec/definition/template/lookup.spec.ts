@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { lookUp } from '../../../lib/definition/template/lookup.js';
 import type { Json } from '../../../lib/common/json.js';
-import { expressionOf, partsOf } from './expression-of.js';
+import { parseExpression, listParts } from './expressions.js';
 
 describe('lookUp', () => {
   function at(value: Json, path: string): Json | undefined {
-    return lookUp(value, expressionOf(`x${path}`).path);
+    return lookUp(value, parseExpression(`x${path}`).path);
   }
 
   describe('in lists and objects (D11)', () => {
@@ -52,7 +52,7 @@ describe('lookUp', () => {
       });
     }
 
-    it('gives the value itself, not a copy', () => {
+    it('returns the value itself, not a copy', () => {
       expect(at(data, '.list')).to.equal(data.list);
     });
   });
@@ -90,37 +90,37 @@ describe('lookUp', () => {
       });
     }
 
-    it('leaves a text alone when the path ends there', () => {
+    it('returns a text unchanged when the path ends there', () => {
       expect(at({ a: '{"b":1}' }, '.a')).to.equal('{"b":1}');
     });
 
-    it('freezes what it finds in a text, as many items may share it', () => {
-      const parts = partsOf(at('{"a": [{"b": []}]}', '.a'));
+    it('freezes what it finds in a text, because many items may share it', () => {
+      const parts = listParts(at('{"a": [{"b": []}]}', '.a'));
       expect(parts.map((part) => Object.isFrozen(part))).to.deep.equal([true, true, true]);
     });
 
-    it('reads a text that nests 100,000 levels', () => {
+    it('reads a text nested 100,000 levels deep', () => {
       const depth = 100_000;
       expect(at(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`, '.a.length')).to.equal(1);
     });
 
-    it('reads a path of 100,000 names in one text, without keeping what is behind each', () => {
+    it('reads a path of 100,000 names in one text without keeping the values between', () => {
       expect(at('plain', '.first'.repeat(100_000))).to.equal('p');
     });
 
-    it('reads a large text once, however many of its fields a task takes', () => {
+    it('parses a large text once, however many of its fields a task reads', () => {
       const text = JSON.stringify({ list: Array.from({ length: 10_000 }, () => 'x') });
       expect(at(text, '.list')).to.equal(at(text, '.list'));
     });
 
-    it('keeps nothing of a text when the turn is over', async () => {
+    it('clears the cache at the next microtask', async () => {
       const text = JSON.stringify({ list: Array.from({ length: 10_000 }, () => 'x') });
       const list = at(text, '.list');
       await Promise.resolve();
       expect(at(text, '.list')).not.to.equal(list);
     });
 
-    it('never leaves the data for a prototype (D13)', () => {
+    it('never reads properties of prototypes (D13)', () => {
       const [proto] = [{ kind: 'field' as const, name: '__proto__' }];
       expect(lookUp({}, [proto])).to.equal(undefined);
       expect(lookUp('{"a":1}', [proto])).to.equal(undefined);

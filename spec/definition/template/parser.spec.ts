@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { parseTemplate, type TemplatePart } from '../../../lib/definition/template/parser.js';
+import type { TemplatePart } from '../../../lib/definition/template/expression.js';
+import { parseTemplate } from '../../../lib/definition/template/parser.js';
+import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 describe('parseTemplate', () => {
   /** Sources of the expressions in angle brackets, between the literal parts. */
@@ -30,13 +32,13 @@ describe('parseTemplate', () => {
       });
     }
 
-    it('stands for itself without a template: no result at all', () => {
+    it('returns undefined for a text without templates and escapes', () => {
       for (const text of ['', 'plain', '{', '}}', 'a } } b', '{ {a} }', '\\', '\\{ {', '{a}}']) {
         expect(parseTemplate(text), text).to.equal(undefined);
       }
     });
 
-    it('knows when the whole text is one template (D10)', () => {
+    it('marks a text that is exactly one template (D10)', () => {
       const whole = [
         '{{a.b}}',
         '{{ a.b ?? "}}" }}',
@@ -51,7 +53,7 @@ describe('parseTemplate', () => {
       expect(whole).to.deep.equal([true, true, false, false, false, false]);
     });
 
-    it('tells where each template opens', () => {
+    it('records where each template opens', () => {
       const parsed = parseTemplate('ab {{c.d}} {{e.f}}');
       const parts = parsed?.ok ? parsed.parts : [];
       expect(parts.map((part) => (typeof part === 'string' ? part : part.offset))).to.deep.equal([
@@ -87,22 +89,22 @@ describe('parseTemplate', () => {
       return parsed?.ok === false ? parsed.problems.map(({ offset }) => offset) : [];
     }
 
-    it('are all reported, each where it stands', () => {
+    it('are all reported with their position', () => {
       expect(offsetsOf('{{a.}} {{b | x}} {{ok.x}} {{}} {{c')).to.deep.equal([3, 11, 28, 31]);
     });
 
-    it('do not hide the next template when one is left open', () => {
+    it('of an unclosed template do not hide those of the next one', () => {
       expect(offsetsOf('{{a.output, and {{b.output}} and {{c.}}')).to.deep.equal([10, 36]);
       expect(offsetsOf('{{a["x}} and {{b.}}\n')).to.deep.equal([4, 16]);
       expect(offsetsOf('{{a["x}}\n{{b["y}}')).to.deep.equal([4, 13]);
     });
 
-    it('are counted once for templates that nest', () => {
+    it('are reported once for nested templates', () => {
       expect(offsetsOf('{{ {{a.b}} }}')).to.deep.equal([3]);
       expect(offsetsOf('{{"{{"}}')).to.deep.equal([2]);
     });
 
-    it('end after 100 in one text', () => {
+    it('are limited to 100 in one text', () => {
       expect(offsetsOf('{{}}'.repeat(1000))).to.have.length(100);
     });
   });
@@ -129,7 +131,7 @@ describe('parseTemplate', () => {
       expect(seen.bad).to.be.greaterThan(100_000);
     });
 
-    it('parses to itself when no "{{" is in it', () => {
+    it('is returned unchanged when it contains no "{{"', () => {
       fc.assert(
         fc.property(fc.string({ unit: 'grapheme' }), (text) => {
           fc.pre(!text.includes('{{'));
@@ -138,7 +140,7 @@ describe('parseTemplate', () => {
       );
     });
 
-    it('is kept as it is when every "{{" is escaped', () => {
+    it('is unchanged when every "{{" is escaped', () => {
       const texts = fc.string({ unit: fc.constantFrom('{', '}', 'a', '.', '"') });
       fc.assert(
         fc.property(texts, (text) => {
@@ -147,7 +149,7 @@ describe('parseTemplate', () => {
       );
     });
 
-    it('has problems that point into it', () => {
+    it('has problems with positions within it', () => {
       fc.assert(
         fc.property(fc.string({ unit: fc.constantFrom(...alphabet), minLength: 2 }), (text) => {
           const parsed = parseTemplate(text);
@@ -175,17 +177,11 @@ describe('parseTemplate', () => {
     };
 
     function fastestOf(text: string): number {
-      return Math.min(
-        ...Array.from({ length: 2 }, () => {
-          const start = performance.now();
-          parseTemplate(text);
-          return performance.now() - start;
-        }),
-      );
+      return Math.min(...Array.from({ length: 2 }, () => measureCpuMsSync(() => void parseTemplate(text))));
     }
 
     for (const [name, unit] of Object.entries(hostile)) {
-      it(`grows with the length of the text, and no faster: ${name}`, function () {
+      it(`is linear in the length of the text: ${name}`, function () {
         this.retries(4);
         const text = (count: number): string => `{{a${unit.repeat(count)}{{b}}`;
         fastestOf(text(1000));
@@ -195,7 +191,7 @@ describe('parseTemplate', () => {
       });
     }
 
-    it('reads a million of each, without an end of the stack', function () {
+    it('does not overflow the stack on a million of each', function () {
       this.timeout(60_000);
       for (const unit of ['{{', '{{a[', '{{a ?? "', '\\{{', '{{a ?? [[[[']) {
         expect(parseTemplate(unit.repeat(1_000_000))?.ok).to.equal(unit === '\\{{');

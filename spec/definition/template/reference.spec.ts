@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type Reference, referenceOf } from '../../../lib/definition/template/reference.js';
-import { expressionOf } from './expression-of.js';
+import { type Reference, resolveReference } from '../../../lib/definition/template/reference.js';
+import { parseExpression } from './expressions.js';
 
-describe('referenceOf (rules 5 and 8)', () => {
+describe('resolveReference (rules 5 and 8)', () => {
   const taskIds = new Set(['a', 'load', 'summarize']);
 
   function meaningOf(source: string): Reference {
-    return referenceOf(expressionOf(source), taskIds);
+    return resolveReference(parseExpression(source), taskIds);
   }
 
   const known: [string, Reference][] = [
@@ -27,7 +27,7 @@ describe('referenceOf (rules 5 and 8)', () => {
     ['item.name', { kind: 'item' }],
   ];
   for (const [source, reference] of known) {
-    it(`finds what {{${source}}} reads`, () => {
+    it(`resolves {{${source}}}`, () => {
       expect(meaningOf(source)).to.deep.equal(reference);
     });
   }
@@ -37,23 +37,23 @@ describe('referenceOf (rules 5 and 8)', () => {
     ['params', /name is missing after "params"/, 'write {{params.<name>}}'],
     ['session', /name is missing after "session"/, 'write {{session.<name>}}'],
     ['session[-1]', /name is missing after "session"/, 'write {{session.<name>}}'],
-    ['pipeline', /inputs and goal only/, 'write {{pipeline.inputs.<name>}} or {{pipeline.goal}}'],
-    ['pipeline.id', /inputs and goal only/, 'write {{pipeline.inputs.<name>}} or {{pipeline.goal}}'],
-    ['pipeline.input.x', /inputs and goal only/, 'did you mean "pipeline.inputs"?'],
+    ['pipeline', /only inputs and goal/, 'write {{pipeline.inputs.<name>}} or {{pipeline.goal}}'],
+    ['pipeline.id', /only inputs and goal/, 'write {{pipeline.inputs.<name>}} or {{pipeline.goal}}'],
+    ['pipeline.input.x', /only inputs and goal/, 'did you mean "pipeline.inputs"?'],
     ['pipeline.inputs', /name is missing after "pipeline.inputs"/, 'write {{pipeline.inputs.<name>}}'],
-    ['summarise.output', /nothing is called "summarise"/, 'did you mean "summarize"?'],
-    ['sesion.x', /nothing is called "sesion"/, 'did you mean "session"?'],
-    ['parms.x', /nothing is called "parms"/, 'did you mean "params"?'],
-    ['pipelines.goal', /nothing is called "pipelines"/, 'did you mean "pipeline"?'],
-    ['items.x', /nothing is called "items"/, 'did you mean "item"?'],
-    ['inputs.x', /nothing is called "inputs"/, 'did you mean "pipeline.inputs.x"?'],
-    ['goal', /nothing is called "goal"/, 'did you mean "pipeline.goal"?'],
-    ['tasks.load.output', /nothing is called "tasks"/, 'did you mean "load.output"?'],
-    ['elsewhere.x', /nothing is called "elsewhere"/, undefined],
-    ['toString.x', /nothing is called "toString"/, undefined],
+    ['summarise.output', /there is no task "summarise"/, 'did you mean "summarize"?'],
+    ['sesion.x', /there is no task "sesion"/, 'did you mean "session"?'],
+    ['parms.x', /there is no task "parms"/, 'did you mean "params"?'],
+    ['pipelines.goal', /there is no task "pipelines"/, 'did you mean "pipeline"?'],
+    ['items.x', /there is no task "items"/, 'did you mean "item"?'],
+    ['inputs.x', /there is no task "inputs"/, 'did you mean "pipeline.inputs.x"?'],
+    ['goal', /there is no task "goal"/, 'did you mean "pipeline.goal"?'],
+    ['tasks.load.output', /there is no task "tasks"/, 'did you mean "load.output"?'],
+    ['elsewhere.x', /there is no task "elsewhere"/, undefined],
+    ['toString.x', /there is no task "toString"/, undefined],
   ];
   for (const [source, message, hint] of unknown) {
-    it(`does not know {{${source}}}${hint === undefined ? '' : `: ${hint}`}`, () => {
+    it(`does not resolve {{${source}}}${hint === undefined ? '' : `: ${hint}`}`, () => {
       const reference = meaningOf(source);
       if (reference.kind !== 'unknown') throw new Error(`it is known as ${reference.kind}`);
       expect(reference.message).to.match(message);
@@ -61,9 +61,9 @@ describe('referenceOf (rules 5 and 8)', () => {
     });
   }
 
-  it('takes inputs, goal and tasks for tasks where tasks are called so', () => {
+  it('resolves inputs, goal and tasks as task ids where tasks have these ids', () => {
     const ids = new Set(['inputs', 'goal', 'tasks']);
-    expect([...ids].map((id) => referenceOf(expressionOf(`${id}.output`), ids).kind)).to.deep.equal([
+    expect([...ids].map((id) => resolveReference(parseExpression(`${id}.output`), ids).kind)).to.deep.equal([
       'task',
       'task',
       'task',

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
-import { scopeOf } from './expression-of.js';
+import { createScope } from './expressions.js';
 
 describe('compileTemplate', () => {
-  it('lists every expression with its place, in order', () => {
+  it('lists every expression with its path, in order', () => {
     const { template } = compileTemplate({
       a: '{{x.output}}',
       list: ['plain', { deep: 'text {{y.output}} and {{params.z}}' }],
@@ -17,7 +17,7 @@ describe('compileTemplate', () => {
     ]);
   });
 
-  it('reports the problems of all strings, each with its place', () => {
+  it('reports the problems of all strings with their paths', () => {
     const { problems } = compileTemplate({ a: '{{x.}} {{}}', b: [0, '{{y | z}}'], c: '{{ok.output}}' });
     expect(problems.map(({ path, offset }) => [path, offset])).to.deep.equal([
       [['a'], 3],
@@ -27,22 +27,22 @@ describe('compileTemplate', () => {
     expect(problems.every(({ message }) => message !== '')).to.equal(true);
   });
 
-  it('still compiles the rest, and fails only where a problem stands', () => {
+  it('compiles the valid parts, and throws only when rendering an invalid string', () => {
     const { template } = compileTemplate({ good: '{{x.output}}', bad: '{{x.}}' });
     expect(template.expressions).to.have.length(1);
-    expect(() => template.render(scopeOf({ x: 1 }))).to.throw(/a name is missing/);
+    expect(() => template.render(createScope({ x: 1 }))).to.throw(/a name is missing/);
   });
 
-  it('copies the value: changing it later changes nothing', () => {
+  it('copies the value, so that later changes have no effect', () => {
     const value = { list: [1, { a: 'x' }], t: '{{x.output}}' };
     const { template } = compileTemplate(value);
     value.list.push(2);
     value.t = 'changed';
-    expect(template.render(scopeOf({ x: 'y' }))).to.deep.equal({ list: [1, { a: 'x' }], t: 'y' });
+    expect(template.render(createScope({ x: 'y' }))).to.deep.equal({ list: [1, { a: 'x' }], t: 'y' });
     expect(Object.isFrozen(value)).to.equal(false);
   });
 
-  it('compiles a value that stands in several places, as an alias gives it', () => {
+  it('compiles a value that an alias uses in several places', () => {
     const shared = { t: '{{x.output}}', l: [1] };
     const { template, problems } = compileTemplate([shared, { again: shared }, shared.l, shared.l]);
     expect(problems).to.deep.equal([]);
@@ -50,7 +50,7 @@ describe('compileTemplate', () => {
       [0, 't'],
       [1, 'again', 't'],
     ]);
-    expect(template.render(scopeOf({ x: 1 }))).to.deep.equal([
+    expect(template.render(createScope({ x: 1 }))).to.deep.equal([
       { t: 1, l: [1] },
       { again: { t: 1, l: [1] } },
       [1],
@@ -58,21 +58,21 @@ describe('compileTemplate', () => {
     ]);
   });
 
-  it('reports a value that holds itself', () => {
+  it('reports a value that contains itself', () => {
     const cyclic: JsonObject = { plain: 1 };
     cyclic['self'] = [cyclic, cyclic];
     const { problems } = compileTemplate(cyclic);
     expect(problems.map(({ message, path }) => [message, path])).to.deep.equal([
-      ['the value holds itself', ['self', 0]],
-      ['the value holds itself', ['self', 1]],
+      ['the value contains itself', ['self', 0]],
+      ['the value contains itself', ['self', 1]],
     ]);
   });
 
-  it('reports a value that nests too deeply', () => {
+  it('reports a value that is nested too deep', () => {
     let deep: Json = 'end';
     for (let level = 0; level < 100_000; level++) deep = [deep];
     expect(compileTemplate(deep).problems.map(({ message }) => message)).to.deep.equal([
-      'the value nests deeper than 500 levels',
+      'the value is nested deeper than 500 levels',
     ]);
   });
 });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { faultOf } from '../../../lib/definition/text/json-syntax-error.js';
+import { findJsonSyntaxError } from '../../../lib/definition/text/json-syntax-error.js';
 
-describe('a fault in JSON', () => {
+describe('findJsonSyntaxError', () => {
   const FAULTS: [text: string, offset: number, expected: RegExp][] = [
     ['{a:1}', 1, /key in double quotes/],
     ["{'a':1}", 1, /key in double quotes/],
@@ -21,21 +21,21 @@ describe('a fault in JSON', () => {
   ];
 
   for (const [text, offset, expected] of FAULTS) {
-    it(`stands at ${offset} in ${JSON.stringify(text)}`, () => {
-      expect(faultOf(text)?.offset).to.equal(offset);
-      expect(faultOf(text)?.expected).to.match(expected);
+    it(`finds the error at ${offset} in ${JSON.stringify(text)}`, () => {
+      expect(findJsonSyntaxError(text)?.offset).to.equal(offset);
+      expect(findJsonSyntaxError(text)?.expected).to.match(expected);
     });
   }
 
-  it('is found behind a string of any length, with escapes or without', () => {
+  it('finds an error after a string of any length, with and without escapes', () => {
     for (const piece of ['a', String.raw`\n`]) {
       const text = `"${piece.repeat(2 ** 24)}"`;
-      expect(faultOf(text)).to.equal(undefined);
-      expect(faultOf(`[${text}`)?.offset).to.equal(text.length + 1);
+      expect(findJsonSyntaxError(text)).to.equal(undefined);
+      expect(findJsonSyntaxError(`[${text}`)?.offset).to.equal(text.length + 1);
     }
   });
 
-  it('is found exactly in the texts that JSON.parse refuses', () => {
+  it('finds an error exactly in the texts that JSON.parse rejects', () => {
     const damaged = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '}', ']', '"', ' ', 'x', '0', '\\', '\n'))
       .map(([json, at, insert]) => {
@@ -44,14 +44,14 @@ describe('a fault in JSON', () => {
       });
     fc.assert(
       fc.property(fc.oneof(fc.json(), damaged, fc.string()), (text) => {
-        expect(faultOf(text) === undefined).to.equal(parses(text));
+        expect(findJsonSyntaxError(text) === undefined).to.equal(parses(text));
       }),
       { numRuns: 3000 },
     );
   });
 
-  it('is found in text nested deeper than any stack', () => {
-    expect(faultOf('['.repeat(1_000_000))?.offset).to.equal(1_000_000);
+  it('finds an error in a text nested deeper than the stack', () => {
+    expect(findJsonSyntaxError('['.repeat(1_000_000))?.offset).to.equal(1_000_000);
   });
 });
 

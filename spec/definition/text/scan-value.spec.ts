@@ -6,8 +6,8 @@ function told(value: unknown): string[] {
   return scanValue(value).map(({ code, path }) => `${code} at ${path}`);
 }
 
-describe('a value that is to be a definition', () => {
-  it('is any JSON that is not too deep', () => {
+describe('scanValue', () => {
+  it('accepts any JSON that is not too deep', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 20 }), (value) => {
         expect(told(value)).to.deep.equal([]);
@@ -15,7 +15,7 @@ describe('a value that is to be a definition', () => {
     );
   });
 
-  it('holds only what JSON can hold, and is told of all that is not', () => {
+  it('reports everything that JSON cannot hold', () => {
     const value = { a: () => 1, b: [1n, Number.NaN], c: new Map(), d: new URLSearchParams(), e: undefined };
     expect(told(value)).to.deep.equal([
       'invalid_value at /a',
@@ -26,7 +26,7 @@ describe('a value that is to be a definition', () => {
     ]);
   });
 
-  it('ends: neither deep nor holding itself', () => {
+  it('reports a value that is too deep or contains itself', () => {
     let deep: unknown = null;
     for (let level = 0; level < 50_000; level++) deep = [deep];
     expect(told(deep)).to.have.length(1);
@@ -35,13 +35,13 @@ describe('a value that is to be a definition', () => {
     expect(told(self)).to.deep.equal(['too_deep at /self']);
   });
 
-  it('may hold one part in many places, and is looked at once', () => {
+  it('scans a part once that is used in many places', () => {
     let value: unknown = 'x';
     for (let level = 0; level < 90; level++) value = [value, value];
     expect(told(value)).to.deep.equal([]);
   });
 
-  it('may be unreadable, which is told', () => {
+  it('reports a value whose properties throw', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     expect(told(proxy)).to.deep.equal(['invalid_value at ']);

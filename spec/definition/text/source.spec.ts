@@ -6,21 +6,21 @@ function problemOf(text: string) {
   return problems[0];
 }
 
-describe('reading a definition (D7)', () => {
+describe('readSource (D7)', () => {
   it('reads YAML and JSON alike', () => {
     expect(readSource('a: [1, {b: x}]').value).to.deep.equal({ a: [1, { b: 'x' }] });
     expect(readSource('{"a": [1, {"b": "x"}]}').value).to.deep.equal({ a: [1, { b: 'x' }] });
     expect(readSource('\uFEFFa: 1').value).to.deep.equal({ a: 1 });
   });
 
-  it('knows where keys and values stand', () => {
+  it('locates keys and values', () => {
     const source = readSource('a:\n  - b: one\n    c: two\n');
     expect(source.positionOf(['a', 0, 'c'])).to.deep.equal({ line: 3, column: 8 });
     expect(source.positionOf(['a', 0, 'c'], 'key')).to.deep.equal({ line: 3, column: 5 });
     expect(source.positionOf(['a', 0, 'gone'])).to.deep.equal({ line: 2, column: 5 });
   });
 
-  it('finds positions through aliases', () => {
+  it('locates values behind aliases', () => {
     const source = readSource('x: &x {k: 1}\ny: *x\n');
     expect(source.positionOf(['y', 'k'])).to.deep.equal({ line: 1, column: 11 });
   });
@@ -57,23 +57,23 @@ describe('reading a definition (D7)', () => {
     ['17 MB of text', `a: ${'x'.repeat(17 * 2 ** 20)}`, 'too_large'],
   ];
   for (const [title, text, code] of refused) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(problemOf(text)).to.deep.include({ code, severity: 'error' });
     });
   }
 
-  it('takes brackets in text and comments for what they are', () => {
+  it('does not count brackets in strings and comments as nesting', () => {
     const text = `a: "${'['.repeat(500)}"\n# ${'{'.repeat(500)}\nb: |\n  ${'['.repeat(500)}\n`;
     expect(readSource(text).problems).to.deep.equal([]);
   });
 
-  it('recognises a template without quotes, and says what to do', () => {
+  it('reports an unquoted template with a hint', () => {
     const source = readSource('tasks:\n  - inputs:\n      x: {{a.output}}\n');
     expect(source.problems).to.deep.equal([
       {
         code: 'unquoted_template',
         severity: 'error',
-        message: 'this is a map to YAML, not a template',
+        message: 'YAML reads this as a map, not as a template',
         hint: 'put quotes around the template',
         path: '/tasks/0/inputs/x',
         line: 3,
@@ -83,7 +83,7 @@ describe('reading a definition (D7)', () => {
     expect(source.unquoted).to.deep.equal([['tasks', 0, 'inputs', 'x']]);
   });
 
-  it('recognises a template without quotes and with text behind it', () => {
+  it('reports an unquoted template that is followed by text', () => {
     expect(problemOf('x: {{a.output}} and more')).to.deep.include({
       code: 'syntax',
       hint: 'put quotes around the template',
@@ -91,14 +91,14 @@ describe('reading a definition (D7)', () => {
     });
   });
 
-  it('tells the first mistake of a text that is no YAML, and not what follows from it', () => {
+  it('reports only the first syntax error of a text', () => {
     const { problems } = readSource('a: b: c\nd: [\ne: f: g\n');
     expect(problems).to.have.length(1);
     expect(problems[0]).to.deep.include({ code: 'syntax', line: 1 });
     expect(problems[0]?.hint).to.include('block after "|"');
   });
 
-  const COLUMNS = 'check the indentation: keys that belong together begin in the same column';
+  const COLUMNS = 'check the indentation: the keys of one map start in the same column';
   const indented: Record<string, [string, string]> = {
     'a key further in than the one it belongs with': ['a:\n  b: x\n    c: 1\n', COLUMNS],
     'a key further out than the one it belongs with': ['a:\n    b: 1\n  c: 2\n', COLUMNS],
@@ -109,24 +109,24 @@ describe('reading a definition (D7)', () => {
     'a dash further in than the entry before it': ['a:\n  - b: 1\n    - c: 2\n', COLUMNS],
     'a first key further in than the others': [' a: 1\nb: 2\n', COLUMNS],
     'wrong columns beside braces': ['a:\n  - {b: 1, c: 2}\n d: {e: 1, f: 1}\n', COLUMNS],
-    'a tab': ['a:\n\tb: 1\n', 'indent with blanks, not with tabs'],
-    'a tab after blanks': ['a:\n  - b: 1\n\t  c: {d: 1, e: 2}\n', 'indent with blanks, not with tabs'],
+    'a tab': ['a:\n\tb: 1\n', 'indent with spaces, not with tabs'],
+    'a tab after blanks': ['a:\n  - b: 1\n\t  c: {d: 1, e: 2}\n', 'indent with spaces, not with tabs'],
     'a key without its colon': [
       'a:\n  b\n  c: 1\n',
-      'a key ends with ":", and begins in the column of its neighbours',
+      'a key ends with ":" and starts in the same column as the other keys of its map',
     ],
   };
   for (const [title, [text, hint]] of Object.entries(indented)) {
-    it(`says what to do about ${title}`, () => {
+    it(`gives a hint for ${title}`, () => {
       expect(problemOf(text)).to.deep.include({ code: 'syntax', hint });
     });
   }
 
-  it('does not blame the indentation of braces and brackets', () => {
+  it('gives no indentation hint for unclosed braces and brackets', () => {
     for (const text of ['a: [1, 2', 'a: {b: 1\nc: 2\n']) expect(problemOf(text)).not.to.have.property('hint');
   });
 
-  it('reports several problems of the text at once', () => {
+  it('reports several problems of a text at once', () => {
     const { problems } = readSource('a: 1\na: 2\nb: {{x.output}}\n');
     expect(problems.map(({ code, line }) => `${code} ${line}`)).to.deep.equal([
       'duplicate_key 2',
@@ -134,7 +134,7 @@ describe('reading a definition (D7)', () => {
     ]);
   });
 
-  it('keeps keys that JavaScript knows otherwise', () => {
+  it('keeps keys such as __proto__ and constructor', () => {
     const { value } = readSource('__proto__: {a: 1}\nconstructor: 2\n');
     expect(JSON.stringify(value)).to.equal('{"__proto__":{"a":1},"constructor":2}');
   });

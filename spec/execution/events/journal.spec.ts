@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import { Puppet } from '../../support/puppet.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
 import { running } from '../../support/runs/running.js';
+import { takeWarnings } from '../../support/warnings.js';
 
 const LIST = '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}';
 
-describe('the events of a run (Events, D29)', () => {
-  it('are a start and a finish or fail for every task, when collected', async () => {
-    const puppet = new Puppet();
+describe('Journal (Events, D29)', () => {
+  it('collects a start and a finish or fail event for every task', async () => {
+    const puppet = new ControlledTool();
     const run = await running('{id: a, tool: mock}, {id: b, tool: puppet, await: [a]}', {
       tools: [puppet.tool],
       collect_events: true,
@@ -44,21 +45,21 @@ describe('the events of a run (Events, D29)', () => {
     ]);
   });
 
-  it('are null when not collected', async () => {
+  it('has no events when they are not collected', async () => {
     const run = await running('{id: a, tool: mock}');
     expect(run.record().events).to.equal(null);
   });
 
-  it('are kept for a run that was cancelled (D28)', async () => {
-    const puppet = new Puppet();
+  it('keeps the events of a cancelled run (D28)', async () => {
+    const puppet = new ControlledTool();
     const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool], collect_events: true });
     await run.executor.cancel(run.runId);
     await puppet.returns(1);
     expect(run.record().events).to.have.length(2);
   });
 
-  it('stream run, wave, item and retry as well, numbered without a gap', async () => {
-    const puppet = new Puppet();
+  it('streams run, wave, item and retry events too, numbered without a gap', async () => {
+    const puppet = new ControlledTool();
     const run = await running(
       `${LIST}, {id: f, tool: puppet, retry: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
       {
@@ -90,11 +91,8 @@ describe('the events of a run (Events, D29)', () => {
   });
 
   for (const kind of ['run', 'wave', 'start', 'finish', 'item', 'retry', 'log']) {
-    it(`do not depend on a listener that throws at "${kind}": it is let go with a warning`, async () => {
-      const warnings: Error[] = [];
-      const onWarning = (warning: Error): number => warnings.push(warning);
-      process.on('warning', onWarning);
-      const puppet = new Puppet();
+    it(`removes a listener that throws at "${kind}", with a warning`, async () => {
+      const puppet = new ControlledTool();
       const run = await running(
         `${LIST}, {id: f, tool: puppet, retry: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
         {
@@ -110,34 +108,34 @@ describe('the events of a run (Events, D29)', () => {
       await puppet.returns('two', puppet.calls[1]);
       await run.advance(500);
       await puppet.returns('one');
-      process.off('warning', onWarning);
       expect(run.record()).to.deep.include({ status: 'succeeded', settled: true });
-      expect(warnings.map(({ message }) => message)).to.have.length(1);
-      expect(warnings[0]?.message).to.include('broken listener');
+      const warnings = await takeWarnings();
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.include('broken listener');
     });
   }
 
-  it('tell how long a task took to a listener that came late', async () => {
-    const puppet = new Puppet();
+  it('reports the duration of a task to a listener that subscribed after its start', async () => {
+    const puppet = new ControlledTool();
     const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool], silent: true });
-    const heard: LiveEvent[] = [];
-    run.executor.run(run.runId).journal.listen((event) => heard.push(event));
+    const received: LiveEvent[] = [];
+    run.executor.getRun(run.runId).journal.subscribe((event) => received.push(event));
     run.clock.advance(1500);
     await puppet.returns(1);
-    expect(heard[0]).to.deep.include({ kind: 'finish', duration_ms: 1500 });
+    expect(received[0]).to.deep.include({ kind: 'finish', duration_ms: 1500 });
   });
 
-  it('carry what a tool logs', async () => {
-    const puppet = new Puppet();
+  it('writes a log event for every message of a tool', async () => {
+    const puppet = new ControlledTool();
     const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
     puppet.last.context.log('half way');
     expect(run.events.at(-1)).to.deep.include({ kind: 'log', task_id: 'a', message: 'half way' });
   });
 
-  it('say why a run failed, and that it was cancelled', async () => {
+  it('reports why a run failed, and that a run was cancelled', async () => {
     const failed = await running('{id: a, tool: fail, inputs: {message: no luck}}');
     expect(failed.events.at(-1)).to.deep.include({ kind: 'run', status: 'failed', error: 'no luck' });
-    const puppet = new Puppet();
+    const puppet = new ControlledTool();
     const cancelled = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
     await cancelled.executor.cancel(cancelled.runId);
     expect(cancelled.events.at(-1)).to.deep.include({ kind: 'run', status: 'cancelled' });

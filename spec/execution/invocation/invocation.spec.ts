@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import { defineTool } from '../../../lib/tools/tool.js';
-import { Puppet } from '../../support/puppet.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
 import { running } from '../../support/runs/running.js';
 
-describe('an invocation', () => {
-  it('publishes what its tool returns (rule 4)', async () => {
-    const puppet = new Puppet();
+describe('Invocation', () => {
+  it('publishes what the tool returns (rule 4)', async () => {
+    const puppet = new ControlledTool();
     const run = await running('{id: a, tool: puppet, inputs: {x: 1}}', { tools: [puppet.tool] });
     expect(puppet.last.inputs).to.deep.equal({ x: 1 });
     await puppet.returns({ y: 2 });
@@ -17,8 +17,8 @@ describe('an invocation', () => {
     });
   });
 
-  it('knows its run, task and attempt', async () => {
-    const puppet = new Puppet();
+  it('passes run, task and attempt to the tool', async () => {
+    const puppet = new ControlledTool();
     const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
     const { run_id, task_id, item_index, attempt } = puppet.last.context;
     expect({ run_id, task_id, item_index, attempt }).to.deep.equal({
@@ -29,15 +29,15 @@ describe('an invocation', () => {
     });
   });
 
-  it('lets its tool take the context apart', async () => {
+  it('lets a tool destructure its context', async () => {
     const tool = defineTool({
       name: 'apart',
       description: 'takes its context apart',
       inputs: {},
-      run: async (_, { log, blackboard: { write, read_many }, signal }) => {
+      run: async (_, { log, blackboard: { write, readMany }, signal }) => {
         log('here');
         write('k', 1);
-        return { aborted: signal.aborted, stored: { ...(await read_many(['k'])) } };
+        return { aborted: signal.aborted, stored: { ...(await readMany(['k'])) } };
       },
     });
     const run = await running('{id: a, tool: apart}', { tools: [tool] });
@@ -46,8 +46,8 @@ describe('an invocation', () => {
   });
 
   describe('retries (rule 13, D2, D18)', () => {
-    it('makes as many further attempts as the task asks for, each after its delay', async () => {
-      const puppet = new Puppet();
+    it('makes as many retries as the task declares, each after its delay', async () => {
+      const puppet = new ControlledTool();
       const run = await running('{id: a, tool: puppet, retry: 2}', { tools: [puppet.tool] });
       await puppet.rejects(new Error('one'));
       await run.advance(499);
@@ -64,8 +64,8 @@ describe('an invocation', () => {
       expect(run.clock.pending).to.equal(0);
     });
 
-    it('counts one invocation however many attempts it takes (D20)', async () => {
-      const puppet = new Puppet();
+    it('counts one invocation, whatever the number of attempts (D20)', async () => {
+      const puppet = new ControlledTool();
       const run = await running('{id: a, tool: puppet, retry: 1}', { tools: [puppet.tool] });
       await puppet.rejects(new Error('one'));
       await run.advance(500);
@@ -73,8 +73,8 @@ describe('an invocation', () => {
       expect(run.record().result).to.deep.include({ outputs: { a: 'ok' }, tasks_executed: 1 });
     });
 
-    it('takes base, ceiling and jitter from the options', async () => {
-      const puppet = new Puppet();
+    it('uses base, maximum and jitter of the options', async () => {
+      const puppet = new ControlledTool();
       const options = { retry_base_delay: 2, max_retry_delay: 3, backoff_jitter: 0.5 };
       const executor = { random: () => 1 };
       const run = await running('{id: a, tool: puppet, retry: 2}', {
@@ -89,15 +89,15 @@ describe('an invocation', () => {
       expect(puppet.calls).to.have.length(2);
     });
 
-    it('spends no attempt on an error that a tool calls final', async () => {
-      const puppet = new Puppet();
+    it('does not retry a non-retryable error', async () => {
+      const puppet = new ControlledTool();
       const run = await running('{id: a, tool: puppet, retry: 5}', { tools: [puppet.tool] });
       await puppet.rejects(new ToolError('the file is gone', { retryable: false }));
       expect(run.record().failures).to.deep.equal([{ task_id: 'a', error: 'the file is gone', attempts: 1 }]);
     });
 
-    it('takes a final error from another copy of the package for what it is', async () => {
-      const puppet = new Puppet();
+    it('does not retry a non-retryable error of another copy of the package', async () => {
+      const puppet = new ControlledTool();
       const run = await running('{id: a, tool: puppet, retry: 5}', { tools: [puppet.tool] });
       await puppet.rejects(Object.assign(new Error('gone'), { name: 'ToolError', retryable: false }));
       expect(run.record().status).to.equal('failed');
@@ -105,8 +105,8 @@ describe('an invocation', () => {
   });
 
   describe('timeouts (rule 13, D19)', () => {
-    it('ends an attempt that takes too long, and aborts its signal', async () => {
-      const puppet = new Puppet();
+    it('ends an attempt that exceeds its timeout, and aborts its signal', async () => {
+      const puppet = new ControlledTool();
       const run = await running('{id: a, tool: puppet}', {
         tools: [puppet.tool],
         options: { per_task_timeout: 2 },
@@ -119,8 +119,8 @@ describe('an invocation', () => {
       expect(run.record()).to.deep.include({ status: 'failed', error: 'timed out after 2 s' });
     });
 
-    it('is per attempt, and a timed-out attempt is retried', async () => {
-      const puppet = new Puppet();
+    it('applies to each attempt, and retries a timed-out attempt', async () => {
+      const puppet = new ControlledTool();
       const tasks = '{id: a, tool: puppet, retry: 1, timeout: 1}';
       const run = await running(tasks, { tools: [puppet.tool], options: { per_task_timeout: 60 } });
       await run.advance(1000);
@@ -132,8 +132,8 @@ describe('an invocation', () => {
       expect(run.clock.pending).to.equal(0);
     });
 
-    it('does not hear an attempt that settles after its timeout', async () => {
-      const puppet = new Puppet();
+    it('ignores an attempt that settles after its timeout', async () => {
+      const puppet = new ControlledTool();
       const tasks = '{id: a, tool: puppet, retry: 1, timeout: 1}';
       const run = await running(tasks, { tools: [puppet.tool] });
       const late = puppet.last;
@@ -146,25 +146,25 @@ describe('an invocation', () => {
       expect(run.record().result?.outputs).to.deep.equal({ a: 'second' });
     });
 
-    it('tells a tool that listens to its signal', async () => {
-      const puppet = new Puppet();
+    it('aborts the signal that a tool listens to', async () => {
+      const puppet = new ControlledTool();
       const tasks = '{id: a, tool: puppet, timeout: 1}';
       const run = await running(tasks, { tools: [puppet.tool] });
-      let heard = false;
+      let aborted = false;
       puppet.last.context.signal.addEventListener('abort', () => {
-        heard = true;
+        aborted = true;
       });
       await run.advance(1000);
-      expect(heard).to.equal(true);
+      expect(aborted).to.equal(true);
       expect(run.record().status).to.equal('failed');
     });
   });
 
-  it('tells a tool that its time is up before its place is given to another (D19)', async () => {
+  it('aborts a timed-out tool before another item gets its slot (D19)', async () => {
     const order: string[] = [];
     const polite = defineTool({
       name: 'polite',
-      description: 'stops when it is told to',
+      description: 'stops when its signal aborts',
       inputs: { x: { type: 'integer', required: true, description: 'its number' } },
       run: ({ x }, { signal }) => {
         order.push(`start ${x}`);
@@ -181,23 +181,23 @@ describe('an invocation', () => {
     expect(order).to.deep.equal(['start 1', 'stop 1', 'start 2']);
   });
 
-  describe('tools that behave badly', () => {
+  describe('misbehaving tools', () => {
     const cases: [string, () => unknown, string][] = [
       ['throws a string', () => thrown('as text'), 'as text'],
-      ['throws nothing at all', () => thrown(undefined), 'failed without saying why'],
+      ['throws nothing at all', () => thrown(undefined), 'failed without a message'],
       ['throws an object', () => thrown({ code: 7 }), '{"code":7}'],
-      ['throws a cycle', () => thrown(cycle()), 'failed with something that cannot be read'],
+      ['throws a cycle', () => thrown(cycle()), 'failed with a value that cannot be read'],
       [
         'throws an error that cannot be read',
         () => thrown(unreadable()),
-        'failed with something that cannot be read',
+        'failed with a value that cannot be read',
       ],
       [
         'rejects with an error that cannot be read',
         () => Promise.reject(unreadable()),
-        'failed with something that cannot be read',
+        'failed with a value that cannot be read',
       ],
-      ['throws a revoked proxy', () => thrown(revoked()), 'failed with something that cannot be read'],
+      ['throws a revoked proxy', () => thrown(revoked()), 'failed with a value that cannot be read'],
       ['returns a revoked proxy', async () => [revoked()], 'the output could not be read: '],
       [
         'returns what throws something without a prototype',
@@ -237,7 +237,7 @@ describe('an invocation', () => {
         'the output holds a Secret, which JSON cannot hold',
       ],
       ['throws an error without a message', () => thrown(new RangeError()), 'RangeError'],
-      ['rejects with undefined', () => Promise.reject(undefined), 'failed without saying why'],
+      ['rejects with undefined', () => Promise.reject(undefined), 'failed without a message'],
       ['returns a cycle', () => cycle(), 'the output has a cycle, or more than 500 levels'],
       ['returns a BigInt', () => ({ n: 1n }), 'the output holds a bigint, which JSON cannot hold'],
       ['returns a function', () => [() => 1], 'the output holds a function, which JSON cannot hold'],
@@ -264,13 +264,13 @@ describe('an invocation', () => {
       it(`fails the task when it ${title} (D24)`, async () => {
         const tool = defineTool({ name: 'bad', description: 'is bad', inputs: {}, run: behave });
         const run = await running('{id: a, tool: bad}', { tools: [tool] });
-        expect(run.record().error).to.satisfy((told: string) => told.startsWith(error));
+        expect(run.record().error).to.satisfy((message: string) => message.startsWith(error));
         expect(run.record().status).to.equal('failed');
       });
     }
 
-    it('drops what an attempt writes after it is over, and logs it', async () => {
-      const puppet = new Puppet();
+    it('drops and logs what a tool writes after its attempt is over', async () => {
+      const puppet = new ControlledTool();
       const run = await running(
         '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}, {id: s, tool: puppet, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}, {id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}',
         { tools: [puppet.tool] },
@@ -289,7 +289,7 @@ describe('an invocation', () => {
       );
     });
 
-    it('cannot change what it was given, for itself or for others', async () => {
+    it('freezes the inputs of a tool', async () => {
       const greedy = defineTool({
         name: 'greedy',
         description: 'changes its inputs',
@@ -311,8 +311,8 @@ describe('an invocation', () => {
       expect(Object.isFrozen(given.list)).to.equal(false);
     });
 
-    it('does not hear a tool that goes on after it has settled', async () => {
-      const puppet = new Puppet();
+    it('ignores a tool that continues after the run has settled', async () => {
+      const puppet = new ControlledTool();
       const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
       const { context } = puppet.last;
       await puppet.returns('done');
@@ -322,7 +322,7 @@ describe('an invocation', () => {
     });
   });
 
-  it('turns what JSON can stand in for into JSON (D24)', async () => {
+  it('converts values that JSON can represent (D24)', async () => {
     const tool = defineTool({
       name: 'odd',
       description: 'returns odd things',
@@ -343,7 +343,7 @@ describe('an invocation', () => {
     );
   });
 
-  it('makes undefined null', async () => {
+  it('converts undefined to null', async () => {
     const tool = defineTool({
       name: 'nothing',
       description: 'returns nothing',
@@ -354,8 +354,8 @@ describe('an invocation', () => {
     expect(run.record().result?.outputs).to.deep.equal({ a: null });
   });
 
-  it('never calls the tool when its inputs cannot be resolved, and counts no invocation (D13, D20)', async () => {
-    const puppet = new Puppet();
+  it('neither calls the tool nor counts an invocation when the inputs cannot be resolved (D13, D20)', async () => {
+    const puppet = new ControlledTool();
     const run = await running(
       '{id: a, tool: mock}, {id: b, tool: puppet, retry: 3, inputs: {x: "{{a.output.nothing}}"}}',
       { tools: [puppet.tool] },

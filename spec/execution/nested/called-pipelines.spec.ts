@@ -3,76 +3,55 @@ import { type TaskFailure, ToolError } from '../../../lib/common/errors.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { fileAccess } from '../../../lib/tools/files/files.js';
-import type { PipelineCall } from '../../../lib/tools/pipeline-call.js';
-import { defineTool } from '../../../lib/tools/tool.js';
+import { fileAccess } from '../../../lib/tools/files/file-access.js';
+import { defineTool, type PipelineCall } from '../../../lib/tools/tool.js';
 import { running } from '../../support/runs/running.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 const VALID = '{id: x, goal: g, tasks: [{id: t, tool: mock}]}';
 
-/** How a task with three retries fails that makes such a call. */
+/** Returns the failure of a task with three retries that makes the call. */
 async function failureOf(call: unknown, folder = process.cwd()): Promise<TaskFailure | undefined> {
   const calling = defineTool({
     name: 'calling',
-    description: 'calls as it was told',
+    description: 'runs the pipeline of its input',
     inputs: {},
-    run: (_, { run_pipeline }) => run_pipeline(call as PipelineCall),
+    run: (_, { runPipeline }) => runPipeline(call as PipelineCall),
   });
   const run = await running('{id: c, tool: calling, retry: 3}', {
     tools: [calling],
     executor: { files: fileAccess([folder]) },
   });
-  await run.executor.run(run.runId).settled;
+  await run.executor.getRun(run.runId).settled;
   return run.record().failures?.[0];
 }
 
-describe('a call of run_pipeline (D49)', () => {
+describe('CalledPipelines (D49)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());
 
   for (const [what, call, error] of [
-    ['nothing', undefined, 'run_pipeline takes an object with "file" or "pipeline", and not undefined'],
-    ['a list', [], 'run_pipeline takes an object with "file" or "pipeline", and not a list'],
-    ['a number as file', { file: 5 }, '"file" names the pipeline to run, and is not a number'],
-    ['an empty file name', { file: '' }, '"file" names the pipeline to run, and is not an empty text'],
-    [
-      'neither',
-      { params: {} },
-      'exactly one of "file" and "pipeline" names the pipeline to run, and neither is given',
-    ],
+    ['nothing', undefined, 'run_pipeline takes an object with "file" or "pipeline", not undefined'],
+    ['a list', [], 'run_pipeline takes an object with "file" or "pipeline", not a list'],
+    ['a number as file', { file: 5 }, '"file" must be the path of a pipeline, not a number'],
+    ['an empty file name', { file: '' }, '"file" must be the path of a pipeline, not an empty string'],
+    ['neither', { params: {} }, 'give exactly one of "file" and "pipeline": neither is given'],
     [
       'both',
       { file: 'x.yaml', pipeline: VALID },
-      'exactly one of "file" and "pipeline" names the pipeline to run, and both are given',
+      'give exactly one of "file" and "pipeline": both are given',
     ],
-    [
-      'null as inputs',
-      { pipeline: VALID, inputs: null },
-      '"inputs" is an object of names and values, and not null',
-    ],
-    [
-      'text as inputs',
-      { pipeline: VALID, inputs: 'str' },
-      '"inputs" is an object of names and values, and not a string',
-    ],
-    [
-      'a list as session',
-      { pipeline: VALID, session: [1] },
-      '"session" is an object of names and values, and not a list',
-    ],
-    [
-      'a Map as params',
-      { pipeline: VALID, params: new Map() },
-      '"params" is an object of names and values, and not a Map',
-    ],
+    ['null as inputs', { pipeline: VALID, inputs: null }, '"inputs" must be an object, not null'],
+    ['text as inputs', { pipeline: VALID, inputs: 'str' }, '"inputs" must be an object, not a string'],
+    ['a list as session', { pipeline: VALID, session: [1] }, '"session" must be an object, not a list'],
+    ['a Map as params', { pipeline: VALID, params: new Map() }, '"params" must be an object, not a Map'],
   ] as const) {
-    it(`with ${what} fails in words, once`, async () => {
+    it(`rejects a call with ${what} without a retry`, async () => {
       expect(await failureOf(call)).to.deep.equal({ task_id: 'c', attempts: 1, error });
     });
   }
 
-  it('refuses what JSON cannot hold in the session, too', async () => {
+  it('rejects session values that JSON cannot hold', async () => {
     const failure = await failureOf({ pipeline: VALID, session: { k: () => 1 } });
     expect(failure).to.include({
       attempts: 1,
@@ -80,27 +59,27 @@ describe('a call of run_pipeline (D49)', () => {
     });
   });
 
-  it('takes no definition that is longer than YAML may be over HTTP: it would hold everybody up', async () => {
+  it('rejects a definition over 256 KiB, which would block the event loop', async () => {
     const fill = (length: number): string => `${VALID} #`.padEnd(length, 'x');
     folder.write('long.yaml', fill(2 ** 18 + 1));
     folder.write('fits.yaml', fill(2 ** 18));
     const long = {
       attempts: 1,
-      error: '"long.yaml" has 257 KiB, and a pipeline that a task runs may have 256 KiB',
+      error: '"long.yaml" has 257 KiB; a pipeline that a task runs may have 256 KiB',
     };
     expect(await failureOf({ file: 'long.yaml' }, folder.path)).to.include(long);
     expect(await failureOf({ file: 'fits.yaml' }, folder.path)).to.equal(undefined);
     const text = {
       attempts: 1,
-      error: 'the pipeline has 257 KiB, and a pipeline that a task runs may have 256 KiB',
+      error: 'the pipeline has 257 KiB; a pipeline that a task runs may have 256 KiB',
     };
     expect(await failureOf({ pipeline: fill(2 ** 18 + 1) })).to.include(text);
     expect(await failureOf({ pipeline: fill(2 ** 18) })).to.equal(undefined);
   });
 });
 
-describe('an error inside that no attempt would mend (D2)', () => {
-  it('is none that the tasks around it would mend', async () => {
+describe('a non-retryable error inside a nested run (D2)', () => {
+  it('is not retried by the calling tasks', async () => {
     let calls = 0;
     const picky = defineTool({
       name: 'picky',
@@ -116,12 +95,12 @@ describe('an error inside that no attempt would mend (D2)', () => {
     const run = await running(`{id: c, tool: run_pipeline, retry: 2, inputs: {pipeline: ${outer}}}`, {
       tools: [picky],
     });
-    await run.executor.run(run.runId).settled;
+    await run.executor.getRun(run.runId).settled;
     expect(run.record().error).to.equal('pipeline "w": task "u": pipeline "x": task "t": never');
     expect(calls).to.equal(1);
   });
 
-  it('is a key that the plan does not let it store (D46)', async () => {
+  it('does not retry a nested run that stores an undeclared key (D46)', async () => {
     const store =
       '{id: x, goal: k, tasks: [{id: t, tool: store, inputs: {key: "{{pipeline.goal}}", value: 1}}]}';
     const check = checkPlan(
@@ -132,8 +111,8 @@ describe('an error inside that no attempt would mend (D2)', () => {
     if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
     const executor = new LocalExecutor();
     const runId = await executor.submitPlan({ plan: check.plan });
-    await executor.run(runId).settled;
-    expect(executor.run(runId).failures).to.have.length(1);
-    expect(executor.run(runId).failures[0]).to.include({ attempts: 1 });
+    await executor.getRun(runId).settled;
+    expect(executor.getRun(runId).failures).to.have.length(1);
+    expect(executor.getRun(runId).failures[0]).to.include({ attempts: 1 });
   });
 });

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json.js';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
-import { fileAccess } from '../../../lib/tools/files/files.js';
+import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import type { Plan } from '../../../lib/plans/plan.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { deferred, settle } from '../../support/deferred.js';
-import { Puppet } from '../../support/puppet.js';
-import { rejectionOf } from '../../support/rejection.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { catchRejection } from '../../support/rejection.js';
 import { type Running, running, type RunningOptions } from '../../support/runs/running.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
@@ -23,23 +23,23 @@ interface Seen {
   readonly tasks_executed: number;
 }
 
-/** The output of the calling task, or of one that shows what it was given. */
-async function outputOf({ executor, runId }: Running, task = 'call'): Promise<Seen> {
+/** Returns the output of the calling task, or of another one. */
+async function readOutput({ executor, runId }: Running, task = 'call'): Promise<Seen> {
   return (await executor.getResult(runId)).outputs[task] as unknown as Seen;
 }
 
-const failureOf = async ({ executor, runId }: Running): Promise<string> =>
-  ((await rejectionOf(executor.getResult(runId))) as { error: string }).error;
+const readFailure = async ({ executor, runId }: Running): Promise<string> =>
+  ((await catchRejection(executor.getResult(runId))) as { error: string }).error;
 
-describe('a pipeline inside a task (D49)', () => {
+describe('NestedRuns (D49)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());
   const files = fileAccess([folder.path]);
-  const started = (tasks: string, options: RunningOptions = {}): Promise<Running> =>
+  const start = (tasks: string, options: RunningOptions = {}): Promise<Running> =>
     running(tasks, { ...options, executor: { files, ...options.executor } });
 
-  it('runs with its own params and inputs, and gives its outputs, waves and invocations', async () => {
-    const run = await started(
+  it('runs with its own params and inputs, and returns outputs, waves and invocations', async () => {
+    const run = await start(
       `{id: call, tool: run_pipeline, inputs: {params: {n: 2}, inputs: {b: given}, pipeline: {
         id: x, goal: g, params: {n: {type: integer}}, inputs: {a: own, b: own}, tasks: [
           {id: t, tool: mock, inputs: {n: "{{params.n}}", a: "{{pipeline.inputs.a}}", b: "{{pipeline.inputs.b}}"}},
@@ -48,35 +48,35 @@ describe('a pipeline inside a task (D49)', () => {
     await run.advance(0);
     const result = await run.executor.getResult(run.runId);
     expect(result.outputs['call']).to.deep.include({ waves_executed: 2, tasks_executed: 2 });
-    expect((await outputOf(run)).outputs['u']).to.deep.equal({ n: 2, a: 'own', b: 'given' });
+    expect((await readOutput(run)).outputs['u']).to.deep.equal({ n: 2, a: 'own', b: 'given' });
     expect(result).to.include({ waves_executed: 1, tasks_executed: 1 });
   });
 
-  it('reads a file inside the allowed folders only (D51), and text from a template', async () => {
+  it('reads a file in the allowed folders only (D51), and a definition from a template', async () => {
     folder.write('x.yaml', 'pipeline: {id: x, goal: g, tasks: [{id: t, tool: mock}]}');
-    const run = await started('{id: call, tool: run_pipeline, inputs: {file: x.yaml}}');
-    await run.executor.run(run.runId).settled;
-    expect(Object.keys((await outputOf(run)).outputs)).to.deep.equal(['t']);
-    const outside = await started('{id: call, tool: run_pipeline, inputs: {file: /etc/passwd}, retry: 3}');
-    expect(await failureOf(outside)).to.contain('outside the allowed folders');
-    const text = await started(
+    const run = await start('{id: call, tool: run_pipeline, inputs: {file: x.yaml}}');
+    await run.executor.getRun(run.runId).settled;
+    expect(Object.keys((await readOutput(run)).outputs)).to.deep.equal(['t']);
+    const outside = await start('{id: call, tool: run_pipeline, inputs: {file: /etc/passwd}, retry: 3}');
+    expect(await readFailure(outside)).to.contain('outside the allowed folders');
+    const text = await start(
       `{id: make, tool: sleep, inputs: {seconds: 0, value: '{id: x, goal: g, tasks: [{id: t, tool: mock}]}'}}, ${calling('"{{make.output}}"')}`,
     );
     await text.advance(0);
-    expect((await outputOf(text)).tasks_executed).to.equal(1);
+    expect((await readOutput(text)).tasks_executed).to.equal(1);
   });
 
-  it('fails once and for all when the definition, the call or a param is wrong, and says where', async () => {
+  it('fails without a retry when the definition, the call or a param is invalid, and names it', async () => {
     folder.write('bad.yaml', 'id: x\ngoal: g\ntasks:\n  - {id: t, tool: moc}\n');
     const failures = [
       '{id: call, tool: run_pipeline, inputs: {file: bad.yaml}, retry: 3}',
       '{id: call, tool: run_pipeline, inputs: {pipeline: "{{pipeline.goal}}"}, retry: 3}',
       calling('{id: x, goal: g, params: {n: {type: integer}}, tasks: [{id: t, tool: mock}]}', ', retry: 3'),
     ].map(async (task) => {
-      const run = await started(task);
-      await run.executor.run(run.runId).settled;
+      const run = await start(task);
+      await run.executor.getRun(run.runId).settled;
       expect(run.record().failures?.[0]?.attempts).to.equal(1);
-      return await failureOf(run);
+      return await readFailure(run);
     });
     const [bad, text, params] = await Promise.all(failures);
     expect(bad).to.match(
@@ -86,9 +86,9 @@ describe('a pipeline inside a task (D49)', () => {
     expect(params).to.match(/^pipeline "x": .*"?n"?/);
   });
 
-  it('fails as "pipeline, task: error", and each attempt runs it anew', async () => {
-    const tool = new Puppet();
-    const run = await started(
+  it('fails as "pipeline, task: error", and runs again on each attempt', async () => {
+    const tool = new ControlledTool();
+    const run = await start(
       calling(
         '{id: x, goal: g, tasks: [{id: s, tool: store, inputs: {key: k, value: 1, append: true}}, {id: t, tool: puppet, await: [s]}]}',
         ', retry: 1',
@@ -101,14 +101,14 @@ describe('a pipeline inside a task (D49)', () => {
     });
     await run.advance(500);
     await tool.returns(1);
-    expect((await outputOf(run, 'read')).inputs).to.deep.equal({ k: [1] });
-    const failed = await started(
+    expect((await readOutput(run, 'read')).inputs).to.deep.equal({ k: [1] });
+    const failed = await start(
       calling('{id: x, goal: g, tasks: [{id: t, tool: fail, inputs: {message: boom}}]}'),
     );
-    expect(await failureOf(failed)).to.equal('pipeline "x": task "t": boom');
+    expect(await readFailure(failed)).to.equal('pipeline "x": task "t": boom');
   });
 
-  it('sees what the session holds, or the keys it reads, and values given to it before these', async () => {
+  it("reads the session of the calling run, or the keys in `reads`, overridden by the call's session", async () => {
     const blackboard = new MemoryBlackboard();
     await blackboard.write('default', 'stored', 1, false);
     await blackboard.write('default', 'other', 1, false);
@@ -117,15 +117,15 @@ describe('a pipeline inside a task (D49)', () => {
     const call = (reads: string): string =>
       `{id: call, tool: run_pipeline, inputs: {session: {own: 4, given: 5}, pipeline: {id: x, goal: g, ${reads} tasks: [${see}]}}}`;
     const options = { session: { given: 3 }, executor: { files, blackboard } };
-    const all = await outputOf(await started(call(''), options));
+    const all = await readOutput(await start(call(''), options));
     expect(all.outputs['t']?.inputs).to.deep.equal({ a: 1, b: 1, c: 5, d: 4 });
-    const some = await outputOf(await started(call('reads: [stored],'), options));
+    const some = await readOutput(await start(call('reads: [stored],'), options));
     expect(some.outputs['t']?.inputs).to.deep.equal({ a: 1, b: null, c: 5, d: 4 });
   });
 
-  it('hands on what it stored, in item order with appends, when the calling task succeeds (D23)', async () => {
-    const tool = new Puppet();
-    const run = await started(
+  it('publishes what it stored, in item order with appends, when the calling task succeeds (D23)', async () => {
+    const tool = new ControlledTool();
+    const run = await start(
       `{id: call, tool: run_pipeline, parallel_over: "{{pipeline.inputs.items}}", inputs: {session: {n: "{{item}}"}, pipeline: {id: x, goal: g, tasks: [
         {id: h, tool: puppet}, {id: s, tool: store, await: [h], inputs: {key: k, value: "{{session.n}}", append: true}}]}}},
        {id: read, tool: mock, await: [call], inputs: {k: "{{session.k}}"}}`,
@@ -133,18 +133,18 @@ describe('a pipeline inside a task (D49)', () => {
     );
     const [first, second] = tool.calls;
     await tool.returns(1, second);
-    expect(await first?.context.blackboard.get_all()).to.deep.include({ k: ['first'] });
+    expect(await first?.context.blackboard.getAll()).to.deep.include({ k: ['first'] });
     await tool.returns(1, first);
-    expect((await outputOf(run, 'read')).inputs).to.deep.equal({ k: ['first', 0, 1] });
+    expect((await readOutput(run, 'read')).inputs).to.deep.equal({ k: ['first', 0, 1] });
   });
 
-  it('tells its events in the stream of the run, with the tasks they stand within, and no end of a run', async () => {
+  it('emits its events into the stream of the run, with the outer tasks and without run events', async () => {
     const inner = '{id: y, goal: g, tasks: [{id: u, tool: mock}]}';
-    const run = await started(
+    const run = await start(
       `{id: call, tool: run_pipeline, parallel_over: "{{pipeline.inputs.items}}", inputs: {inputs: {i: "{{item}}"}, pipeline: {id: x, goal: g, tasks: [${calling(inner)}]}}}`,
       { inputs: { items: [1] } },
     );
-    await run.executor.run(run.runId).settled;
+    await run.executor.getRun(run.runId).settled;
     const starts = run.events.flatMap((event) =>
       event.kind === 'start' ? [[event.task_id, event.within]] : [],
     );
@@ -157,7 +157,7 @@ describe('a pipeline inside a task (D49)', () => {
     expect(new Set(run.events.map(({ run_id }) => run_id))).to.deep.equal(new Set([run.runId]));
   });
 
-  it('ends twelve levels of nesting, and a file that runs itself, at the eighth, whatever `retry` says', async () => {
+  it('stops nesting at the eighth level without a retry, also for a file that runs itself', async () => {
     let calls = 0;
     const counting = defineTool({ name: 'counting', description: 'counts', inputs: {}, run: () => ++calls });
     for (let level = 1; level <= 12; level++) {
@@ -168,29 +168,29 @@ describe('a pipeline inside a task (D49)', () => {
       'self.yaml',
       '{id: x, goal: g, tasks: [{id: t, tool: run_pipeline, inputs: {file: self.yaml}, retry: 2}]}',
     );
-    const run = await started('{id: call, tool: run_pipeline, inputs: {file: l1.yaml}, retry: 2}', {
+    const run = await start('{id: call, tool: run_pipeline, inputs: {file: l1.yaml}, retry: 2}', {
       tools: [counting],
     });
-    await run.executor.run(run.runId).settled;
-    expect(await failureOf(run)).to.contain(
+    await run.executor.getRun(run.runId).settled;
+    expect(await readFailure(run)).to.contain(
       'spec > l1.yaml > l2.yaml > l3.yaml > l4.yaml > l5.yaml > l6.yaml > l7.yaml > l8.yaml > l9.yaml',
     );
     expect(calls).to.equal(8);
-    const self = await started('{id: call, tool: run_pipeline, inputs: {file: self.yaml}}');
-    await self.executor.run(self.runId).settled;
-    expect(await failureOf(self)).to.match(/8 deep.*self\.yaml > self\.yaml/);
+    const self = await start('{id: call, tool: run_pipeline, inputs: {file: self.yaml}}');
+    await self.executor.getRun(self.runId).settled;
+    expect(await readFailure(self)).to.match(/8 deep.*self\.yaml > self\.yaml/);
   });
 
-  describe('cancelled with its parent (rule 12)', () => {
+  describe('when the calling run is cancelled (rule 12)', () => {
     const two = '{id: x, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}';
 
-    it('finishes the wave that it is at, and starts no further one', async () => {
-      const tool = new Puppet();
-      const run = await started(calling(callingIn(two), ', retry: 3'), { tools: [tool.tool] });
+    it('finishes its current wave and starts no further one', async () => {
+      const tool = new ControlledTool();
+      const run = await start(calling(callingIn(two), ', retry: 3'), { tools: [tool.tool] });
       await run.executor.cancel(run.runId);
       expect(tool.last.context.signal.aborted).to.equal(false);
       await tool.returns(1);
-      await run.executor.run(run.runId).settled;
+      await run.executor.getRun(run.runId).settled;
       expect(tool.calls).to.have.length(1);
       expect(run.record()).to.include({ status: 'cancelled' });
       expect(run.record().failures?.map(({ error }) => error)).to.deep.equal(['the pipeline was cancelled']);
@@ -199,12 +199,12 @@ describe('a pipeline inside a task (D49)', () => {
 
     for (const [how, end] of [
       ['force', (run: Running) => run.executor.cancel(run.runId, { force: true })],
-      ['stopping the run', async (run: Running) => run.executor.run(run.runId).stop()],
+      ['stopping the run', async (run: Running) => run.executor.getRun(run.runId).stop()],
       ['a timeout', (run: Running) => run.advance(1000)],
     ] as const) {
-      it(`stops its tools on ${how}`, async () => {
-        const tool = new Puppet();
-        const run = await started(calling(callingIn(two), ', timeout: 1'), { tools: [tool.tool] });
+      it(`aborts its tools on ${how}`, async () => {
+        const tool = new ControlledTool();
+        const run = await start(calling(callingIn(two), ', timeout: 1'), { tools: [tool.tool] });
         await end(run);
         await settle();
         expect(tool.last.context.signal.aborted).to.equal(true);
@@ -214,18 +214,18 @@ describe('a pipeline inside a task (D49)', () => {
       });
     }
 
-    it('ends with a tool that did not wait for it', async () => {
-      const tool = new Puppet();
+    it('ends with a tool that did not await it', async () => {
+      const tool = new ControlledTool();
       const hasty = defineTool({
         name: 'hasty',
         description: 'does not wait',
         inputs: {},
-        run: (_, { run_pipeline }) => {
-          void run_pipeline({ pipeline: two });
+        run: (_, { runPipeline }) => {
+          void runPipeline({ pipeline: two });
           return new Promise((resolve) => setImmediate(resolve));
         },
       });
-      const run = await started('{id: t, tool: hasty}', { tools: [tool.tool, hasty] });
+      const run = await start('{id: t, tool: hasty}', { tools: [tool.tool, hasty] });
       await run.executor.getResult(run.runId);
       await settle();
       for (const { context } of tool.calls) expect(context.signal.aborted).to.equal(true);
@@ -233,9 +233,12 @@ describe('a pipeline inside a task (D49)', () => {
     });
   });
 
-  describe('whose file is still being read', () => {
-    const begun = async (tool: Puppet, read: Promise<{ path: string; bytes: Buffer }>): Promise<Running> =>
-      started('{id: call, tool: run_pipeline, inputs: {file: x.yaml}, timeout: 1}', {
+  describe('while its file is being read', () => {
+    const begun = async (
+      tool: ControlledTool,
+      read: Promise<{ path: string; bytes: Buffer }>,
+    ): Promise<Running> =>
+      start('{id: call, tool: run_pipeline, inputs: {file: x.yaml}, timeout: 1}', {
         tools: [tool.tool],
         executor: { files: { read: () => read } },
       });
@@ -249,20 +252,22 @@ describe('a pipeline inside a task (D49)', () => {
       ],
       ['its attempt times out', (run: Running) => run.advance(1000), 'timed out after 1 s'],
     ] as const) {
-      it(`never begins when ${how}`, async () => {
-        const [tool, read] = [new Puppet(), deferred<{ path: string; bytes: Buffer }>()];
+      it(`does not begin when ${how}`, async () => {
+        const [tool, read] = [new ControlledTool(), deferred<{ path: string; bytes: Buffer }>()];
         const run = await begun(tool, read.promise);
         await end(run);
         read.resolve({ path: 'x.yaml', bytes });
         await settle();
         expect(tool.calls).to.deep.equal([]);
-        expect(run.executor.run(run.runId).failures.map((failure) => failure.error)).to.deep.equal([error]);
+        expect(run.executor.getRun(run.runId).failures.map((failure) => failure.error)).to.deep.equal([
+          error,
+        ]);
       });
     }
   });
 
-  it('keeps to the options of the run around it', async () => {
-    const run = await started(calling('{id: x, goal: g, tasks: [{id: t, tool: fail, retry: 1}]}'), {
+  it('uses the options of the calling run', async () => {
+    const run = await start(calling('{id: x, goal: g, tasks: [{id: t, tool: fail, retry: 1}]}'), {
       options: { retry_base_delay: 3 },
     });
     expect(run.events.find(({ kind }) => kind === 'retry')).to.deep.include({
@@ -271,7 +276,7 @@ describe('a pipeline inside a task (D49)', () => {
     });
   });
 
-  it('is held against the inputs of each call', async () => {
+  it('checks the pipeline against the inputs of each call', async () => {
     folder.write(
       'k.yaml',
       '{id: x, goal: g, tasks: [{id: t, tool: mock, inputs: {k: "{{pipeline.inputs.k}}"}}]}',
@@ -280,29 +285,29 @@ describe('a pipeline inside a task (D49)', () => {
       name: 'twice',
       description: 'calls with and without the input',
       inputs: {},
-      run: async (_, { run_pipeline }) => {
-        await run_pipeline({ file: 'k.yaml', inputs: { k: 1 } });
-        await run_pipeline({ file: 'k.yaml' });
+      run: async (_, { runPipeline }) => {
+        await runPipeline({ file: 'k.yaml', inputs: { k: 1 } });
+        await runPipeline({ file: 'k.yaml' });
       },
     });
-    const run = await started('{id: t, tool: twice}', { tools: [twice] });
-    await run.executor.run(run.runId).settled;
-    expect(await failureOf(run)).to.contain('"k.yaml" is not valid');
+    const run = await start('{id: t, tool: twice}', { tools: [twice] });
+    await run.executor.getRun(run.runId).settled;
+    expect(await readFailure(run)).to.contain('"k.yaml" is not valid');
   });
 
-  it('does not end the process when it fails and its tool has not waited', async () => {
+  it('does not end the process when it fails and its tool did not await it', async () => {
     const hasty = defineTool({
       name: 'hasty',
       description: 'does not wait',
       inputs: {},
-      run: (_, { run_pipeline }) => void run_pipeline({}),
+      run: (_, { runPipeline }) => void runPipeline({}),
     });
     const others = process.listeners('unhandledRejection');
     const unhandled: unknown[] = [];
     process.removeAllListeners('unhandledRejection');
     process.on('unhandledRejection', (reason) => unhandled.push(reason));
     try {
-      const run = await started('{id: t, tool: hasty}', { tools: [hasty] });
+      const run = await start('{id: t, tool: hasty}', { tools: [hasty] });
       await run.executor.getResult(run.runId);
       await settle();
     } finally {
@@ -312,8 +317,8 @@ describe('a pipeline inside a task (D49)', () => {
     expect(unhandled).to.deep.equal([]);
   });
 
-  describe('inside a plan', () => {
-    const planWith = (tools: Puppet[], stores: string, pipeline: string): Plan => {
+  describe('in a plan', () => {
+    const planWith = (tools: ControlledTool[], stores: string, pipeline: string): Plan => {
       const catalog = builtinCatalog().with(tools.map(({ tool }) => tool));
       const check = checkPlan(
         `plan: {id: p, sub_pipelines: [{id: one, stores: [${stores}], reads: [], pipeline: {id: o, goal: g, tasks: [${calling(pipeline)}]}}]}`,
@@ -323,35 +328,35 @@ describe('a pipeline inside a task (D49)', () => {
       return check.plan;
     };
 
-    it('may store what the plan says and nothing else (D46)', async () => {
+    it('may store only the keys that the plan declares (D46)', async () => {
       const executor = new LocalExecutor();
       const store = '{id: x, goal: g, tasks: [{id: t, tool: store, inputs: {key: k, value: 1}}]}';
       const good = await executor.submitPlan({ plan: planWith([], 'k', store) });
       expect((await executor.getPlanResult(good)).blackboard).to.deep.equal({ k: 1 });
-      // Only the run knows the key.
+      // The key is a template, so only the run can check it.
       const any = store.replace('key: k', 'key: "{{pipeline.goal}}"').replace('goal: g', 'goal: k');
       const bad = await executor.submitPlan({ plan: planWith([], 'other', any) });
-      const error = (await rejectionOf(executor.getPlanResult(bad))) as Error;
+      const error = (await catchRejection(executor.getPlanResult(bad))) as Error;
       expect(error.message).to.contain('pipeline "x": task "t": "k" was not written');
     });
 
     it('is cancelled with the plan', async () => {
-      const tool = new Puppet();
+      const tool = new ControlledTool();
       const executor = new LocalExecutor();
       const two = '{id: x, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}';
       const runId = await executor.submitPlan({ plan: planWith([tool], '', two) });
       await settle();
       await executor.cancel(runId);
       await tool.returns(1);
-      await executor.run(runId).settled;
+      await executor.getRun(runId).settled;
       expect(tool.calls).to.have.length(1);
-      expect(executor.run(runId).status).to.equal('cancelled');
+      expect(executor.getRun(runId).status).to.equal('cancelled');
     });
   });
 
-  it('counts its outputs once in what the run may take, and nothing of failed attempts', async () => {
-    const tool = new Puppet();
-    const run = await started(
+  it('counts its outputs once against the memory of the run, without failed attempts', async () => {
+    const tool = new ControlledTool();
+    const run = await start(
       calling(
         '{id: x, goal: g, tasks: [{id: a, tool: sleep, inputs: {seconds: 0, value: "{{session.big}}"}}, {id: b, tool: puppet, await: [a]}]}',
         ', retry: 1',
@@ -367,11 +372,11 @@ describe('a pipeline inside a task (D49)', () => {
     await run.advance(500);
     await run.advance(0);
     await tool.returns(1);
-    expect((await outputOf(run)).outputs['b']).to.equal(1);
+    expect((await readOutput(run)).outputs['b']).to.equal(1);
   });
 });
 
-/** A pipeline whose only task runs another. */
+/** Declares a pipeline whose only task runs another one. */
 function callingIn(pipeline: string): string {
   return `{id: w, goal: g, tasks: [${calling(pipeline)}]}`;
 }

@@ -1,30 +1,32 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { settle } from '../../support/deferred.js';
-import { HeldBlackboard } from '../../support/held-blackboard.js';
-import { sub } from '../../support/definitions/plan-of.js';
-import { rejectionOf } from '../../support/rejection.js';
+import { BlockingBlackboard } from '../../support/blocking-blackboard.js';
+import { subPipelineText } from '../../support/definitions/parse-plan.js';
+import { catchRejection } from '../../support/rejection.js';
 import { held, RunningPlan, type RunningPlanOptions, runningPlan } from '../../support/runs/running-plan.js';
 
 /** Two tasks in two waves each. */
-const TWO_WAVES = ['a', 'b', 'c'].map((id) => sub(id, `${held(id)}, ${held(id, 'u', 'await: [t],')}`));
-const ONE = [sub('a', held('a'))];
-const TWO = [sub('a', held('a')), sub('b', held('b'))];
+const TWO_WAVES = ['a', 'b', 'c'].map((id) =>
+  subPipelineText(id, `${held(id)}, ${held(id, 'u', 'await: [t],')}`),
+);
+const ONE = [subPipelineText('a', held('a'))];
+const TWO = [subPipelineText('a', held('a')), subPipelineText('b', held('b'))];
 
-describe('the cancel of a plan (rule 12, D21)', () => {
-  it('ends a plan that waits at once, and begins nothing', async () => {
+describe('PlanRun.cancel (rule 12, D21)', () => {
+  it('settles a queued plan at once', async () => {
     const plan = new RunningPlan(ONE);
-    plan.run.announce();
+    plan.run.emitStatus();
     await plan.cancel();
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true, started_at: null });
     await plan.begin();
     expect(plan.order).to.deep.equal([]);
     expect(plan.statuses).to.deep.equal(['queued', 'cancelled']);
-    const error = await rejectionOf(plan.executor.getPlanResult(plan.run.id));
+    const error = await catchRejection(plan.executor.getPlanResult(plan.run.id));
     expect(error).to.include({ code: 'run_cancelled' });
   });
 
-  it('lets the wave of each sub-pipeline at work finish, and starts no further wave or sub-pipeline', async () => {
+  it('lets the current waves finish, and starts no further wave or sub-pipeline', async () => {
     const plan = await runningPlan(TWO_WAVES, { plan_concurrency: 2 });
     await plan.cancel();
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false, finished_at: null });
@@ -37,7 +39,7 @@ describe('the cancel of a plan (rule 12, D21)', () => {
     expect(plan.statuses.slice(-3)).to.deep.equal(['cancelled', 'a cancelled', 'b cancelled']);
   });
 
-  it('stays cancelled when a task fails while it drains', async () => {
+  it('keeps the plan cancelled when a task fails while it drains', async () => {
     const plan = await runningPlan(TWO);
     await plan.cancel();
     await plan.rejects('a/t', 'boom');
@@ -46,7 +48,7 @@ describe('the cancel of a plan (rule 12, D21)', () => {
     expect(failures).to.have.length(1);
   });
 
-  it('stops the tools in flight when forced, also while it drains already', async () => {
+  it('aborts the tools in flight when forced, also while the plan drains', async () => {
     for (const forces of [[true], [false, true]]) {
       const plan = await runningPlan(TWO_WAVES, { plan_concurrency: 2 });
       const signals = plan.puppet.calls.map(({ context }) => context.signal);
@@ -60,15 +62,15 @@ describe('the cancel of a plan (rule 12, D21)', () => {
     }
   });
 
-  it('is refused a second time without force, and when the plan is over', async () => {
+  it('rejects a second cancel without force, and a cancel of a settled plan', async () => {
     const plan = await runningPlan(TWO);
     await plan.cancel();
-    expect(await rejectionOf(plan.cancel())).to.include({ code: 'run_already_terminal' });
+    expect(await catchRejection(plan.cancel())).to.include({ code: 'run_already_terminal' });
     await plan.returns('a/t');
-    expect(await rejectionOf(plan.cancel(true))).to.include({ code: 'run_already_terminal' });
+    expect(await catchRejection(plan.cancel(true))).to.include({ code: 'run_already_terminal' });
   });
 
-  it('of a plan whose sub-pipeline failed lets it read cancelled, and never failed', async () => {
+  it('makes a plan with a failed sub-pipeline cancelled, and never failed', async () => {
     const plan = await runningPlan(TWO, { plan_concurrency: 2 });
     await plan.rejects('a/t', 'boom');
     expect(plan.record().status).to.equal('running');
@@ -78,45 +80,45 @@ describe('the cancel of a plan (rule 12, D21)', () => {
     expect(plan.statuses).to.include('a failed').and.not.include('failed');
   });
 
-  it('ends a sub-pipeline whose session is still read', async () => {
-    const blackboard = new HeldBlackboard('get_all');
+  it('ends a sub-pipeline whose session is being read', async () => {
+    const blackboard = new BlockingBlackboard('getAll');
     const plan = await runningPlan(ONE, { executor: { blackboard } });
     expect(plan.record().status).to.equal('running');
     await plan.cancel();
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
-    await blackboard.answer();
+    await blackboard.release();
     expect(plan.order).to.deep.equal([]);
     expect(plan.statuses).to.include('a cancelled');
   });
 
   for (const force of [false, true]) {
-    it(`ends a plan that only gathers what it leaves${force ? ', by force as well' : ''}`, async () => {
-      const blackboard = new HeldBlackboard();
+    it(`ends a plan that is reading its blackboard at the end${force ? ', also by force' : ''}`, async () => {
+      const blackboard = new BlockingBlackboard();
       const plan = await runningPlan(ONE, { executor: { blackboard } });
-      blackboard.holds.add('get_all');
+      blackboard.blocked.add('getAll');
       await plan.returns('a/t');
       expect(plan.record()).to.deep.include({ status: 'running', settled: false });
       await plan.cancel(force);
       expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
-      await blackboard.answer();
+      await blackboard.release();
       expect(plan.record()).to.deep.include({ status: 'cancelled', error: null, result: null });
     });
   }
 
-  it('gives up a publication that hangs, when forced', async () => {
-    const blackboard = new HeldBlackboard('write');
-    const store = sub('a', '{id: s, tool: store, inputs: {key: k, value: 1}}', 'stores: [k]');
+  it('cancels a hanging publication when forced', async () => {
+    const blackboard = new BlockingBlackboard('write');
+    const store = subPipelineText('a', '{id: s, tool: store, inputs: {key: k, value: 1}}', 'stores: [k]');
     const plan = await runningPlan([store, ...TWO.slice(1)], { executor: { blackboard } });
     await plan.cancel();
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false });
     await plan.cancel(true);
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
-    await blackboard.answer();
+    await blackboard.release();
     expect(plan.order).to.deep.equal([]);
   });
 
-  describe('that somebody asks for while he is told of an event', () => {
-    /** The plan, cancelled from within the first event that is looked for. */
+  describe('called from an event listener', () => {
+    /** Runs a plan, and cancels it inside the first matching event. */
     async function cancelledAt(
       wanted: (event: LiveEvent) => boolean,
       force: boolean,
@@ -124,7 +126,7 @@ describe('the cancel of a plan (rule 12, D21)', () => {
     ): Promise<RunningPlan> {
       const found = { done: false };
       const plan = new RunningPlan(TWO, options);
-      plan.run.journal.listen((event) => {
+      plan.run.journal.subscribe((event) => {
         if (found.done || !wanted(event)) return;
         found.done = true;
         plan.run.cancel(force);
@@ -157,7 +159,7 @@ describe('the cancel of a plan (rule 12, D21)', () => {
       for (const force of [false, true]) {
         for (const concurrency of [1, 2]) {
           const how = `${force ? 'by force, ' : ''}${concurrency} together`;
-          it(`gives one terminal state: ${moment} (${how})`, async () => {
+          it(`leads to one terminal state: ${moment} (${how})`, async () => {
             const plan = await cancelledAt(wanted, force, { plan_concurrency: concurrency });
             expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
             const ends = plan.statuses.filter((status) => /^(succeeded|failed|cancelled)$/.test(status));
@@ -174,7 +176,7 @@ describe('the cancel of a plan (rule 12, D21)', () => {
       }
     }
 
-    it('comes too late when it has succeeded', async () => {
+    it('has no effect when the plan has succeeded', async () => {
       const plan = await cancelledAt((event) => event.kind === 'run' && event.status === 'succeeded', true);
       expect(plan.record().status).to.equal('succeeded');
       expect(plan.statuses.at(-1)).to.equal('succeeded');

@@ -1,21 +1,22 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { TaskFailedError } from '../../../lib/common/errors.js';
-import { sub } from '../../support/definitions/plan-of.js';
-import { rejectionOf } from '../../support/rejection.js';
+import { subPipelineText } from '../../support/definitions/parse-plan.js';
+import { catchRejection } from '../../support/rejection.js';
 import { held, RunningPlan, runningPlan, stores } from '../../support/runs/running-plan.js';
+import { takeWarnings } from '../../support/warnings.js';
 
 /** b reads what a stores, c what b stores. */
 const CHAIN = [
-  sub('c', held('c'), 'reads: [kb]'),
-  sub('b', `${held('b')}, ${stores('kb', '2')}`, 'reads: [ka], stores: [kb]'),
-  sub('a', `${held('a')}, ${stores('ka', '1')}`, 'stores: [ka]'),
+  subPipelineText('c', held('c'), 'reads: [kb]'),
+  subPipelineText('b', `${held('b')}, ${stores('kb', '2')}`, 'reads: [ka], stores: [kb]'),
+  subPipelineText('a', `${held('a')}, ${stores('ka', '1')}`, 'stores: [ka]'),
 ];
 
-const FREE = ['a', 'b', 'c'].map((id) => sub(id, held(id)));
+const FREE = ['a', 'b', 'c'].map((id) => subPipelineText(id, held(id)));
 
-describe('the run of a plan (Plan)', () => {
-  it('runs a sub-pipeline after those that store what it reads, whatever was declared first (Plan, rule 1)', async () => {
+describe('PlanRun (Plan)', () => {
+  it('runs a sub-pipeline after those that store what it reads, whatever the declaration order (Plan, rule 1)', async () => {
     const plan = await runningPlan(CHAIN);
     expect(plan.order).to.deep.equal(['a/t']);
     await plan.returns('a/t');
@@ -26,7 +27,7 @@ describe('the run of a plan (Plan)', () => {
     expect(plan.record()).to.deep.include({ status: 'succeeded', settled: true, kind: 'plan' });
   });
 
-  it('runs independent sub-pipelines one after another in declared order (D45)', async () => {
+  it('runs independent sub-pipelines one after another in declaration order (D45)', async () => {
     const plan = await runningPlan(FREE);
     for (const id of ['a', 'b', 'c']) {
       expect(plan.order.at(-1)).to.equal(`${id}/t`);
@@ -35,7 +36,7 @@ describe('the run of a plan (Plan)', () => {
     expect(plan.record().status).to.equal('succeeded');
   });
 
-  it('runs as many together as plan_concurrency says, and one that waits as soon as one is over (D45)', async () => {
+  it('runs up to plan_concurrency sub-pipelines together (D45)', async () => {
     const plan = await runningPlan(FREE, { head: 'plan_concurrency: 2,' });
     expect(plan.order).to.deep.equal(['a/t', 'b/t']);
     await plan.returns('b/t');
@@ -45,14 +46,14 @@ describe('the run of a plan (Plan)', () => {
     expect(plan.record().status).to.equal('succeeded');
   });
 
-  it('takes the plan_concurrency of the run before that of the plan', async () => {
+  it('prefers the plan_concurrency of the run to that of the plan', async () => {
     const plan = await runningPlan(FREE, { head: 'plan_concurrency: 2,', plan_concurrency: 3 });
     expect(plan.order).to.have.length(3);
   });
 
-  it('tells what happens in order, each status once (D29, D47)', async () => {
+  it('emits its events in order, and each status once (D29, D47)', async () => {
     const plan = new RunningPlan(FREE.slice(0, 2));
-    plan.run.announce();
+    plan.run.emitStatus();
     await plan.begin();
     await plan.returns('a/t');
     await plan.returns('b/t');
@@ -75,7 +76,7 @@ describe('the run of a plan (Plan)', () => {
     ).to.deep.equal(['start a', 'finish a', 'start b', 'finish b']);
   });
 
-  it('gives result, totals and events by sub-pipeline, in declared order (D47)', async () => {
+  it('returns results, totals and events by sub-pipeline, in declaration order (D47)', async () => {
     const plan = await runningPlan(CHAIN, { collect_events: true });
     for (const id of ['a', 'b', 'c']) await plan.returns(`${id}/t`, id);
     const result = await plan.executor.getPlanResult(plan.run.id);
@@ -111,14 +112,14 @@ describe('the run of a plan (Plan)', () => {
     });
   });
 
-  it('collects no events unless asked', async () => {
+  it('collects no events by default', async () => {
     const plan = await runningPlan(FREE.slice(0, 1));
     await plan.returns('a/t');
     const { events, sub_results } = await plan.executor.getPlanResult(plan.run.id);
     expect({ events, ofA: sub_results['a']?.events }).to.deep.equal({ events: null, ofA: null });
   });
 
-  it('fails with a failed sub-pipeline, names it, and begins no further one (D47)', async () => {
+  it('fails with a failed sub-pipeline, names it, and begins no other (D47)', async () => {
     const plan = await runningPlan(CHAIN);
     await plan.returns('a/t');
     await plan.rejects('b/t', 'boom');
@@ -131,15 +132,17 @@ describe('the run of a plan (Plan)', () => {
       failures: [{ sub_pipeline: 'b', task_id: 't', error: 'boom', attempts: 1 }],
     });
     expect(plan.statuses.slice(-2)).to.deep.equal(['b failed', 'failed']);
-    const error = await rejectionOf(plan.executor.getPlanResult(plan.run.id));
+    const error = await catchRejection(plan.executor.getPlanResult(plan.run.id));
     expect(error).to.be.instanceOf(TaskFailedError);
     expect(error).to.include({ code: 'task_failed', task_id: 't', error: 'boom' });
     expect(error).to.have.property('message', 'sub-pipeline "b", task "t" failed: boom');
   });
 
-  it('lets those at work come to their end when one fails, and begins none (plan_concurrency > 1)', async () => {
-    const two = sub('b', `${held('b')}, ${held('b', 'u', 'await: [t],')}`);
-    const plan = await runningPlan([sub('a', held('a')), two, sub('c', held('c'))], { plan_concurrency: 2 });
+  it('lets the other runs finish when one fails, and begins no other (plan_concurrency > 1)', async () => {
+    const two = subPipelineText('b', `${held('b')}, ${held('b', 'u', 'await: [t],')}`);
+    const plan = await runningPlan([subPipelineText('a', held('a')), two, subPipelineText('c', held('c'))], {
+      plan_concurrency: 2,
+    });
     await plan.rejects('a/t', 'boom');
     expect(plan.record()).to.deep.include({ status: 'running', settled: false });
     await plan.returns('b/t');
@@ -151,24 +154,20 @@ describe('the run of a plan (Plan)', () => {
     expect(plan.order).to.have.length(3);
   });
 
-  it('depends on nobody who listens', async () => {
-    const warnings: Error[] = [];
-    const warn = (warning: Error): void => void warnings.push(warning);
-    process.on('warning', warn);
+  it('does not depend on its listeners', async () => {
     const plan = await runningPlan(FREE.slice(0, 1), {
       onEvent: () => {
         throw new Error('deaf');
       },
     });
     await plan.returns('a/t');
-    process.off('warning', warn);
     expect(plan.record().status).to.equal('succeeded');
-    expect(warnings).to.have.length(1);
+    expect(await takeWarnings()).to.have.length(1);
   });
 
-  it('is stopped with its tools when it is forgotten at work', async () => {
+  it('is stopped with its tools when it is forgotten while active', async () => {
     const plan = await runningPlan(FREE, { plan_concurrency: 2 });
-    const waiting = rejectionOf(plan.executor.getPlanResult(plan.run.id));
+    const waiting = catchRejection(plan.executor.getPlanResult(plan.run.id));
     const signals = plan.puppet.calls.map(({ context }) => context.signal);
     plan.executor.forget(plan.run.id);
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, true]);
@@ -178,34 +177,46 @@ describe('the run of a plan (Plan)', () => {
     expect(plan.clock.pending).to.equal(0);
   });
 
-  it('shares one limit of outputs among all sub-pipelines', async () => {
+  it('shares one memory budget among all sub-pipelines', async () => {
     const executor = { runOutputLimitBytes: 3000 };
     const plan = await runningPlan(FREE.slice(0, 2), { executor });
     await plan.returns('a/t', 'x'.repeat(2000));
-    const { weight } = plan.run;
-    expect(weight).to.be.above(2000);
+    const { sizeBytes } = plan.run;
+    expect(sizeBytes).to.be.above(2000);
     await plan.returns('b/t', 'y'.repeat(2000));
     expect(plan.record().error).to.match(/^sub-pipeline "b", task "t": the outputs of the run are together/);
   });
 
-  it('weighs what it keeps: outputs, and all that stood on the blackboard at the end', async () => {
+  it('shares one limit on nested runs among all sub-pipelines (D49)', async () => {
+    const call =
+      '{id: c, tool: run_pipeline, inputs: {pipeline: {id: leaf, goal: g, tasks: [{id: t, tool: puppet}]}}}';
+    const plan = await runningPlan([subPipelineText('a', call), subPipelineText('b', call)], {
+      plan_concurrency: 2,
+    });
+    expect(plan.run.subRuns.nestedRunLimiter.active).to.equal(2);
+    for (const heldCall of plan.puppet.calls) await plan.puppet.returns(null, heldCall);
+    expect(plan.run.subRuns.nestedRunLimiter.active).to.equal(0);
+    expect(plan.run.status).to.equal('succeeded');
+  });
+
+  it('measures its outputs and the final blackboard', async () => {
     const blackboard = new MemoryBlackboard();
     await blackboard.write('default', 'earlier', 'x'.repeat(50_000));
     const plan = await runningPlan(FREE.slice(0, 1), { executor: { blackboard } });
-    const { weight } = plan.run;
+    const { sizeBytes } = plan.run;
     await plan.returns('a/t', 'y'.repeat(20_000));
-    expect(plan.run.weight - weight).to.be.within(70_000, 72_000);
+    expect(plan.run.sizeBytes - sizeBytes).to.be.within(70_000, 72_000);
   });
 
-  it('reads the blackboard of its tenant only, and leaves there what it stored', async () => {
+  it('reads and writes the blackboard of its own tenant only', async () => {
     const blackboard = new MemoryBlackboard();
     await blackboard.write('other', 'theirs', 1);
     await blackboard.write('acme', 'ours', 2);
-    const plan = await runningPlan([sub('a', stores('ka', '1'), 'stores: [ka]')], {
+    const plan = await runningPlan([subPipelineText('a', stores('ka', '1'), 'stores: [ka]')], {
       executor: { blackboard },
       tenant_id: 'acme',
     });
     expect({ ...plan.record().result?.blackboard }).to.deep.equal({ ours: 2, ka: 1 });
-    expect({ ...(await blackboard.get_all('acme')) }).to.deep.equal({ ours: 2, ka: 1 });
+    expect({ ...(await blackboard.getAll('acme')) }).to.deep.equal({ ours: 2, ka: 1 });
   });
 });

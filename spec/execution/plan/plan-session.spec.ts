@@ -1,35 +1,35 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { JsonObject } from '../../../lib/common/json.js';
-import { planOf, planText, sub } from '../../support/definitions/plan-of.js';
+import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 
-const STORING = sub(
+const STORING = subPipelineText(
   'a',
   '{id: s, tool: store, inputs: {key: k, value: 1}}, {id: r, tool: store, inputs: {key: other, value: 5}}',
   'stores: [k, other]',
 );
 
-/** A plan whose second sub-pipeline has these tasks. */
+/** Runs a plan whose second sub-pipeline has these tasks. */
 async function ended(
   tasks: string,
   { lists = 'reads: [k]', session = {} }: { lists?: string; session?: JsonObject } = {},
 ): Promise<PlanResult> {
-  const plan = planOf(planText([STORING, sub('b', tasks, lists)]), { session });
+  const plan = parsePlan(planText([STORING, subPipelineText('b', tasks, lists)]), { session });
   const executor = new LocalExecutor();
   return executor.getPlanResult(await executor.submitPlan({ plan, session }));
 }
 
-/** Counts how often a blackboard in memory is read as a whole. */
+/** Counts the calls of `MemoryBlackboard.getAll`. */
 class WatchedReads {
   count = 0;
-  readonly #original = Object.getOwnPropertyDescriptor(MemoryBlackboard.prototype, 'get_all') ?? {};
+  readonly #original = Object.getOwnPropertyDescriptor(MemoryBlackboard.prototype, 'getAll') ?? {};
 
   constructor() {
     const read = this.#original.value as (this: MemoryBlackboard, tenantId: string) => unknown;
     const watch = (): number => this.count++;
-    Object.defineProperty(MemoryBlackboard.prototype, 'get_all', {
+    Object.defineProperty(MemoryBlackboard.prototype, 'getAll', {
       configurable: true,
       value(this: MemoryBlackboard, tenantId: string) {
         watch();
@@ -39,7 +39,7 @@ class WatchedReads {
   }
 
   end(): void {
-    Object.defineProperty(MemoryBlackboard.prototype, 'get_all', this.#original);
+    Object.defineProperty(MemoryBlackboard.prototype, 'getAll', this.#original);
   }
 }
 
@@ -47,48 +47,51 @@ function inputsOfT({ sub_results }: PlanResult): unknown {
   return (sub_results['b']?.outputs['t'] as { inputs: unknown }).inputs;
 }
 
-describe('the session of a sub-pipeline, of which only what its templates read is copied (Plan, rule 2)', () => {
-  it('holds every key that a template reads, with a fallback or without', async () => {
+describe('the session of a sub-pipeline (Plan, rule 2)', () => {
+  it('contains every key that a template reads, with or without a fallback', async () => {
     const task =
       '{id: t, tool: mock, inputs: {k: "{{session.k}}", b: "{{session.b ?? 2}}", o: "{{session.other ?? 3}}"}}';
     expect(inputsOfT(await ended(task, { lists: 'reads: [k, other]' }))).to.deep.equal({ k: 1, b: 2, o: 5 });
   });
 
-  it('names all keys that there are when one is missing (D13)', async () => {
+  it('lists all existing keys when one is missing (D13)', async () => {
     const failure = await ended(
       '{id: t, tool: mock, inputs: {a: "{{session.absent}}", k: "{{session.k}}"}}',
     ).catch(String);
     expect(failure).to.contain('session.absent').and.to.contain('k, other');
   });
 
-  it('lets a key be read that the sub-pipeline itself stores, though it is not there yet', async () => {
+  it('does not count a key as missing that the sub-pipeline itself stores', async () => {
     const tasks =
       '{id: s, tool: store, inputs: {key: own, value: "{{session.k}}"}}, {id: t, tool: mock, await: [s], inputs: {o: "{{session.own}}"}}';
     expect(inputsOfT(await ended(tasks, { lists: 'reads: [k], stores: [own]' }))).to.deep.equal({ o: 1 });
   });
 
-  it('does not ask for all of it unless something is missing, however large it is', async () => {
+  it('does not read the whole blackboard unless a key is missing', async () => {
     const watched = new WatchedReads();
     try {
       const task = '{id: t, tool: mock, inputs: {k: "{{session.k}}", g: "{{session.given}}"}}';
       expect(inputsOfT(await ended(task, { session: { given: 2 } }))).to.deep.equal({ k: 1, g: 2 });
-      // What the plan leaves on its blackboard.
+      // One read for the result of the plan.
       expect(watched.count).to.equal(1);
     } finally {
       watched.end();
     }
   });
 
-  it('is asked for as a whole of a blackboard that somebody brings along (Blackboard)', async () => {
+  it('reads a provided blackboard as a whole (Blackboard)', async () => {
     const blackboard = new MemoryBlackboard();
     let asked = 0;
-    blackboard.get_all = (tenantId) => {
+    blackboard.getAll = (tenantId) => {
       asked++;
-      return MemoryBlackboard.prototype.get_all.call(blackboard, tenantId);
+      return MemoryBlackboard.prototype.getAll.call(blackboard, tenantId);
     };
     const executor = new LocalExecutor({ blackboard });
-    const plan = planOf(
-      planText([STORING, sub('b', '{id: t, tool: mock, inputs: {k: "{{session.k}}"}}', 'reads: [k]')]),
+    const plan = parsePlan(
+      planText([
+        STORING,
+        subPipelineText('b', '{id: t, tool: mock, inputs: {k: "{{session.k}}"}}', 'reads: [k]'),
+      ]),
     );
     await executor.getPlanResult(await executor.submitPlan({ plan }));
     expect(asked).to.equal(3);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Blackboard } from '../../../lib/blackboard/blackboard.js';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { defineTool } from '../../../lib/tools/tool.js';
-import { HeldBlackboard } from '../../support/held-blackboard.js';
-import { sub } from '../../support/definitions/plan-of.js';
-import { Puppet } from '../../support/puppet.js';
+import { BlockingBlackboard } from '../../support/blocking-blackboard.js';
+import { subPipelineText } from '../../support/definitions/parse-plan.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
 import { held, type RunningPlan, runningPlan, stores } from '../../support/runs/running-plan.js';
 
-/** Tells what it reads of the session. */
+/** Declares a task that returns the session values it reads. */
 function reads(...keys: string[]): string {
   const inputs = keys.map((key) => `${key}: "{{session.${key} ?? null}}"`).join(', ');
   return `{id: read, tool: mock, inputs: {${inputs}}}`;
@@ -18,49 +18,54 @@ function readIn(plan: RunningPlan, id: string): unknown {
   return (sub_results?.[id]?.outputs['read'] as { inputs: unknown } | undefined)?.inputs;
 }
 
-const STORE_K = sub('a', stores('k', '1'), 'stores: [k]');
+const STORE_K = subPipelineText('a', stores('k', '1'), 'stores: [k]');
 
-describe('the session of a sub-pipeline (Plan, rule 2; D45)', () => {
-  it('is the full blackboard, with what all before it have stored', async () => {
+describe('SubRuns: the session of a sub-pipeline (Plan, rule 2; D45)', () => {
+  it('is the whole blackboard, with what earlier sub-pipelines stored', async () => {
     const blackboard = new MemoryBlackboard();
     await blackboard.write('default', 'earlier', 0);
     const plan = await runningPlan(
       [
         STORE_K,
-        sub('b', stores('l', '2'), 'stores: [l]'),
-        sub('c', reads('k', 'l', 'earlier'), 'reads: [l]'),
+        subPipelineText('b', stores('l', '2'), 'stores: [l]'),
+        subPipelineText('c', reads('k', 'l', 'earlier'), 'reads: [l]'),
       ],
       { executor: { blackboard } },
     );
     expect(readIn(plan, 'c')).to.deep.equal({ k: 1, l: 2, earlier: 0 });
   });
 
-  it('is what the pipeline reads, when it says so', async () => {
-    const both = sub('a', `${stores('k', '1')}, ${stores('l', '2', 'z')}`, 'stores: [k, l]');
-    const plan = await runningPlan([both, sub('c', reads('k', 'l'), 'reads: [k]', 'reads: [k],')]);
+  it('is limited to the keys in `reads`', async () => {
+    const both = subPipelineText('a', `${stores('k', '1')}, ${stores('l', '2', 'z')}`, 'stores: [k, l]');
+    const plan = await runningPlan([
+      both,
+      subPipelineText('c', reads('k', 'l'), 'reads: [k]', 'reads: [k],'),
+    ]);
     expect(readIn(plan, 'c')).to.deep.equal({ k: 1, l: null });
   });
 
-  it('holds the values given for the run, in every sub-pipeline, and puts them on no blackboard', async () => {
-    const plan = await runningPlan([sub('a', reads('g')), sub('b', reads('g'))], { session: { g: [1] } });
+  it('contains the submitted values in every sub-pipeline, and writes them to no blackboard', async () => {
+    const plan = await runningPlan([subPipelineText('a', reads('g')), subPipelineText('b', reads('g'))], {
+      session: { g: [1] },
+    });
     expect([readIn(plan, 'a'), readIn(plan, 'b')]).to.deep.equal([{ g: [1] }, { g: [1] }]);
     expect({ ...plan.record().result?.blackboard }).to.deep.equal({});
   });
 
-  it('holds what was stored over a given value, in those that begin later', async () => {
-    const plan = await runningPlan([STORE_K, sub('b', reads('k'), 'reads: [k]')], {
+  it('contains what was stored over a submitted value, in later sub-pipelines', async () => {
+    const plan = await runningPlan([STORE_K, subPipelineText('b', reads('k'), 'reads: [k]')], {
       session: { k: 'given' },
     });
     expect(readIn(plan, 'b')).to.deep.equal({ k: 1 });
   });
 
-  it('holds a given value with what was appended to it, across sub-pipelines (D23)', async () => {
+  it('contains a submitted value with what was appended to it, across sub-pipelines (D23)', async () => {
     const append = '{id: s, tool: store, inputs: {key: k, value: 2, append: true}}';
     const plan = await runningPlan(
       [
-        sub('a', append, 'stores: [k]'),
-        sub('b', reads('k'), 'reads: [k]'),
-        sub('c', reads('k'), 'reads: [k]'),
+        subPipelineText('a', append, 'stores: [k]'),
+        subPipelineText('b', reads('k'), 'reads: [k]'),
+        subPipelineText('c', reads('k'), 'reads: [k]'),
       ],
       { session: { k: 1 } },
     );
@@ -68,12 +73,12 @@ describe('the session of a sub-pipeline (Plan, rule 2; D45)', () => {
     expect({ ...plan.record().result?.blackboard }).to.deep.equal({ k: [2] });
   });
 
-  it('follows what one of several that ran together did to a given value', async () => {
+  it('applies what one of several concurrent sub-pipelines did to a submitted value', async () => {
     const plan = await runningPlan(
       [
-        sub('a', `${held('a')}, ${stores('k', '1')}`, 'stores: [k]'),
-        sub('b', held('b')),
-        sub('c', reads('k', 'other'), 'reads: [k]'),
+        subPipelineText('a', `${held('a')}, ${stores('k', '1')}`, 'stores: [k]'),
+        subPipelineText('b', held('b')),
+        subPipelineText('c', reads('k', 'other'), 'reads: [k]'),
       ],
       { session: { k: 'given', other: true }, plan_concurrency: 2 },
     );
@@ -82,24 +87,27 @@ describe('the session of a sub-pipeline (Plan, rule 2; D45)', () => {
     expect(readIn(plan, 'c')).to.deep.equal({ k: 1, other: true });
   });
 
-  it('is read anew when it begins: nothing that was stored meanwhile is missing', async () => {
-    const blackboard = new HeldBlackboard('get_all');
-    const plan = await runningPlan([STORE_K, sub('b', reads('k'), 'reads: [k]')], {
+  it('is read when the sub-pipeline begins, with everything stored until then', async () => {
+    const blackboard = new BlockingBlackboard('getAll');
+    const plan = await runningPlan([STORE_K, subPipelineText('b', reads('k'), 'reads: [k]')], {
       executor: { blackboard },
     });
     expect(plan.statuses).to.deep.equal(['queued', 'running', 'a queued']);
-    await blackboard.answer();
+    await blackboard.release();
     expect(plan.statuses.slice(3)).to.deep.equal(['a running', 'a succeeded', 'b queued']);
-    await blackboard.answer();
+    await blackboard.release();
     expect(plan.record().status).to.equal('running');
-    await blackboard.answer();
+    await blackboard.release();
     expect(readIn(plan, 'b')).to.deep.equal({ k: 1 });
   });
 
-  it('gives its inputs those of the plan that are handed on, over its own (D44)', async () => {
+  it('overrides the sub-pipeline inputs with those that the plan passes on (D44)', async () => {
     const tasks = '{id: read, tool: mock, inputs: {x: "{{pipeline.inputs.x}}", y: "{{pipeline.inputs.y}}"}}';
     const plan = await runningPlan(
-      [sub('a', tasks, 'inputs: [x]', 'inputs: {x: 0, y: 0},'), sub('b', tasks, 'inputs: [x, y]')],
+      [
+        subPipelineText('a', tasks, 'inputs: [x]', 'inputs: {x: 0, y: 0},'),
+        subPipelineText('b', tasks, 'inputs: [x, y]'),
+      ],
       { head: 'inputs: {x: 1, y: 1},', inputs: { x: 2 } },
     );
     expect([readIn(plan, 'a'), readIn(plan, 'b')]).to.deep.equal([
@@ -108,8 +116,8 @@ describe('the session of a sub-pipeline (Plan, rule 2; D45)', () => {
     ]);
   });
 
-  it('keeps appends of a fan-out in item order, whatever finished first (D23)', async () => {
-    const puppet = new Puppet('slow');
+  it('keeps appends of a fan-out in item order, whatever item finishes first (D23)', async () => {
+    const puppet = new ControlledTool('slow');
     const note = defineTool({
       name: 'note',
       description: 'appends when it is let go',
@@ -121,7 +129,10 @@ describe('the session of a sub-pipeline (Plan, rule 2; D45)', () => {
     });
     const fan = '{id: s, tool: note, parallel_over: "{{pipeline.inputs.l}}", inputs: {n: "{{item}}"}}';
     const plan = await runningPlan(
-      [sub('a', fan, 'stores: [k]', 'inputs: {l: [1, 2, 3]},'), sub('b', reads('k'), 'reads: [k]')],
+      [
+        subPipelineText('a', fan, 'stores: [k]', 'inputs: {l: [1, 2, 3]},'),
+        subPipelineText('b', reads('k'), 'reads: [k]'),
+      ],
       { tools: [note] },
     );
     for (const item of [2, 0, 1]) await puppet.returns(item, puppet.calls[item]);
@@ -129,20 +140,22 @@ describe('the session of a sub-pipeline (Plan, rule 2; D45)', () => {
   });
 });
 
-describe('a blackboard that fails a plan', () => {
+describe('SubRuns with a failing blackboard', () => {
   const refusing = (refused: Partial<Blackboard>): Blackboard => {
     const memory = new MemoryBlackboard();
     return {
-      get_all: (tenantId) => memory.get_all(tenantId),
-      read_many: (tenantId, keys) => memory.read_many(tenantId, keys),
+      getAll: (tenantId) => memory.getAll(tenantId),
+      readMany: (tenantId, keys) => memory.readMany(tenantId, keys),
       write: (tenantId, key, value, append) => memory.write(tenantId, key, value, append),
       ...refused,
     };
   };
 
-  it('by refusing to be read fails the tasks of the sub-pipeline that begins', async () => {
-    const blackboard = refusing({ get_all: () => Promise.reject(new Error('no connection')) });
-    const plan = await runningPlan([sub('a', held('a')), sub('b', held('b'))], { executor: { blackboard } });
+  it('fail the tasks of a sub-pipeline whose session cannot be read', async () => {
+    const blackboard = refusing({ getAll: () => Promise.reject(new Error('no connection')) });
+    const plan = await runningPlan([subPipelineText('a', held('a')), subPipelineText('b', held('b'))], {
+      executor: { blackboard },
+    });
     expect(plan.record()).to.deep.include({
       status: 'failed',
       error: 'sub-pipeline "a", task "t": the blackboard cannot be read: no connection',
@@ -150,16 +163,16 @@ describe('a blackboard that fails a plan', () => {
     expect(plan.order).to.deep.equal([]);
   });
 
-  it('by refusing a value fails the task that stores it', async () => {
+  it('fail the task whose value is rejected', async () => {
     const blackboard = refusing({ write: () => Promise.reject(new Error('the disk is full')) });
     const plan = await runningPlan([STORE_K], { executor: { blackboard } });
     expect(plan.record().error).to.equal(
-      'sub-pipeline "a", task "s": the blackboard did not take its values: the disk is full',
+      'sub-pipeline "a", task "s": cannot store the values on the blackboard: the disk is full',
     );
   });
 
-  it('by refusing what the plan leaves fails the plan, in whatever way it refuses', async () => {
-    const ways: [Blackboard['get_all'], RegExp][] = [
+  it('fail the plan when the final blackboard cannot be read, whatever the reason', async () => {
+    const ways: [Blackboard['getAll'], RegExp][] = [
       [() => Promise.reject(new Error('gone')), /^the blackboard cannot be read: gone$/],
       [
         () => {
@@ -169,40 +182,40 @@ describe('a blackboard that fails a plan', () => {
       ],
       [async () => ({ k: JSON.parse('1e999') }), /^the blackboard cannot be read: holds Infinity/],
     ];
-    for (const [get_all, message] of ways) {
-      // The pipeline reads no key, so that only the end of the plan asks for everything.
-      const plan = await runningPlan([sub('a', '{id: t, tool: mock}', '', 'reads: [],')], {
-        executor: { blackboard: refusing({ get_all }) },
+    for (const [getAll, message] of ways) {
+      // The pipeline reads no key, so only the end of the plan reads the whole blackboard.
+      const plan = await runningPlan([subPipelineText('a', '{id: t, tool: mock}', '', 'reads: [],')], {
+        executor: { blackboard: refusing({ getAll }) },
       });
       expect(plan.record()).to.deep.include({ status: 'failed', settled: true, result: null, failures: [] });
       expect(plan.record().error).to.match(message);
     }
   });
 
-  it('by a slow answer at the end does not keep the plan from succeeding', async () => {
-    const blackboard = new HeldBlackboard();
-    const plan = await runningPlan([sub('a', held('a'))], { executor: { blackboard } });
-    blackboard.holds.add('get_all');
+  it('let the plan succeed when the final blackboard is slow', async () => {
+    const blackboard = new BlockingBlackboard();
+    const plan = await runningPlan([subPipelineText('a', held('a'))], { executor: { blackboard } });
+    blackboard.blocked.add('getAll');
     await plan.returns('a/t');
     expect(plan.record()).to.deep.include({ status: 'running', settled: false });
-    await blackboard.answer();
+    await blackboard.release();
     expect(plan.record()).to.deep.include({ status: 'succeeded', settled: true });
   });
 });
 
-describe('the stores of a sub-pipeline (D46)', () => {
+describe('the declared stores of a sub-pipeline (D46)', () => {
   const refusal =
     /sub-pipeline "a", task "s": "l" was not written: sub-pipeline "a" may not store it; its stores are k$/;
 
   async function refused(plan: RunningPlan): Promise<void> {
     expect(plan.record()).to.include({ status: 'failed' });
     expect(plan.record().error).to.match(refusal);
-    expect({ ...(await plan.run.prepared.blackboard.get_all('default')) }).to.deep.equal({});
+    expect({ ...(await plan.run.prepared.blackboard.getAll('default')) }).to.deep.equal({});
   }
 
-  it('are all that a templated key may be', async () => {
+  it('restrict a templated key', async () => {
     const store = '{id: s, tool: store, retry: 2, inputs: {key: "{{pipeline.inputs.key}}", value: 1}}';
-    const declared = sub('a', store, 'stores: [k], inputs: [key]');
+    const declared = subPipelineText('a', store, 'stores: [k], inputs: [key]');
     const at = (key: string): Promise<RunningPlan> =>
       runningPlan([declared], { head: 'inputs: {key: k},', inputs: { key } });
     const plan = await at('l');
@@ -211,7 +224,7 @@ describe('the stores of a sub-pipeline (D46)', () => {
     expect((await at('k')).record().status).to.equal('succeeded');
   });
 
-  it('are all that an own tool may write', async () => {
+  it('restrict the writes of a custom tool', async () => {
     const tool = defineTool({
       name: 'sneaky',
       description: 'writes what was not declared',
@@ -221,13 +234,15 @@ describe('the stores of a sub-pipeline (D46)', () => {
         blackboard.write('l', 2);
       },
     });
-    await refused(await runningPlan([sub('a', '{id: s, tool: sneaky}', 'stores: [k]')], { tools: [tool] }));
+    await refused(
+      await runningPlan([subPipelineText('a', '{id: s, tool: sneaky}', 'stores: [k]')], { tools: [tool] }),
+    );
   });
 
-  it('are kept to also by a tool that swallows the refusal: the task fails, and nothing is written', async () => {
+  it('fail a task whose tool catches the rejection, and write nothing', async () => {
     const tool = defineTool({
       name: 'sneaky',
-      description: 'writes what was not declared, and says nothing',
+      description: 'writes an undeclared key and catches the error',
       inputs: {},
       run: (_, { blackboard }) => {
         blackboard.write('k', 1);
@@ -239,17 +254,19 @@ describe('the stores of a sub-pipeline (D46)', () => {
         return 'not refused';
       },
     });
-    await refused(await runningPlan([sub('a', '{id: s, tool: sneaky}', 'stores: [k]')], { tools: [tool] }));
+    await refused(
+      await runningPlan([subPipelineText('a', '{id: s, tool: sneaky}', 'stores: [k]')], { tools: [tool] }),
+    );
   });
 
-  it('are none when none are declared', async () => {
+  it('allow no key when none is declared', async () => {
     const tool = defineTool({
       name: 'sneaky',
       description: 'writes what was not declared',
       inputs: {},
       run: (_, { blackboard }) => blackboard.write('l', 2),
     });
-    const plan = await runningPlan([sub('a', '{id: s, tool: sneaky}')], { tools: [tool] });
+    const plan = await runningPlan([subPipelineText('a', '{id: s, tool: sneaky}')], { tools: [tool] });
     expect(plan.record().error).to.match(/may not store it; its stores are none$/);
   });
 });

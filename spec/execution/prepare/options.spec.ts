@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { readOptions } from '../../../lib/execution/prepare/options.js';
 
-describe('execution options (ExecutionOptions, Limits)', () => {
-  it('have the defaults of the specification', () => {
+describe('readOptions (ExecutionOptions, Limits)', () => {
+  it('applies the defaults of the specification', () => {
     expect(readOptions()).to.deep.equal({
       timeoutMs: undefined,
       backoff: { baseMs: 500, maxMs: 4000, jitter: 0 },
@@ -10,7 +10,7 @@ describe('execution options (ExecutionOptions, Limits)', () => {
     });
   });
 
-  it('are seconds outside and milliseconds inside', () => {
+  it('converts seconds to milliseconds', () => {
     const options = {
       per_task_timeout: 1.5,
       retry_base_delay: 0,
@@ -25,7 +25,7 @@ describe('execution options (ExecutionOptions, Limits)', () => {
     });
   });
 
-  it('take null where the specification does', () => {
+  it('accepts null where the specification does', () => {
     expect(readOptions({ per_task_timeout: null, fan_out_concurrency: null }).timeoutMs).to.equal(undefined);
   });
 
@@ -45,14 +45,14 @@ describe('execution options (ExecutionOptions, Limits)', () => {
     ['toString', 1],
   ];
   for (const [name, value] of refused) {
-    it(`refuse ${name} ${String(value)}`, () => {
+    it(`rejects ${name} ${String(value)}`, () => {
       const call = (): unknown => readOptions({ [name]: value });
       expect(call).to.throw().with.property('code', 'invalid_options');
       expect(call).to.throw(name);
     });
   }
 
-  it('report all that is wrong at once', () => {
+  it('reports all problems at once', () => {
     expect(() => readOptions({ backoff_jitter: 2, fan_out_concurrency: 0 })).to.throw(
       /backoff_jitter .*; fan_out_concurrency/,
     );

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Blackboard } from '../../../lib/blackboard/blackboard.js';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { Json } from '../../../lib/common/json.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
-import { Puppet } from '../../support/puppet.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
 import { running } from '../../support/runs/running.js';
 
 const READ_K = '{id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}';
@@ -15,21 +15,21 @@ function read(run: Awaited<ReturnType<typeof running>>, key = 'k'): unknown {
   return (run.record().result?.outputs?.['read'] as { inputs: Record<string, unknown> }).inputs[key];
 }
 
-describe('the session (rule 6, Blackboard)', () => {
-  it('holds what an awaited task stored', async () => {
+describe('Session (rule 6, Blackboard)', () => {
+  it('contains what an awaited task stored', async () => {
     const run = await running(`{id: s, tool: store, inputs: {key: k, value: {n: 1}}}, ${READ_K}`);
     expect(read(run)).to.deep.equal({ n: 1 });
   });
 
-  it('holds the values given for the run before any task runs (Blackboard, rule 5)', async () => {
+  it('contains the submitted values before any task runs (Blackboard, rule 5)', async () => {
     const run = await running('{id: read, tool: mock, inputs: {k: "{{session.k}}"}}', {
       session: { k: 'given' },
     });
     expect(read(run)).to.equal('given');
   });
 
-  it('holds appends made under a fan-out in item order, whatever finished first (D23)', async () => {
-    const puppet = new Puppet();
+  it('contains appends of a fan-out in item order, whatever item finishes first (D23)', async () => {
+    const puppet = new ControlledTool();
     const tool = defineTool({
       name: 'note',
       description: 'appends when it is let go',
@@ -49,17 +49,17 @@ describe('the session (rule 6, Blackboard)', () => {
     expect(read(run)).to.deep.equal([1, 2, 3]);
   });
 
-  it('appends to a given value as to any other, and leaves the blackboard of others alone (D23)', async () => {
+  it('appends to a submitted value without writing it to a provided blackboard (D23)', async () => {
     const blackboard = new MemoryBlackboard();
     const run = await running(`{id: s, tool: store, inputs: {key: k, value: 2, append: true}}, ${READ_K}`, {
       session: { k: 1, untouched: true },
       executor: { blackboard },
     });
     expect(read(run)).to.deep.equal([1, 2]);
-    expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ k: [2] });
+    expect({ ...(await blackboard.getAll('default')) }).to.deep.equal({ k: [2] });
   });
 
-  it('does not hold what a failed attempt wrote, and holds once what its retry wrote', async () => {
+  it('contains what a retry wrote once, and nothing of the failed attempt', async () => {
     const tool = defineTool({
       name: 'twice',
       description: 'fails after its first write',
@@ -75,7 +75,7 @@ describe('the session (rule 6, Blackboard)', () => {
     expect(read(run)).to.deep.equal(['attempt 2']);
   });
 
-  it('is limited to what the pipeline reads, and to what the run stores (D3)', async () => {
+  it('is limited to the keys in `reads` and to those that the run stores (D3)', async () => {
     const blackboard = new MemoryBlackboard();
     await blackboard.write('default', 'wanted', 1);
     await blackboard.write('default', 'other', 2);
@@ -87,10 +87,10 @@ describe('the session (rule 6, Blackboard)', () => {
     expect(outputs['read']).to.deep.include({ inputs: { w: 1, o: null, own: 3 } });
   });
 
-  it('fails the task whose values the blackboard does not take, and publishes nothing of it', async () => {
+  it('fails a task whose values the blackboard rejects, and publishes nothing of it', async () => {
     const blackboard: Blackboard = {
-      get_all: async () => ({}),
-      read_many: async () => ({}),
+      getAll: async () => ({}),
+      readMany: async () => ({}),
       write: () => Promise.reject(new Error('the disk is full')),
     };
     const run = await running('{id: s, tool: store, inputs: {key: k, value: 1}}', {
@@ -99,14 +99,14 @@ describe('the session (rule 6, Blackboard)', () => {
     const { status, error } = run.record();
     expect({ status, error }).to.deep.equal({
       status: 'failed',
-      error: 'the blackboard did not take its values: the disk is full',
+      error: 'cannot store the values on the blackboard: the disk is full',
     });
   });
 
   it('fails the run when the blackboard cannot be read', async () => {
     const blackboard: Blackboard = {
-      get_all: () => Promise.reject(new Error('no connection')),
-      read_many: async () => ({}),
+      getAll: () => Promise.reject(new Error('no connection')),
+      readMany: async () => ({}),
       write: async () => {},
     };
     const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
@@ -117,14 +117,14 @@ describe('the session (rule 6, Blackboard)', () => {
     });
   });
 
-  describe('on a blackboard that answers when the spec says so', () => {
+  describe('with a slow blackboard', () => {
     class SlowBlackboard extends MemoryBlackboard {
       readonly waiting: Deferred<void>[] = [];
       isSlow = true;
 
-      override async get_all(tenantId: string): Promise<Record<string, Json>> {
+      override async getAll(tenantId: string): Promise<Record<string, Json>> {
         await this.#wait();
-        return super.get_all(tenantId);
+        return super.getAll(tenantId);
       }
 
       override async write(tenantId: string, key: string, value: Json, append?: boolean): Promise<void> {
@@ -145,7 +145,7 @@ describe('the session (rule 6, Blackboard)', () => {
       }
     }
 
-    it('is queued until the blackboard was read, and can be cancelled there', async () => {
+    it('keeps the run queued until the blackboard is read, and lets it be cancelled', async () => {
       const blackboard = new SlowBlackboard();
       const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
       expect(run.record().status).to.equal('queued');
@@ -160,7 +160,7 @@ describe('the session (rule 6, Blackboard)', () => {
       expect(progress.invocations).to.equal(0);
     });
 
-    it('can be forced to end while it publishes', async () => {
+    it('lets the run be forced while it publishes', async () => {
       const blackboard = new SlowBlackboard();
       const run = await running('{id: s, tool: store, inputs: {key: k, value: 1}}', {
         executor: { blackboard },
@@ -173,7 +173,7 @@ describe('the session (rule 6, Blackboard)', () => {
       expect(run.record().progress.tasks_settled).to.equal(1);
     });
 
-    it('keeps appends of two tasks of a wave, and what is read back is never older than what is there', async () => {
+    it('keeps the appends of two tasks of a wave, and never reads back an older value', async () => {
       const blackboard = new SlowBlackboard();
       const tasks = `{id: a, tool: store, inputs: {key: k, value: a, append: true}}, {id: b, tool: store, inputs: {key: k, value: b, append: true}},
         {id: read, tool: mock, await: [a, b], inputs: {k: "{{session.k}}"}}`;
@@ -182,22 +182,22 @@ describe('the session (rule 6, Blackboard)', () => {
       while (blackboard.waiting.length > 0) await blackboard.answer(blackboard.waiting.length - 1);
       expect(read(run)).to.deep.equal(['given', 'a', 'b']);
       blackboard.isSlow = false;
-      expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ k: ['a', 'b'] });
+      expect({ ...(await blackboard.getAll('default')) }).to.deep.equal({ k: ['a', 'b'] });
     });
   });
 
-  it('does not write into what a custom blackboard gives', async () => {
+  it('does not change what a custom blackboard returns', async () => {
     const live: Record<string, Json> = { own: [1] };
     const blackboard: Blackboard = {
-      get_all: async () => live,
-      read_many: async () => live,
+      getAll: async () => live,
+      readMany: async () => live,
       write: async () => {},
     };
     const peek = defineTool({
       name: 'peek',
       description: 'looks at everything',
       inputs: {},
-      run: async (_, context) => ({ ...(await context.blackboard.get_all()) }),
+      run: async (_, context) => ({ ...(await context.blackboard.getAll()) }),
     });
     const run = await running('{id: a, tool: peek}', {
       tools: [peek],
@@ -208,7 +208,7 @@ describe('the session (rule 6, Blackboard)', () => {
     expect(live).to.deep.equal({ own: [1] });
   });
 
-  it('refuses a value that JSON cannot hold at the moment it is written', async () => {
+  it('rejects a value that JSON cannot hold when it is written', async () => {
     const tool = defineTool({
       name: 'odd',
       description: 'writes a function',
@@ -225,7 +225,7 @@ describe('the session (rule 6, Blackboard)', () => {
     ]);
   });
 
-  it('counts what tools write as it counts what they return, but not twice what they store and return', async () => {
+  it('counts writes like outputs, and a value that is stored and returned once', async () => {
     const fill = defineTool({
       name: 'fill',
       description: 'writes much and returns nothing',
@@ -242,29 +242,29 @@ describe('the session (rule 6, Blackboard)', () => {
 
   for (const [what, odd] of [
     ['null', null],
-    ['list', [1]],
-    ['string', 'abc'],
+    ['a list', [1]],
+    ['a string', 'abc'],
     ['undefined', undefined],
   ] as const) {
-    it(`fails the run in words when a blackboard gives ${what} for its values`, async () => {
+    it(`fails the run when a blackboard returns ${what} instead of a record`, async () => {
       const blackboard = new MemoryBlackboard();
-      Object.assign(blackboard, { get_all: async () => odd });
+      Object.assign(blackboard, { getAll: async () => odd });
       const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
       expect(run.record().error).to.equal(
-        `the blackboard cannot be read: it gave ${what}, and no object of keys and values`,
+        `the blackboard cannot be read: it returned ${what} instead of an object of keys and values`,
       );
     });
   }
 
-  it('tells a value that cannot be read back from one that was not taken', async () => {
+  it('distinguishes a value that cannot be read back from one that was rejected', async () => {
     const blackboard = new MemoryBlackboard();
     const run = await running('{id: a, tool: store, inputs: {key: k, value: 1}}', {
       executor: {
-        blackboard: Object.assign(blackboard, { read_many: () => Promise.reject(new Error('down')) }),
+        blackboard: Object.assign(blackboard, { readMany: () => Promise.reject(new Error('down')) }),
       },
     });
     expect(run.record().error).to.equal(
-      'the blackboard did not take its values: they cannot be read back: down',
+      'cannot store the values on the blackboard: they cannot be read back: down',
     );
   });
 });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { authenticatorOf } from '../../../lib/http/auth/authenticate.js';
-import { ANYONE } from '../../../lib/http/auth/caller.js';
-import type { Key } from '../../../lib/http/auth/keys-file.js';
-import { type Serving, serving } from '../../support/http/serving.js';
+import { createAuthenticator } from '../../../lib/http/auth/authenticate.js';
+import { ANONYMOUS } from '../../../lib/http/auth/caller.js';
+import type { ApiKey } from '../../../lib/http/auth/keys-file.js';
+import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -12,19 +12,19 @@ const READER = 'wt_reader-key';
 const ADMIN = 'wt_admin-key';
 const UMLAUT = 'schlüssel';
 
-const KEYS: Key[] = [
+const KEYS: ApiKey[] = [
   { name: 'reader', sha256: sha256(READER), tenants: ['acme'], scopes: ['read'] },
   { name: 'Ädmin ☂', sha256: sha256(ADMIN), tenants: ['*'], scopes: ['read', 'run', 'metrics'] },
   { name: 'umlaut', sha256: sha256(UMLAUT), tenants: ['acme'], scopes: ['read'] },
 ];
 
-describe('authentication (D37)', () => {
-  describe('finds the caller of a key', () => {
-    const authenticate = authenticatorOf(KEYS);
-    const nameOf = (headers: Parameters<typeof authenticate>[0]): string | null | undefined =>
+describe('API key authentication (D37)', () => {
+  describe('createAuthenticator', () => {
+    const authenticate = createAuthenticator(KEYS);
+    const callerName = (headers: Parameters<typeof authenticate>[0]): string | null | undefined =>
       authenticate(headers)?.name;
 
-    it('in either header, with its tenants and scopes', () => {
+    it('finds the caller of a key in either header, with its tenants and scopes', () => {
       expect(authenticate({ authorization: `Bearer ${READER}` })).to.deep.equal({
         name: 'reader',
         tenants: ['acme'],
@@ -55,49 +55,50 @@ describe('authentication (D37)', () => {
       ['bytes of UTF-8', { 'x-api-key': Buffer.from(UMLAUT).toString('latin1') }, 'umlaut'],
     ];
     for (const [what, headers, name] of SENT) {
-      it(`${name === undefined ? 'or nobody' : name}: ${what}`, () => expect(nameOf(headers)).to.equal(name));
+      it(`${name === undefined ? 'rejects' : `authenticates ${name} by`} ${what}`, () =>
+        expect(callerName(headers)).to.equal(name));
     }
 
-    it('and everybody where no keys are in use', () => {
-      expect(authenticatorOf(undefined)({ 'x-api-key': 'x' })).to.equal(ANYONE);
-      expect(authenticatorOf([])({ 'x-api-key': 'x' })).to.equal(undefined);
+    it('returns the anonymous caller when the server has no keys', () => {
+      expect(createAuthenticator(undefined)({ 'x-api-key': 'x' })).to.equal(ANONYMOUS);
+      expect(createAuthenticator([])({ 'x-api-key': 'x' })).to.equal(undefined);
     });
   });
 
   describe('over HTTP', () => {
-    let server: Serving;
+    let server: TestServer;
     before(async () => {
-      server = await serving({ keys: KEYS });
+      server = await startTestServer({ keys: KEYS });
     });
     after(() => server.close(0));
 
-    it('answers 401 with WWW-Authenticate to who has no key, in the shape of every error (D32)', async () => {
-      const { status, headers, body } = await server.ask('GET', '/pipelines/runs');
+    it('responds to a request without a key with 401, WWW-Authenticate and an error body (D32)', async () => {
+      const { status, headers, body } = await server.request('GET', '/pipelines/runs');
       expect(status).to.equal(401);
       expect(headers.get('www-authenticate')).to.equal('Bearer');
       expect(body).to.have.nested.property('detail.code', 'unauthorized');
     });
 
-    it('lets a key do what its scopes say, and answers 403 to the rest', async () => {
+    it('allows what the scopes of a key permit, and responds to the rest with 403', async () => {
       const asked = { authorization: `Bearer ${READER}` };
-      expect((await server.ask('GET', '/pipelines/runs', undefined, asked)).status).to.equal(200);
-      const run = await server.ask('POST', '/pipelines/run', { pipeline: {} }, asked);
+      expect((await server.request('GET', '/pipelines/runs', undefined, asked)).status).to.equal(200);
+      const run = await server.request('POST', '/pipelines/run', { pipeline: {} }, asked);
       expect(run.status).to.equal(403);
       expect(run.headers.get('www-authenticate')).to.equal(null);
       expect(run.body).to.have.nested.property('detail.code', 'forbidden');
     });
 
-    it('tells whether the server is alive to everybody', async () => {
-      expect((await server.ask('GET', '/health')).status).to.equal(200);
+    it('serves GET /health without a key', async () => {
+      expect((await server.request('GET', '/health')).status).to.equal(200);
     });
 
-    it('takes no key from the query', async () => {
+    it('ignores keys in the query', async () => {
       for (const name of ['key', 'api_key', 'x-api-key', 'access_token']) {
-        expect((await server.ask('GET', `/pipelines/runs?${name}=${ADMIN}`)).status).to.equal(401);
+        expect((await server.request('GET', `/pipelines/runs?${name}=${ADMIN}`)).status).to.equal(401);
       }
     });
 
-    it('refuses an Authorization that is sent twice, though either key is good', async () => {
+    it('rejects two Authorization headers, even if both keys are valid', async () => {
       const status = await new Promise<number | undefined>((resolve, reject) => {
         const asked = request(`${server.url}/pipelines/runs`, (answer) => {
           answer.resume();
@@ -109,11 +110,11 @@ describe('authentication (D37)', () => {
       expect(status).to.equal(401);
     });
 
-    it('logs the name of a key and never a key, wherever it was sent', async () => {
+    it('logs the name of a key and never the key, wherever it was sent', async () => {
       const headers = { authorization: `Bearer ${ADMIN}` };
-      await server.ask('GET', `/pipelines/runs?key=${ADMIN}`, undefined, headers);
-      await server.ask('GET', `/nowhere?key=${ADMIN}`, undefined, { 'x-api-key': ADMIN });
-      await server.ask('POST', '/pipelines/validate', `{"key": "${ADMIN}`, {
+      await server.request('GET', `/pipelines/runs?key=${ADMIN}`, undefined, headers);
+      await server.request('GET', `/nowhere?key=${ADMIN}`, undefined, { 'x-api-key': ADMIN });
+      await server.request('POST', '/pipelines/validate', `{"key": "${ADMIN}`, {
         ...headers,
         'content-type': 'application/json',
       });

@@ -1,44 +1,48 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import type { Scope } from '../../../lib/http/auth/caller.js';
-import { keysIn, readKeys } from '../../../lib/http/auth/keys-file.js';
-import { keyEntry, newKey } from '../../../lib/http/auth/new-key.js';
-import { rejectionOf } from '../../support/rejection.js';
+import type { KeyScope } from '../../../lib/http/auth/caller.js';
+import {
+  formatKeyEntry,
+  parseKeysFile,
+  createApiKey,
+  readKeysFile,
+} from '../../../lib/http/auth/keys-file.js';
+import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 const HASH = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);
 const ADA = `- {name: ada, sha256: "${HASH}", tenants: [default]}`;
 
-function refusalOf(text: string): string {
+function errorFor(text: string): string {
   try {
-    keysIn(text, 'keys.yaml');
+    parseKeysFile(text, 'keys.yaml');
   } catch (error) {
     if (error instanceof WavetrainError && error.code === 'bad_usage') return error.message;
     throw error;
   }
-  return 'nothing is wrong with it';
+  return 'no error';
 }
 
-describe('the keys file (D37)', () => {
+describe('The keys file (D37)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());
 
-  it('lists keys with their tenants and scopes; without scopes a key reads and runs', async () => {
+  it('lists keys with their tenants and scopes; scopes default to read and run', async () => {
     const file = folder.write(
       'keys.yaml',
       `# ours\n${ADA}\n- name: Zoë ☂\n  sha256: "${OTHER.toUpperCase()}"\n  tenants: ['*']\n  scopes: [metrics]\n`,
     );
-    expect(await readKeys(file)).to.deep.equal([
+    expect(await readKeysFile(file)).to.deep.equal([
       { name: 'ada', sha256: HASH, tenants: ['default'], scopes: ['read', 'run'] },
       { name: 'Zoë ☂', sha256: OTHER, tenants: ['*'], scopes: ['metrics'] },
     ]);
   });
 
   const WRONG: [what: string, text: string, message: RegExp][] = [
-    ['is empty', ' \n', /keys\.yaml: it lists no key: `wavetrain keys new`/],
-    ['lists nothing', '[]', /line 1: it lists no key/],
+    ['is empty', ' \n', /keys\.yaml: it contains no keys: `wavetrain keys new`/],
+    ['lists nothing', '[]', /line 1: it contains no keys/],
     ['is a map', `keys:\n${ADA}`, /line 1: it must be a list of keys/],
     ['is no YAML', '- name: "ada', /line 1: not YAML/],
     ['has two documents', `${ADA}\n---\n${ADA}`, /more than one YAML document/],
@@ -49,7 +53,7 @@ describe('the keys file (D37)', () => {
       `${ADA}\n- name: x\n  tenant: [a]`,
       /line 3: there is no field "tenant": did you mean tenants\?/,
     ],
-    ['has the key itself', `- key: wt_secret\n  name: x`, /line 1: .*the key itself has no place here/],
+    ['has the key itself', `- key: wt_secret\n  name: x`, /line 1: .*must not contain the key itself/],
     ['has __proto__', `- __proto__: {name: x}`, /there is no field "__proto__"/],
     ['has a field twice', `- name: a\n  name: b`, /line 2/],
     ['has no name', `- sha256: "${HASH}"`, /line 1: name is missing/],
@@ -66,20 +70,24 @@ describe('the keys file (D37)', () => {
     ['has a short hash', `- {name: a, sha256: "${HASH.slice(1)}"}`, /64 hexadecimal digits/],
     ['has a hash of other letters', `- {name: a, sha256: "${'x'.repeat(64)}"}`, /64 hexadecimal digits/],
     ['has a hash that YAML takes for a number', `- {name: a, sha256: ${'12'.repeat(32)}}`, /line 1/],
-    ['has no tenants', `- {name: a, sha256: "${HASH}"}`, /tenants is missing.*"\*" for every one/],
+    ['has no tenants', `- {name: a, sha256: "${HASH}"}`, /tenants is missing.*"\*" for all of them/],
     [
       'has an empty list of tenants',
       `- {name: a, sha256: "${HASH}", tenants: []}`,
       /tenants must not be empty/,
     ],
     ['has one tenant without a list', `- {name: a, sha256: "${HASH}", tenants: b}`, /tenants must be a list/],
-    ['has * beside another tenant', `- {name: a, sha256: "${HASH}", tenants: [b, "*"]}`, /stands alone/],
+    [
+      'has * beside another tenant',
+      `- {name: a, sha256: "${HASH}", tenants: [b, "*"]}`,
+      /must be the only entry/,
+    ],
     [
       'has a tenant that none can be',
       `- {name: a, sha256: "${HASH}", tenants: ["b c"]}`,
-      /"b c" is no tenant/,
+      /"b c" is not a tenant/,
     ],
-    ['has a tenant that is a number', `- {name: a, sha256: "${HASH}", tenants: [12]}`, /12 is no tenant/],
+    ['has a tenant that is a number', `- {name: a, sha256: "${HASH}", tenants: [12]}`, /12 is not a tenant/],
     [
       'has an unknown scope',
       `- {name: a, sha256: "${HASH}", tenants: [b], scopes: [rum]}`,
@@ -108,38 +116,38 @@ describe('the keys file (D37)', () => {
   ];
 
   for (const [what, text, message] of WRONG) {
-    it(`is refused when it ${what}, with the file and the line`, () => {
-      expect(refusalOf(text))
+    it(`is rejected when it ${what}; the message names the file and the line`, () => {
+      expect(errorFor(text))
         .to.match(/^the keys file keys\.yaml[,:]/)
         .and.match(message);
     });
   }
 
-  it('never repeats what stands where the hash should: it may be the key', () => {
-    expect(refusalOf('- {name: a, sha256: wt_secret, tenants: [b]}')).not.to.contain('wt_secret');
+  it('is rejected without repeating an invalid hash, which may be the key', () => {
+    expect(errorFor('- {name: a, sha256: wt_secret, tenants: [b]}')).not.to.contain('wt_secret');
   });
 
-  it('that cannot be read is told by its name', async () => {
+  it('is named in the error when it cannot be read', async () => {
     for (const file of [
       folder.at('none.yaml'),
       folder.path,
       folder.write('latin1.yaml', Buffer.from([0xe9])),
     ]) {
-      const error = await rejectionOf(readKeys(file));
+      const error = await catchRejection(readKeysFile(file));
       expect(error).to.be.instanceOf(WavetrainError).with.property('code', 'unreadable_file');
       expect(error).to.have.property('message').that.contains(file);
     }
   });
 
-  it('has entries that are read as they were made, whatever the name', () => {
+  it('reads back every entry that formatKeyEntry writes', () => {
     const names = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
-    const lists = fc.uniqueArray(fc.constantFrom<Scope>('read', 'run', 'metrics'), { minLength: 1 });
+    const lists = fc.uniqueArray(fc.constantFrom<KeyScope>('read', 'run', 'metrics'), { minLength: 1 });
     fc.assert(
       fc.property(names, fc.uint8Array({ minLength: 32, maxLength: 32 }), lists, (name, bytes, scopes) => {
         fc.pre(name.trim() !== '' && !/[\p{C}\p{Zl}\p{Zp}]/u.test(name));
-        const { sha256 } = newKey(bytes);
+        const { sha256 } = createApiKey(bytes);
         const entry = { name, sha256, tenants: ['*'], scopes };
-        expect(keysIn(keyEntry(entry), 'entry')).to.deep.equal([entry]);
+        expect(parseKeysFile(formatKeyEntry(entry), 'entry')).to.deep.equal([entry]);
       }),
     );
   });

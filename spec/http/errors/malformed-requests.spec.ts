@@ -1,16 +1,16 @@
 import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { answerBrokenRequests } from '../../../lib/http/errors/malformed-requests.js';
-import { HEADERS_OF_EVERY_ANSWER } from '../../../lib/http/security/headers.js';
+import { handleMalformedRequests } from '../../../lib/http/errors/malformed-requests.js';
+import { SECURITY_HEADERS } from '../../../lib/http/security/browser-guard.js';
 import { settle } from '../../support/deferred.js';
-import { Puppet } from '../../support/puppet.js';
-import { type RawAnswer, RawSocket, readAnswer } from '../../support/http/raw-socket.js';
-import { type Serving, serving } from '../../support/http/serving.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { type RawResponse, RawSocket, parseRawResponse } from '../../support/http/raw-socket.js';
+import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n';
 
-function expectRefusal(answer: RawAnswer, status: number, code: string): void {
+function expectError(answer: RawResponse, status: number, code: string): void {
   expect(answer.status, answer.text).to.equal(status);
   const { detail } = JSON.parse(answer.body) as { detail: Record<string, unknown> };
   expect(detail).to.have.all.keys('code', 'message').and.to.include({ code });
@@ -19,20 +19,21 @@ function expectRefusal(answer: RawAnswer, status: number, code: string): void {
     'content-length': String(Buffer.byteLength(answer.body)),
     connection: 'close',
   });
-  for (const [name, value] of Object.entries(HEADERS_OF_EVERY_ANSWER)) {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) {
     expect(answer.headers).to.have.property(name.toLowerCase(), value);
   }
 }
 
-describe('a broken request (D32)', () => {
-  const puppet = new Puppet();
-  let server: Serving;
+describe('A malformed request (D32)', () => {
+  const puppet = new ControlledTool();
+  let server: TestServer;
   before(async () => {
-    server = await serving({ tools: [puppet.tool] });
+    server = await startTestServer({ tools: [puppet.tool] });
   });
   after(() => server.close(0));
 
-  const answerTo = (text: string): Promise<RawAnswer> => new RawSocket(server.url).send(text).answer();
+  const answerTo = (text: string): Promise<RawResponse> =>
+    new RawSocket(server.url).send(text).readResponse();
 
   const BROKEN: [what: string, text: string, status: number, code: string][] = [
     ['nonsense', 'nonsense\r\n\r\n', 400, 'invalid_request'],
@@ -75,49 +76,49 @@ describe('a broken request (D32)', () => {
     ],
   ];
   for (const [what, text, status, code] of BROKEN) {
-    it(`with ${what} is answered ${status}`, async () => expectRefusal(await answerTo(text), status, code));
+    it(`with ${what} gets ${status}`, async () => expectError(await answerTo(text), status, code));
   }
 
-  it('asks for another protocol in vain, and is answered as it is', async () => {
+  it('that asks for a protocol upgrade is handled as plain HTTP', async () => {
     const upgrade = `${HEALTH}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
     expect(await answerTo(upgrade)).to.include({ status: 200, body: '{"status":"ok"}' });
   });
 
-  it('with chunks that are none is answered, though its head was whole', async () => {
+  it('with invalid chunks gets 400 after valid headers', async () => {
     const chunks =
       'POST /pipelines/validate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nno number\r\n';
-    expectRefusal(await answerTo(chunks), 400, 'invalid_request');
+    expectError(await answerTo(chunks), 400, 'invalid_request');
   });
 
-  it('behind one that was answered is answered in its turn', async () => {
+  it('after a valid one on the same connection gets its own response', async () => {
     const { text } = await answerTo(`${HEALTH}\r\nnonsense\r\n\r\n`);
     const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 )/);
-    expect(readAnswer(first).status).to.equal(200);
-    expectRefusal(readAnswer(second), 400, 'invalid_request');
+    expect(parseRawResponse(first).status).to.equal(200);
+    expectError(parseRawResponse(second), 400, 'invalid_request');
   });
 
   for (const [what, broken, status] of [
     ['is nonsense', 'nonsense\r\n\r\n', 400],
     ['asks for a proxy', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
   ] as const) {
-    it(`that ${what} waits for the run that was asked for before it`, async () => {
+    it(`that ${what} gets its response after that of the run before it`, async () => {
       const body = JSON.stringify({ pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] } });
       const started = puppet.calls.length;
       const asked = new RawSocket(server.url).send(
         `POST /pipelines/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}${broken}`,
       );
       asked.send(broken);
-      while (puppet.calls.length === started) await server.ask('GET', '/health');
+      while (puppet.calls.length === started) await server.request('GET', '/health');
       expect(asked.text).to.equal('');
       await puppet.returns('done');
-      const { text } = await asked.answer();
-      const answers = text.split(/(?=HTTP\/1\.1 )/).map((answer) => readAnswer(answer));
+      const { text } = await asked.readResponse();
+      const answers = text.split(/(?=HTTP\/1\.1 )/).map((answer) => parseRawResponse(answer));
       expect(answers.map((answer) => answer.status)).to.deep.equal([200, status]);
       expect(JSON.parse(answers[0]?.body ?? '').outputs).to.deep.equal({ a: 'done' });
     });
   }
 
-  it('from a client that leaves at once harms nobody', async () => {
+  it('from a client that disconnects at once does no harm', async () => {
     for (const text of [
       'nonsense\r\n\r\n',
       'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -125,14 +126,14 @@ describe('a broken request (D32)', () => {
     ]) {
       const asked = new RawSocket(server.url);
       await asked.push(text);
-      asked.leave();
+      asked.disconnect();
     }
-    expect((await server.ask('GET', '/health')).status).to.equal(200);
+    expect((await server.request('GET', '/health')).status).to.equal(200);
     expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 });
 
-describe('a request that does not arrive (D32)', () => {
+describe('A request that does not arrive completely (D32)', () => {
   const TIMES: ServerOptions = { headersTimeout: 30, requestTimeout: 60, connectionsCheckingInterval: 10 };
   let server: Server;
   let url: string;
@@ -143,7 +144,7 @@ describe('a request that does not arrive (D32)', () => {
       request.on('error', () => {});
       respond(response);
     });
-    answerBrokenRequests(server);
+    handleMalformedRequests(server);
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
@@ -156,19 +157,19 @@ describe('a request that does not arrive (D32)', () => {
 
   const SLOW = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nslow';
 
-  it('is answered 408 when its headers are late', async () => {
-    expectRefusal(await new RawSocket(url).send(HEALTH).answer(), 408, 'request_timeout');
+  it('gets 408 when its headers are late', async () => {
+    expectError(await new RawSocket(url).send(HEALTH).readResponse(), 408, 'request_timeout');
   });
 
-  it('is answered 408 when nothing comes at all', async () => {
-    expectRefusal(await new RawSocket(url).answer(), 408, 'request_timeout');
+  it('gets 408 when nothing arrives at all', async () => {
+    expectError(await new RawSocket(url).readResponse(), 408, 'request_timeout');
   });
 
-  it('is answered 408 when its body is late', async () => {
-    expectRefusal(await new RawSocket(url).send(SLOW).answer(), 408, 'request_timeout');
+  it('gets 408 when its body is late', async () => {
+    expectError(await new RawSocket(url).send(SLOW).readResponse(), 408, 'request_timeout');
   });
 
-  it('is answered 408 when its chunks do not end', async () => {
+  it('gets 408 when its chunks do not end', async () => {
     const asked = new RawSocket(url).send(
       'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
     );
@@ -176,15 +177,15 @@ describe('a request that does not arrive (D32)', () => {
       asked.send('1\r\nx\r\n');
       await settle();
     }
-    expectRefusal(await asked.answer(), 408, 'request_timeout');
+    expectError(await asked.readResponse(), 408, 'request_timeout');
   });
 
-  it('is only cut off when its answer has begun, or is complete', async () => {
+  it('is disconnected without 408 when its response has begun or is complete', async () => {
     respond = (response) => response.write('begun');
-    const begun = await new RawSocket(url).send(SLOW).answer();
+    const begun = await new RawSocket(url).send(SLOW).readResponse();
     expect(begun.text).to.contain('begun').and.not.to.contain('408');
     respond = (response) => response.end('complete');
-    const complete = await new RawSocket(url).send(SLOW).answer();
+    const complete = await new RawSocket(url).send(SLOW).readResponse();
     expect(complete.text).to.contain('complete').and.not.to.contain('408');
   });
 });

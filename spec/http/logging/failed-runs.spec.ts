@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Serving, serving } from '../../support/http/serving.js';
+import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
 const boom = (id: string): object => ({ id, tool: 'fail', inputs: { message: `boom ${id}` } });
 const part = (id: string, tasks: object[], reads: string[] = []): object => ({
@@ -8,25 +8,25 @@ const part = (id: string, tasks: object[], reads: string[] = []): object => ({
   pipeline: { id, goal: 'g', tasks },
 });
 
-describe('the log line of a run that failed', () => {
-  let server: Serving;
+describe('logFailedRun', () => {
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
   async function lineOf(path: string, body: object): Promise<unknown> {
-    const { run_id } = (await server.ask<{ run_id: string }>('POST', path, body)).body;
+    const { run_id } = (await server.request<{ run_id: string }>('POST', path, body)).body;
     await server.registry.settled(run_id);
-    const told = server.log.filter(
-      ({ facts, message }) => message === 'a run failed' && facts['run_id'] === run_id,
+    const lines = server.log.filter(
+      ({ facts, message }) => message === 'run failed' && facts['run_id'] === run_id,
     );
-    expect(told).to.have.length(1);
-    const { run_id: _, ...facts } = told[0]?.facts ?? {};
+    expect(lines).to.have.length(1);
+    const { run_id: _, ...facts } = lines[0]?.facts ?? {};
     return facts;
   }
 
-  it('names the first failure, and says how many there are', async () => {
+  it('logs the first error and the number of failures', async () => {
     const pipeline = { id: 'p', goal: 'g', tasks: [boom('a'), boom('b'), { id: 'c', tool: 'mock' }] };
     expect(await lineOf('/pipelines/run_async', { pipeline })).to.deep.equal({
       pipeline_id: 'p',
@@ -36,7 +36,7 @@ describe('the log line of a run that failed', () => {
     });
   });
 
-  it('says of a plan which sub-pipelines failed', async () => {
+  it('lists the failed sub-pipelines of a plan', async () => {
     const keep = { id: 'k', tool: 'store', inputs: { key: 'k', value: 1 } };
     const plan = {
       id: 'q',

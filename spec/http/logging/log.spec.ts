@@ -1,21 +1,20 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { openLog, type LogOptions } from '../../../lib/http/logging/log.js';
-import type { Log } from '../../../lib/http/services.js';
+import { createLog, type Log, type LogOptions } from '../../../lib/http/logging/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const REQUEST = { method: 'POST', path: '/pipelines/run', status: 200, duration_ms: 14 };
 const SECRET = 'wt_secret';
 
-/** Everything that a caller may prove itself with, at several depths. */
+/** All headers with credentials, at several depths. */
 const SECRETS = {
   authorization: `Bearer ${SECRET}`,
   headers: { Authorization: `Bearer ${SECRET}`, 'X-API-Key': SECRET, host: 'localhost' },
   request: { headers: [{ cookie: SECRET, 'set-cookie': [SECRET], 'proxy-authorization': SECRET }] },
 };
 
-/** The log of a server, and what it wrote. */
-function opened(options: Partial<LogOptions> = {}): { log: Log; clock: ManualClock; lines: () => string[] } {
+/** Creates a log and collects its lines. */
+function openLog(options: Partial<LogOptions> = {}): { log: Log; clock: ManualClock; lines: () => string[] } {
   const written: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
@@ -24,9 +23,9 @@ function opened(options: Partial<LogOptions> = {}): { log: Log; clock: ManualClo
       done();
     },
   });
-  // The clock on the wall, wherever that is: lines for people tell its time.
+  // Terminal lines show local time.
   const clock = new ManualClock(new Date(2026, 0, 2, 12, 0, 1, 5).getTime());
-  const log = openLog({ stream, interactive: false, colours: false, level: 'info', clock, ...options });
+  const log = createLog({ stream, interactive: false, colours: false, level: 'info', clock, ...options });
   return { log, clock, lines: () => written.join('').split('\n').slice(0, -1) };
 }
 
@@ -35,9 +34,9 @@ function errorWithCause(): Error {
   return Object.assign(error, { code: 'E_ODD', rawPacket: Buffer.from(SECRET), headers: SECRETS.headers });
 }
 
-describe('the log of a server off a terminal', () => {
-  it('is one JSON object a line: level in a word, time in ISO 8601, facts and message', () => {
-    const { log, clock, lines } = opened();
+describe('The JSON log of a server', () => {
+  it('writes one JSON object per line: level as a word, time in ISO 8601, facts and message', () => {
+    const { log, clock, lines } = openLog();
     log.info({ ...REQUEST, run_id: 'r1' }, 'request');
     clock.advance(1000);
     log.warn({}, 'the disk is "full"\n');
@@ -57,12 +56,12 @@ describe('the log of a server off a terminal', () => {
     ]);
   });
 
-  it('tells errors with their stacks and causes, and nothing that hangs on them', () => {
-    const { log, lines } = opened();
+  it('writes errors with their stacks and causes, without their other properties', () => {
+    const { log, lines } = openLog();
     const err = errorWithCause();
     log.error({ err, id: 'bug-1' }, 'a bug');
-    const { time: _time, ...told } = JSON.parse(lines()[0] ?? '') as Record<string, unknown>;
-    expect(told).to.deep.equal({
+    const { time: _time, ...entry } = JSON.parse(lines()[0] ?? '') as Record<string, unknown>;
+    expect(entry).to.deep.equal({
       level: 'error',
       err: {
         type: 'TypeError',
@@ -76,8 +75,8 @@ describe('the log of a server off a terminal', () => {
     });
   });
 
-  it('survives facts that lead back to themselves', () => {
-    const { log, lines } = opened();
+  it('survives circular facts', () => {
+    const { log, lines } = openLog();
     const facts: Record<string, unknown> = { bytes: Buffer.from(SECRET) };
     facts['self'] = facts;
     log.info(facts, 'odd');
@@ -86,9 +85,9 @@ describe('the log of a server off a terminal', () => {
   });
 });
 
-describe('the log of a server on a terminal', () => {
-  it('is a line that people read', () => {
-    const { log, clock, lines } = opened({ interactive: true });
+describe('The terminal log of a server', () => {
+  it('writes one readable line per entry', () => {
+    const { log, clock, lines } = openLog({ interactive: true });
     log.info({ ...REQUEST, run_id: 'r1' }, 'request');
     clock.advance(60_000);
     log.info({ ...REQUEST, method: 'GET', path: '/health', key: 'ci', left: true }, 'request');
@@ -96,30 +95,30 @@ describe('the log of a server on a terminal', () => {
     log.warn({ queued: 3 }, 'hurry');
     expect(lines()).to.deep.equal([
       '12:00:01 POST /pipelines/run 200 14 ms run r1',
-      '12:01:01 GET /health 200 14 ms by ci (the caller left)',
+      '12:01:01 GET /health 200 14 ms by ci (client disconnected)',
       '12:01:01 listening url=http://127.0.0.1:8000',
       '12:01:01 warn: hurry queued=3',
     ]);
   });
 
-  it('is coloured by the status', () => {
-    const { log, lines } = opened({ interactive: true, colours: true });
+  it('colours requests by their status', () => {
+    const { log, lines } = openLog({ interactive: true, colours: true });
     for (const status of [200, 304, 404, 503]) log.info({ ...REQUEST, status }, 'request');
     const line = (colour: number, status: number): string =>
       `\u001b[2m12:00:01\u001b[22m POST /pipelines/run \u001b[${colour}m${status}\u001b[39m 14 ms`;
     expect(lines()).to.deep.equal([line(32, 200), line(36, 304), line(33, 404), line(31, 503)]);
   });
 
-  it('tells errors beneath their line, with stacks and causes', () => {
-    const { log, lines } = opened({ interactive: true });
+  it('writes errors below their line, with stacks and causes', () => {
+    const { log, lines } = openLog({ interactive: true });
     const err = errorWithCause();
     log.error({ err, id: 'bug-1' }, 'a bug');
     const traces = [err.stack, (err.cause as Error).stack].flatMap((stack) => stack?.split('\n') ?? []);
     expect(lines()).to.deep.equal(['12:00:01 error: a bug id=bug-1', ...traces.map((line) => `  ${line}`)]);
   });
 
-  it('lets no caller move the cursor or begin a line', () => {
-    const { log, lines } = opened({ interactive: true });
+  it('escapes control characters of callers', () => {
+    const { log, lines } = openLog({ interactive: true });
     log.info({ ...REQUEST, path: '/\u001b[2J\u009b2J\u202e\u2028' }, 'request');
     log.info({ name: 'a\nb', about: { '\u001b': 1 } }, 'odd\r\n');
     expect(lines()).to.deep.equal([
@@ -130,10 +129,10 @@ describe('the log of a server on a terminal', () => {
 });
 
 for (const interactive of [true, false]) {
-  describe(`the log of a server ${interactive ? 'on' : 'off'} a terminal, like the other`, () => {
-    it('tells no key and no cookie, wherever it is (D37)', () => {
-      const { log, lines } = opened({ interactive });
-      log.info(SECRETS, 'request of somebody');
+  describe(`The ${interactive ? 'terminal' : 'JSON'} log of a server`, () => {
+    it('redacts keys and cookies at every depth (D37)', () => {
+      const { log, lines } = openLog({ interactive });
+      log.info(SECRETS, 'a request');
       log.error({ ...SECRETS, err: errorWithCause() }, 'a bug');
       const text = lines().join('\n');
       expect(text).not.to.include(SECRET);
@@ -141,10 +140,10 @@ for (const interactive of [true, false]) {
       expect(text.split('[redacted]')).to.have.length(13);
     });
 
-    it('tells nothing below its level', () => {
-      const told = Object.entries({ debug: 3, info: 3, warn: 2, error: 1, silent: 0 });
-      for (const [level, count] of told) {
-        const { log, lines } = opened({ interactive, level });
+    it('writes nothing below its level', () => {
+      const counts = Object.entries({ debug: 3, info: 3, warn: 2, error: 1, silent: 0 });
+      for (const [level, count] of counts) {
+        const { log, lines } = openLog({ interactive, level });
         log.info({}, 'one');
         log.warn({}, 'two');
         log.error({}, 'three');

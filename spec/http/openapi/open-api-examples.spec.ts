@@ -1,37 +1,33 @@
 import { expect } from 'chai';
-import {
-  HTTP_ERROR_CODES,
-  MEANING_OF_CODE,
-  STATUS_OF_CODE,
-} from '../../../lib/http/errors/error-response.js';
+import { ERROR_STATUSES } from '../../../lib/http/errors/error-statuses.js';
 import { EXAMPLE_YAML } from '../../../lib/http/routes/examples.js';
 import type { Route } from '../../../lib/http/routing/route.js';
 import {
   expectValid,
-  find,
+  resolveReference,
   type OpenApiDocument,
   type Operation,
-  operationsOf,
+  listOperations,
 } from '../../support/http/open-api-document.js';
-import { routeTable } from '../../support/http/route-table.js';
-import { serving, type Serving } from '../../support/http/serving.js';
+import { createRouteTable } from '../../support/http/route-table.js';
+import { startTestServer, type TestServer } from '../../support/http/serving.js';
 
 describe('The examples and errors of the OpenAPI document', () => {
-  let server: Serving;
+  let server: TestServer;
   let document: OpenApiDocument;
   let routes: Route[];
   let operations: { name: string; operation: Operation }[];
 
   before(async () => {
-    server = await serving();
-    document = (await server.ask<OpenApiDocument>('GET', '/openapi.json')).body;
-    routes = routeTable();
-    operations = operationsOf(document);
+    server = await startTestServer();
+    document = (await server.request<OpenApiDocument>('GET', '/openapi.json')).body;
+    routes = createRouteTable();
+    operations = listOperations(document);
   });
 
   after(() => server.close(0));
 
-  it('shows an example of every body that is sent, which the schema takes', () => {
+  it('has a valid example of every request body', () => {
     for (const { name, operation } of operations) {
       for (const [type, media] of Object.entries(operation.requestBody?.content ?? {})) {
         const examples = media.example ?? Object.values(media.examples ?? {}).map(({ value }) => value);
@@ -42,43 +38,45 @@ describe('The examples and errors of the OpenAPI document', () => {
     }
   });
 
-  it('tells the errors of every operation by status, with examples in the one shape (D32)', () => {
+  it('documents the errors of every operation by status, with valid examples (D32)', () => {
     for (const { name, operation } of operations) {
       const route = routes.find(({ method, path }) => `${method} ${path}` === name);
       const codes = [...(route?.errors ?? []), 'internal', 'not_acceptable', 'foreign_host'] as const;
       for (const code of codes) {
-        const answer = operation.responses[STATUS_OF_CODE[code]];
+        const answer = operation.responses[ERROR_STATUSES[code].status];
         expect(answer?.description, `${name} ${code}`).to.include(`\`${code}\`: `);
         const media = answer?.content?.['application/json'];
         expectValid(
           document,
           media?.schema ?? {},
-          find(document, media?.examples?.[code]?.$ref ?? '#/')?.['value'],
+          resolveReference(document, media?.examples?.[code]?.$ref ?? '#/')?.['value'],
           name,
         );
       }
-      for (const [status, told] of Object.entries(route?.answers ?? {})) {
+      for (const [status, told] of Object.entries(route?.responses ?? {})) {
         expect(operation.responses[status]?.description, `${name} ${status}`).to.equal(told.description);
       }
     }
   });
 
-  it('tells when it is worth to ask again', () => {
+  it('documents the Retry-After header', () => {
     for (const { name, operation } of operations) {
       const busy = operation.responses['503'];
       if (busy?.description.includes('queue_full')) expect(busy.headers, name).to.have.key('Retry-After');
     }
   });
 
-  it('lists every error with its status and meaning, in the order of statuses', () => {
+  it('list every error with its status and meaning, ordered by status', () => {
     const rows = document.info.description.split('\n').filter((line) => /^\| \d{3} \|/.test(line));
     expect(rows).to.have.members(
-      HTTP_ERROR_CODES.map((code) => `| ${STATUS_OF_CODE[code]} | \`${code}\` | ${MEANING_OF_CODE[code]} |`),
+      Object.entries(ERROR_STATUSES).map(
+        ([code, { status, meaning }]) => `| ${status} | \`${code}\` | ${meaning} |`,
+      ),
     );
     expect(rows).to.deep.equal(rows.toSorted());
   });
 
-  it('shows components by examples that they take', () => {
+  it('has valid examples of components', () => {
     const shown = Object.entries(document.components.schemas).filter(([, { examples }]) => examples);
     expect(shown.map(([title]) => title)).to.include.members([
       'RunRecord',
@@ -93,34 +91,38 @@ describe('The examples and errors of the OpenAPI document', () => {
     }
   });
 
-  it('shows what the server answers to the example', async () => {
+  it('shows the real responses to the example pipeline', async () => {
     const sent = document.paths['/pipelines/run']?.['post']?.requestBody?.content;
     const hello = sent?.['application/json']?.examples?.['hello']?.value as { pipeline: object };
     const shown = (title: string): unknown => document.components.schemas[title]?.examples?.[0];
     const pipeline = { pipeline: hello.pipeline };
-    expect((await server.ask('POST', '/pipelines/run', hello)).body).to.deep.equal(shown('RunResult'));
-    expect((await server.ask('POST', '/pipelines/validate', pipeline)).body).to.deep.equal(
+    expect((await server.request('POST', '/pipelines/run', hello)).body).to.deep.equal(shown('RunResult'));
+    expect((await server.request('POST', '/pipelines/validate', pipeline)).body).to.deep.equal(
       shown('ValidationReport'),
     );
-    expect((await server.ask('POST', '/pipelines/graph', pipeline)).body).to.deep.equal(shown('Graph'));
+    expect((await server.request('POST', '/pipelines/graph', pipeline)).body).to.deep.equal(shown('Graph'));
     const yaml = { 'content-type': 'application/yaml' };
-    expect((await server.ask('POST', '/pipelines/graph', EXAMPLE_YAML, yaml)).body).to.deep.equal(
+    expect((await server.request('POST', '/pipelines/graph', EXAMPLE_YAML, yaml)).body).to.deep.equal(
       shown('Graph'),
     );
     const bad = EXAMPLE_YAML.replace('mock', 'mok');
-    const { body } = await server.ask<{ problems: unknown[] }>('POST', '/pipelines/validate', bad, yaml);
+    const { body } = await server.request<{ problems: unknown[] }>('POST', '/pipelines/validate', bad, yaml);
     expect(body.problems).to.deep.equal([shown('Problem')]);
   });
 
-  it('shows what the server answers to the example plan', async () => {
+  it('shows the real responses to the example plan', async () => {
     const sent = document.paths['/plans/run']?.['post']?.requestBody?.content;
     const letter = sent?.['application/json']?.examples?.['letter']?.value as Record<string, unknown>;
     const { inputs: _, ...definition } = letter;
     const shown = (title: string): unknown => document.components.schemas[title]?.examples?.[0];
-    expect((await server.ask('POST', '/plans/run', letter)).body).to.deep.equal(shown('PlanResult'));
-    expect((await server.ask('POST', '/plans/validate', definition)).body).to.deep.equal(shown('PlanReport'));
+    expect((await server.request('POST', '/plans/run', letter)).body).to.deep.equal(shown('PlanResult'));
+    expect((await server.request('POST', '/plans/validate', definition)).body).to.deep.equal(
+      shown('PlanReport'),
+    );
     const yaml = { 'content-type': 'application/yaml' };
     const text = sent?.['application/yaml']?.example;
-    expect((await server.ask('POST', '/plans/validate', text, yaml)).body).to.deep.equal(shown('PlanReport'));
+    expect((await server.request('POST', '/plans/validate', text, yaml)).body).to.deep.equal(
+      shown('PlanReport'),
+    );
   });
 });

@@ -1,28 +1,28 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
-import { openApi } from '../../../lib/http/openapi/open-api.js';
+import { createOpenApiDocument } from '../../../lib/http/openapi/open-api.js';
 import type { Route } from '../../../lib/http/routing/route.js';
 import {
-  find,
+  resolveReference,
   type OpenApiDocument,
   type Operation,
-  operationsOf,
-  referencesIn,
+  listOperations,
+  findReferences,
 } from '../../support/http/open-api-document.js';
-import { routeTable } from '../../support/http/route-table.js';
-import { serving, type Serving } from '../../support/http/serving.js';
+import { createRouteTable } from '../../support/http/route-table.js';
+import { startTestServer, type TestServer } from '../../support/http/serving.js';
 
 describe('The OpenAPI document', () => {
-  let server: Serving;
+  let server: TestServer;
   let document: OpenApiDocument;
   let routes: Route[];
   let operations: { name: string; operation: Operation }[];
 
   before(async () => {
-    server = await serving();
-    document = (await server.ask<OpenApiDocument>('GET', '/openapi.json')).body;
-    routes = routeTable();
-    operations = operationsOf(document);
+    server = await startTestServer();
+    document = (await server.request<OpenApiDocument>('GET', '/openapi.json')).body;
+    routes = createRouteTable();
+    operations = listOperations(document);
   });
 
   after(() => server.close(0));
@@ -36,11 +36,11 @@ describe('The OpenAPI document', () => {
     expect(document).not.to.have.property('jsonSchemaDialect');
   });
 
-  it('is what the table says', () => {
-    expect(document).to.deep.equal(JSON.parse(JSON.stringify(openApi(routes, '0.0.0-spec'))));
+  it('is generated from the route table', () => {
+    expect(document).to.deep.equal(JSON.parse(JSON.stringify(createOpenApiDocument(routes, '0.0.0-spec'))));
   });
 
-  it('has every route that is not a page, and nothing else', () => {
+  it('documents every route that is not a page, and nothing else', () => {
     const declared = routes.filter(({ isPage }) => !isPage).map(({ method, path }) => `${method} ${path}`);
     expect(operations.map(({ name }) => name)).to.have.members(declared);
     expect(routes.filter(({ isPage }) => isPage).map(({ path }) => path)).to.deep.equal([
@@ -50,7 +50,7 @@ describe('The OpenAPI document', () => {
     ]);
   });
 
-  it('names every operation once, and says what it does', () => {
+  it('gives every operation a unique id and a summary', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).to.equal(ids.length);
     for (const { name, operation } of operations) {
@@ -63,13 +63,15 @@ describe('The OpenAPI document', () => {
     expect(document.tags.filter(({ description }) => !description)).to.deep.equal([]);
   });
 
-  it('refers only to what there is', () => {
-    const references = referencesIn(document);
+  it('has no dangling references', () => {
+    const references = findReferences(document);
     expect(references).to.not.be.empty;
-    expect(references.filter((reference) => find(document, reference) === undefined)).to.deep.equal([]);
+    expect(
+      references.filter((reference) => resolveReference(document, reference) === undefined),
+    ).to.deep.equal([]);
   });
 
-  it('describes parameters, and every part of a path among them', () => {
+  it('describes every parameter, including all path parameters', () => {
     for (const { name, operation } of operations) {
       const inPath = [...name.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
       const declared = operation.parameters.filter((parameter) => parameter.in === 'path');
@@ -82,7 +84,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('says in words that generators of clients know what may be null, and what is a map', () => {
+  it('writes nullable fields and maps in keywords that client generators understand', () => {
     const text = JSON.stringify(document.components.schemas);
     expect(text).to.include('"type":["string","null"]');
     expect(text).to.not.include('patternProperties');
@@ -91,7 +93,7 @@ describe('The OpenAPI document', () => {
     expect(unions.map(([union]) => union)).to.deep.equal([]);
   });
 
-  it('asks for a key wherever one is needed, and says which scope', () => {
+  it('documents the API key and scope of every operation', () => {
     for (const route of routes.filter(({ isPage }) => !isPage)) {
       const operation = document.paths[route.path]?.[route.method.toLowerCase()];
       const scopes = route.access === 'any' ? [] : [route.access];
@@ -100,15 +102,17 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('is kept by clients, and asked for again', async () => {
-    const { headers } = await server.ask('GET', '/openapi.json');
+  it('can be cached and revalidated by its ETag', async () => {
+    const { headers } = await server.request('GET', '/openapi.json');
     expect(headers.get('cache-control')).to.equal('no-cache');
     const known = headers.get('etag') ?? '';
     expect(known).to.match(/^"[\w-]{43}"$/);
-    const again = await server.ask('GET', '/openapi.json', undefined, { 'if-none-match': `"x", W/${known}` });
+    const again = await server.request('GET', '/openapi.json', undefined, {
+      'if-none-match': `"x", W/${known}`,
+    });
     expect(again.status).to.equal(304);
     expect(again.body).to.equal(undefined);
-    const other = await server.ask('GET', '/openapi.json', undefined, { 'if-none-match': '"x"' });
+    const other = await server.request('GET', '/openapi.json', undefined, { 'if-none-match': '"x"' });
     expect(other.status).to.equal(200);
   });
 });

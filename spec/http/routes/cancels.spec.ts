@@ -2,24 +2,24 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { HeldServer } from '../support/held-server.js';
 
-describe('Cancels over HTTP (States and transitions)', () => {
+describe('POST /pipelines/runs/{run_id}/cancel (States and transitions)', () => {
   const held = new HeldServer();
   before(() => held.open());
   afterEach(() => held.clear());
   after(() => held.close());
 
-  it('keeps exactly one terminal state when a cancel races completion', async () => {
+  it('leads to exactly one terminal state when it races completion', async () => {
     const seen = new Set<string>();
     for (let turns = 0; turns < 60; turns++) {
       const runId = await held.submit({ id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] });
-      const asked = held.ask('POST', `/pipelines/runs/${runId}/cancel`);
+      const asked = held.request('POST', `/pipelines/runs/${runId}/cancel`);
       for (let turn = 0; turn < turns; turn++) await new Promise((next) => void setImmediate(next));
-      held.callOf(runId).resolve('done');
+      held.findCall(runId).resolve('done');
       const { status } = await asked;
       await held.quiet();
       const record = await held.poll(runId);
       expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
-      const told = held.server.registry.events(runId).after(0, 100).events;
+      const told = held.server.registry.events(runId).readAfter(0, 100).events;
       const terminal = told.flatMap((event) =>
         event.kind === 'run' && !['queued', 'running'].includes(event.status) ? [event.status] : [],
       );
@@ -30,7 +30,7 @@ describe('Cancels over HTTP (States and transitions)', () => {
     expect([...seen].toSorted()).to.deep.equal(['cancelled', 'succeeded']);
   });
 
-  it('accepts one of ten thousand cancels', async () => {
+  it('accepts exactly one of ten thousand concurrent cancels', async () => {
     const runId = await held.submit();
     const statuses = await statusesOf(held.server.url, `/pipelines/runs/${runId}/cancel`, 10_000);
     expect(statuses.filter((status) => status === '200')).to.have.length(1);

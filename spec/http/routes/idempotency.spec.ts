@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import { serving, type Serving } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/serving.js';
 
 const ONE_MOCK = {
   id: 'p',
@@ -15,22 +15,22 @@ interface Accepted {
 }
 
 describe('Idempotency-Key (D36)', () => {
-  let server: Serving;
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
   const submit = (key: string, body: unknown, headers: Record<string, string> = {}) =>
-    server.ask<Accepted & ErrorBody>('POST', '/pipelines/run_async', body, {
+    server.request<Accepted & ErrorBody>('POST', '/pipelines/run_async', body, {
       'idempotency-key': key,
       ...headers,
     });
 
-  it('answers the same run to the same key and body, and says so', async () => {
+  it('returns the existing run for the same key and body, with Idempotent-Replayed', async () => {
     const first = await submit('one', { pipeline: ONE_MOCK });
     expect(first.headers.get('idempotent-replayed')).to.equal(null);
-    await server.ask('GET', `/pipelines/runs/${first.body.run_id}?wait=10`);
+    await server.request('GET', `/pipelines/runs/${first.body.run_id}?wait=10`);
     const again = await submit('one', { pipeline: ONE_MOCK });
     expect(again.status).to.equal(202);
     expect(again.body).to.deep.equal({ run_id: first.body.run_id, status: 'succeeded' });
@@ -38,7 +38,7 @@ describe('Idempotency-Key (D36)', () => {
     expect(again.headers.get('location')).to.equal(first.headers.get('location'));
   });
 
-  it('makes one run of a hundred at once', async () => {
+  it('creates one run for a hundred concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => submit('hundred', { pipeline: ONE_MOCK })),
     );
@@ -46,7 +46,7 @@ describe('Idempotency-Key (D36)', () => {
     expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === null)).to.have.length(1);
   });
 
-  it('refuses another body with 409, though it is not even valid', async () => {
+  it('refuses another body with 409, even an invalid one', async () => {
     const { body } = await submit('two', { pipeline: ONE_MOCK });
     for (const other of [{ pipeline: ONE_MOCK, collect_events: true }, { pipeline: {} }]) {
       const refused = await submit('two', other);
@@ -58,7 +58,7 @@ describe('Idempotency-Key (D36)', () => {
     }
   });
 
-  it('takes a body for the same when only the order of keys differs, in JSON objects and not in lists', async () => {
+  it('ignores the order of keys in JSON objects, but not the order of lists', async () => {
     const { body } = await submit('three', {
       pipeline: ONE_MOCK,
       params: { name: 'x' },
@@ -78,22 +78,22 @@ describe('Idempotency-Key (D36)', () => {
     expect((await submit('four', `${text}\n`, yaml)).status).to.equal(409);
   });
 
-  it('is of its tenant alone', async () => {
+  it('belongs to one tenant', async () => {
     const mine = await submit('five', { pipeline: ONE_MOCK, tenant_id: 'mine' });
     const yours = await submit('five', { pipeline: ONE_MOCK, tenant_id: 'yours' });
     expect(yours.status).to.equal(202);
     expect(yours.body.run_id).to.not.equal(mine.body.run_id);
   });
 
-  it('is free again when the run is forgotten, and was never used by what was refused', async () => {
+  it('is free again when the run is deleted, and is not used up by a refused request', async () => {
     expect((await submit('six', { pipeline: {} })).status).to.equal(400);
     const { body } = await submit('six', { pipeline: ONE_MOCK });
-    await server.ask('GET', `/pipelines/runs/${body.run_id}?wait=10`);
-    expect((await server.ask('DELETE', `/pipelines/runs/${body.run_id}`)).status).to.equal(204);
+    await server.request('GET', `/pipelines/runs/${body.run_id}?wait=10`);
+    expect((await server.request('DELETE', `/pipelines/runs/${body.run_id}`)).status).to.equal(204);
     expect((await submit('six', { pipeline: ONE_MOCK, collect_events: true })).status).to.equal(202);
   });
 
-  it('has 1 to 255 characters', async () => {
+  it('accepts 1 to 255 characters', async () => {
     expect((await submit('', { pipeline: ONE_MOCK })).status).to.equal(400);
     expect((await submit('k'.repeat(256), { pipeline: ONE_MOCK })).status).to.equal(400);
     expect((await submit('k'.repeat(255), { pipeline: ONE_MOCK })).status).to.equal(202);

@@ -1,28 +1,28 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { awaitChange, LOOK_ANYWAY_MS, LOOK_DELAY_MS } from '../../../lib/http/routes/long-poll.js';
+import { longPoll, RECHECK_MS, DEBOUNCE_MS } from '../../../lib/http/routes/long-poll.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { Puppet } from '../../support/puppet.js';
-import { type Answered, serving, type Serving } from '../../support/http/serving.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
 
 interface Told {
   readonly status: string;
   readonly settled: boolean;
 }
 
-describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
-  let puppet: Puppet;
-  let server: Serving;
+describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
+  let puppet: ControlledTool;
+  let server: TestServer;
   let clock: ManualClock;
   let runId: string;
   let idle: number;
 
-  const ask = (query = '', known?: string, signal?: AbortSignal): Promise<Answered<Told>> =>
+  const ask = (query = '', known?: string, signal?: AbortSignal): Promise<TestResponse<Told>> =>
     signal === undefined
-      ? server.ask('GET', `/pipelines/runs/${runId}${query}`, undefined, {
+      ? server.request('GET', `/pipelines/runs/${runId}${query}`, undefined, {
           ...(known !== undefined && { 'if-none-match': known }),
         })
       : fetch(`${server.url}/pipelines/runs/${runId}${query}`, { signal }).then(() => {
@@ -36,7 +36,7 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
     query: string,
     known?: string,
     signal?: AbortSignal,
-  ): Promise<() => Promise<Answered<Told>>> {
+  ): Promise<() => Promise<TestResponse<Told>>> {
     const answer = ask(query, known, signal);
     answer.catch(() => undefined);
     while (clock.pending === idle) await settle();
@@ -44,9 +44,9 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
   }
 
   beforeEach(async () => {
-    puppet = new Puppet();
+    puppet = new ControlledTool();
     clock = new ManualClock();
-    server = await serving({ tools: [puppet.tool], clock });
+    server = await startTestServer({ tools: [puppet.tool], clock });
     const pipeline = {
       id: 'p',
       goal: 'g',
@@ -56,7 +56,7 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
       ],
     };
     ({ run_id: runId } = (
-      await server.ask<{ run_id: string }>('POST', '/pipelines/run_async', { pipeline })
+      await server.request<{ run_id: string }>('POST', '/pipelines/run_async', { pipeline })
     ).body);
     await settle();
     idle = clock.pending;
@@ -68,13 +68,13 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
       isClosed = true;
     });
     while (!isClosed) {
-      clock.advance(LOOK_DELAY_MS);
+      clock.advance(DEBOUNCE_MS);
       await settle();
     }
     await closing;
   });
 
-  it('answers at once without ?wait=, and with one of 0', async () => {
+  it('responds at once without ?wait=, and with ?wait=0', async () => {
     expect((await ask()).body).to.include({ status: 'running', settled: false });
     expect((await ask('?wait=0', await etagNow())).status).to.equal(304);
     for (const bad of ['-1', '61', 'abc', '']) {
@@ -82,7 +82,7 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
     }
   });
 
-  it('waits for the run to settle, whatever else changes', async () => {
+  it('waits for the run to settle, ignoring other changes', async () => {
     const answer = await waiting('?wait=30');
     const [first, second] = puppet.calls;
     first?.resolve(1);
@@ -96,7 +96,7 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
     expect(clock.pending).to.equal(idle);
   });
 
-  it('answers at once when the run has settled, and 304 to who knows that', async () => {
+  it('responds at once when the run has settled, with 304 if the client has that version', async () => {
     for (const call of puppet.calls) call.resolve(1);
     await server.registry.settled(runId);
     const { status, headers, body } = await ask('?wait=60');
@@ -109,7 +109,7 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
     ]);
   });
 
-  it('answers at once to who knows another version', async () => {
+  it('responds at once when the client has another version', async () => {
     const old = await etagNow();
     await puppet.returns(1);
     const { status, headers } = await ask('?wait=60', old);
@@ -117,11 +117,11 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
     expect(headers.get('etag')).to.not.equal(old);
   });
 
-  it('answers the next change to who knows this version', async () => {
+  it('responds at the next change when the client has the current version', async () => {
     const known = await etagNow();
     const answer = await waiting('?wait=60', `"other", W/${known}`);
     await puppet.returns(1);
-    clock.advance(LOOK_DELAY_MS);
+    clock.advance(DEBOUNCE_MS);
     const { status, headers, body } = await answer();
     expect([status, body.status]).to.deep.equal([200, 'running']);
     expect(headers.get('etag'))
@@ -130,27 +130,27 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
     expect(clock.pending).to.equal(idle);
   });
 
-  it('takes no event for a change that is none', async () => {
+  it('ignores events that do not change the record', async () => {
     const answer = await waiting('?wait=60', await etagNow());
     puppet.last.context.log('nothing new');
-    clock.advance(LOOK_DELAY_MS);
+    clock.advance(DEBOUNCE_MS);
     await settle();
     expect(clock.pending).to.equal(idle + 2);
     for (const call of puppet.calls) call.resolve(1);
     expect((await answer()).body.settled).to.equal(true);
   });
 
-  it('takes * for every version', async () => {
+  it('treats If-None-Match: * as every version', async () => {
     const answer = await waiting('?wait=5', '*');
     await puppet.returns(1);
-    clock.advance(LOOK_DELAY_MS);
+    clock.advance(DEBOUNCE_MS);
     await settle();
     expect(clock.pending).to.be.above(idle);
     clock.advance(5000);
     expect((await answer()).status).to.equal(304);
   });
 
-  it('answers what there is when the time is over', async () => {
+  it('responds with the current record at the end of the time', async () => {
     const plain = await waiting('?wait=2.5');
     clock.advance(2499);
     await settle();
@@ -164,7 +164,7 @@ describe('GET /pipelines/runs/{run_id}, waiting (D28)', () => {
     expect(clock.pending).to.equal(idle);
   });
 
-  it('waits no longer than the caller', async () => {
+  it('stops waiting when the client disconnects', async () => {
     const controller = new AbortController();
     await waiting('?wait=60', undefined, controller.signal);
     controller.abort();
@@ -184,11 +184,11 @@ const ACT = fc.record({
   at: fc.nat(20),
 });
 
-describe('awaitChange', () => {
-  it('hears of every change of a record, and of nothing else', async () => {
+describe('longPoll', () => {
+  it('resolves at every change of the record, and only then', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ACT, { maxLength: 14 }), fc.boolean(), async (acts, collect_events) => {
-        const puppet = new Puppet();
+        const puppet = new ControlledTool();
         const clock = new ManualClock();
         const registry = new RunRegistry({ clock, eventBuffer: 100 });
         const inputs = { list: [1, 2, 3] };
@@ -201,7 +201,7 @@ describe('awaitChange', () => {
           let isOver = false;
           const gone = new AbortController();
           const isOld = (): boolean => registry.version(runId) !== known;
-          const waiting = awaitChange({ registry, clock }, runId, isOld, 60_000, gone.signal).then(() => {
+          const waiting = longPoll({ registry, clock }, runId, isOld, 60_000, gone.signal).then(() => {
             isOver = true;
           });
           const call = puppet.calls[puppet.calls.length - 1 - (at % 3)];
@@ -212,7 +212,7 @@ describe('awaitChange', () => {
           else if (kind === 'return') call?.resolve(at);
           else call?.reject(new Error('no luck'));
           await settle();
-          clock.advance(LOOK_DELAY_MS);
+          clock.advance(DEBOUNCE_MS);
           await settle();
           const { settled } = registry.record(runId);
           expect(isOver).to.equal(registry.version(runId) !== known || settled);
@@ -225,8 +225,8 @@ describe('awaitChange', () => {
     );
   }).timeout(20_000);
 
-  it('looks now and then for what changes without an event', async () => {
-    const puppet = new Puppet();
+  it('checks periodically for changes without an event', async () => {
+    const puppet = new ControlledTool();
     const clock = new ManualClock();
     const registry = new RunRegistry({ clock, eventBuffer: 100 });
     const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
@@ -236,18 +236,18 @@ describe('awaitChange', () => {
     await settle();
     let isOld = false;
     const { signal } = new AbortController();
-    const waiting = awaitChange({ registry, clock }, runId, () => isOld, 60_000, signal);
-    clock.advance(LOOK_ANYWAY_MS);
+    const waiting = longPoll({ registry, clock }, runId, () => isOld, 60_000, signal);
+    clock.advance(RECHECK_MS);
     isOld = true;
-    clock.advance(LOOK_ANYWAY_MS - 1);
+    clock.advance(RECHECK_MS - 1);
     expect(clock.pending).to.equal(2);
     clock.advance(1);
     await waiting;
     expect(clock.pending).to.equal(0);
   });
 
-  it('waits no longer than a run that is forgotten while it is at work', async () => {
-    const puppet = new Puppet();
+  it('resolves when the run is deleted while it is running', async () => {
+    const puppet = new ControlledTool();
     const clock = new ManualClock();
     const registry = new RunRegistry({ clock, eventBuffer: 100 });
     const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
@@ -258,7 +258,7 @@ describe('awaitChange', () => {
     const known = registry.version(runId);
     const { signal } = new AbortController();
     const isOld = (): boolean => registry.version(runId) !== known;
-    const waiting = awaitChange({ registry, clock }, runId, isOld, 60_000, signal);
+    const waiting = longPoll({ registry, clock }, runId, isOld, 60_000, signal);
     registry.forget(runId);
     await waiting;
     expect(clock.pending).to.equal(0);

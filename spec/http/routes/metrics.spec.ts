@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { Scope } from '../../../lib/http/auth/caller.js';
-import type { Key } from '../../../lib/http/auth/keys-file.js';
-import { samplesOf, under } from '../../telemetry/exposition.js';
-import { type Serving, serving } from '../../support/http/serving.js';
+import type { KeyScope } from '../../../lib/http/auth/caller.js';
+import type { ApiKey } from '../../../lib/http/auth/keys-file.js';
+import { parseSamples, under } from '../../telemetry/exposition.js';
+import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
 const ONE_TASK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -13,33 +13,35 @@ const PROMETHEUS =
   'application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.4,*/*;q=0.1';
 
 describe('GET /metrics (D35)', () => {
-  let server: Serving;
+  let server: TestServer;
   beforeEach(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   afterEach(() => server.close(0));
 
-  it('answers the text format of Prometheus, whoever asks for it', async () => {
+  it('responds in the text format of Prometheus for any Accept header', async () => {
     for (const accept of [PROMETHEUS, 'text/plain', 'text/plain;version=0.0.4', '*/*']) {
-      const { status, headers, body } = await server.ask<string>('GET', '/metrics', undefined, { accept });
+      const { status, headers, body } = await server.request<string>('GET', '/metrics', undefined, {
+        accept,
+      });
       expect(status, accept).to.equal(200);
       expect(headers.get('content-type')).to.equal(TYPE);
-      expect(samplesOf(body).get('wavetrain_runs_queued')).to.equal(0);
+      expect(parseSamples(body).get('wavetrain_runs_queued')).to.equal(0);
     }
-    const other = await server.ask('GET', '/metrics', undefined, { accept: 'application/json' });
+    const other = await server.request('GET', '/metrics', undefined, { accept: 'application/json' });
     expect(other.status).to.equal(406);
   });
 
-  it('tells what was run and what was asked, by the paths of the route table', async () => {
-    expect((await server.ask('POST', '/pipelines/run', { pipeline: ONE_TASK })).status).to.equal(200);
-    const { body } = await server.ask('POST', '/pipelines/run_async', { pipeline: ONE_TASK });
+  it('counts runs and requests, the latter by the path of their route', async () => {
+    expect((await server.request('POST', '/pipelines/run', { pipeline: ONE_TASK })).status).to.equal(200);
+    const { body } = await server.request('POST', '/pipelines/run_async', { pipeline: ONE_TASK });
     const runId = String(body['run_id']);
     await server.registry.settled(runId);
-    await server.ask('GET', `/pipelines/runs/${runId}`);
-    await server.ask('GET', '/pipelines/runs/no-such-run');
-    await server.ask('GET', '/no/such/path');
-    await server.ask('PUT', '/health');
-    const samples = samplesOf((await server.ask<string>('GET', '/metrics')).body);
+    await server.request('GET', `/pipelines/runs/${runId}`);
+    await server.request('GET', '/pipelines/runs/no-such-run');
+    await server.request('GET', '/no/such/path');
+    await server.request('PUT', '/health');
+    const samples = parseSamples((await server.request<string>('GET', '/metrics')).body);
     expect(under(samples, 'wavetrain_http_requests_total')).to.deep.equal({
       '{route="/pipelines/run",method="POST",status="200"}': 1,
       '{route="/pipelines/run_async",method="POST",status="202"}': 1,
@@ -55,16 +57,18 @@ describe('GET /metrics (D35)', () => {
     expect(samples.get(count)).to.equal(2);
   });
 
-  it('needs a key with the scope "metrics" where keys are in use (D37)', async () => {
-    const key = (name: string, scopes: readonly Scope[]): Key => ({
+  it('needs a key with the scope "metrics" on a server with keys (D37)', async () => {
+    const key = (name: string, scopes: readonly KeyScope[]): ApiKey => ({
       name,
       sha256: createHash('sha256').update(name).digest('hex'),
       tenants: ['*'],
       scopes,
     });
-    const guarded = await serving({ keys: [key('scraper', ['metrics']), key('runner', ['read', 'run'])] });
+    const guarded = await startTestServer({
+      keys: [key('scraper', ['metrics']), key('runner', ['read', 'run'])],
+    });
     const asked = async (headers: Record<string, string>): Promise<number> =>
-      (await guarded.ask('GET', '/metrics', undefined, headers)).status;
+      (await guarded.request('GET', '/metrics', undefined, headers)).status;
     expect(await asked({ authorization: 'Bearer scraper' })).to.equal(200);
     expect(await asked({ authorization: 'Bearer runner' })).to.equal(403);
     expect(await asked({})).to.equal(401);
@@ -72,7 +76,7 @@ describe('GET /metrics (D35)', () => {
   });
 
   it('is documented with its media type', async () => {
-    const { body } = await server.ask('GET', '/openapi.json');
+    const { body } = await server.request('GET', '/openapi.json');
     const paths = body['paths'] as Record<string, Record<string, { responses: Record<string, unknown> }>>;
     const answer = paths['/metrics']?.['get']?.responses['200'] as { content: Record<string, unknown> };
     expect(Object.keys(answer.content)).to.deep.equal([TYPE]);

@@ -3,7 +3,7 @@ import { pipelineJsonSchema } from '../../../lib/definition/schema/json-schema.j
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { ValidationReport } from '../../../lib/pipelines/report.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { serving, type Serving } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/serving.js';
 
 const PIPELINE = {
   id: 'p',
@@ -22,17 +22,17 @@ const PIPELINE = {
   ],
 };
 
-describe('What can be asked about a definition', () => {
-  let server: Serving;
+describe('The /pipelines routes that run nothing', () => {
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
   const validate = (body: unknown, headers?: Record<string, string>) =>
-    server.ask<ValidationReport & ErrorBody>('POST', '/pipelines/validate', body, headers);
+    server.request<ValidationReport & ErrorBody>('POST', '/pipelines/validate', body, headers);
 
-  it('validates: ok, no errors, and the statistics of the command line (D33)', async () => {
+  it('report a valid pipeline with the statistics of the command line (D33)', async () => {
     const { status, body } = await validate({ pipeline: PIPELINE });
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
@@ -56,7 +56,7 @@ describe('What can be asked about a definition', () => {
     });
   });
 
-  it('reports errors in the body, not by the status (Errors, rule 1)', async () => {
+  it('report errors with status 200 (Errors, rule 1)', async () => {
     const { status, body } = await validate({ pipeline: { ...PIPELINE, tasks: [{ id: 'a', tool: 'mok' }] } });
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
@@ -77,7 +77,7 @@ describe('What can be asked about a definition', () => {
     });
   });
 
-  it('takes YAML in a field or alone, and then tells lines (D7, D33)', async () => {
+  it('accept YAML in a field or alone, with line numbers (D7, D33)', async () => {
     const yaml = 'pipeline:\n  id: p\n  goal: g\n  tasks:\n    - id: a\n      tool: mok\n';
     const place = { line: 6, column: 13 };
     expect((await validate({ yaml })).body.problems[0]).to.include(place);
@@ -85,7 +85,7 @@ describe('What can be asked about a definition', () => {
     expect((await validate({ yaml: yaml.replace('mok', 'mock') })).body.ok).to.equal(true);
   });
 
-  it('takes a definition with its root, and knows what the run will be given', async () => {
+  it('accept a definition under its root key, and consider the values of the request', async () => {
     expect((await validate({ pipeline: { pipeline: PIPELINE } })).body.ok).to.equal(true);
     const task = { id: 'a', tool: 'mock', inputs: { x: '{{pipeline.inputs.i}} {{session.s}}' } };
     const pipeline = { id: 'p', goal: 'g', tasks: [task] };
@@ -94,7 +94,7 @@ describe('What can be asked about a definition', () => {
     expect(body).to.deep.include({ ok: true, warnings: [] });
   });
 
-  it('tells of a param whose type does not exist, though it has a default', async () => {
+  it('report an unknown param type even if the param has a default', async () => {
     for (const type of ['int', 'constructor', 7, [], {}]) {
       const pipeline = { ...PIPELINE, params: { n: { type, default: 5 } } };
       const { status, body } = await validate({ pipeline });
@@ -104,10 +104,13 @@ describe('What can be asked about a definition', () => {
     }
   });
 
-  it('refuses a body with no definition, or with two', async () => {
+  it('refuse a body with no definition or two', async () => {
     for (const [body, message] of [
-      [{}, 'field "pipeline" is missing: the definition goes there, or as text into "yaml"'],
-      [{ pipeline: PIPELINE, yaml: 'id: p' }, 'give the definition once: as pipeline or as yaml'],
+      [{}, 'the definition is missing: send it in field "pipeline", or as text in field "yaml"'],
+      [
+        { pipeline: PIPELINE, yaml: 'id: p' },
+        'the request has two definitions: send either "pipeline" or "yaml"',
+      ],
     ] as const) {
       const answer = await validate(body);
       expect(answer.status).to.equal(400);
@@ -115,8 +118,8 @@ describe('What can be asked about a definition', () => {
     }
   });
 
-  it('lists tools with their metadata (Tools)', async () => {
-    const { status, body } = await server.ask('GET', '/pipelines/tools');
+  it('list the tools with their metadata (Tools)', async () => {
+    const { status, body } = await server.request('GET', '/pipelines/tools');
     expect(status).to.equal(200);
     const catalog = builtinCatalog();
     expect(body).to.deep.equal(
@@ -125,9 +128,9 @@ describe('What can be asked about a definition', () => {
     expect(body['tools']).to.include.members(['mock', 'store', 'sleep', 'fail']);
   });
 
-  it('draws a definition as data, for Mermaid and for Graphviz (D35)', async () => {
+  it('return the graph as data, as Mermaid and as Graphviz (D35)', async () => {
     const draw = (format: string) =>
-      server.ask<string>('POST', `/pipelines/graph${format}`, { pipeline: PIPELINE });
+      server.request<string>('POST', `/pipelines/graph${format}`, { pipeline: PIPELINE });
     const graph = await draw('');
     expect(graph.body).to.deep.equal({
       id: 'p',
@@ -154,19 +157,19 @@ describe('What can be asked about a definition', () => {
     expect((await draw('?format=svg')).status).to.equal(400);
   });
 
-  it('draws nothing of an invalid definition', async () => {
-    const { status, body } = await server.ask<ErrorBody>('POST', '/pipelines/graph', {
+  it('refuse to draw an invalid definition', async () => {
+    const { status, body } = await server.request<ErrorBody>('POST', '/pipelines/graph', {
       pipeline: { id: 'p' },
     });
     expect(`${status} ${body.detail.code}`).to.equal('400 invalid_definition');
     expect(body.detail.errors).to.have.length.greaterThan(0);
   });
 
-  it('gives the JSON Schema of pipeline files to editors', async () => {
-    const { status, body, headers } = await server.ask('GET', '/schemas/pipeline.json');
+  it('serve the JSON Schema of pipeline files for editors', async () => {
+    const { status, body, headers } = await server.request('GET', '/schemas/pipeline.json');
     expect(status).to.equal(200);
     expect(body).to.deep.equal(JSON.parse(JSON.stringify(pipelineJsonSchema())));
     const known = { 'if-none-match': headers.get('etag') ?? '' };
-    expect((await server.ask('GET', '/schemas/pipeline.json', undefined, known)).status).to.equal(304);
+    expect((await server.request('GET', '/schemas/pipeline.json', undefined, known)).status).to.equal(304);
   });
 });

@@ -3,21 +3,21 @@ import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { type Answered, serving, type Serving } from '../../support/http/serving.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../support/plans.js';
 
 describe('POST /plans/run', () => {
-  let server: Serving;
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
-  const run = <T = PlanResult>(body: unknown, headers?: Record<string, string>): Promise<Answered<T>> =>
-    server.ask<T>('POST', '/plans/run', body, headers);
+  const run = <T = PlanResult>(body: unknown, headers?: Record<string, string>): Promise<TestResponse<T>> =>
+    server.request<T>('POST', '/plans/run', body, headers);
 
   const runs = async (): Promise<RunPage['runs']> =>
-    (await server.ask<RunPage>('GET', '/pipelines/runs')).body.runs;
+    (await server.request<RunPage>('GET', '/pipelines/runs')).body.runs;
 
   /** Expects a refusal, and that no run came of it. */
   async function refusal(body: unknown, code: string): Promise<ErrorBody['detail']> {
@@ -28,7 +28,7 @@ describe('POST /plans/run', () => {
     return answer.body.detail;
   }
 
-  it('answers what each sub-pipeline produced, the blackboard and the sums (Plan, rule 4; D47)', async () => {
+  it('responds with the result of each sub-pipeline, the blackboard and the sums (Plan, rule 4; D47)', async () => {
     const { status, body, headers } = await run({
       plan: LETTER,
       pipelines: LETTER_PIPELINES,
@@ -50,7 +50,7 @@ describe('POST /plans/run', () => {
     expect(headers.get('wavetrain-run-id')).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('takes pipelines as text, and the plan as YAML in a field or alone (D33, D44)', async () => {
+  it('accepts pipelines as text, and the plan as YAML in a field or alone (D33, D44)', async () => {
     const sign =
       "id: sign\ngoal: g\ntasks:\n  - {id: keep, tool: store, inputs: {key: letter, value: '{{session.greeting}}!'}}\n";
     const mixed = await run({ plan: LETTER, pipelines: { ...LETTER_PIPELINES, sign } });
@@ -62,7 +62,7 @@ describe('POST /plans/run', () => {
     expect(alone.body.blackboard).to.deep.equal({ greeting: 'Dear world' });
   });
 
-  it('collects the events of tasks with their sub-pipeline when asked (Events)', async () => {
+  it('returns task events that name their sub-pipeline with collect_events (Events)', async () => {
     const { body } = await run({ plan: LETTER, pipelines: LETTER_PIPELINES, collect_events: true });
     const told = (events: PlanResult['events']) =>
       events?.map(({ kind, sub_pipeline, task_id }) => `${kind} ${sub_pipeline} ${task_id}`);
@@ -78,7 +78,7 @@ describe('POST /plans/run', () => {
     ]);
   });
 
-  it('answers 500 that names sub-pipeline and task when a task fails (D16, D47)', async () => {
+  it('responds 500 and names sub-pipeline and task when a task fails (D16, D47)', async () => {
     const { status, body, headers } = await run<ErrorBody>({ plan: DOOMED });
     expect(status).to.equal(500);
     expect(body).to.deep.equal({
@@ -94,7 +94,7 @@ describe('POST /plans/run', () => {
     });
   });
 
-  it('forgets a run whose result was delivered, and keeps one that failed, to be rerun (D26, D35)', async () => {
+  it('deletes a run whose result was delivered, and keeps a failed one for a rerun (D26, D35)', async () => {
     const before = (await runs()).length;
     await run({ plan: LETTER, pipelines: LETTER_PIPELINES });
     const { body } = await run<ErrorBody>({ plan: DOOMED });
@@ -102,11 +102,11 @@ describe('POST /plans/run', () => {
     const kept = await runs();
     expect(kept).to.have.length(before + 1);
     expect(kept[0]).to.include({ run_id: runId, status: 'failed', kind: 'plan' });
-    const again = await server.ask<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, {
+    const again = await server.request<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, {
       from: 'failed',
     });
     expect(again.status).to.equal(202);
-    const { body: record } = await server.ask<RunRecord>(
+    const { body: record } = await server.request<RunRecord>(
       'GET',
       `/pipelines/runs/${again.body.run_id}?wait=10`,
     );
@@ -114,13 +114,13 @@ describe('POST /plans/run', () => {
     expect(record.progress).to.include({ invocations: 1, tasks_settled: 2 });
   });
 
-  it('refuses a plan whose pipelines it was not sent, and reads no file for it', async () => {
+  it('refuses a plan whose pipelines were not sent, and reads no file', async () => {
     const file = 'examples/01-hello/pipeline.yaml';
     for (const subPipeline of [{ id: 'a', file }, { id: 'a' }, { id: 'a', file: '/etc/passwd' }]) {
       const plan = { id: 'p', sub_pipelines: [subPipeline] };
       const { problems } = await refusal({ plan }, 'invalid_definition');
       expect(problems?.map(({ code, hint }) => `${code}: ${hint}`)).to.deep.equal([
-        'missing_pipeline: send it in "pipelines" under that id, or write it in the plan: the server reads none of the files that a plan names',
+        'missing_pipeline: send it in "pipelines" under that id, or define it in the plan: the server does not read the files that a plan names',
       ]);
     }
     const sent = { a: { id: 'a', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] } };
@@ -129,7 +129,7 @@ describe('POST /plans/run', () => {
     ).to.equal(200);
   });
 
-  it('refuses options, concurrency and fields that are not as documented (D32, D34, D45)', async () => {
+  it('refuses undocumented options, concurrency and fields (D32, D34, D45)', async () => {
     const plan = { plan: LETTER, pipelines: LETTER_PIPELINES };
     expect((await refusal({ ...plan, options: { cancel_event: 1 } }, 'invalid_options')).message).to.include(
       'cancel_event',
@@ -145,7 +145,7 @@ describe('POST /plans/run', () => {
     expect((await run({ ...plan, plan_concurrency: 2 })).status).to.equal(200);
   });
 
-  it('answers 100 plans at once, each with its own blackboard', async () => {
+  it('serves 100 concurrent plans, each with its own blackboard', async () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
         run({ plan: LETTER, pipelines: LETTER_PIPELINES, inputs: { name: `${n}` } }),

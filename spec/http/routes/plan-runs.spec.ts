@@ -7,20 +7,20 @@ import type { RunRecord } from '../../../lib/runs/record.js';
 import { HeldServer } from '../support/held-server.js';
 import { HELD_PLAN } from '../support/plans.js';
 
-describe('Runs of plans are runs (D35)', () => {
+describe('Runs of plans over HTTP (D35)', () => {
   const held = new HeldServer();
   before(() => held.open({ env: { SERVICE_MAX_RUNNING: '2' } }));
   afterEach(() => held.clear());
   after(() => held.close());
 
   const isHeldIn = (runId: string, subPipeline: string): void => {
-    const { events } = held.server.registry.events(runId).after(0, 1000);
+    const { events } = held.server.registry.events(runId).readAfter(0, 1000);
     const starts = events.filter(({ kind }) => kind === 'start');
     expect(starts.at(-1)).to.include({ sub_pipeline: subPipeline, task_id: 'hold' });
   };
 
   const act = <T = RunRecord>(method: string, runId: string, action = '', body?: object) =>
-    held.ask<T>(method, `/pipelines/runs/${runId}${action}`, body);
+    held.request<T>(method, `/pipelines/runs/${runId}${action}`, body);
 
   async function rerun(runId: string, body?: object): Promise<string> {
     const answer = await act<{ run_id: string }>('POST', runId, '/rerun', body);
@@ -30,7 +30,7 @@ describe('Runs of plans are runs (D35)', () => {
     return answer.body.run_id;
   }
 
-  it('are told as they go: waiting for a place, each sub-pipeline in its turn, settled', async () => {
+  it('have a record that follows them: queued, each sub-pipeline in order, settled', async () => {
     const runIds = [];
     for (let count = 0; count < 3; count++) runIds.push(await held.submitPlan(HELD_PLAN));
     const [runId = '', , last = ''] = runIds;
@@ -45,25 +45,30 @@ describe('Runs of plans are runs (D35)', () => {
     expect(await held.poll(last)).to.include({ status: 'running' });
   });
 
-  it('stand in the list, among those of pipelines, under the id of the plan', async () => {
+  it('are listed among the runs of pipelines, under the id of the plan', async () => {
     const planned = await held.submitPlan(HELD_PLAN);
     const piped = await held.submit();
     const ids = async (query: string): Promise<string[]> =>
-      (await held.ask<RunPage>('GET', `/pipelines/runs${query}`)).body.runs.map(({ run_id }) => run_id);
+      (await held.request<RunPage>('GET', `/pipelines/runs${query}`)).body.runs.map(({ run_id }) => run_id);
     expect(await ids('')).to.deep.equal([piped, planned]);
     expect(await ids('?pipeline_id=held-plan')).to.deep.equal([planned]);
     expect(await ids('?pipeline_id=first')).to.deep.equal([]);
-    const { runs } = (await held.ask<RunPage>('GET', '/pipelines/runs?pipeline_id=held-plan')).body;
+    const { runs } = (await held.request<RunPage>('GET', '/pipelines/runs?pipeline_id=held-plan')).body;
     expect(runs[0]).to.include({ kind: 'plan', goal: 'be held', pipeline_id: 'held-plan' });
   });
 
-  it('tell their events as a list: who ran where, and the statuses of sub-pipelines (D29, D30)', async () => {
+  it('list their events with the sub-pipeline of each, and the statuses of sub-pipelines (D29, D30)', async () => {
     const runId = await held.submitPlan(HELD_PLAN);
     await held.complete(runId);
     await held.raise(runId);
-    const { body } = await held.server.ask<EventList>('GET', `/pipelines/runs/${runId}/events`, undefined, {
-      accept: 'application/json',
-    });
+    const { body } = await held.server.request<EventList>(
+      'GET',
+      `/pipelines/runs/${runId}/events`,
+      undefined,
+      {
+        accept: 'application/json',
+      },
+    );
     expect(body).to.include({ closed: true, gap: false, last_seq: body.events.length });
     expect(body.events.map(wordsOf)).to.deep.equal([
       'run queued',
@@ -91,7 +96,7 @@ describe('Runs of plans are runs (D35)', () => {
     expect(body.events.every((event) => event.run_id === runId)).to.equal(true);
   });
 
-  it('tell their events as a stream that ends with them, from any of them on (D30)', async () => {
+  it('stream their events until they end, starting from any event (D30)', async () => {
     const runId = await held.submitPlan(HELD_PLAN);
     await held.complete(runId);
     await held.complete(runId);
@@ -104,7 +109,7 @@ describe('Runs of plans are runs (D35)', () => {
     expect(frames.at(-1)).to.equal(`event: end\ndata: {"run_id":"${runId}","status":"succeeded"}`);
   });
 
-  it('are cancelled cooperatively: what is at work finishes, no further sub-pipeline begins (rule 12)', async () => {
+  it('are cancelled cooperatively: the current wave finishes, no further sub-pipeline starts (rule 12)', async () => {
     const runId = await held.submitPlan(HELD_PLAN);
     const { status, body } = await act('POST', runId, '/cancel');
     expect(status).to.equal(200);
@@ -116,27 +121,27 @@ describe('Runs of plans are runs (D35)', () => {
     expect(`${again.status} ${again.body.detail.code}`).to.equal('400 run_already_terminal');
   });
 
-  it('are cancelled by force: tools in flight are told to stop, also after a cancel (D21)', async () => {
+  it('are cancelled by force: tools in flight are aborted, even after an earlier cancel (D21)', async () => {
     const runId = await held.submitPlan(HELD_PLAN);
     await act('POST', runId, '/cancel');
-    expect(held.callOf(runId).context.signal.aborted).to.equal(false);
+    expect(held.findCall(runId).context.signal.aborted).to.equal(false);
     const { status, body } = await act('POST', runId, '/cancel', { force: true });
     await held.quiet();
     expect(status).to.equal(200);
     expect(body.status).to.equal('cancelled');
-    expect(held.callOf(runId).context.signal.aborted).to.equal(true);
+    expect(held.findCall(runId).context.signal.aborted).to.equal(true);
     expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: true });
   });
 
-  it('are under /pipelines/runs, and who looks elsewhere is told so', async () => {
-    const { status, body } = await held.ask<ErrorBody>('POST', '/plans/runs/1/cancel');
+  it('are found under /pipelines/runs, which the 404 of /plans/runs mentions', async () => {
+    const { status, body } = await held.request<ErrorBody>('POST', '/plans/runs/1/cancel');
     expect(status).to.equal(404);
     expect(JSON.stringify(body)).to.contain('runs of plans are under /pipelines/runs');
   });
 
-  it('are rerun: all of it, from the failure, or from a sub-pipeline and what reads from it', async () => {
+  it('are rerun completely, from the failure, or from a sub-pipeline and its readers', async () => {
     const earlier = await held.submitPlan(HELD_PLAN, { tenant_id: 'acme', collect_events: true });
-    held.callOf(earlier).resolve('kept');
+    held.findCall(earlier).resolve('kept');
     await held.quiet();
     await held.raise(earlier);
 
@@ -166,7 +171,7 @@ describe('Runs of plans are runs (D35)', () => {
     expect(nothing.body.detail.code).to.equal('nothing_to_rerun');
   });
 
-  it('are deleted when they have settled, and not before', async () => {
+  it('can be deleted only after they have settled', async () => {
     const runId = await held.submitPlan(HELD_PLAN);
     expect((await act<ErrorBody>('DELETE', runId)).body.detail.code).to.equal('run_not_settled');
     expect((await act<ErrorBody>('POST', runId, '/rerun')).body.detail.code).to.equal('run_not_settled');
@@ -176,27 +181,29 @@ describe('Runs of plans are runs (D35)', () => {
     expect((await act('GET', runId)).status).to.equal(404);
   });
 
-  it('show the tree of their actors: the run of each sub-pipeline within', async () => {
+  it('have an actor tree that contains the run of each sub-pipeline', async () => {
     const runId = await held.submitPlan(HELD_PLAN);
     const { status, body } = await act<Record<string, unknown>>('GET', runId, '/snapshot');
     expect(status).to.equal(200);
     expect(JSON.stringify(body['children'])).to.include('first').and.to.include('hold');
   });
 
-  it('have an ETag that changes with whatever happens in a sub-pipeline', async () => {
+  it('have an ETag that changes with every change in a sub-pipeline', async () => {
     const runId = await held.submitPlan(HELD_PLAN);
     const etags: string[] = [];
     for (const act of [() => held.quiet(), () => held.complete(runId), () => held.complete(runId)]) {
       await act();
-      const { headers } = await held.ask('GET', `/pipelines/runs/${runId}`);
+      const { headers } = await held.request('GET', `/pipelines/runs/${runId}`);
       etags.push(headers.get('etag') ?? '');
     }
     expect(new Set(etags).size).to.equal(3);
     const known = { 'if-none-match': etags[2] ?? '' };
-    expect((await held.server.ask('GET', `/pipelines/runs/${runId}`, undefined, known)).status).to.equal(304);
+    expect((await held.server.request('GET', `/pipelines/runs/${runId}`, undefined, known)).status).to.equal(
+      304,
+    );
   });
 
-  it('answer who waits for them when they settle', async () => {
+  it('end a long poll when they settle', async () => {
     const runId = await held.submitPlan(HELD_PLAN);
     const waiting = act('GET', runId, '?wait=60');
     await held.complete(runId);
@@ -204,8 +211,8 @@ describe('Runs of plans are runs (D35)', () => {
     expect((await waiting).body).to.include({ status: 'succeeded', settled: true });
   });
 
-  it('are answered 409 to who waited on their own connection, when they are cancelled', async () => {
-    const answer = held.ask<ErrorBody>('POST', '/plans/run', { plan: HELD_PLAN });
+  it('respond 409 to the synchronous request when they are cancelled', async () => {
+    const answer = held.request<ErrorBody>('POST', '/plans/run', { plan: HELD_PLAN });
     while (held.puppet.calls.length === 0) await held.quiet();
     const runId = held.puppet.last.context.run_id;
     await act('POST', runId, '/cancel', { force: true });
@@ -215,19 +222,19 @@ describe('Runs of plans are runs (D35)', () => {
     expect(await held.poll(runId)).to.include({ status: 'cancelled' });
   });
 
-  it('keep exactly one terminal state when a cancel races the end of a sub-pipeline', async () => {
+  it('reach exactly one terminal state when a cancel races the end of a sub-pipeline', async () => {
     const seen = new Set<string>();
     for (let turns = 0; turns < 60; turns++) {
       const runId = await held.submitPlan(HELD_PLAN);
       await held.complete(runId);
       const asked = act('POST', runId, '/cancel');
       for (let turn = 0; turn < turns; turn++) await new Promise((next) => void setImmediate(next));
-      held.callOf(runId).resolve('done');
+      held.findCall(runId).resolve('done');
       const { status } = await asked;
       await held.quiet();
       const record = await held.poll(runId);
       expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
-      const told = held.server.registry.events(runId).after(0, 100).events;
+      const told = held.server.registry.events(runId).readAfter(0, 100).events;
       const ends = told.filter((event) => event.kind === 'run' && event.status === record.status);
       expect(ends).to.have.length(1);
       seen.add(record.status);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import type { Key } from '../../../lib/http/auth/keys-file.js';
+import type { ApiKey } from '../../../lib/http/auth/keys-file.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { type Answered, serving, type Serving } from '../../support/http/serving.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../support/plans.js';
 
 interface Accepted {
@@ -14,19 +14,19 @@ interface Accepted {
 const WHOLE = { plan: LETTER, pipelines: LETTER_PIPELINES };
 
 describe('POST /plans/run_async', () => {
-  let server: Serving;
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
-  const submit = <T = Accepted>(body: unknown, headers?: Record<string, string>): Promise<Answered<T>> =>
-    server.ask<T>('POST', '/plans/run_async', body, headers);
+  const submit = <T = Accepted>(body: unknown, headers?: Record<string, string>): Promise<TestResponse<T>> =>
+    server.request<T>('POST', '/plans/run_async', body, headers);
 
   const settled = async (runId: string): Promise<RunRecord> =>
-    (await server.ask<RunRecord>('GET', `/pipelines/runs/${runId}?wait=10`)).body;
+    (await server.request<RunRecord>('GET', `/pipelines/runs/${runId}?wait=10`)).body;
 
-  it('answers 202 with run_id, queued and where the record is (D31, D35)', async () => {
+  it('responds 202 with the run id, the status queued and the path of the record (D31, D35)', async () => {
     const { status, body, headers } = await submit(WHOLE);
     expect(status).to.equal(202);
     expect(body.status).to.equal('queued');
@@ -34,7 +34,7 @@ describe('POST /plans/run_async', () => {
     expect((await settled(body.run_id)).status).to.equal('succeeded');
   });
 
-  it('keeps a record with everything (D28, D47)', async () => {
+  it('keeps a complete record (D28, D47)', async () => {
     const { body } = await submit({ ...WHOLE, inputs: { name: 'Ada' }, tenant_id: 'acme' });
     const { created_at, started_at, finished_at, ...rest } = await settled(body.run_id);
     for (const time of [created_at, started_at, finished_at]) {
@@ -76,7 +76,7 @@ describe('POST /plans/run_async', () => {
     });
   });
 
-  it('ends in failed with a message that names sub-pipeline and task (D16, D47)', async () => {
+  it('records an error that names sub-pipeline and task (D16, D47)', async () => {
     const { body } = await submit({ plan: DOOMED });
     expect(await settled(body.run_id)).to.deep.include({
       status: 'failed',
@@ -87,7 +87,7 @@ describe('POST /plans/run_async', () => {
     });
   });
 
-  it('tells the log whose run failed, as of any run', async () => {
+  it('logs a failed run of a plan', async () => {
     const { body } = await submit({ plan: DOOMED });
     await settled(body.run_id);
     expect(server.log.filter(({ facts }) => facts['run_id'] === body.run_id)).to.deep.include({
@@ -100,11 +100,11 @@ describe('POST /plans/run_async', () => {
         failures: 1,
         sub_pipelines_failed: ['b'],
       },
-      message: 'a run failed',
+      message: 'run failed',
     });
   });
 
-  it('refuses before there is a run (D32, D33)', async () => {
+  it('refuses an invalid request before a run exists (D32, D33)', async () => {
     const before = server.registry.list({ limit: 500 }).runs.length;
     const refused: [object, string][] = [
       [{ plan: {} }, 'invalid_definition'],
@@ -125,7 +125,7 @@ describe('POST /plans/run_async', () => {
     const submitAs = (key: string, body: unknown, headers: Record<string, string> = {}) =>
       submit<Accepted & ErrorBody>(body, { 'idempotency-key': key, ...headers });
 
-    it('answers the same run to the same plan, whatever the order of pipelines and keys', async () => {
+    it('returns the existing run for the same plan, in any order of pipelines and keys', async () => {
       const first = await submitAs('one', WHOLE);
       await settled(first.body.run_id);
       const { greet, sign } = LETTER_PIPELINES;
@@ -151,37 +151,37 @@ describe('POST /plans/run_async', () => {
       for (const other of others) expect((await submitAs('two', other)).status).to.equal(409);
     });
 
-    it('never takes a plan for the pipeline that had the same text', async () => {
+    it('distinguishes a plan from a pipeline with the same text', async () => {
       const yaml = { 'content-type': 'application/yaml', 'idempotency-key': 'three' };
       const text = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}]\n';
-      expect((await server.ask('POST', '/pipelines/run_async', text, yaml)).status).to.equal(202);
+      expect((await server.request('POST', '/pipelines/run_async', text, yaml)).status).to.equal(202);
       const other = await submitAs('three', text, yaml);
       expect(`${other.status} ${other.body.detail.code}`).to.equal('409 idempotency_conflict');
     });
 
-    it('makes one run of a hundred at once', async () => {
+    it('creates one run for a hundred concurrent requests', async () => {
       const answers = await Promise.all(Array.from({ length: 100 }, () => submitAs('hundred', WHOLE)));
       expect(new Set(answers.map(({ body }) => body.run_id)).size).to.equal(1);
     });
   });
 });
 
-describe('Plans and keys (D37)', () => {
+describe('Plans on a server with API keys (D37)', () => {
   const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex');
-  const key = (name: string, tenants: Key['tenants'], scopes: Key['scopes']): Key => ({
+  const key = (name: string, tenants: ApiKey['tenants'], scopes: ApiKey['scopes']): ApiKey => ({
     name,
     sha256: sha256(name),
     tenants,
     scopes,
   });
-  let server: Serving;
+  let server: TestServer;
   before(async () => {
     const keys = [
       key('a', ['acme'], ['read', 'run']),
       key('b', ['beta'], ['read', 'run']),
       key('reader', ['acme'], ['read']),
     ];
-    server = await serving({ keys });
+    server = await startTestServer({ keys });
   });
   after(() => server.close(0));
 
@@ -190,10 +190,10 @@ describe('Plans and keys (D37)', () => {
     method: string,
     path: string,
     body?: unknown,
-  ): Promise<Answered<T>> =>
-    server.ask<T>(method, path, body, name === undefined ? {} : { authorization: `Bearer ${name}` });
+  ): Promise<TestResponse<T>> =>
+    server.request<T>(method, path, body, name === undefined ? {} : { authorization: `Bearer ${name}` });
 
-  it('are checked with any key, and run with the scope to run', async () => {
+  it('are validated with any key, and run with the scope run', async () => {
     for (const path of ['validate', 'run', 'run_async']) {
       expect((await as(undefined, 'POST', `/plans/${path}`, WHOLE)).status, path).to.equal(401);
     }
@@ -203,7 +203,7 @@ describe('Plans and keys (D37)', () => {
     expect((await as(undefined, 'GET', '/schemas/plan.json')).status).to.equal(200);
   });
 
-  it('run for tenants of the key alone, whose runs nobody else sees', async () => {
+  it('run only for the tenants of the key, and are invisible to others', async () => {
     const { body } = await as('a', 'POST', '/plans/run_async', WHOLE);
     const path = `/pipelines/runs/${body.run_id}`;
     const mine = await as<RunRecord>('a', 'GET', `${path}?wait=10`);
@@ -231,9 +231,9 @@ describe('Plans and keys (D37)', () => {
     expect(b?.body).to.deep.nested.include({ 'blackboard.letter': 'Dear b, yours' });
   });
 
-  it('share no idempotency key between tenants (D36)', async () => {
+  it('do not share idempotency keys between tenants (D36)', async () => {
     const submit = (name: string) =>
-      server.ask<Accepted>('POST', '/plans/run_async', LETTER_YAML, {
+      server.request<Accepted>('POST', '/plans/run_async', LETTER_YAML, {
         authorization: `Bearer ${name}`,
         'content-type': 'application/yaml',
         'idempotency-key': 'same',

@@ -11,24 +11,24 @@ describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
   /** Fails in the second wave. */
   async function failedRun(): Promise<string> {
     const runId = await held.submit(TWO_WAVES, { tenant_id: 'acme', collect_events: true });
-    held.callOf(runId).resolve('first');
+    held.findCall(runId).resolve('first');
     await held.quiet();
     await held.raise(runId);
     return runId;
   }
 
   async function rerun(runId: string, body?: object): Promise<string> {
-    const answer = await held.ask<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, body);
+    const answer = await held.request<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, body);
     expect(answer.status).to.equal(202);
     expect(answer.headers.get('location')).to.equal(`/pipelines/runs/${answer.body.run_id}`);
     await held.quiet();
     return answer.body.run_id;
   }
 
-  it('runs all of it again with what the first was given', async () => {
+  it('runs everything again with the values of the earlier run', async () => {
     const earlier = await failedRun();
     const again = await rerun(earlier);
-    expect(held.callOf(again).context.task_id).to.equal('a');
+    expect(held.findCall(again).context.task_id).to.equal('a');
     expect(await held.poll(again)).to.deep.include({
       rerun_of: earlier,
       tenant_id: 'acme',
@@ -36,10 +36,10 @@ describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
     });
   });
 
-  it('reuses what succeeded, from the failed task or from a named one', async () => {
+  it('reuses successful outputs, from the failed task or from a named one', async () => {
     for (const from of ['failed', 'b']) {
       const again = await rerun(await failedRun(), { from });
-      expect(held.callOf(again)).to.deep.include({ inputs: { given: 'first' } });
+      expect(held.findCall(again)).to.deep.include({ inputs: { given: 'first' } });
       await held.complete(again);
       const { result, events } = await held.poll(again);
       expect(result).to.deep.equal({
@@ -51,10 +51,10 @@ describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
     }
   });
 
-  it('refuses a task that is not there, and a body that is not as documented', async () => {
+  it('refuses an unknown task and an invalid body', async () => {
     const earlier = await failedRun();
     for (const body of [{ from: 'c' }, { from: '' }, { from: 1 }, { to: 'a' }, []]) {
-      const answer = await held.ask<ErrorBody>('POST', `/pipelines/runs/${earlier}/rerun`, body);
+      const answer = await held.request<ErrorBody>('POST', `/pipelines/runs/${earlier}/rerun`, body);
       expect(`${answer.status} ${answer.body.detail.code}`).to.equal('400 invalid_request');
     }
   });

@@ -22,11 +22,11 @@ describe('GET /pipelines/runs (D35)', () => {
     }
     const [first = '', , third = ''] = runIds;
     await held.complete(first);
-    await held.ask('POST', `/pipelines/runs/${third}/cancel`);
+    await held.request('POST', `/pipelines/runs/${third}/cancel`);
   });
   after(() => held.close());
 
-  const list = (query = '') => held.ask<RunPage & ErrorBody>('GET', `/pipelines/runs${query}`);
+  const list = (query = '') => held.request<RunPage & ErrorBody>('GET', `/pipelines/runs${query}`);
 
   /** By their place in the order of submission. */
   async function found(query: string): Promise<number[]> {
@@ -35,7 +35,7 @@ describe('GET /pipelines/runs (D35)', () => {
     return body.runs.map(({ run_id }) => runIds.indexOf(run_id));
   }
 
-  it('lists the newest first, without what may be large', async () => {
+  it('lists the newest runs first, without their large fields', async () => {
     const { body } = await list();
     expect(body.next_cursor).to.equal(null);
     expect(body.runs.map(({ run_id }) => run_id)).to.deep.equal(runIds.toReversed());
@@ -44,7 +44,7 @@ describe('GET /pipelines/runs (D35)', () => {
     expect(body.runs.at(-1)).to.deep.equal(summary);
   });
 
-  it('filters by status, tenant and pipeline', async () => {
+  it('filters runs by status, tenant and pipeline', async () => {
     expect(await found('?tenant_id=x')).to.deep.equal([1, 0]);
     expect(await found('?pipeline_id=held')).to.deep.equal([3, 1]);
     expect(await found('?pipeline_id=one&tenant_id=y')).to.deep.equal([2]);
@@ -55,7 +55,7 @@ describe('GET /pipelines/runs (D35)', () => {
     expect((await found('?status=queued')).concat(await found('?status=running'))).to.have.members([1, 3]);
   });
 
-  it('goes on where a page ended, whatever came meanwhile', async () => {
+  it('continues after the previous page, even if runs were added meanwhile', async () => {
     const first = (await list('?limit=2')).body;
     expect(first.runs).to.have.length(2);
     const late = await held.submit();
@@ -65,7 +65,7 @@ describe('GET /pipelines/runs (D35)', () => {
     held.server.registry.forget(late);
   });
 
-  it('refuses filters that mean nothing', async () => {
+  it('refuses invalid filters', async () => {
     for (const query of [
       '?status=done',
       '?limit=0',
@@ -92,9 +92,9 @@ describe('GET /pipelines/runs/{run_id}', () => {
   after(() => held.close());
 
   const record = (runId: string, query = '', headers: Record<string, string> = {}) =>
-    held.server.ask<RunRecord>('GET', `/pipelines/runs/${runId}${query}`, undefined, headers);
+    held.server.request<RunRecord>('GET', `/pipelines/runs/${runId}${query}`, undefined, headers);
 
-  it('answers 304 as long as the record is the one that is known', async () => {
+  it('responds 304 as long as the record is unchanged', async () => {
     const runId = await held.submit();
     const etag = (await record(runId)).headers.get('etag') ?? '';
     const unchanged = await record(runId, '', { 'if-none-match': etag });
@@ -107,7 +107,7 @@ describe('GET /pipelines/runs/{run_id}', () => {
     expect(changed.headers.get('etag')).to.not.equal(etag);
   });
 
-  it('waits until the run has settled, and not for waves between', async () => {
+  it('waits until the run has settled, not for waves before', async () => {
     const runId = await held.submit();
     const waiting = record(runId, '?wait=60');
     await held.complete(runId);
@@ -116,7 +116,7 @@ describe('GET /pipelines/runs/{run_id}', () => {
     expect(held.clock.pending).to.equal(0);
   });
 
-  it('waits for any change of what is known', async () => {
+  it('waits for any change when the client sends If-None-Match', async () => {
     const runId = await held.submit();
     const etag = (await record(runId)).headers.get('etag') ?? '';
     const waiting = record(runId, '?wait=60', { 'if-none-match': etag });
@@ -124,7 +124,7 @@ describe('GET /pipelines/runs/{run_id}', () => {
     expect((await waiting).body.progress.waves_executed).to.equal(1);
   });
 
-  it('answers as it is when the time is over', async () => {
+  it('responds with the current record at the end of the time', async () => {
     const runId = await held.submit();
     const waiting = record(runId, '?wait=2.5');
     while (held.clock.pending === 0) await held.quiet();
@@ -132,23 +132,23 @@ describe('GET /pipelines/runs/{run_id}', () => {
     expect((await waiting).body.status).to.equal('running');
   });
 
-  it('refuses to wait for longer than a minute, or for what is no time', async () => {
+  it('refuses a wait of over a minute or of an invalid number', async () => {
     const runId = await held.submit();
     for (const wait of ['61', '-1', 'NaN', 'Infinity', '-Infinity', '', 'soon', '1e9']) {
       expect((await record(runId, `?wait=${wait}`)).status, wait).to.equal(400);
     }
   });
 
-  it('shows the tree of actors in every state (D35)', async () => {
+  it('serves the actor tree of a run in every state (D35)', async () => {
     const values: unknown[] = [];
     const runId = await held.submit();
     const look = async (): Promise<void> => {
-      const { status, body } = await held.ask('GET', `/pipelines/runs/${runId}/snapshot`);
+      const { status, body } = await held.request('GET', `/pipelines/runs/${runId}/snapshot`);
       expect(status).to.equal(200);
       values.push(body['value']);
     };
     await look();
-    await held.ask('POST', `/pipelines/runs/${runId}/cancel`);
+    await held.request('POST', `/pipelines/runs/${runId}/cancel`);
     await look();
     await held.complete(runId);
     await look();

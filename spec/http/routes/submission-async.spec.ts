@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { type Answered, serving, type Serving } from '../../support/http/serving.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
 
 const ONE_MOCK = {
   id: 'p',
@@ -16,19 +16,19 @@ interface Accepted {
 }
 
 describe('POST /pipelines/run_async', () => {
-  let server: Serving;
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
-  const submit = <T = Accepted>(body: unknown, headers?: Record<string, string>): Promise<Answered<T>> =>
-    server.ask<T>('POST', '/pipelines/run_async', body, headers);
+  const submit = <T = Accepted>(body: unknown, headers?: Record<string, string>): Promise<TestResponse<T>> =>
+    server.request<T>('POST', '/pipelines/run_async', body, headers);
 
   const settled = async (runId: string): Promise<RunRecord> =>
-    (await server.ask<RunRecord>('GET', `/pipelines/runs/${runId}?wait=10`)).body;
+    (await server.request<RunRecord>('GET', `/pipelines/runs/${runId}?wait=10`)).body;
 
-  it('answers 202 with run_id, queued and where the record is (D31)', async () => {
+  it('responds 202 with the run id, the status queued and the path of the record (D31)', async () => {
     const { status, body, headers } = await submit({ pipeline: ONE_MOCK });
     expect(status).to.equal(202);
     expect(Object.keys(body)).to.deep.equal(['run_id', 'status']);
@@ -38,7 +38,7 @@ describe('POST /pipelines/run_async', () => {
     expect((await settled(body.run_id)).status).to.equal('succeeded');
   });
 
-  it('keeps a record with everything (D28)', async () => {
+  it('keeps a complete record (D28)', async () => {
     const { body } = await submit({ pipeline: ONE_MOCK, params: { name: 'Bo' }, tenant_id: 'acme' });
     const record = await settled(body.run_id);
     const { created_at, started_at, finished_at, ...rest } = record;
@@ -67,7 +67,7 @@ describe('POST /pipelines/run_async', () => {
     });
   });
 
-  it('ends in failed with the message, all failures and the events so far (D16, D28)', async () => {
+  it('records the error, all failures and the events of a failed run (D16, D28)', async () => {
     const tasks = [
       { id: 'a', tool: 'fail', inputs: { message: 'no luck' }, retry: 1 },
       { id: 'b', tool: 'mock', await: ['a'] },
@@ -91,13 +91,13 @@ describe('POST /pipelines/run_async', () => {
   it('keeps the events of a cancelled run (D28)', async () => {
     const tasks = [{ id: 'a', tool: 'sleep', inputs: { seconds: 100 } }];
     const { body } = await submit({ pipeline: { id: 'p', goal: 'g', tasks }, collect_events: true });
-    await server.ask('POST', `/pipelines/runs/${body.run_id}/cancel`, { force: true });
+    await server.request('POST', `/pipelines/runs/${body.run_id}/cancel`, { force: true });
     const record = await settled(body.run_id);
     expect(record).to.include({ status: 'cancelled', settled: true });
     expect(record.events?.map(({ kind }) => kind)).to.deep.equal(['start', 'fail']);
   });
 
-  it('gives every run a blackboard of its own, also within one tenant', async () => {
+  it('gives every run its own blackboard, even within one tenant', async () => {
     const tasks = [
       { id: 'read', tool: 'mock', inputs: { seen: '{{session.k ?? "nothing"}}' } },
       { id: 'write', tool: 'store', inputs: { key: 'k', value: 'left over' }, await: ['read'] },
@@ -111,7 +111,7 @@ describe('POST /pipelines/run_async', () => {
     }
   });
 
-  it('takes YAML, and refuses before there is a run (D32, D33)', async () => {
+  it('accepts YAML, and refuses an invalid request before a run exists (D32, D33)', async () => {
     const yaml = await submit('id: p\ngoal: g\ntasks: [{id: a, tool: mock}]', {
       'content-type': 'application/yaml',
     });

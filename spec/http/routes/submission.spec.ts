@@ -2,30 +2,30 @@ import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunResult } from '../../../lib/execution/results.js';
 import type { RunPage } from '../../../lib/runs/listing.js';
-import { type Answered, serving, type Serving } from '../../support/http/serving.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
 
 const ONE_MOCK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock', inputs: { x: 1 } }] };
 
 describe('POST /pipelines/run', () => {
-  let server: Serving;
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
-  const run = <T = RunResult>(body: unknown, headers?: Record<string, string>): Promise<Answered<T>> =>
-    server.ask<T>('POST', '/pipelines/run', body, headers);
+  const run = <T = RunResult>(body: unknown, headers?: Record<string, string>): Promise<TestResponse<T>> =>
+    server.request<T>('POST', '/pipelines/run', body, headers);
 
   /** Expects a refusal, and that no run came of it. */
   async function refusal(body: unknown, code: string): Promise<ErrorBody['detail']> {
-    const before = await server.ask<RunPage>('GET', '/pipelines/runs');
+    const before = await server.request<RunPage>('GET', '/pipelines/runs');
     const answer = await run<ErrorBody>(body);
     expect(`${answer.status} ${answer.body.detail.code}`).to.equal(`400 ${code}`);
-    expect((await server.ask<RunPage>('GET', '/pipelines/runs')).body).to.deep.equal(before.body);
+    expect((await server.request<RunPage>('GET', '/pipelines/runs')).body).to.deep.equal(before.body);
     return answer.body.detail;
   }
 
-  it('answers outputs, waves_executed, tasks_executed and events when the run has settled', async () => {
+  it('responds with outputs, waves_executed, tasks_executed and events when the run has settled', async () => {
     const { status, body, headers } = await run({ pipeline: ONE_MOCK });
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
@@ -53,7 +53,7 @@ describe('POST /pipelines/run', () => {
     expect(body.outputs['a']).to.have.length(3);
   });
 
-  it('takes params, inputs and session, and what the definition says for the rest (rules 8-10, D34)', async () => {
+  it('accepts params, inputs and session, with the defaults of the definition (rules 8-10, D34)', async () => {
     const value = '{{params.n}} {{params.m}} {{pipeline.inputs.i}} {{pipeline.inputs.j}} {{session.s}}';
     const { body } = await run({
       pipeline: {
@@ -70,7 +70,7 @@ describe('POST /pipelines/run', () => {
     expect(body.outputs).to.deep.equal({ a: '1 2 default given seeded' });
   });
 
-  it('collects one start and one finish for each task when asked (Events)', async () => {
+  it('returns one start and one finish event per task with collect_events (Events)', async () => {
     const { body } = await run({ pipeline: ONE_MOCK, collect_events: true });
     expect(
       body.events?.map(({ kind, task_id, tool, wave }) => ({ kind, task_id, tool, wave })),
@@ -80,7 +80,7 @@ describe('POST /pipelines/run', () => {
     ]);
   });
 
-  it('takes the definition with its root, and as YAML alone (D3, D33)', async () => {
+  it('accepts the definition under its root key, and as a YAML body (D3, D33)', async () => {
     expect((await run({ pipeline: { pipeline: ONE_MOCK } })).status).to.equal(200);
     const yaml =
       'pipeline:\n  id: p\n  goal: g\n  tasks:\n    - {id: a, tool: store, inputs: {key: k, value: ä}}\n';
@@ -91,7 +91,7 @@ describe('POST /pipelines/run', () => {
     }
   });
 
-  it('answers 500 with task_id, error and all failures when a task fails (D16)', async () => {
+  it('responds 500 with task_id, error and all failures when a task fails (D16)', async () => {
     const tasks = [
       { id: 'a', tool: 'fail', inputs: { message: 'no luck' } },
       { id: 'b', tool: 'fail', inputs: { message: 'nor here' } },
@@ -114,21 +114,21 @@ describe('POST /pipelines/run', () => {
     });
   });
 
-  it('forgets a run whose result was delivered, and keeps one that failed, to be rerun (D26, D35)', async () => {
-    const before = (await server.ask<RunPage>('GET', '/pipelines/runs')).body.runs.length;
+  it('deletes a run whose result was delivered, and keeps a failed one for a rerun (D26, D35)', async () => {
+    const before = (await server.request<RunPage>('GET', '/pipelines/runs')).body.runs.length;
     await run({ pipeline: ONE_MOCK });
     const failed = await run<ErrorBody>({
       pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'fail' }] },
     });
     const runId = failed.body.detail.run_id;
-    const { runs } = (await server.ask<RunPage>('GET', '/pipelines/runs')).body;
+    const { runs } = (await server.request<RunPage>('GET', '/pipelines/runs')).body;
     expect(runs).to.have.length(before + 1);
     expect(runs[0]).to.include({ run_id: runId, status: 'failed' });
-    const rerun = await server.ask('POST', `/pipelines/runs/${runId}/rerun`, { from: 'failed' });
+    const rerun = await server.request('POST', `/pipelines/runs/${runId}/rerun`, { from: 'failed' });
     expect(rerun.status).to.equal(202);
   });
 
-  it('takes the definition as YAML text beside the values for the run (D33)', async () => {
+  it('accepts the definition as YAML text beside the values of the run (D33)', async () => {
     const yaml =
       'pipeline: {id: p, goal: g, params: {n: {}}, tasks: [{id: a, tool: mock, inputs: {n: "{{params.n}}"}}]}';
     const { status, body } = await run({ yaml, params: { n: 'Ada' } });
@@ -164,14 +164,14 @@ describe('POST /pipelines/run', () => {
     ]);
   });
 
-  it('refuses a missing, unknown or mistyped param before there is a run (D4, D32)', async () => {
+  it('refuses a missing, unknown or mistyped param before a run exists (D4, D32)', async () => {
     const pipeline = { ...ONE_MOCK, params: { n: { type: 'integer' } } };
     expect((await refusal({ pipeline }, 'invalid_params')).message).to.include('"n"');
     expect((await refusal({ pipeline, params: { n: 1, m: 2 } }, 'invalid_params')).message).to.include('"m"');
     expect((await refusal({ pipeline, params: { n: 1.5 } }, 'invalid_params')).message).to.include('"n"');
   });
 
-  it('refuses every option that is out of range or unknown, cancel_event among them (D34)', async () => {
+  it('refuses every option that is out of range or unknown, including cancel_event (D34)', async () => {
     const bad: Record<string, unknown[]> = {
       per_task_timeout: [0, -1, '1', true],
       retry_base_delay: [-0.1, null, '1'],
@@ -193,7 +193,7 @@ describe('POST /pipelines/run', () => {
     }
   });
 
-  it('takes every option at its bounds', async () => {
+  it('accepts every option at its bounds', async () => {
     const options = {
       per_task_timeout: null,
       retry_base_delay: 0,
@@ -210,12 +210,12 @@ describe('POST /pipelines/run', () => {
     }
   });
 
-  it('refuses a body that is not as documented, and says what of it (D32)', async () => {
+  it('refuses an undocumented body and names the wrong part (D32)', async () => {
     const wrong: [unknown, string][] = [
       [undefined, 'the body is missing'],
       [null, 'the body must be an object, not null'],
       [[], 'the body must be an object, not a list'],
-      [{}, 'field "pipeline" is missing: the definition goes there, or as text into "yaml"'],
+      [{}, 'the definition is missing: send it in field "pipeline", or as text in field "yaml"'],
       [{ pipeline: 'text' }, 'field "pipeline" must be an object, not a string'],
       [{ pipeline: ONE_MOCK, tenant_id: 'acme' }, 'there is no field "tenant_id"'],
       [{ pipeline: ONE_MOCK, options: [] }, 'field "options" must be an object, not a list'],
@@ -230,7 +230,7 @@ describe('POST /pipelines/run', () => {
     }
   });
 
-  it('answers 200 runs at once, each with its own result', async () => {
+  it('serves 200 concurrent runs, each with its own result', async () => {
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, n) =>
         run({ pipeline: { ...ONE_MOCK, tasks: [{ id: 'a', tool: 'mock', inputs: { n } }] } }),

@@ -9,12 +9,12 @@ const RUNS = 12;
 
 const STATES: readonly ModelState[] = ['queued', 'running', 'draining', 'succeeded', 'failed', 'cancelled'];
 
-describe('runs as a model says (States and transitions)', () => {
+describe('Runs compared with a model (States and transitions)', () => {
   const held = new HeldServer();
   before(() => held.open());
   after(() => held.close());
 
-  it('answer every command as the state of the run demands, whatever came before', async () => {
+  it('respond to every random sequence of commands like the model', async () => {
     const seen = new Set<ModelState>();
     const property = fc.asyncProperty(
       fc.commands(RUN_COMMANDS, { maxCommands: 40, size: 'max' }),

@@ -14,7 +14,7 @@ const REACH: Record<State, (held: HeldServer) => Promise<string>> = {
   running: (held) => held.submit(),
   draining: async (held) => {
     const runId = await held.submit();
-    await held.ask('POST', `/pipelines/runs/${runId}/cancel`);
+    await held.request('POST', `/pipelines/runs/${runId}/cancel`);
     return runId;
   },
   succeeded: async (held) => {
@@ -135,14 +135,14 @@ const TABLE: readonly {
 
 const STATES = Object.keys(REACH) as State[];
 
-describe('the transition table over HTTP (States and transitions)', () => {
+describe('Run transitions over HTTP (States and transitions)', () => {
   const held = new HeldServer();
   before(() => held.open());
   afterEach(() => held.clear());
   after(() => held.close());
 
   for (const state of STATES) {
-    it(`reaches ${state}, and the record says so (D21, D28)`, async () => {
+    it(`shows the state ${state} in the record (D21, D28)`, async () => {
       const record = await held.poll(await REACH[state](held));
       expect(record).to.deep.include(LOOKS[state]);
       expect(record.started_at === null).to.equal(state === 'queued');
@@ -150,8 +150,8 @@ describe('the transition table over HTTP (States and transitions)', () => {
     });
   }
 
-  it('answers run_async with queued, before a place is taken', async () => {
-    const { status, body } = await held.ask('POST', '/pipelines/run_async', {
+  it('responds to run_async with queued, before the run takes a slot', async () => {
+    const { status, body } = await held.request('POST', '/pipelines/run_async', {
       pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] },
     });
     expect(status).to.equal(202);
@@ -161,14 +161,14 @@ describe('the transition table over HTTP (States and transitions)', () => {
   for (const { ask, body, answers } of TABLE) {
     for (const state of STATES) {
       const asked = `${ask}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
-      it(`${state}: ${asked} answers ${answers[state]}`, async () => {
+      it(`responds ${answers[state]} to ${asked} for a run that is ${state}`, async () => {
         const runId = await REACH[state](held);
         const before = await held.poll(runId);
         const [method = '', action = ''] = ask.split(' ');
         const path = `/pipelines/runs/${runId}`;
-        const { status, body: told } = await held.ask<Partial<ErrorBody>>(method, path + action, body);
+        const { status, body: told } = await held.request<Partial<ErrorBody>>(method, path + action, body);
         await held.quiet();
-        const after = await held.ask<RunRecord>('GET', path);
+        const after = await held.request<RunRecord>('GET', path);
         const code = told?.detail === undefined ? '' : ` ${told.detail.code}`;
         expect(`${status}${code} -> ${nameOf(after)}`).to.equal(answers[state]);
         const stays = after.status === 200 && nameOf(after) === state;
@@ -177,11 +177,11 @@ describe('the transition table over HTTP (States and transitions)', () => {
     }
   }
 
-  it('answers 404 for a run that never was, whatever is asked', async () => {
+  it('responds 404 to every request about a run that never existed', async () => {
     for (const { ask, body } of TABLE) {
       const [method = '', action = ''] = ask.split(' ');
       for (const runId of ['019a7c3e-5b1d-7c44-9e0f-3d2a1b4c5d6e', 'nobody']) {
-        const answer = await held.ask<ErrorBody>(method, `/pipelines/runs/${runId}${action}`, body);
+        const answer = await held.request<ErrorBody>(method, `/pipelines/runs/${runId}${action}`, body);
         expect(answer.status, `${ask} ${runId}`).to.equal(404);
         expect(answer.body.detail).to.deep.equal({
           code: 'run_not_found',
@@ -191,7 +191,7 @@ describe('the transition table over HTTP (States and transitions)', () => {
     }
   });
 
-  it('lets the next run begin when one has settled, and not while it drains (D21, D25)', async () => {
+  it('starts the next run when the current one has settled, not while it drains (D21, D25)', async () => {
     const first = await REACH.draining(held);
     const second = await held.submit();
     expect(await held.poll(second)).to.include({ status: 'queued' });
@@ -199,9 +199,9 @@ describe('the transition table over HTTP (States and transitions)', () => {
     expect(await held.poll(second)).to.include({ status: 'running' });
   });
 
-  it('never calls the tools of a run that was cancelled in the queue', async () => {
+  it('never calls the tools of a run that was cancelled while queued', async () => {
     const runId = await REACH.queued(held);
-    await held.ask('POST', `/pipelines/runs/${runId}/cancel`);
+    await held.request('POST', `/pipelines/runs/${runId}/cancel`);
     const [first] = held.puppet.calls;
     await held.complete(first?.context.run_id ?? '');
     await held.complete(first?.context.run_id ?? '');

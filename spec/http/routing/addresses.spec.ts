@@ -1,29 +1,29 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import { serving, type Serving } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/serving.js';
 
 const NOBODY = '019a7c3e-5b1d-7c44-9e0f-3d2a1b4c5d6e';
 
-describe('Paths and methods (D32)', () => {
-  let server: Serving;
+describe('HTTP paths and methods (D32)', () => {
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
   const code = async (method: string, path: string): Promise<string> => {
-    const { status, body } = await server.ask<ErrorBody>(method, path);
+    const { status, body } = await server.request<ErrorBody>(method, path);
     return `${status} ${body.detail.code}`;
   };
 
-  it('answers health and readiness', async () => {
-    expect((await server.ask('GET', '/health')).body).to.deep.equal({ status: 'ok' });
-    const ready = await server.ask('GET', '/ready');
+  it('serves /health and /ready', async () => {
+    expect((await server.request('GET', '/health')).body).to.deep.equal({ status: 'ok' });
+    const ready = await server.request('GET', '/ready');
     expect(ready.status).to.equal(200);
     expect(ready.body).to.deep.equal({ ready: true, queued: 0, running: 0, version: '0.0.0-spec' });
   });
 
-  it('answers 404 where there is nothing', async () => {
+  it('responds 404 to an unknown path', async () => {
     for (const path of [
       '/nothing',
       '/pipelines',
@@ -38,7 +38,7 @@ describe('Paths and methods (D32)', () => {
     }
   });
 
-  it('answers 405 with Allow for a method that a path does not take', async () => {
+  it('responds 405 with an Allow header to a method that the path does not accept', async () => {
     const wrong: [string, string, string][] = [
       ['POST', '/health', 'GET, HEAD'],
       ['GET', '/pipelines/run', 'POST'],
@@ -50,35 +50,35 @@ describe('Paths and methods (D32)', () => {
       ['GET', `/pipelines/runs/${NOBODY}/cancel`, 'POST'],
     ];
     for (const [method, path, allow] of wrong) {
-      const { status, body, headers } = await server.ask<ErrorBody>(method, path);
+      const { status, body, headers } = await server.request<ErrorBody>(method, path);
       expect(`${status} ${body.detail.code}`, `${method} ${path}`).to.equal('405 method_not_allowed');
       expect(headers.get('allow')).to.equal(allow);
     }
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('responds to HEAD like GET, without the body', async () => {
     for (const path of ['/health', '/pipelines/tools', '/pipelines/runs', '/openapi.json']) {
-      const head = await server.ask('HEAD', path);
-      const get = await server.ask('GET', path);
+      const head = await server.request('HEAD', path);
+      const get = await server.request('GET', path);
       expect(head.status, path).to.equal(200);
       expect(head.body).to.equal(undefined);
       expect(head.headers.get('content-length')).to.equal(get.headers.get('content-length'));
     }
-    expect((await server.ask('HEAD', '/nothing')).status).to.equal(404);
+    expect((await server.request('HEAD', '/nothing')).status).to.equal(404);
   });
 
-  it('takes a slash at the end for none', async () => {
+  it('ignores a trailing slash', async () => {
     for (const path of ['/health/', '/pipelines/runs/', '/pipelines/tools/']) {
-      expect((await server.ask('GET', path)).status, path).to.equal(200);
+      expect((await server.request('GET', path)).status, path).to.equal(200);
     }
     expect(await code('POST', '/health/')).to.equal('405 method_not_allowed');
   });
 
-  it('reads ids that are encoded, and refuses to see a path in them', async () => {
+  it('decodes percent-encoded run ids, and never treats them as paths', async () => {
     const pipeline = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
-    const { body } = await server.ask<{ run_id: string }>('POST', '/pipelines/run_async', { pipeline });
+    const { body } = await server.request<{ run_id: string }>('POST', '/pipelines/run_async', { pipeline });
     const encoded = body.run_id.replaceAll('-', '%2D');
-    expect((await server.ask('GET', `/pipelines/runs/${encoded}?wait=10`)).status).to.equal(200);
+    expect((await server.request('GET', `/pipelines/runs/${encoded}?wait=10`)).status).to.equal(200);
     for (const id of [
       '%2E%2E%2Fhealth',
       'a%2Fb',
@@ -92,14 +92,14 @@ describe('Paths and methods (D32)', () => {
     }
   });
 
-  it('refuses query parameters that mean nothing there', async () => {
+  it('refuses undeclared query parameters', async () => {
     expect(await code('GET', '/pipelines/tools?verbose=1')).to.equal('400 invalid_request');
     expect(await code('POST', '/pipelines/run?wait=1')).to.equal('400 invalid_request');
   });
 
-  it('answers probes whatever query and Accept they send', async () => {
+  it('serves probes with any query and any Accept header', async () => {
     for (const path of ['/health?ts=1', '/ready?from=balancer']) {
-      const { status } = await server.ask('GET', path, undefined, { accept: 'text/html' });
+      const { status } = await server.request('GET', path, undefined, { accept: 'text/html' });
       expect(status, path).to.equal(200);
     }
   });

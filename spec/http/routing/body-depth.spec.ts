@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { isDeeperThan } from '../../../lib/http/routing/body.js';
+import { exceedsDepth } from '../../../lib/http/routing/body.js';
 import { BodyServer } from '../support/posting.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 
-describe('a body (D32)', () => {
+describe('JSON nesting in a request body (D32)', () => {
   const bodies = new BodyServer();
   const { post } = bodies;
 
-  describe('with 10,000 levels is refused, and with fewer handled', () => {
+  describe('is limited to 1000 levels', () => {
     const nested = (levels: number, open = '[', close = ']'): string =>
       open.repeat(levels) + close.repeat(levels);
     for (const levels of [101, 499, 501, 990, 10_000, 100_000]) {
       for (const place of ['pipeline', 'inputs', 'session', 'params', 'options']) {
-        it(`${levels} in ${place}`, async () => {
+        it(`handles ${levels} levels in "${place}"`, async () => {
           const given = place === 'pipeline' ? {} : { pipeline: { ...PIPELINE, inputs: { deep: 1 } } };
           const members = Object.entries(given).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`);
           const body = `{${[...members, `"${place}": {"deep": ${nested(levels)}}`].join(', ')}}`;
@@ -25,7 +25,7 @@ describe('a body (D32)', () => {
         });
       }
 
-      it(`${levels} in YAML, as text and as body`, async () => {
+      it(`refuses ${levels} levels of YAML, as text field and as body`, async () => {
         for (const text of [nested(levels), `pipeline: ${nested(levels)}`, '- '.repeat(levels)]) {
           expect(await post(text, 'application/yaml')).to.include({
             status: 400,
@@ -37,7 +37,7 @@ describe('a body (D32)', () => {
       });
     }
 
-    it('counts brackets outside of text only', () => {
+    it('ignores brackets inside strings', () => {
       const depthOf = (value: unknown): number =>
         typeof value === 'object' && value !== null
           ? 1 + Math.max(0, ...Object.values(value).map((item) => depthOf(item)))
@@ -49,8 +49,8 @@ describe('a body (D32)', () => {
       fc.assert(
         fc.property(tree, (value) => {
           const depth = depthOf(value);
-          expect(isDeeperThan(JSON.stringify(value), depth)).to.equal(false);
-          expect(isDeeperThan(JSON.stringify(value), depth - 1)).to.equal(depth > 0);
+          expect(exceedsDepth(JSON.stringify(value), depth)).to.equal(false);
+          expect(exceedsDepth(JSON.stringify(value), depth - 1)).to.equal(depth > 0);
         }),
       );
     });

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { RawSocket } from '../../support/http/raw-socket.js';
-import { BodyServer, headOf } from '../support/posting.js';
+import { BodyServer, formatRequestHead } from '../support/posting.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 
-describe('a body (D33)', () => {
+describe('The media type of a request body (D33)', () => {
   const bodies = new BodyServer();
   const { post } = bodies;
 
-  describe('of another type, encoding or charset is refused with 415', () => {
+  describe('decides whether the body is read or refused with 415', () => {
     const REFUSED = [
       '',
       'text/plain',
@@ -25,9 +25,8 @@ describe('a body (D33)', () => {
       'application/yaml; charset=utf-16',
     ];
     for (const type of REFUSED) {
-      it(type === '' ? 'none' : type, async () =>
-        expect(await post('{}', type)).to.include({ status: 415, code: 'unsupported_media_type' }),
-      );
+      it(`refuses ${type === '' ? 'a missing Content-Type' : type}`, async () =>
+        expect(await post('{}', type)).to.include({ status: 415, code: 'unsupported_media_type' }));
     }
 
     for (const type of [
@@ -35,7 +34,7 @@ describe('a body (D33)', () => {
       'APPLICATION/JSON; charset=UTF-8',
       'application/json; charset="utf-8"',
     ]) {
-      it(`but not as ${type}`, async () => expect((await post('{}', type)).status).to.equal(400));
+      it(`accepts ${type}`, async () => expect((await post('{}', type)).status).to.equal(400));
     }
 
     for (const field of [
@@ -44,21 +43,21 @@ describe('a body (D33)', () => {
       'Content-Encoding: identity, gzip',
       'Transfer-Encoding: gzip, chunked',
     ]) {
-      it(field, async () => {
+      it(`refuses ${field}`, async () => {
         const [length, sent] = field.startsWith('T')
           ? ['', '2\r\n{}\r\n0\r\n\r\n']
           : ['Content-Length: 2\r\n', '{}'];
-        const asked = new RawSocket(bodies.serving.url).send(
-          `${headOf(`${length}${field}\r\nConnection: close`)}${sent}`,
+        const asked = new RawSocket(bodies.server.url).send(
+          `${formatRequestHead(`${length}${field}\r\nConnection: close`)}${sent}`,
         );
-        const { status, body } = await asked.answer();
+        const { status, body } = await asked.readResponse();
         expect(status).to.equal(415);
         expect(JSON.parse(body).detail.message).to.contain('compressed');
       });
     }
 
-    it('YAML where only JSON is taken', async () => {
-      const run = await bodies.serving.ask<{ run_id: string }>('POST', '/pipelines/run_async', {
+    it('refuses YAML on a route that accepts only JSON', async () => {
+      const run = await bodies.server.request<{ run_id: string }>('POST', '/pipelines/run_async', {
         pipeline: PIPELINE,
       });
       expect(

@@ -3,11 +3,11 @@ import { BodyServer } from '../support/posting.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 
-describe('a body (D32)', () => {
+describe('Keys of a request body (D32)', () => {
   const bodies = new BodyServer();
   const { post } = bodies;
 
-  describe('with the names of an object of JavaScript changes none', () => {
+  describe('never pollute the prototypes of JavaScript objects', () => {
     const poison = '{"polluted": true, "toString": "x"}';
     const around = (name: string, value = poison): [place: string, body: string][] => [
       ['at the top', `{"${name}": ${value}}`],
@@ -33,7 +33,7 @@ describe('a body (D32)', () => {
         name,
         name === 'constructor' ? `{"prototype": ${poison}}` : poison,
       )) {
-        it(`${name} ${place}`, async () => {
+        it(`ignores or refuses "${name}" ${place}`, async () => {
           const { status, code } = await post(body);
           expect([200, 400]).to.include(status);
           if (name.endsWith('_proto__'))
@@ -45,7 +45,7 @@ describe('a body (D32)', () => {
     }
 
     for (const name of ['__proto__', 'constructor', 'hasOwnProperty']) {
-      it(`${name} in YAML`, async () => {
+      it(`ignores or refuses "${name}" in YAML`, async () => {
         const text = `pipeline:\n  id: p\n  goal: g\n  ${name}: {polluted: true}\n  tasks:\n    - {id: a, tool: mock, inputs: {${name}: {polluted: true}}}`;
         expect((await post(text, 'application/yaml')).status).to.equal(400);
         const { status } = await post(JSON.stringify({ yaml: text }), undefined, '/pipelines/validate');

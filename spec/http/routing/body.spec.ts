@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { RawSocket } from '../../support/http/raw-socket.js';
-import { BodyServer, headOf } from '../support/posting.js';
+import { BodyServer, formatRequestHead } from '../support/posting.js';
 
-describe('the body of a request (D32, D33, D38)', () => {
+describe('A request body (D32, D33, D38)', () => {
   const bodies = new BodyServer();
   const { post } = bodies;
 
-  describe('that is not JSON is refused with its place, and not told again', () => {
+  describe('that is not JSON', () => {
     const BROKEN: [body: string, place: string][] = [
       ['{"secret": hush}', 'line 1, column 12'],
       ['{"pipeline": {},\n  "secret" "hush"}', 'line 2, column 12'],
@@ -18,7 +18,7 @@ describe('the body of a request (D32, D33, D38)', () => {
       ['NaN', 'line 1, column 1'],
     ];
     for (const [body, place] of BROKEN) {
-      it(JSON.stringify(body), async () => {
+      it(`is refused with the position of the error, without an echo: ${JSON.stringify(body)}`, async () => {
         const { status, code, message } = await post(body);
         expect({ status, code }).to.deep.equal({ status: 400, code: 'invalid_request' });
         expect(message)
@@ -27,14 +27,14 @@ describe('the body of a request (D32, D33, D38)', () => {
       });
     }
 
-    it('also when a string in it is long', async () => {
+    it('is refused without an echo of a long string', async () => {
       const { status, message } = await post(`{"a": "${'x'.repeat(1_900_000)}", }`);
       expect(status).to.equal(400);
       expect(message.length).to.be.below(200);
     });
   });
 
-  describe('that is JSON, but no object, is refused', () => {
+  describe('that is JSON but not an object', () => {
     for (const body of [
       'null',
       '1',
@@ -45,14 +45,15 @@ describe('the body of a request (D32, D33, D38)', () => {
       '{"pipeline": []}',
       '{"pipeline": null}',
     ]) {
-      it(body, async () => expect(await post(body)).to.include({ status: 400, code: 'invalid_request' }));
+      it(`is refused: ${body}`, async () =>
+        expect(await post(body)).to.include({ status: 400, code: 'invalid_request' }));
     }
   });
 
-  describe('that is not UTF-8 is refused', () => {
+  describe('that is not UTF-8', () => {
     // Those of the same length as the replacement character, too.
     for (const bytes of [[0xff], [0xc3], [0xf0, 0x9f, 0x98], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
-      it(Buffer.from(bytes).toString('hex'), async () => {
+      it(`is refused: ${Buffer.from(bytes).toString('hex')}`, async () => {
         const text = (start: string, end: string): Buffer =>
           Buffer.concat([Buffer.from(start), Buffer.from(bytes), Buffer.from(end)]);
         const json = await post(text('{"pipeline": {"id": "', '"}}'));
@@ -65,35 +66,39 @@ describe('the body of a request (D32, D33, D38)', () => {
       });
     }
 
-    it('and the replacement character itself is not', async () => {
+    it('is not confused with one that contains the replacement character', async () => {
       const { status, message } = await post('{"yaml": "\ufffd\ufffd"}', undefined, '/pipelines/validate');
       expect(status).to.equal(200);
       expect(message).to.contain('"ok":false');
     });
 
-    it('nor are characters that arrive in pieces', async () => {
+    it('is not confused with one whose characters arrive in several chunks', async () => {
       const body = Buffer.from('{"yaml": "☂😀"}');
-      const asked = new RawSocket(bodies.serving.url);
-      asked.send(headOf(`Content-Length: ${body.length}\r\nConnection: close`, '/pipelines/validate'));
+      const asked = new RawSocket(bodies.server.url);
+      asked.send(
+        formatRequestHead(`Content-Length: ${body.length}\r\nConnection: close`, '/pipelines/validate'),
+      );
       for (const byte of body) asked.send(Uint8Array.of(byte));
-      expect((await asked.answer()).status).to.equal(200);
+      expect((await asked.readResponse()).status).to.equal(200);
     });
   });
 
-  it('that is missing is told so: none, empty, in no chunks', async () => {
+  it('is reported as missing when there is none, an empty one, or no chunk', async () => {
     for (const [fields, body] of [
       ['Connection: close', ''],
       ['Connection: close\r\nContent-Length: 0', ''],
       ['Connection: close\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
     ]) {
-      const answer = await new RawSocket(bodies.serving.url).send(`${headOf(fields ?? '')}${body}`).answer();
+      const answer = await new RawSocket(bodies.server.url)
+        .send(`${formatRequestHead(fields ?? '')}${body}`)
+        .readResponse();
       expect(answer.status).to.equal(400);
       expect(JSON.parse(answer.body).detail.message).to.equal('the body is missing');
     }
   });
 
-  it('where none is taken is not looked at', async () => {
+  it('is ignored on a route without a body', async () => {
     const asked = `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 3\r\n\r\n{]}`;
-    expect((await new RawSocket(bodies.serving.url).send(asked).answer()).status).to.equal(200);
+    expect((await new RawSocket(bodies.server.url).send(asked).readResponse()).status).to.equal(200);
   });
 });

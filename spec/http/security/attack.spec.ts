@@ -2,21 +2,21 @@ import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
-import { type Serving, serving } from '../../support/http/serving.js';
+import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
 /** What one caller could do to all others, found by trying. */
-describe('a server under attack', () => {
-  let server: Serving;
+describe('A server under attack', () => {
+  let server: TestServer;
 
   before(async () => {
-    server = await serving({ tools: [LARGE], env: { SERVICE_MEMORY: '4096' } });
+    server = await startTestServer({ tools: [LARGE], env: { SERVICE_MEMORY: '4096' } });
   });
 
   after(() => server.close(0));
 
-  it('answers what no text can hold as a bug, in the shape of every error, and keeps the run (D32)', async function () {
+  it('responds with an internal error to a result too large for a string, and keeps the run (D32)', async function () {
     this.timeout(20_000);
-    const { status, headers, body } = await server.ask<{ detail: { code: string; id: string } }>(
+    const { status, headers, body } = await server.request<{ detail: { code: string; id: string } }>(
       'POST',
       '/pipelines/run',
       { pipeline: tooLargeTogether() },
@@ -30,28 +30,30 @@ describe('a server under attack', () => {
     expect(runs.map((run) => run.status)).to.deep.equal(['succeeded']);
   });
 
-  it('refuses YAML that would hold the event loop for seconds, and says what to do', async () => {
+  it('rejects YAML that would block the event loop for seconds, with advice', async () => {
     const yaml = `${'# a comment\n'.repeat(30_000)}pipeline: {id: p, goal: g, tasks: [{id: a, tool: mock}]}`;
     for (const [body, type] of [
       [yaml, 'application/yaml'],
       [JSON.stringify({ yaml }), 'application/json'],
     ] as const) {
-      const { status, body: answer } = await server.ask<ErrorBody>('POST', '/pipelines/validate', body, {
+      const { status, body: answer } = await server.request<ErrorBody>('POST', '/pipelines/validate', body, {
         'content-type': type,
       });
       expect(status).to.equal(413);
-      expect(answer.detail.message).to.equal('YAML may have 256 KiB here: send a longer definition as JSON');
+      expect(answer.detail.message).to.equal(
+        'the limit for YAML is 256 KiB: send a longer definition as JSON',
+      );
     }
   });
 
-  it('has one spelling of each path, so that a proxy can shut it', async () => {
+  it('accepts only one spelling of each path, so that a proxy can block it', async () => {
     for (const path of ['/METRICS', '/Health', '/pipelines/RUNS']) {
-      const { status } = await server.ask('GET', path);
+      const { status } = await server.request('GET', path);
       expect(status, path).to.equal(404);
     }
   });
 
-  it('refuses a second Host header, which a proxy may take for the first', async () => {
+  it('rejects a second Host header, because a proxy may have read the other one', async () => {
     const socket = new RawSocket(server.url);
     const { host } = new URL(server.url);
     socket.send(`GET /health HTTP/1.1\r\nHost: ${host}\r\nHost: other\r\nConnection: close\r\n\r\n`);
@@ -59,9 +61,9 @@ describe('a server under attack', () => {
     expect(socket.text).to.match(/^HTTP\/1\.1 400 .*"invalid_request"/s);
   });
 
-  it('survives a path of a hundred thousand names (D12)', async () => {
+  it('survives a template path of 100,000 names (D12)', async () => {
     const path = `params.p${'.first'.repeat(100_000)}`;
-    const { body } = await server.ask('POST', '/pipelines/run', {
+    const { body } = await server.request('POST', '/pipelines/run', {
       pipeline: {
         id: 'p',
         goal: 'g',

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import { checkExposure } from '../../../lib/http/server.js';
+import { assertAuthenticatedBinding } from '../../../lib/http/server.js';
 import { readServerConfig } from '../../../lib/common/config.js';
-import { rejectionOf } from '../../support/rejection.js';
-import { serving } from '../../support/http/serving.js';
+import { catchRejection } from '../../support/rejection.js';
+import { startTestServer } from '../../support/http/serving.js';
 
 const LOOPBACK = [
   '127.0.0.1',
@@ -28,10 +28,10 @@ const EXPOSED = [
 ];
 
 function check(host: string, hasKeys: boolean, env: Record<string, string> = {}): void {
-  checkExposure(readServerConfig({ SERVICE_API_HOST: host, ...env }), hasKeys);
+  assertAuthenticatedBinding(readServerConfig({ SERVICE_API_HOST: host, ...env }), hasKeys);
 }
 
-describe('a server that anybody could reach (D37)', () => {
+describe('A server that the network can reach (D37)', () => {
   for (const host of LOOPBACK) {
     it(`is not one on ${host}`, () => expect(() => check(host, false)).not.to.throw());
   }
@@ -44,8 +44,8 @@ describe('a server that anybody could reach (D37)', () => {
     });
   }
 
-  it('is told every way out, and never listens', async () => {
-    const error = await rejectionOf(serving({ env: { SERVICE_API_HOST: '0.0.0.0' } }));
+  it('fails to start without keys, with an error that lists the alternatives', async () => {
+    const error = await catchRejection(startTestServer({ env: { SERVICE_API_HOST: '0.0.0.0' } }));
     expect(error).to.have.property('code', 'bad_usage');
     for (const words of [
       'SERVICE_API_KEYS_FILE',

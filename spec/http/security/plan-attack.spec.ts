@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { PlanReport } from '../../../lib/plans/load.js';
-import { Puppet } from '../../support/puppet.js';
-import { type Answered, serving, type Serving } from '../../support/http/serving.js';
-import { LETTER, LETTER_PIPELINES, pipelineOf, storing } from '../support/plans.js';
+import type { PlanReport } from '../../../lib/plans/report.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
+import { LETTER, LETTER_PIPELINES, createPipeline, createStoreTask } from '../support/plans.js';
 
 /** Each reads what the one before has stored. */
 function chainOf(length: number): object {
@@ -12,23 +12,23 @@ function chainOf(length: number): object {
     id: `s${n}`,
     ...(n > 0 && { reads: [`k${n - 1}`] }),
     stores: [`k${n}`],
-    pipeline: pipelineOf(`p${n}`, storing(`k${n}`, n === 0 ? 0 : `{{session.k${n - 1}}}`)),
+    pipeline: createPipeline(`p${n}`, createStoreTask(`k${n}`, n === 0 ? 0 : `{{session.k${n - 1}}}`)),
   }));
   return { id: 'chain', sub_pipelines: subPipelines };
 }
 
-describe('Plans that nobody expects', () => {
-  let server: Serving;
+describe('Unusual plans over HTTP', () => {
+  let server: TestServer;
   before(async () => {
-    server = await serving({ env: { SERVICE_BODY_LIMIT: '2000000' } });
+    server = await startTestServer({ env: { SERVICE_BODY_LIMIT: '2000000' } });
   });
   after(() => server.close(0));
   afterEach(() => {
     expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
-  const post = <T = ErrorBody>(path: string, body: unknown): Promise<Answered<T>> =>
-    server.ask<T>('POST', `/plans/${path}`, body);
+  const post = <T = ErrorBody>(path: string, body: unknown): Promise<TestResponse<T>> =>
+    server.request<T>('POST', `/plans/${path}`, body);
 
   it('may have 500 sub-pipelines, one after another', async () => {
     const { status, body } = await post<PlanResult>('run', { plan: chainOf(500) });
@@ -37,7 +37,7 @@ describe('Plans that nobody expects', () => {
     expect(body.blackboard['k499']).to.equal(0);
   });
 
-  it('may have as much as a body may', async () => {
+  it('may be as large as the limit on bodies', async () => {
     const plan = { ...LETTER, inputs: { name: 'x'.repeat(1_900_000) } };
     const { status, body } = await post<PlanResult>('run', { plan, pipelines: LETTER_PIPELINES });
     expect(status).to.equal(200);
@@ -45,39 +45,43 @@ describe('Plans that nobody expects', () => {
     expect((await post('run', { plan: { ...plan, goal: 'x'.repeat(200_000) } })).status).to.equal(413);
   });
 
-  it('leave others their turn while a large one is checked', async () => {
+  it('leave the event loop to other requests while a large one is checked', async () => {
     const plan = chainOf(2000);
     const checked = post<PlanReport>('validate', { plan });
-    const health = await server.ask('GET', '/health');
+    const health = await server.request('GET', '/health');
     expect(health.status).to.equal(200);
     expect((await checked).body.stats).to.include({ sub_pipelines: 2000 });
   });
 
-  it('tell an id of a name that JavaScript knows for what it is', async () => {
+  it('may use property names of Object.prototype as ids', async () => {
     const ids = ['constructor', 'toString', 'hasOwnProperty', '__proto__x', 'valueOf'];
     const plan = { id: 'p', sub_pipelines: ids.map((id) => ({ id, stores: [id] })) };
-    const pipelines = Object.fromEntries(ids.map((id) => [id, pipelineOf('p', storing(id, id))]));
+    const pipelines = Object.fromEntries(ids.map((id) => [id, createPipeline('p', createStoreTask(id, id))]));
     const { status, body } = await post<PlanResult>('run', { plan, pipelines });
     expect(status, JSON.stringify(body)).to.equal(200);
     expect(Object.keys(body.sub_results)).to.deep.equal(ids);
     expect(body.blackboard).to.deep.equal(Object.fromEntries(ids.map((id) => [id, id])));
   });
 
-  it('take no __proto__ for a pipeline, nor one that only objects inherit', async () => {
+  it('do not take __proto__ or inherited properties for pipelines', async () => {
     const proto = `{"plan": {"id": "p", "sub_pipelines": [{"id": "toString"}]}, "pipelines": {"__proto__": {}}}`;
     const json = { 'content-type': 'application/json' };
-    const refused = await server.ask<ErrorBody>('POST', '/plans/run', proto, json);
+    const refused = await server.request<ErrorBody>('POST', '/plans/run', proto, json);
     expect(`${refused.status} ${refused.body.detail.code}`).to.equal('400 invalid_request');
     const plan = { id: 'p', sub_pipelines: [{ id: 'toString' }, { id: '__proto__' }] };
     const { body } = await post('run', { plan, pipelines: {} });
     expect(body.detail.problems?.filter(({ code }) => code === 'missing_pipeline')).to.have.length(2);
   });
 
-  it('keep a value stored under __proto__ on the blackboard, or refuse it, and harm nobody', async () => {
+  it('cannot pollute prototypes by storing a value under __proto__', async () => {
     const plan = {
       id: 'p',
       sub_pipelines: [
-        { id: 'a', stores: ['__proto__'], pipeline: pipelineOf('a', storing('__proto__', { evil: 1 })) },
+        {
+          id: 'a',
+          stores: ['__proto__'],
+          pipeline: createPipeline('a', createStoreTask('__proto__', { evil: 1 })),
+        },
       ],
     };
     const { status, body } = await post<PlanResult>('run', { plan });
@@ -86,7 +90,7 @@ describe('Plans that nobody expects', () => {
     expect({}).to.not.have.property('evil');
   });
 
-  it('are no plans within plans', async () => {
+  it('cannot contain plans', async () => {
     const inner = { id: 'a', sub_pipelines: [{ id: 'b' }] };
     for (const pipelines of [{ a: inner }, { a: { plan: inner } }, { a: JSON.stringify(inner) }]) {
       const { body } = await post('run', { plan: { id: 'p', sub_pipelines: [{ id: 'a' }] }, pipelines });
@@ -94,7 +98,7 @@ describe('Plans that nobody expects', () => {
     }
   });
 
-  it('are refused when a pipeline beside them is no YAML, or asks to grow without end', async () => {
+  it('are rejected when one of their pipelines is not YAML, or expands without limit', async () => {
     const bomb = `a: &a [x, x, x, x, x, x, x, x, x]\n${'bcdefghij'
       .split('')
       .map((name, n) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[n]}`).join(', ')}]`)
@@ -119,16 +123,16 @@ describe('Plans that nobody expects', () => {
   });
 });
 
-describe('The memory that plans take', () => {
+describe('The memory of plans', () => {
   const NARROW = { env: { SERVICE_MEMORY: '16', SERVICE_BODY_LIMIT: '20000000' } };
 
-  it('is counted against SERVICE_MEMORY, with all that their pipelines take (D25)', async () => {
-    const server = await serving({ ...NARROW, tools: [new Puppet().tool] });
+  it('counts against SERVICE_MEMORY, including their pipelines (D25)', async () => {
+    const server = await startTestServer({ ...NARROW, tools: [new ControlledTool().tool] });
     const submit = (size: number) => {
       const task = { id: 'hold', tool: 'puppet', inputs: { text: 'x'.repeat(size) } };
       const plan = { id: 'p', sub_pipelines: [{ id: 'a' }] };
-      const request = { plan, pipelines: { a: pipelineOf('a', task) } };
-      return server.ask<Partial<ErrorBody>>('POST', '/plans/run_async', request);
+      const request = { plan, pipelines: { a: createPipeline('a', task) } };
+      return server.request<Partial<ErrorBody>>('POST', '/plans/run_async', request);
     };
     expect((await submit(3_000_000)).status).to.equal(202);
     const { status, body } = await submit(3_000_000);
@@ -137,14 +141,14 @@ describe('The memory that plans take', () => {
     await server.close(0);
   });
 
-  it('limits all outputs of one run together', async () => {
-    const server = await serving(NARROW);
+  it('is limited for all outputs of a run together', async () => {
+    const server = await startTestServer(NARROW);
     const blown = { input: 9_000_000, expression: '$pad("", $, "x")' };
     const subPipelines = ['a', 'b', 'c'].map((id) => ({
       id,
-      pipeline: pipelineOf(id, { id: 't', tool: 'transform', inputs: blown }),
+      pipeline: createPipeline(id, { id: 't', tool: 'transform', inputs: blown }),
     }));
-    const { status, body } = await server.ask<ErrorBody>('POST', '/plans/run', {
+    const { status, body } = await server.request<ErrorBody>('POST', '/plans/run', {
       plan: { id: 'p', sub_pipelines: subPipelines },
     });
     expect(`${status} ${body.detail.code} ${body.detail.sub_pipeline}`).to.equal('500 task_failed b');

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { request } from 'node:http';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { createHash } from 'node:crypto';
-import { errorAnswer } from '../../../lib/http/errors/error-response.js';
+import { errorResponse } from '../../../lib/http/errors/error-response.js';
 import { HEARTBEAT_MS } from '../../../lib/http/sse/stream.js';
-import { SERVING_DELAY_MS } from '../../../lib/http/sse/streams.js';
+import { FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { eventRoutes } from '../../../lib/http/routes/events.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { Puppet } from '../../support/puppet.js';
-import { serving, type Serving, type ServingOptions } from '../../support/http/serving.js';
-import { EventReader, type ReadingOptions } from '../support/event-reader.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { startTestServer, type TestServer, type TestServerOptions } from '../../support/http/serving.js';
+import { EventReader, type EventReaderOptions } from '../support/event-reader.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] };
 
@@ -24,26 +24,26 @@ interface EventList {
 }
 
 describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
-  let puppet: Puppet;
-  let server: Serving;
+  let puppet: ControlledTool;
+  let server: TestServer;
   let clock: ManualClock;
 
-  async function open(options: ServingOptions = {}): Promise<Serving> {
-    puppet = new Puppet();
-    server = await serving({ tools: [puppet.tool], ...options });
+  async function open(options: TestServerOptions = {}): Promise<TestServer> {
+    puppet = new ControlledTool();
+    server = await startTestServer({ tools: [puppet.tool], ...options });
     return server;
   }
 
   /** Starts a run whose only task is held by the hand. */
   async function start(headers: Record<string, string> = {}): Promise<string> {
     const body = { pipeline: PIPELINE };
-    const answer = await server.ask<{ run_id: string }>('POST', '/pipelines/run_async', body, headers);
+    const answer = await server.request<{ run_id: string }>('POST', '/pipelines/run_async', body, headers);
     expect(answer.status).to.equal(202);
     await settle();
     return answer.body.run_id;
   }
 
-  function say(count: number): void {
+  function emit(count: number): void {
     for (let one = 0; one < count; one++) puppet.last.context.log(`${one}`);
   }
 
@@ -52,12 +52,12 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     await server.registry.settled(runId);
   }
 
-  function read(runId: string, options: ReadingOptions & { query?: string } = {}): EventReader {
+  function read(runId: string, options: EventReaderOptions & { query?: string } = {}): EventReader {
     return new EventReader(`${server.url}/pipelines/runs/${runId}/events${options.query ?? ''}`, options);
   }
 
   const list = (runId: string, query = '', headers: Record<string, string> = {}) =>
-    server.ask<EventList>('GET', `/pipelines/runs/${runId}/events${query}`, undefined, {
+    server.request<EventList>('GET', `/pipelines/runs/${runId}/events${query}`, undefined, {
       accept: 'application/json',
       ...headers,
     });
@@ -68,7 +68,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       isClosed = true;
     });
     while (!isClosed) {
-      clock.advance(SERVING_DELAY_MS);
+      clock.advance(FLUSH_DELAY_MS);
       await settle();
     }
     await closing;
@@ -80,7 +80,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
 
   afterEach(close);
 
-  it('is a stream that begins at the beginning and ends with the run', async () => {
+  it('streams all events from the first until the run has settled', async () => {
     await open();
     const runId = await start();
     const reader = read(runId);
@@ -89,11 +89,11 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect(headers['content-type']).to.equal('text/event-stream; charset=utf-8');
     expect(headers['cache-control']).to.equal('no-cache, no-transform');
     expect(headers['x-accel-buffering']).to.equal('no');
-    await reader.until(() => reader.events.length === 4);
-    say(2);
-    await reader.until(() => reader.events.length === 6);
+    await reader.waitUntil(() => reader.events.length === 4);
+    emit(2);
+    await reader.waitUntil(() => reader.events.length === 6);
     await finish(runId);
-    expect(await reader.over).to.equal(true);
+    expect(await reader.closed).to.equal(true);
     expect(reader.retryMs).to.equal(1000);
     expect(reader.events.map(({ kind }) => kind)).to.deep.equal(
       'run run wave start log log finish wave run'.split(' '),
@@ -108,16 +108,16 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       .and.not.have.property('left');
   });
 
-  it('tells every way in which a run ends', async () => {
+  it('ends with the final status of the run', async () => {
     await open();
     const failed = await start();
     puppet.last.reject(new Error('no luck'));
     const cancelled = await start();
-    await server.ask('POST', `/pipelines/runs/${cancelled}/cancel`, { force: true });
+    await server.request('POST', `/pipelines/runs/${cancelled}/cancel`, { force: true });
     const ends: unknown[] = [];
     for (const runId of [failed, cancelled]) {
       const reader = read(runId);
-      await reader.over;
+      await reader.closed;
       ends.push(...reader.named.map(({ data }) => data));
     }
     expect(ends).to.deep.equal([
@@ -126,13 +126,13 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     ]);
   });
 
-  it('goes on behind ?after=, and behind Last-Event-ID, which is the stronger', async () => {
+  it('continues after ?after= or Last-Event-ID, which takes precedence', async () => {
     await open();
     const runId = await start();
     await finish(runId);
     const seqsOf = async (options: Parameters<typeof read>[1]): Promise<number[]> => {
       const reader = read(runId, options);
-      await reader.over;
+      await reader.closed;
       return reader.seqs;
     };
     expect(await seqsOf({ query: '?after=4' })).to.deep.equal([5, 6, 7]);
@@ -141,7 +141,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect(await seqsOf({ query: '?after=7', headers: { 'last-event-id': '0' } })).to.have.length(7);
   });
 
-  it('answers 204 when the run has settled and the caller knows everything', async () => {
+  it('responds with 204 when the run has settled and the caller has every event', async () => {
     await open();
     const runId = await start();
     const path = `/pipelines/runs/${runId}/events`;
@@ -151,7 +151,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       ['?after=7', {}],
       ['?after=8', {}],
     ] as const) {
-      const answer = await server.ask('GET', path + query, undefined, headers);
+      const answer = await server.request('GET', path + query, undefined, headers);
       expect([answer.status, answer.body, answer.headers.get('content-type')]).to.deep.equal([
         204,
         undefined,
@@ -160,7 +160,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     }
   });
 
-  it('refuses numbers that are none, unknown parameters, and limits of a stream', async () => {
+  it('rejects invalid numbers, unknown parameters, and a limit on a stream', async () => {
     await open();
     const path = `/pipelines/runs/${await start()}/events`;
     for (const [query, headers] of [
@@ -175,17 +175,22 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       ['?limit=0', { accept: 'application/json' }],
       ['?limit=10001', { accept: 'application/json' }],
     ] as const) {
-      const answer = await server.ask<{ detail: { code: string } }>('GET', path + query, undefined, headers);
+      const answer = await server.request<{ detail: { code: string } }>(
+        'GET',
+        path + query,
+        undefined,
+        headers,
+      );
       expect([answer.status, answer.body.detail.code], `${query} ${JSON.stringify(headers)}`).to.deep.equal([
         400,
         'invalid_request',
       ]);
     }
-    const html = await server.ask('GET', path, undefined, { accept: 'text/html' });
+    const html = await server.request('GET', path, undefined, { accept: 'text/html' });
     expect(html.status).to.equal(406);
   });
 
-  it('is a list for those who accept JSON', async () => {
+  it('returns a list to callers that accept JSON', async () => {
     await open({ env: { SERVICE_EVENT_BUFFER: '100' } });
     const runId = await start();
     const first = await list(runId);
@@ -195,7 +200,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect(events.map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
     expect((await list(runId, '?after=1&limit=2')).body.events).to.deep.equal(events.slice(1, 3));
     expect((await list(runId, '', { 'last-event-id': '3' })).body.events).to.deep.equal(events.slice(3));
-    say(297);
+    emit(297);
     await finish(runId);
     const { gap, closed, last_seq, events: late } = (await list(runId, '?after=4')).body;
     expect({ gap, closed, last_seq }).to.deep.equal({ gap: true, closed: true, last_seq: 304 });
@@ -205,21 +210,21 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect(known).to.deep.equal({ run_id: runId, events: [], last_seq: 304, gap: false, closed: true });
   });
 
-  it('lists 1000 events unless asked for more', async () => {
+  it('lists 1000 events by default', async () => {
     await open();
     const runId = await start();
-    say(2000);
+    emit(2000);
     expect((await list(runId)).body.events).to.have.length(1000);
     expect((await list(runId, '?limit=10000')).body.events).to.have.length(2004);
   });
 
-  it('tells a stream of the events that are kept no longer', async () => {
+  it('sends a gap event for dropped events', async () => {
     await open({ env: { SERVICE_EVENT_BUFFER: '100' } });
     const runId = await start();
-    say(297);
+    emit(297);
     await finish(runId);
     const reader = read(runId, { headers: { 'last-event-id': '4' } });
-    await reader.over;
+    await reader.closed;
     const next = reader.seqs[0];
     expect(next).to.be.above(5);
     expect(reader.named.map(({ event, data }) => ({ event, data }))).to.deep.equal([
@@ -230,16 +235,16 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect(reader.seqs.at(-1)).to.equal(304);
   });
 
-  it('says that it is still there while nothing happens', async () => {
+  it('sends heartbeats while nothing happens', async () => {
     await open({ clock });
     const reader = read(await start());
-    await reader.until(() => reader.events.length === 4);
+    await reader.waitUntil(() => reader.events.length === 4);
     clock.advance(HEARTBEAT_MS);
-    await reader.until(() => reader.comments === 1);
-    reader.leave();
+    await reader.waitUntil(() => reader.comments === 1);
+    reader.disconnect();
   });
 
-  it('shows a run to those who may see it, and to nobody else (D37)', async () => {
+  it('reports runs of other tenants as not found (D37)', async () => {
     const key = (name: string, scopes: readonly ('read' | 'run')[]) => ({
       name,
       sha256: createHash('sha256').update(name).digest('hex'),
@@ -250,7 +255,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     const runId = await start({ 'x-api-key': 'ours' });
     const path = `/pipelines/runs/${runId}/events`;
     const statusFor = async (name: string, at = path): Promise<number> =>
-      (await server.ask('GET', at, undefined, { 'x-api-key': name, accept: 'application/json' })).status;
+      (await server.request('GET', at, undefined, { 'x-api-key': name, accept: 'application/json' })).status;
     expect(await statusFor('ours')).to.equal(200);
     expect(await statusFor('theirs')).to.equal(404);
     expect(await statusFor('blind')).to.equal(403);
@@ -260,7 +265,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect((await stream.head).statusCode).to.equal(404);
   });
 
-  it('answers HEAD with the head alone', async () => {
+  it('responds to HEAD with headers only', async () => {
     await open({ clock });
     const runId = await start();
     const before = clock.pending;
@@ -273,12 +278,12 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect(clock.pending).to.equal(before);
   });
 
-  it('refuses more streams than a server can have', async () => {
+  it('rejects more streams than the limit', async () => {
     await open();
     const runId = await start();
     const services = { registry: server.registry, clock: new ManualClock() };
     const [route] = eventRoutes(services as unknown as Parameters<typeof eventRoutes>[0], 0);
-    const ask = (accepts: string): unknown =>
+    const ask = (mediaType: string): unknown =>
       route?.handle({
         params: { run_id: runId },
         query: {},
@@ -286,16 +291,16 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
         body: undefined,
         yaml: undefined,
         caller: { name: null, tenants: null, scopes: ['read'] },
-        accepts,
-        gone: () => new AbortController().signal,
+        mediaType,
+        disconnected: () => new AbortController().signal,
       });
-    let refusal: unknown;
+    let error: unknown;
     try {
       ask('text/event-stream');
     } catch (thrown) {
-      refusal = thrown;
+      error = thrown;
     }
-    const { status, headers, body } = errorAnswer(refusal) ?? {};
+    const { status, headers, body } = errorResponse(error) ?? {};
     expect([status, body?.detail.code, headers?.['Retry-After']]).to.deep.equal([
       429,
       'too_many_streams',
@@ -304,30 +309,30 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect(ask('application/json')).to.have.property('body');
   });
 
-  it('lets go of a reader that leaves', async () => {
+  it('frees a stream whose client disconnects', async () => {
     await open({ clock });
     const runId = await start();
     const before = clock.pending;
     const reader = read(runId);
-    await reader.until(() => reader.events.length === 4);
+    await reader.waitUntil(() => reader.events.length === 4);
     expect(clock.pending).to.equal(before + 1);
-    say(1);
+    emit(1);
     expect(clock.pending).to.equal(before + 2);
-    reader.leave();
+    reader.disconnect();
     while (!server.log.some(({ facts }) => facts['left'])) await settle();
     expect(clock.pending).to.equal(before);
-    say(1);
+    emit(1);
     expect(clock.pending).to.equal(before);
     expect(server.log.at(-1)?.facts).to.include({ status: 200, run_id: runId, left: true });
     expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
-  it('ends when the server shuts down, and leaves nothing behind', async () => {
+  it('ends when the server shuts down, and frees everything', async () => {
     await open({ clock });
     const readers = [read(await start()), read(await start())];
-    for (const reader of readers) await reader.until(() => reader.events.length === 4);
+    for (const reader of readers) await reader.waitUntil(() => reader.events.length === 4);
     await close();
-    expect(await Promise.all(readers.map(({ over }) => over))).to.deep.equal([true, true]);
+    expect(await Promise.all(readers.map(({ closed }) => closed))).to.deep.equal([true, true]);
     for (const { named } of readers) {
       expect(named.map(({ data }) => data)).to.have.nested.property('[0].status', 'cancelled');
     }
@@ -335,25 +340,25 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
-  it('loses, doubles and swaps no event over 500 broken connections', async () => {
+  it('delivers each event once and in order over 500 broken connections', async () => {
     await open();
     const runId = await start();
     const cuts = fc.sample(fc.integer({ min: 0, max: 4000 }), { numRuns: 500 });
     let broken = 0;
-    /** One of ten readers whose connections break off 50 times, anywhere. What one hears makes more to tell. */
+    /** One of ten clients whose connections break 50 times, anywhere. Every event received causes new ones. */
     const readOn = async (cutsOfReader: readonly number[]): Promise<number[]> => {
       const seqs: number[] = [];
-      const readFrom = async (options: ReadingOptions): Promise<boolean> => {
+      const readFrom = async (options: EventReaderOptions): Promise<boolean> => {
         const stream = read(runId, { ...options, headers: { 'last-event-id': String(seqs.at(-1) ?? 0) } });
-        if (options.bytes === 0) stream.leave();
-        const isWhole = await stream.over;
+        if (options.bytes === 0) stream.disconnect();
+        const isWhole = await stream.closed;
         seqs.push(...stream.seqs);
         expect(stream.named.filter(({ event }) => event === 'gap')).to.deep.equal([]);
         return isWhole;
       };
       for (const bytes of cutsOfReader) {
-        say(5);
-        expect(await readFrom({ bytes, heard: () => say(1) })).to.equal(false);
+        emit(5);
+        expect(await readFrom({ bytes, heard: () => emit(1) })).to.equal(false);
         broken++;
       }
       if (broken === 500) await finish(runId);
@@ -363,25 +368,25 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     const all = await Promise.all(
       Array.from({ length: 10 }, (_, reader) => readOn(cuts.slice(50 * reader, 50 * reader + 50))),
     );
-    const { last } = server.registry.events(runId);
+    const { lastSeq } = server.registry.events(runId);
     expect(broken).to.equal(500);
-    expect(last).to.be.above(2500);
-    const expected = Array.from({ length: last }, (_, index) => index + 1);
+    expect(lastSeq).to.be.above(2500);
+    const expected = Array.from({ length: lastSeq }, (_, index) => index + 1);
     for (const seqs of all) expect(seqs).to.deep.equal(expected);
   }).timeout(30_000);
 
-  it('serves 1000 readers to the end', async () => {
+  it('serves 1000 clients to the end', async () => {
     await open();
     const runId = await start();
     const readers = Array.from({ length: 1000 }, () => read(runId));
-    await Promise.all(readers.map((reader) => reader.until(() => reader.events.length === 4)));
+    await Promise.all(readers.map((reader) => reader.waitUntil(() => reader.events.length === 4)));
     for (let turn = 1; turn <= 4; turn++) {
-      say(20);
+      emit(20);
       const [reader] = readers;
-      await reader?.until(() => reader.events.length === 4 + 20 * turn);
+      await reader?.waitUntil(() => reader.events.length === 4 + 20 * turn);
     }
     await finish(runId);
-    expect(await Promise.all(readers.map(({ over }) => over))).to.deep.equal(readers.map(() => true));
+    expect(await Promise.all(readers.map(({ closed }) => closed))).to.deep.equal(readers.map(() => true));
     const expected = Array.from({ length: 87 }, (_, index) => index + 1);
     for (const reader of readers) {
       expect(reader.seqs).to.deep.equal(expected);

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import type { TaskEvent } from '../../../lib/execution/events/event.js';
 import type { PlanResult, RunResult } from '../../../lib/execution/results.js';
 import type { EventList } from '../../../lib/http/schemas/event.js';
-import { serving, type Serving } from '../../support/http/serving.js';
-import { pipelineOf } from '../support/plans.js';
+import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { createPipeline } from '../support/plans.js';
 
 /** A task that runs a pipeline of one task. */
 function running(id: string, task: object, session: object = {}): object {
-  return { id, tool: 'run_pipeline', inputs: { pipeline: pipelineOf('inner', task), session } };
+  return { id, tool: 'run_pipeline', inputs: { pipeline: createPipeline('inner', task), session } };
 }
 
 const MOCK = { id: 'inner', tool: 'mock' };
@@ -25,10 +25,10 @@ const NESTED = {
   ],
 };
 
-describe('Events of pipelines that tasks run (D29, D49)', () => {
-  let server: Serving;
+describe('Events of nested runs (D29, D49)', () => {
+  let server: TestServer;
   before(async () => {
-    server = await serving();
+    server = await startTestServer();
   });
   after(() => server.close(0));
 
@@ -40,8 +40,8 @@ describe('Events of pipelines that tasks run (D29, D49)', () => {
       )
       .toSorted();
 
-  it('name the tasks that they happened in, the outermost first', async () => {
-    const { body } = await server.ask<RunResult>('POST', '/pipelines/run', {
+  it('name the tasks that they happened in, outermost first', async () => {
+    const { body } = await server.request<RunResult>('POST', '/pipelines/run', {
       pipeline: NESTED,
       collect_events: true,
     });
@@ -55,29 +55,29 @@ describe('Events of pipelines that tasks run (D29, D49)', () => {
   });
 
   it('name the sub-pipeline too, in a run of a plan', async () => {
-    const { body } = await server.ask<PlanResult>('POST', '/plans/run', {
+    const { body } = await server.request<PlanResult>('POST', '/plans/run', {
       plan: { id: 'p', sub_pipelines: [{ id: 'a' }] },
-      pipelines: { a: pipelineOf('a', running('t', MOCK)) },
+      pipelines: { a: createPipeline('a', running('t', MOCK)) },
       collect_events: true,
     });
     expect(starts(body.events)).to.deep.equal(['a > t', 'a > t > inner']);
   });
 
-  it('stand in the list and the stream of the one run, whose end comes once', async () => {
-    const { body: accepted } = await server.ask<{ run_id: string }>('POST', '/pipelines/run_async', {
+  it('appear in the list and the stream of the outer run, which ends once', async () => {
+    const { body: accepted } = await server.request<{ run_id: string }>('POST', '/pipelines/run_async', {
       pipeline: NESTED,
     });
     const path = `/pipelines/runs/${accepted.run_id}`;
-    await server.ask('GET', `${path}?wait=10`);
+    await server.request('GET', `${path}?wait=10`);
     const json = { accept: 'application/json' };
-    const { status, body } = await server.ask<EventList>('GET', `${path}/events`, undefined, json);
+    const { status, body } = await server.request<EventList>('GET', `${path}/events`, undefined, json);
     expect(status).to.equal(200);
     const statuses = body.events.flatMap((event) => (event.kind === 'run' ? [event.status] : []));
     expect(statuses).to.deep.equal(['queued', 'running', 'succeeded']);
     expect(body.events.some((event) => event.kind === 'wave' && event.within?.[0] === 'all[1]')).to.equal(
       true,
     );
-    const { body: stream } = await server.ask<string>('GET', `${path}/events`);
+    const { body: stream } = await server.request<string>('GET', `${path}/events`);
     expect(stream)
       .to.include('"within":["all[0]","again"]')
       .and.to.match(/event: end\n/);

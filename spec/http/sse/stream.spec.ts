@@ -4,19 +4,19 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Clock } from '../../../lib/common/clock.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { HEARTBEAT_MS } from '../../../lib/http/sse/stream.js';
-import { EventStreams, SERVING_DELAY_MS } from '../../../lib/http/sse/streams.js';
+import { EventStreams, FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { EventLog } from '../../../lib/runs/event-log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { EventReader } from '../support/event-reader.js';
 
 const RUN_ID = '019b7600-0000-7000-8000-000000000000';
 
-/** A log that knows how many watch it. */
+/** Counts its subscribers. */
 class WatchedLog extends EventLog {
   watchers = 0;
 
-  override watch(watcher: () => void): () => void {
-    const unwatch = super.watch(watcher);
+  override subscribe(watcher: () => void): () => void {
+    const unwatch = super.subscribe(watcher);
     this.watchers++;
     return () => {
       this.watchers--;
@@ -29,14 +29,14 @@ function eventOf(seq: number, message = `message ${seq}`): LiveEvent {
   return { kind: 'log', seq, time: '2026-01-01T00:00:00.000Z', run_id: RUN_ID, task_id: 'a', message };
 }
 
-/** A server with nothing but streams of one log. */
+/** A server that streams one log. */
 class Desk {
   readonly log: WatchedLog;
   readonly streams: EventStreams;
   readonly sockets: Socket[] = [];
   status: 'succeeded' | undefined = 'succeeded';
   readonly #server: Server;
-  readonly #readers: { leave(): void }[] = [];
+  readonly #readers: { disconnect(): void }[] = [];
   #served: (() => void)[] = [];
   #seq = 0;
 
@@ -49,9 +49,9 @@ class Desk {
     this.#server = createServer((request, response) => {
       this.sockets.push(request.socket);
       const source = { runId: RUN_ID, log: this.log, status: () => this.status };
-      response.once('close', () => this.#tell());
+      response.once('close', () => this.#notify());
       this.streams.open(source, Number(request.headers['last-event-id'] ?? 0), response);
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -76,18 +76,18 @@ class Desk {
     return reader;
   }
 
-  /** Waits for something that readers bring about by coming and leaving. */
+  /** Waits for a condition that depends on clients that connect and disconnect. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#served.push(resolve));
   }
 
   close(): void {
-    for (const reader of this.#readers) reader.leave();
+    for (const reader of this.#readers) reader.disconnect();
     this.#server.close();
     this.#server.closeAllConnections();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const resolve of this.#served.splice(0)) resolve();
   }
 }
@@ -108,47 +108,47 @@ describe('EventStreams (D30)', () => {
 
   afterEach(() => desk.close());
 
-  it('write what is there at once, and what comes a moment later in one go', async () => {
+  it('write existing events at once, and batch those that follow', async () => {
     await opened();
     desk.append(3);
     const reader = await desk.read();
-    await reader.until(() => reader.events.length === 3);
+    await reader.waitUntil(() => reader.events.length === 3);
     expect(reader.retryMs).to.equal(1000);
     const [socket] = desk.sockets;
     const before = socket?.bytesWritten ?? 0;
     desk.append(50);
-    clock.advance(SERVING_DELAY_MS - 1);
+    clock.advance(FLUSH_DELAY_MS - 1);
     expect(socket?.bytesWritten).to.equal(before);
     clock.advance(1);
-    await reader.until(() => reader.events.length >= 53);
+    await reader.waitUntil(() => reader.events.length >= 53);
     expect(reader.ids).to.deep.equal(Array.from({ length: 53 }, (_, index) => String(index + 1)));
     expect(reader.events.at(-1)).to.deep.equal(eventOf(53));
   });
 
-  it('begin behind the event that the reader knows', async () => {
+  it('start after the last event that the client has', async () => {
     await opened();
     desk.append(5);
     const reader = await desk.read(3);
-    await reader.until(() => reader.events.length > 0);
+    await reader.waitUntil(() => reader.events.length > 0);
     expect(reader.seqs).to.deep.equal([4, 5]);
   });
 
-  it('tell what is lost, and go on behind it', async () => {
+  it('report dropped events as a gap, and continue after it', async () => {
     await opened(10);
     desk.append(21);
     const reader = await desk.read(4);
-    await reader.until(() => reader.events.length > 0);
+    await reader.waitUntil(() => reader.events.length > 0);
     expect(reader.named).to.deep.equal([{ event: 'gap', data: { after: 4, next: 12 }, id: undefined }]);
     expect(reader.seqs).to.deep.equal([12, 13, 14, 15, 16, 17, 18, 19, 20, 21]);
   });
 
-  it('tell that all is lost, and end', async () => {
+  it('report a gap and end when all events were dropped', async () => {
     await opened();
     desk.append(7);
     desk.log.close();
     desk.log.clear();
     const reader = await desk.read(2);
-    expect(await reader.over).to.equal(true);
+    expect(await reader.closed).to.equal(true);
     expect(reader.events).to.deep.equal([]);
     expect(reader.named.map(({ event, data }) => [event, data])).to.deep.equal([
       ['gap', { after: 2, next: 8 }],
@@ -156,14 +156,14 @@ describe('EventStreams (D30)', () => {
     ]);
   });
 
-  it('end when the run has settled and all is written, with its status then', async () => {
+  it('end with the status of the run when it has settled and all events are written', async () => {
     await opened();
     const reader = await desk.read();
     desk.append(300);
     desk.log.close();
     desk.status = undefined;
-    clock.advance(SERVING_DELAY_MS);
-    expect(await reader.over).to.equal(true);
+    clock.advance(FLUSH_DELAY_MS);
+    expect(await reader.closed).to.equal(true);
     expect(reader.events.length).to.equal(300);
     const end = { event: 'end', data: { run_id: RUN_ID, status: 'succeeded' }, id: undefined };
     expect(reader.named).to.deep.equal([end]);
@@ -171,57 +171,57 @@ describe('EventStreams (D30)', () => {
     expect([clock.pending, desk.log.watchers]).to.deep.equal([0, 0]);
   });
 
-  it('end without a word when the run was forgotten before', async () => {
+  it('end without a status when the run was deleted before', async () => {
     await opened();
     desk.append(1);
     desk.log.close();
     desk.status = undefined;
     const reader = await desk.read();
-    expect(await reader.over).to.equal(true);
+    expect(await reader.closed).to.equal(true);
     expect([reader.seqs, reader.named]).to.deep.equal([[1], []]);
   });
 
-  it('say every 15 seconds that they are still there', async () => {
+  it('send a heartbeat every 15 seconds', async () => {
     await opened();
     const reader = await desk.read();
     clock.advance(HEARTBEAT_MS - 1);
     desk.append(1);
     clock.advance(1);
-    await reader.until(() => reader.comments === 1);
+    await reader.waitUntil(() => reader.comments === 1);
     clock.advance(HEARTBEAT_MS);
-    await reader.until(() => reader.comments === 2);
+    await reader.waitUntil(() => reader.comments === 2);
     expect(HEARTBEAT_MS).to.equal(15_000);
     expect([reader.seqs, reader.named]).to.deep.equal([[1], []]);
   });
 
-  it('watch a log once for all its readers, and no more when the last has left', async () => {
+  it('subscribe once to a log for all its streams, until the last has closed', async () => {
     await opened();
     const readers = [await desk.read(), await desk.read()];
     expect([desk.streams.size, desk.log.watchers, clock.pending]).to.deep.equal([2, 1, 2]);
     desk.append(1);
     expect(clock.pending).to.equal(3);
-    readers[0]?.leave();
+    readers[0]?.disconnect();
     await desk.until(() => desk.streams.size === 1);
     expect([desk.log.watchers, clock.pending]).to.deep.equal([1, 2]);
-    readers[1]?.leave();
+    readers[1]?.disconnect();
     await desk.until(() => desk.streams.size === 0);
     expect([desk.log.watchers, clock.pending]).to.deep.equal([0, 0]);
   });
 
-  it('are so many and no more', async () => {
+  it('are limited in number', async () => {
     await opened();
     const reader = await desk.read();
-    desk.streams.check();
+    desk.streams.assertCapacity();
     await desk.read();
-    expect(() => desk.streams.check())
+    expect(() => desk.streams.assertCapacity())
       .to.throw('2 event streams are open already')
       .with.property('code', 'too_many_streams');
-    reader.leave();
+    reader.disconnect();
     await desk.until(() => desk.streams.size === 1);
-    desk.streams.check();
+    desk.streams.assertCapacity();
   });
 
-  it('cost no more than a piece when nobody reads, and tell the gap to who reads at last', async () => {
+  it('buffer one chunk at most for a client that does not read, and send it a gap later', async () => {
     const message = 'x'.repeat(1000);
     await opened(1000);
     const socket = connect(desk.port, '127.0.0.1');
@@ -229,18 +229,18 @@ describe('EventStreams (D30)', () => {
     socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
     await desk.until(() => desk.streams.size === 1);
     const [held] = desk.sockets;
-    if (held === undefined) throw new Error('nobody came');
+    if (held === undefined) throw new Error('no connection');
     let most = 0;
     for (let turn = 0; turn < 300; turn++) {
       desk.append(100, message);
-      clock.advance(SERVING_DELAY_MS);
+      clock.advance(FLUSH_DELAY_MS);
       await new Promise<void>((resolve) => setImmediate(resolve));
       most = Math.max(most, held.writableLength);
     }
     clock.advance(10 * HEARTBEAT_MS);
     most = Math.max(most, held.writableLength);
-    // More than 30 MB were told; the connection took some of it into the buffers of the system.
-    expect(desk.log.last).to.equal(30_000);
+    // More than 30 MB were sent; the buffers of the system hold some of it.
+    expect(desk.log.lastSeq).to.equal(30_000);
     expect(most).to.be.above(0).and.below(100_000);
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
@@ -248,7 +248,7 @@ describe('EventStreams (D30)', () => {
     });
     socket.resume();
     desk.log.close();
-    clock.advance(SERVING_DELAY_MS);
+    clock.advance(FLUSH_DELAY_MS);
     await desk.until(() => desk.streams.size === 0);
     await new Promise<void>((resolve) => {
       const look = (): void => (text.endsWith('0\r\n\r\n') ? resolve() : void socket.once('data', look));
@@ -269,12 +269,12 @@ describe('EventStreams (D30)', () => {
     expect(gaps).to.be.above(0);
   });
 
-  it('are served in turns, so that many of them hold up nothing else', async () => {
+  it('are flushed within a time budget per tick, so that many of them block nothing', async () => {
     let nowMs = 0;
     const wakes: (() => void)[] = [];
     const slow: Clock = {
       now: () => nowMs++,
-      setTimeout: (run, delayMs) => (delayMs === SERVING_DELAY_MS ? wakes.push(run) : undefined),
+      setTimeout: (run, delayMs) => (delayMs === FLUSH_DELAY_MS ? wakes.push(run) : undefined),
       clearTimeout: () => {},
     };
     desk = new Desk(slow);
@@ -286,7 +286,7 @@ describe('EventStreams (D30)', () => {
     wakes[0]?.();
     expect(written()).to.deep.equal(before);
     slow.now = () => nowMs;
-    for (const reader of readers) await reader.until(() => reader.events.length === 1);
+    for (const reader of readers) await reader.waitUntil(() => reader.events.length === 1);
     expect(wakes).to.have.length(1);
   });
 });

@@ -5,7 +5,7 @@ import { compileSchema } from '../../../lib/common/json-schema/ajv.js';
 import type { OpenApiDocument, Operation } from '../../support/http/open-api-document.js';
 
 /** What came back, as it came. */
-export interface Received {
+export interface ReceivedResponse {
   readonly status: number;
   readonly type: string;
   readonly text: string;
@@ -15,7 +15,7 @@ export interface Received {
 const FAILURES = new Set(['500 task_failed', '503 queue_full']);
 
 /** Holds answers against the document. */
-export class Documented {
+export class DocumentedApi {
   readonly #schemas: object;
   readonly #validators = new Map<string, ValidateFunction>();
 
@@ -24,7 +24,7 @@ export class Documented {
   }
 
   /** Expects an answer to be one that the document tells of, and to betray nothing. */
-  expect(operation: Operation, { status, type, text }: Received): void {
+  expect(operation: Operation, { status, type, text }: ReceivedResponse): void {
     expect(text).to.not.match(/\n\s+at |node_modules|file:\/\/|\/lib\/\w+\//);
     const told = operation.responses[status];
     expect(told, `${status} is not documented: ${text.slice(0, 300)}`).to.not.equal(undefined);

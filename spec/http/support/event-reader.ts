@@ -2,7 +2,7 @@ import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { get, type IncomingMessage } from 'node:http';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 
-export interface ReadingOptions {
+export interface EventReaderOptions {
   readonly headers?: Record<string, string>;
   /** The connection breaks off after so many bytes of the stream. */
   readonly bytes?: number;
@@ -27,14 +27,14 @@ export class EventReader {
   /** Fulfilled once the head of the answer has come; rejects when none does. */
   readonly head: Promise<IncomingMessage>;
   /** Fulfilled when nothing more comes, whatever the reason: true when the stream ended as it should. */
-  readonly over: Promise<boolean>;
+  readonly closed: Promise<boolean>;
   #left: number;
   readonly #heard: () => void;
   readonly #parser: EventSourceParser;
   readonly #leave: () => void;
   #waiting: (() => void)[] = [];
 
-  constructor(url: string, options: ReadingOptions = {}) {
+  constructor(url: string, options: EventReaderOptions = {}) {
     const { headers = {}, bytes = Number.POSITIVE_INFINITY, heard = () => {} } = options;
     this.#left = bytes;
     this.#heard = heard;
@@ -59,7 +59,7 @@ export class EventReader {
       request.once('response', resolve);
       request.once('error', reject);
     });
-    this.over = this.head.then(
+    this.closed = this.head.then(
       (response) => this.#read(response),
       () => false,
     );
@@ -70,12 +70,12 @@ export class EventReader {
   }
 
   /** Breaks the connection off. */
-  leave(): void {
+  disconnect(): void {
     this.#leave();
   }
 
   /** Waits for something that what is read brings about. */
-  async until(isSo: () => boolean): Promise<void> {
+  async waitUntil(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
@@ -87,7 +87,7 @@ export class EventReader {
       this.#parser.feed(decoder.decode(taken, { stream: true }));
       this.#heard();
       for (const resolve of this.#waiting.splice(0)) resolve();
-      if (this.#left === 0) this.leave();
+      if (this.#left === 0) this.disconnect();
     });
     return new Promise((resolve) => {
       response.once('error', () => {});

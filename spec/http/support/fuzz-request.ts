@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isObject } from '../../../lib/common/json.js';
 import type { Operation } from '../../support/http/open-api-document.js';
-import { GARBAGE, nearly } from './mutation.js';
+import { GARBAGE, mutateSome } from './mutation.js';
 import type { SchemaArbitrary } from './schema-arbitrary.js';
 
 /** A request as it is sent. */
@@ -20,7 +20,7 @@ interface Parameter {
 }
 
 /** Requests of one operation, named as in `GET /health`: as the document says, and nearly so. */
-export function requestsOf(
+export function createRequestArbitrary(
   name: string,
   operation: Operation,
   schemas: SchemaArbitrary,
@@ -69,7 +69,7 @@ interface Sent {
 function bodiesOf({ requestBody }: Operation, schemas: SchemaArbitrary): fc.Arbitrary<Sent> {
   const json = requestBody?.content['application/json'];
   if (json === undefined) return fc.constant({ headers: {} });
-  const values = nearly(schemas.of(json.schema).map(withOneDefinition));
+  const values = mutateSome(schemas.of(json.schema).map(withOneDefinition));
   const texts = values.map((value) => JSON.stringify(value) ?? '');
   const broken = fc.tuple(texts, fc.nat()).map(([text, at]) => text.slice(0, at % (text.length + 1)));
   const typed = (type: string, text: fc.Arbitrary<string>): fc.Arbitrary<Sent> =>

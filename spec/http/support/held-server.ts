@@ -1,10 +1,15 @@
 import { expect } from 'chai';
-import { processPace } from '../../../lib/execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../../lib/execution/event-loop-budget.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { type HeldCall, Puppet } from '../../support/puppet.js';
-import { type Answered, serving, type Serving, type ServingOptions } from '../../support/http/serving.js';
+import { type PendingCall, ControlledTool } from '../../support/controlled-tool.js';
+import {
+  type TestResponse,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from '../../support/http/serving.js';
 
 /** Two waves, each of one task that a spec holds by the hand. */
 export const TWO_WAVES = {
@@ -18,13 +23,13 @@ export const TWO_WAVES = {
 
 /** A server on a clock that stands still, whose runs stay at work until a spec lets them go on. */
 export class HeldServer {
-  readonly puppet = new Puppet();
+  readonly puppet = new ControlledTool();
   readonly clock = new ManualClock();
-  #server: Serving | undefined;
+  #server: TestServer | undefined;
 
-  async open(options: ServingOptions = {}): Promise<void> {
+  async open(options: TestServerOptions = {}): Promise<void> {
     const { tools = [], ...others } = options;
-    this.#server = await serving({
+    this.#server = await startTestServer({
       env: { SERVICE_MAX_RUNNING: '1' },
       clock: this.clock,
       tools: [this.puppet.tool, ...tools],
@@ -32,13 +37,17 @@ export class HeldServer {
     });
   }
 
-  get server(): Serving {
+  get server(): TestServer {
     if (this.#server === undefined) throw new Error('the server is not open');
     return this.#server;
   }
 
-  ask<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answered<T>> {
-    return this.server.ask<T>(method, path, body);
+  request<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<TestResponse<T>> {
+    return this.server.request<T>(method, path, body);
   }
 
   /** Submits and answers the id of the run. */
@@ -52,20 +61,20 @@ export class HeldServer {
   }
 
   async #submit(path: string, request: object): Promise<string> {
-    const { status, body } = await this.ask<{ run_id: string }>('POST', path, request);
+    const { status, body } = await this.request<{ run_id: string }>('POST', path, request);
     expect(status, JSON.stringify(body)).to.equal(202);
     await this.quiet();
     return body.run_id;
   }
 
   async poll(runId: string): Promise<RunRecord> {
-    const { status, body } = await this.ask<RunRecord>('GET', `/pipelines/runs/${runId}`);
+    const { status, body } = await this.request<RunRecord>('GET', `/pipelines/runs/${runId}`);
     expect(status).to.equal(200);
     return body;
   }
 
   /** The call that a run is at, or was at last. */
-  callOf(runId: string): HeldCall {
+  findCall(runId: string): PendingCall {
     const call = this.puppet.calls.findLast(({ context }) => context.run_id === runId);
     if (call === undefined) throw new Error('the tool was not called for that run');
     return call;
@@ -73,20 +82,20 @@ export class HeldServer {
 
   /** Lets the call return that a run is at. */
   async complete(runId: string): Promise<void> {
-    this.callOf(runId).resolve('done');
+    this.findCall(runId).resolve('done');
     await this.quiet();
   }
 
   /** Lets it fail. */
   async raise(runId: string): Promise<void> {
-    this.callOf(runId).reject(new Error('no luck'));
+    this.findCall(runId).reject(new Error('no luck'));
     await this.quiet();
   }
 
   /** Lets everything happen that waits for nobody. */
   async quiet(): Promise<void> {
     await settle(2);
-    while (processPace.overdue()) await settle(1);
+    while (eventLoopBudget.exhausted()) await settle(1);
     await settle(2);
   }
 

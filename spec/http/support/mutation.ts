@@ -49,7 +49,7 @@ const MUTATION: fc.Arbitrary<Mutation> = fc.record({
 });
 
 /** The same values, with something wrong in about half of them. */
-export function nearly(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+export function mutateSome(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const few = fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
     fc.array(MUTATION, { minLength: 1, maxLength: 3 }),

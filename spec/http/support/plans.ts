@@ -1,10 +1,10 @@
 /** A pipeline of one task. */
-export function pipelineOf(id: string, task: object): object {
+export function createPipeline(id: string, task: object): object {
   return { id, goal: 'g', tasks: [task] };
 }
 
 /** A task that stores a value. */
-export function storing(key: string, value: unknown): object {
+export function createStoreTask(key: string, value: unknown): object {
   return { id: 'keep', tool: 'store', inputs: { key, value } };
 }
 
@@ -20,8 +20,8 @@ export const LETTER = {
 };
 
 export const LETTER_PIPELINES = {
-  greet: pipelineOf('greet', storing('greeting', 'Dear {{pipeline.inputs.name}}')),
-  sign: pipelineOf('sign', storing('letter', '{{session.greeting}}, yours')),
+  greet: createPipeline('greet', createStoreTask('greeting', 'Dear {{pipeline.inputs.name}}')),
+  sign: createPipeline('sign', createStoreTask('letter', '{{session.greeting}}, yours')),
 };
 
 /** The same whole, as a file holds it. */
@@ -44,7 +44,7 @@ export const HELD_PLAN = {
   id: 'held-plan',
   goal: 'be held',
   sub_pipelines: [
-    { id: 'first', stores: ['k'], pipeline: held('first', storing('k', '{{hold.output}}')) },
+    { id: 'first', stores: ['k'], pipeline: held('first', createStoreTask('k', '{{hold.output}}')) },
     { id: 'second', reads: ['k'], pipeline: held('second') },
   ],
 };
@@ -57,11 +57,11 @@ function held(id: string, ...more: object[]): object {
 export const DOOMED = {
   id: 'doomed',
   sub_pipelines: [
-    { id: 'a', stores: ['k'], pipeline: pipelineOf('a', storing('k', 1)) },
+    { id: 'a', stores: ['k'], pipeline: createPipeline('a', createStoreTask('k', 1)) },
     {
       id: 'b',
       reads: ['k'],
-      pipeline: pipelineOf('b', { id: 't', tool: 'fail', inputs: { message: 'boom {{session.k}}' } }),
+      pipeline: createPipeline('b', { id: 't', tool: 'fail', inputs: { message: 'boom {{session.k}}' } }),
     },
   ],
 };

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type Serving, serving } from '../../support/http/serving.js';
+import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
 /** What was answered to a body. */
-export interface Told {
+export interface PostResult {
   readonly status: number;
   /** Of an error. */
   readonly code: string | undefined;
@@ -11,12 +11,12 @@ export interface Told {
 }
 
 /** Sends a body as it is, and makes sure that no stack comes back. */
-export async function postTo(
+export async function postBody(
   url: string,
   body: string | Uint8Array,
   type = 'application/json',
   path = '/pipelines/run',
-): Promise<Told> {
+): Promise<PostResult> {
   const response = await fetch(url + path, {
     method: 'POST',
     body: typeof body === 'string' ? Buffer.from(body) : body,
@@ -32,27 +32,27 @@ export async function postTo(
 
 /** A server that stands for the specs around it; whatever a body holds, it logs nothing but requests. */
 export class BodyServer {
-  #server: Serving | undefined;
+  #server: TestServer | undefined;
 
   /** To be made inside of `describe`. */
   constructor() {
     before(async () => {
-      this.#server = await serving({ env: { SERVICE_BODY_LIMIT: '2000000' } });
+      this.#server = await startTestServer({ env: { SERVICE_BODY_LIMIT: '2000000' } });
     });
-    after(() => this.serving.close(0));
-    afterEach(() => expect(this.serving.log.filter(({ level }) => level !== 'info')).to.deep.equal([]));
+    after(() => this.server.close(0));
+    afterEach(() => expect(this.server.log.filter(({ level }) => level !== 'info')).to.deep.equal([]));
   }
 
-  get serving(): Serving {
+  get server(): TestServer {
     if (this.#server === undefined) throw new Error('the server is not open yet');
     return this.#server;
   }
 
-  readonly post = (body: string | Uint8Array, type?: string, path?: string): Promise<Told> =>
-    postTo(this.serving.url, body, type, path);
+  readonly post = (body: string | Uint8Array, type?: string, path?: string): Promise<PostResult> =>
+    postBody(this.server.url, body, type, path);
 }
 
 /** The head of a request with JSON, for a raw socket. */
-export function headOf(fields: string, path = '/pipelines/validate'): string {
+export function formatRequestHead(fields: string, path = '/pipelines/validate'): string {
   return `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${fields}\r\n\r\n`;
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import type { Answered } from '../../support/http/serving.js';
+import type { TestResponse } from '../../support/http/serving.js';
 import { type HeldServer, TWO_WAVES } from './held-server.js';
 import { ModelRun, type ModelServer } from './run-model.js';
 
@@ -37,33 +37,33 @@ function command(name: string, act: Act): fc.AsyncCommand<ModelServer, HeldServe
 }
 
 async function submit(model: ModelServer, held: HeldServer): Promise<void> {
-  const answer = await held.ask<Told>('POST', '/pipelines/run_async', { pipeline: TWO_WAVES });
+  const answer = await held.request<Told>('POST', '/pipelines/run_async', { pipeline: TWO_WAVES });
   accepted(answer, model, null);
 }
 
 let values = 0;
 
 async function complete(model: ModelServer, held: HeldServer): Promise<void> {
-  const run = model.atWork;
+  const run = model.activeRun;
   if (run === undefined) return;
   const value = `value ${++values}`;
-  held.callOf(run.id).resolve(value);
+  held.findCall(run.id).resolve(value);
   run.complete(value);
   model.fill();
 }
 
 async function raise(model: ModelServer, held: HeldServer): Promise<void> {
-  const run = model.atWork;
+  const run = model.activeRun;
   if (run === undefined) return;
   const error = `error ${++values}`;
-  held.callOf(run.id).reject(new Error(error));
+  held.findCall(run.id).reject(new Error(error));
   run.raise(error);
   model.fill();
 }
 
 function cancel(number: number, force: boolean): Act {
   return about(number, async (run, model, held) => {
-    const answer = await held.ask<Told>('POST', `/pipelines/runs/${run.id}/cancel`, { force });
+    const answer = await held.request<Told>('POST', `/pipelines/runs/${run.id}/cancel`, { force });
     if (run.isSettled || (run.isTerminal && !force)) return refused(answer, 400, 'run_already_terminal');
     expect(answer.status).to.equal(200);
     expect(answer.body.status).to.equal('cancelled');
@@ -75,7 +75,7 @@ function cancel(number: number, force: boolean): Act {
 function rerun(number: number, from: string | undefined): Act {
   return about(number, async (run, model, held) => {
     const body = from === undefined ? undefined : { from };
-    const answer = await held.ask<Told>('POST', `/pipelines/runs/${run.id}/rerun`, body);
+    const answer = await held.request<Told>('POST', `/pipelines/runs/${run.id}/rerun`, body);
     if (!run.isSettled) return refused(answer, 409, 'run_not_settled');
     if (from === 'failed' && run.state === 'succeeded') return refused(answer, 400, 'nothing_to_rerun');
     accepted(answer, model, run.id, reused(run, from));
@@ -91,7 +91,7 @@ function reused({ outputs }: ModelRun, from: string | undefined): Map<string, st
 
 function remove(number: number): Act {
   return about(number, async (run, model, held) => {
-    const answer = await held.ask<Told>('DELETE', `/pipelines/runs/${run.id}`);
+    const answer = await held.request<Told>('DELETE', `/pipelines/runs/${run.id}`);
     if (!run.isSettled) return refused(answer, 409, 'run_not_settled');
     expect(answer.status).to.equal(204);
     model.forget(run);
@@ -113,14 +113,14 @@ function about(
       ['DELETE', ''],
       ['GET', ''],
     ]) {
-      const answer = await held.ask<Told>(method ?? '', `/pipelines/runs/${run.id}${action}`);
+      const answer = await held.request<Told>(method ?? '', `/pipelines/runs/${run.id}${action}`);
       refused(answer, 404, 'run_not_found');
     }
   };
 }
 
 function accepted(
-  { status, headers, body }: Answered<Told>,
+  { status, headers, body }: TestResponse<Told>,
   model: ModelServer,
   rerunOf: string | null,
   outputs?: Map<string, string>,
@@ -132,21 +132,21 @@ function accepted(
   model.accept(new ModelRun(run_id, rerunOf, outputs));
 }
 
-function refused({ status, body }: Answered<Told>, wanted: number, code: string): void {
+function refused({ status, body }: TestResponse<Told>, wanted: number, code: string): void {
   expect(`${status} ${body?.detail?.code}`).to.equal(`${wanted} ${code}`);
 }
 
 async function expectAlike(model: ModelServer, held: HeldServer): Promise<void> {
   for (const run of model.runs) {
-    const { body } = await held.ask<RunRecord>('GET', `/pipelines/runs/${run.id}`);
-    expect(body).to.deep.include(run.looks);
+    const { body } = await held.request<RunRecord>('GET', `/pipelines/runs/${run.id}`);
+    expect(body).to.deep.include(run.expectedRecord);
     model.seen.add(run.state);
   }
-  const { body } = await held.ask<RunPage>('GET', '/pipelines/runs?limit=500');
+  const { body } = await held.request<RunPage>('GET', '/pipelines/runs?limit=500');
   expect(body.runs.map(({ run_id }) => run_id)).to.deep.equal(model.runs.map(({ id }) => id).toReversed());
-  const ready = await held.ask('GET', '/ready');
+  const ready = await held.request('GET', '/ready');
   expect(ready.body).to.include({
-    queued: model.waiting.length,
-    running: model.atWork === undefined ? 0 : 1,
+    queued: model.queuedRuns.length,
+    running: model.activeRun === undefined ? 0 : 1,
   });
 }

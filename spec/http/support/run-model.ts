@@ -61,7 +61,7 @@ export class ModelRun {
   }
 
   /** What the record says of it. */
-  get looks(): Partial<RunRecord> {
+  get expectedRecord(): Partial<RunRecord> {
     const counts = { waves_executed: this.#wavesExecuted, tasks_executed: this.#invocations };
     const hasSucceeded = this.state === 'succeeded';
     return {
@@ -95,11 +95,11 @@ export class ModelServer {
   }
 
   /** The run that has the place, if any. */
-  get atWork(): ModelRun | undefined {
+  get activeRun(): ModelRun | undefined {
     return this.runs.find(({ state }) => state === 'running' || state === 'draining');
   }
 
-  get waiting(): ModelRun[] {
+  get queuedRuns(): ModelRun[] {
     return this.runs.filter(({ state }) => state === 'queued');
   }
 
@@ -121,6 +121,7 @@ export class ModelServer {
 
   /** Gives a free place to the one that has waited longest; it may be done with it at once. */
   fill(): void {
-    for (let next = this.waiting[0]; next !== undefined && !this.atWork; next = this.waiting[0]) next.begin();
+    for (let next = this.queuedRuns[0]; next !== undefined && !this.activeRun; next = this.queuedRuns[0])
+      next.begin();
   }
 }

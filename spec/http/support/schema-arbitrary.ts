@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isObject } from '../../../lib/common/json.js';
-import { find } from '../../support/http/open-api-document.js';
+import { resolveReference } from '../../support/http/open-api-document.js';
 
 type Schema = Record<string, unknown>;
 
@@ -35,7 +35,8 @@ export class SchemaArbitrary {
 
   #plain(schema: Schema): fc.Arbitrary<unknown> {
     const { $ref, const: only, enum: values, anyOf, examples, default: usual } = schema;
-    if (typeof $ref === 'string') return this.of(find(this.#document, $ref), $ref.split('/').at(-1));
+    if (typeof $ref === 'string')
+      return this.of(resolveReference(this.#document, $ref), $ref.split('/').at(-1));
     if ('const' in schema) return fc.constant(only);
     if (Array.isArray(values)) return fc.constantFrom(...(values as unknown[]));
     if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map((branch) => this.of(branch)));

@@ -1,18 +1,23 @@
 import { expect } from 'chai';
-import { checking, codes, only, pipelineOf } from '../../support/definitions/checking.js';
+import {
+  checkPipelineText,
+  formatProblems,
+  onlyProblem,
+  wrapTasks,
+} from '../../support/definitions/check-pipeline.js';
 
 const STORE = '- {id: s, tool: store, inputs: {key: k, value: 1}}';
 const READ = '- {id: r, tool: mock, inputs: {x: "{{session.k}}"}}';
 
 function warnings(tasks: string, extra = '') {
-  const check = checking(`${pipelineOf(tasks)}${extra}`);
+  const check = checkPipelineText(`${wrapTasks(tasks)}${extra}`);
   expect(check.ok, JSON.stringify(check.problems)).to.equal(true);
   return check;
 }
 
-describe('session keys and the waves that use them (D9)', () => {
+describe('checkSessions (D9)', () => {
   it('warns of a key that nothing stores', () => {
-    expect(only(warnings(READ))).to.deep.include({
+    expect(onlyProblem(warnings(READ))).to.deep.include({
       code: 'session_never_stored',
       severity: 'warning',
       message: 'no earlier task stores session key "k"',
@@ -20,22 +25,26 @@ describe('session keys and the waves that use them (D9)', () => {
     });
   });
 
-  it('is silent about a key that is declared under reads, given for the run, or has a fallback', () => {
-    expect(codes(warnings(READ, '  reads: [k]\n'))).to.deep.equal([]);
-    expect(codes(checking(pipelineOf(READ), { session: { k: 1 } }))).to.deep.equal([]);
-    expect(codes(warnings('- {id: r, tool: mock, inputs: {x: "{{session.k ?? 1}}"}}'))).to.deep.equal([]);
-  });
-
-  it('is silent when some task stores a key that only the run will know', () => {
-    const dynamic =
-      '- {id: l, tool: transform, inputs: {input: null, expression: "[1]"}}\n- {id: d, tool: store, parallel_over: "{{l.output}}", inputs: {key: "k{{item}}", value: 1}}';
+  it('accepts a key that is declared under reads, passed to the run, or has a fallback', () => {
+    expect(formatProblems(warnings(READ, '  reads: [k]\n'))).to.deep.equal([]);
+    expect(formatProblems(checkPipelineText(wrapTasks(READ), { session: { k: 1 } }))).to.deep.equal([]);
     expect(
-      codes(warnings(`${dynamic}\n- {id: r, tool: mock, await: [d], inputs: {x: "{{session.k1}}"}}`)),
+      formatProblems(warnings('- {id: r, tool: mock, inputs: {x: "{{session.k ?? 1}}"}}')),
     ).to.deep.equal([]);
   });
 
-  it('warns of a race with a task of the same wave, and names the await that is missing', () => {
-    expect(only(warnings(`${STORE}\n${READ}`))).to.deep.include({
+  it('accepts any key when a task stores under a templated key', () => {
+    const dynamic =
+      '- {id: l, tool: transform, inputs: {input: null, expression: "[1]"}}\n- {id: d, tool: store, parallel_over: "{{l.output}}", inputs: {key: "k{{item}}", value: 1}}';
+    expect(
+      formatProblems(
+        warnings(`${dynamic}\n- {id: r, tool: mock, await: [d], inputs: {x: "{{session.k1}}"}}`),
+      ),
+    ).to.deep.equal([]);
+  });
+
+  it('warns of a race with a task of the same wave, and suggests the missing await', () => {
+    expect(onlyProblem(warnings(`${STORE}\n${READ}`))).to.deep.include({
       code: 'session_race',
       message: 'task "r" reads session key "k", which task "s" stores in the same wave',
       hint: 'add "await: [s]" to task "r"',
@@ -44,43 +53,45 @@ describe('session keys and the waves that use them (D9)', () => {
 
   it('warns of a race with a task of a later wave', () => {
     const late = '- {id: s, tool: store, inputs: {key: k, value: "{{a.output}}"}}\n- {id: a, tool: mock}';
-    expect(only(warnings(`${READ}\n${late}`))).to.deep.include({
+    expect(onlyProblem(warnings(`${READ}\n${late}`))).to.deep.include({
       code: 'session_race',
       message: 'task "r" reads session key "k", which task "s" stores only in a later wave',
     });
   });
 
-  it('adds to the awaits that are there', () => {
+  it('adds to the existing awaits in the hint', () => {
     const tasks = `- {id: a, tool: mock}\n- {id: s, tool: store, await: [a], inputs: {key: k, value: 1}}\n- {id: r, tool: mock, await: [a], inputs: {x: "{{session.k}}"}}`;
-    expect(only(warnings(tasks)).hint).to.equal('add "await: [a, s]" to task "r"');
+    expect(onlyProblem(warnings(tasks)).hint).to.equal('add "await: [a, s]" to task "r"');
   });
 
-  it('is silent once the reader awaits the task that stores', () => {
+  it('accepts a reader that awaits the storing task', () => {
     expect(
-      codes(warnings(`${STORE}\n- {id: r, tool: mock, await: [s], inputs: {x: "{{session.k}}"}}`)),
+      formatProblems(warnings(`${STORE}\n- {id: r, tool: mock, await: [s], inputs: {x: "{{session.k}}"}}`)),
     ).to.deep.equal([]);
   });
 
-  it('finds the race in parallel_over as well', () => {
+  it('warns of a race in parallel_over', () => {
     const tasks = `- {id: s, tool: store, inputs: {key: k, value: [1]}}\n- {id: r, tool: mock, parallel_over: "{{session.k}}", inputs: {x: "{{item}}"}}`;
-    expect(codes(warnings(tasks))).to.deep.equal(['session_race at /pipeline/tasks/1/parallel_over']);
+    expect(formatProblems(warnings(tasks))).to.deep.equal([
+      'session_race at /pipeline/tasks/1/parallel_over',
+    ]);
   });
 
-  it('does not ask for an await that would make a cycle: a task after the reader cannot race with it', () => {
+  it('suggests no await that would make a cycle: a task after the reader cannot race with it', () => {
     const update = '- {id: s, tool: store, inputs: {key: k, value: "{{r.output.inputs.x}}"}}';
-    expect(codes(warnings(`${READ}\n${update}`))).to.deep.equal([
+    expect(formatProblems(warnings(`${READ}\n${update}`))).to.deep.equal([
       'session_never_stored at /pipeline/tasks/0/inputs/x',
     ]);
-    expect(codes(warnings(`${READ}\n${update}`, '  reads: [k]\n'))).to.deep.equal([]);
+    expect(formatProblems(warnings(`${READ}\n${update}`, '  reads: [k]\n'))).to.deep.equal([]);
   });
 
-  it('takes the value of an earlier wave for the one that is meant, unless the same wave stores another', () => {
+  it('accepts the value of an earlier wave, unless the same wave stores another', () => {
     const first = '- {id: one, tool: store, inputs: {key: k, value: 1}}';
     const reader = '- {id: r, tool: mock, await: [one], inputs: {x: "{{session.k}}"}}';
     const later = '- {id: two, tool: store, await: [r], inputs: {key: k, value: 2}}';
-    expect(codes(warnings(`${first}\n${reader}\n${later}`))).to.deep.equal([]);
+    expect(formatProblems(warnings(`${first}\n${reader}\n${later}`))).to.deep.equal([]);
     const same = '- {id: two, tool: store, await: [one], inputs: {key: k, value: 2}}';
-    expect(codes(warnings(`${first}\n${reader}\n${same}`))).to.deep.equal([
+    expect(formatProblems(warnings(`${first}\n${reader}\n${same}`))).to.deep.equal([
       'session_race at /pipeline/tasks/1/inputs/x',
     ]);
   });
@@ -88,37 +99,39 @@ describe('session keys and the waves that use them (D9)', () => {
   it('warns of two tasks of one wave that store one key, unless both append', () => {
     const tasks = (append1: boolean, append2: boolean): string =>
       `- {id: a, tool: store, inputs: {key: k, value: 1, append: ${append1}}}\n- {id: b, tool: store, inputs: {key: k, value: 2, append: ${append2}}}`;
-    expect(only(warnings(tasks(false, true)))).to.deep.include({
+    expect(onlyProblem(warnings(tasks(false, true)))).to.deep.include({
       code: 'store_conflict',
       path: '/pipeline/tasks/1',
-      message: 'tasks "a", "b" store session key "k" in the same wave: the last one wins, by chance',
+      message: 'tasks "a", "b" store session key "k" in the same wave: chance decides which value is kept',
     });
-    expect(codes(warnings(tasks(true, true)))).to.deep.equal([]);
+    expect(formatProblems(warnings(tasks(true, true)))).to.deep.equal([]);
   });
 
-  it('is silent about an append that only the run will know', () => {
+  it('accepts an append that is a template', () => {
     const task = (id: string): string =>
       `- {id: ${id}, tool: store, inputs: {key: k, value: 1, append: "{{pipeline.inputs.a}}"}}`;
-    expect(codes(warnings(`${task('a')}\n${task('b')}`, '  inputs: {a: true}\n'))).to.deep.equal([]);
+    expect(formatProblems(warnings(`${task('a')}\n${task('b')}`, '  inputs: {a: true}\n'))).to.deep.equal([]);
   });
 
-  it('looks at every task that stores the key, not at the first only', () => {
+  it('considers every task that stores the key, not only the first', () => {
     const tasks = `${READ}\n- {id: s1, tool: store, inputs: {key: k, value: "{{r.output.inputs.x}}"}}\n- {id: o, tool: mock}\n- {id: s2, tool: store, await: [o], inputs: {key: k, value: 2, append: true}}`;
-    expect(codes(warnings(tasks, '  reads: [k]\n'))).to.include('session_race at /pipeline/tasks/0/inputs/x');
+    expect(formatProblems(warnings(tasks, '  reads: [k]\n'))).to.include(
+      'session_race at /pipeline/tasks/0/inputs/x',
+    );
   });
 
-  it('is silent about stores of one key in different waves', () => {
+  it('accepts stores of one key in different waves', () => {
     expect(
-      codes(warnings(`${STORE}\n- {id: t, tool: store, await: [s], inputs: {key: k, value: 2}}`)),
+      formatProblems(warnings(`${STORE}\n- {id: t, tool: store, await: [s], inputs: {key: k, value: 2}}`)),
     ).to.deep.equal([]);
   });
 
   it('warns of items that overwrite each other', () => {
     const items =
       '- {id: f, tool: store, parallel_over: "{{pipeline.inputs.l}}", inputs: {key: k, value: "{{item}}"}}';
-    expect(only(warnings(items, '  inputs: {l: [1]}\n'))).to.deep.include({
+    expect(onlyProblem(warnings(items, '  inputs: {l: [1]}\n'))).to.deep.include({
       code: 'store_conflict',
-      message: 'every item of task "f" stores session key "k": only the last item\'s value stays',
+      message: 'every item of task "f" stores session key "k": only the value of the last item is kept',
     });
   });
 });

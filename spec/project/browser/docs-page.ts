@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { openBrowser, type Witness, witness } from '../../support/browser.js';
-import { serving, type Serving } from '../../support/http/serving.js';
+import { openBrowser, type Witness, witness } from '../open-browser.js';
+import { startTestServer, type TestServer } from '../../support/http/serving.js';
 
-describe('The documentation page in a browser that knows no other host (D39)', function () {
+describe('The API documentation page in a browser without network (D39)', function () {
   this.timeout(60_000);
   let browser: Browser;
-  let server: Serving;
+  let server: TestServer;
   let page: Page;
   let seen: Witness;
 
   before(async function () {
     browser = await openBrowser(this);
-    server = await serving();
+    server = await startTestServer();
     page = await browser.newPage();
     seen = witness(page);
     await page.goto(`${server.url}/`);
@@ -24,24 +24,24 @@ describe('The documentation page in a browser that knows no other host (D39)', f
     await server?.close(0);
   });
 
-  it('is where the server leads to', () => {
+  it('opens from the root of the server', () => {
     expect(new URL(page.url()).pathname).to.equal('/docs');
   });
 
-  it('shows the title and what the API is about', async () => {
+  it('shows the title and the description of the API', async () => {
     expect(await page.locator('.info .title').innerText()).to.include('Wavetrain');
     const description = page.locator('.info .description');
     expect(await description.locator('h2').allInnerTexts()).to.include.members(['States of a run', 'Errors']);
     expect(await description.locator('td code').allInnerTexts()).to.include('idempotency_conflict');
   });
 
-  it('lists every operation of the document', async () => {
-    const { body } = await server.ask<{ paths: Record<string, object> }>('GET', '/openapi.json');
+  it('lists every operation of the OpenAPI document', async () => {
+    const { body } = await server.request<{ paths: Record<string, object> }>('GET', '/openapi.json');
     const operations = Object.values(body.paths).flatMap((path) => Object.keys(path));
     expect(await page.locator('.opblock').count()).to.equal(operations.length);
   });
 
-  it('runs a pipeline by "Try it out", and shows its outputs', async () => {
+  it('runs a pipeline with "Try it out" and shows its outputs', async () => {
     const operation = page.locator('#operations-Runs-runPipeline');
     await operation.locator('.opblock-summary-control').click();
     await operation.getByRole('button', { name: 'Execute' }).click();
@@ -54,7 +54,7 @@ describe('The documentation page in a browser that knows no other host (D39)', f
     expect(outputs.greet.inputs).to.deep.equal({ text: 'Hello, Ada!' });
   });
 
-  it('shows how the other operations are answered, errors included', async () => {
+  it('shows the responses of the other operations, errors included', async () => {
     const operation = page.locator('#operations-Runs-getRun');
     await operation.locator('.opblock-summary-control').click();
     const answers = operation.locator('.responses-table:not(.live-responses-table) .response');
@@ -67,7 +67,7 @@ describe('The documentation page in a browser that knows no other host (D39)', f
     expect(await operation.innerText()).to.include('run_not_found');
   });
 
-  it('asks no other host for anything, and complains of nothing', () => {
+  it('sends no request to another host and logs no console error', () => {
     expect(seen.requests.length).to.be.above(5);
     expect(
       seen.requests.filter((url) => new URL(url).origin !== server.url && !url.startsWith('data:')),

@@ -6,11 +6,10 @@ import { documents, read, requireBuild, ROOT } from '../files.js';
 import { type Finished, Shell } from './shell.js';
 
 const EXAMPLE = 'examples/09-library';
-/** Compiled too; its spec runs it as it stands. */
+/** Compiled here; another spec runs it. */
 const BLACKBOARD = 'examples/11-own-blackboard/main.ts';
 
-/** As a host would: against the types that are published, as strictly as can be. */
-describe('The programs that readers see, in the documents and in the examples of the library', () => {
+describe('The programs in the documents and in the library examples', () => {
   const blocks = documents().flatMap((file) => fencesOf(file).filter(({ language }) => language === 'ts'));
   let shell: Shell;
   let compiled: Finished;
@@ -27,15 +26,15 @@ describe('The programs that readers see, in the documents and in the examples of
 
   after(() => shell.remove());
 
-  it('are several', () => {
+  it('are more than five', () => {
     expect(blocks.length).to.be.above(5);
   });
 
-  it('compile strictly', () => {
+  it('compile in strict mode against the published types', () => {
     expect(compiled.output).to.equal('');
   });
 
-  it('print, for embed.ts compiled, what is committed beside it', async () => {
+  it('print the committed output, for the compiled embed.ts', async () => {
     cpSync(join(ROOT, EXAMPLE, 'pipeline.yaml'), shell.folder.at(`out/${EXAMPLE}/pipeline.yaml`));
     const { output } = await shell.run(`"$NODE" out/${EXAMPLE}/embed.js`);
     expect(output).to.equal(read(`${EXAMPLE}/embed.expected.txt`));

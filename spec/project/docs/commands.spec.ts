@@ -3,17 +3,20 @@ import { documents, requireBuild } from '../files.js';
 import { type Fence, fencesOf } from './markdown.js';
 import { eachOf, type Finished, Shell } from './shell.js';
 
-/** Shown, but not run: they install, or run these very specs. */
+/** Not run: these install the project or run these very specs. */
 const NOT_RUN = new Set(['npm ci', 'npm cit', 'npm install']);
 
-/** Commands, and the output shown below them. */
+/** Commands with the output shown below them. */
 interface Shown {
   readonly fence: Fence;
   readonly script: string;
   readonly output: string | undefined;
 }
 
-/** Every command that a document shows is run as it stands, in a folder of its own, in the order of the document. */
+/**
+ * Runs every command that a document shows, in the order of the document, in a folder of its own. The spec of the
+ * published package runs the blocks marked `package`.
+ */
 describe('The commands in the documents', () => {
   const shown = documents().map((file) => ({ file, commands: commandsOf(file) }));
   const outcomes = new Map<Fence, Finished>();
@@ -35,7 +38,7 @@ describe('The commands in the documents', () => {
     });
   });
 
-  it('are found', () => {
+  it('appear in the README and the guides', () => {
     expect(shown.filter(({ commands }) => commands.length > 0).map(({ file }) => file)).to.include.members([
       'README.md',
       'docs/pipelines.md',
@@ -59,7 +62,7 @@ describe('The commands in the documents', () => {
 function commandsOf(file: string): Shown[] {
   const fences = fencesOf(file);
   return fences.flatMap((fence, index) => {
-    if (fence.language !== 'sh') return [];
+    if (fence.language !== 'sh' || fence.info['package'] !== undefined) return [];
     const script = fence.text
       .split('\n')
       .filter((line) => line !== '' && !NOT_RUN.has(line))
@@ -79,7 +82,7 @@ function expectShown(said: string, shown: string): void {
       .be.true;
 }
 
-/** A line of one `…` stands for any lines. */
+/** A line with a single `…` matches any lines. */
 function matches(actual: readonly string[], expected: readonly string[]): boolean {
   const [first, ...rest] = expected;
   if (first === undefined) return actual.length === 0;

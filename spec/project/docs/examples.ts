@@ -4,27 +4,27 @@ import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { filesBelow, read, ROOT } from '../files.js';
 
-/** `NAME.expected.json`: what the run of `NAME.yaml` is given, and how it ends. A result is of the kind of the run. */
+/** `NAME.expected.json`: the inputs and the expected end of the run of `NAME.yaml`. */
 export interface Expectation extends Pick<RunRecord, 'status' | 'result' | 'failures'> {
   readonly given: Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'> & {
-    /** Files of tools, beside the pipeline. */
+    /** Tool files in the folder of the pipeline. */
     readonly tools?: readonly string[];
   };
 }
 
 export interface Example {
-  /** Path of the pipeline or plan, from the root. */
+  /** Path of the pipeline or plan, relative to the root. */
   readonly path: string;
   readonly kind: RunRecord['kind'];
   readonly folder: string;
   readonly expectation: Expectation;
-  /** The command that its first comment shows. */
+  /** The command in its first comment. */
   readonly command: string;
 }
 
 const ENDING = '.expected.json';
 
-/** Every example with an expected result, in order. */
+/** Lists every example with an expected result, in order. */
 export function examples(): Example[] {
   return filesBelow('examples', ENDING).map((expected) => {
     const path = `${expected.slice(0, -ENDING.length)}.yaml`;
@@ -34,7 +34,7 @@ export function examples(): Example[] {
   });
 }
 
-/** The command in the comment that a file begins with; empty when there is none. */
+/** Reads the command in the first comment of a file; empty when there is none. */
 export function commandIn(path: string): string {
   const lines = readFileSync(join(ROOT, path), 'utf8').split('\n');
   const comment = lines.slice(

@@ -6,7 +6,7 @@ import { documents, filesBelow, read, ROOT } from '../files.js';
 
 describe('The links in the documents', () => {
   for (const file of [...documents(), ...filesBelow('bench', '.md'), ...filesBelow('spec', '.md')]) {
-    it(`${file} leads to files, headings and names that exist`, () => {
+    it(`${file} links only to files, headings and exports that exist`, () => {
       const broken = linksOf(file).flatMap((link) =>
         faultOf(link).map((fault) => `${file}:${link.line} ${fault}`),
       );
@@ -14,7 +14,7 @@ describe('The links in the documents', () => {
     });
   }
 
-  it('name many exports, so that the tour and the records follow the code', () => {
+  it('name more than a few exports, so that the tour and the decision records follow the code', () => {
     const names = documents().flatMap((file) => linksOf(file).filter((link) => nameIn(link) !== undefined));
     expect(names.length).to.be.above(50);
   });
@@ -43,7 +43,7 @@ function faultOf(link: Link): string[] {
   return [`says that ${path} exports ${name}, and it does not`];
 }
 
-/** From the root; undefined for an address elsewhere. */
+/** Resolves a link relative to the root; undefined for an external address. */
 function pathOf({ file, target }: Link): string | undefined {
   if (/^[a-z]+:/.test(target)) return undefined;
   const path = target.split('#')[0] ?? '';

@@ -1,13 +1,13 @@
 import { read } from '../files.js';
 
-/** A block between fences. */
+/** A fenced block. */
 export interface Fence {
   readonly file: string;
   /** Line of the opening fence, from 1. */
   readonly line: number;
   /** `yaml`, `sh`, … */
   readonly language: string;
-  /** What follows the language: `exit=3` as `{exit: '3'}`, a bare word as itself. */
+  /** The info string after the language: `exit=3` gives `{exit: '3'}`, a bare word itself. */
   readonly info: Readonly<Record<string, string>>;
   readonly text: string;
 }
@@ -19,7 +19,7 @@ export interface Link {
   readonly target: string;
 }
 
-/** The fenced blocks of a document, in order. */
+/** Lists the fenced blocks of a document, in order. */
 export function fencesOf(file: string): Fence[] {
   const fences: Fence[] = [];
   let open: { line: number; language: string; info: Record<string, string>; body: string[] } | undefined;
@@ -42,7 +42,7 @@ function infoOf(rest: string): Record<string, string> {
   return Object.fromEntries(words.map((word) => [word.split('=', 1)[0] ?? '', word.split('=')[1] ?? word]));
 }
 
-/** The text of a document without its fenced blocks; lines keep their numbers. */
+/** Returns the text of a document without its fenced blocks; line numbers are unchanged. */
 export function proseOf(file: string): string {
   let inside = false;
   return read(file)
@@ -55,7 +55,7 @@ export function proseOf(file: string): string {
     .join('\n');
 }
 
-/** The links of a document, images included. */
+/** Lists the links of a document, images included. */
 export function linksOf(file: string): Link[] {
   const prose = proseOf(file);
   return [...prose.matchAll(/\[([^\]]*)\]\(([^)\s]+)\)/g)].map(({ index, 1: text = '', 2: target = '' }) => {
@@ -63,7 +63,7 @@ export function linksOf(file: string): Link[] {
   });
 }
 
-/** The anchors that headings make, as GitHub makes them. */
+/** Lists the anchors of the headings, as GitHub generates them. */
 export function anchorsOf(file: string): Set<string> {
   const headings = proseOf(file)
     .split('\n')
@@ -79,7 +79,7 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** The rows of every table in a text, as cells; head and rule are left out. */
+/** Lists the rows of every table as cells, without head and rule. */
 export function tableRows(text: string): string[][] {
   const lines = text.split('\n');
   return lines.flatMap((line, index) => {

@@ -7,7 +7,7 @@ import { documents, read } from '../files.js';
 
 const ALL = documents().map((file) => ({ file, text: read(file) }));
 
-/** Every match of a pattern's group in the documents, with its file. */
+/** Lists every match of a pattern's group in the documents, with its file. */
 function mentions(pattern: RegExp): { file: string; name: string }[] {
   return ALL.flatMap(({ file, text }) =>
     [...text.matchAll(pattern)].map(([, name = '']) => ({ file, name })),
@@ -15,13 +15,13 @@ function mentions(pattern: RegExp): { file: string; name: string }[] {
 }
 
 describe('The names in the documents', () => {
-  it('of scripts are those of package.json', () => {
+  it('of scripts exist in package.json', () => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
     const unknown = mentions(/\bnpm run ([\w:]+)/g).filter(({ name }) => !Object.hasOwn(scripts, name));
     expect(unknown).to.deep.equal([]);
   });
 
-  it('of environment variables are those that are read', () => {
+  it('of environment variables are those that the code reads', () => {
     const known = [...VARIABLES.map(({ name }) => name), 'NO_COLOR'];
     const unknown = mentions(/\b((?:SERVICE|WAVETRAIN|NO)_[A-Z_]+)\b/g).filter(
       ({ name }) => !known.includes(name),
@@ -29,7 +29,7 @@ describe('The names in the documents', () => {
     expect(unknown).to.deep.equal([]);
   });
 
-  it('of commands are those of the command line, each in the README with what it does', () => {
+  it('of commands exist, and the README describes each command', () => {
     const shown = tableRows(proseOf('README.md')).map(([command = '']) =>
       /^`wavetrain ([a-z ]+)/.exec(command)?.[1]?.trim(),
     );
@@ -39,7 +39,7 @@ describe('The names in the documents', () => {
     expect(shown).to.have.members(known);
   });
 
-  it('of the flags of run are those of the command line, each in the reference', () => {
+  it('of the flags of run exist, and the reference lists each flag', () => {
     const section = /### D42\n([^]*?)\n### /.exec(read('docs/reference.md'))?.[1] ?? '';
     const declared = Object.values(new RunCommand()).flatMap(flagsIn);
     expect(declared.length).to.be.above(10);
@@ -49,12 +49,12 @@ describe('The names in the documents', () => {
     expect(missing).to.deep.equal([]);
   });
 
-  it('of places are addresses that everybody has', () => {
+  it('contain no address or path of one machine', () => {
     expect(mentions(/(\/(?:home|root|work|Users|tmp)\/[\w/]*|localhost)/g)).to.deep.equal([]);
   });
 });
 
-/** clipanion keeps what an option is called on the option itself, until a command line has been read. */
+/** Reads the names of an option, which clipanion stores on the option until it parses a command line. */
 function flagsIn(option: unknown): string[] {
   const definition = (option as { definition?: (builder: unknown) => void } | null)?.definition;
   const flags: string[] = [];

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { basename, dirname } from 'node:path';
-import { kindOfDefinition } from '../../../lib/definition/schema/root.js';
+import { detectKindOfText } from '../../../lib/definition/schema/root.js';
 import type { Problem } from '../../../lib/definition/problem.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
 import { checkPlan } from '../../../lib/plans/check.js';
-import type { GivenPipeline } from '../../../lib/plans/plan.js';
+import type { PipelineInput } from '../../../lib/plans/plan.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
-import type { Scope } from '../../../lib/definition/template/scope.js';
-import { STATUS_OF_CODE } from '../../../lib/http/errors/error-response.js';
+import type { TemplateScope } from '../../../lib/definition/template/scope.js';
+import { ERROR_STATUSES } from '../../../lib/http/errors/error-statuses.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { SERVER_VARIABLES } from '../../../lib/common/config.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
@@ -22,14 +22,14 @@ const HTTP = 'docs/http.md';
 describe('The pipelines and plans in the documents', () => {
   const blocks = documents().flatMap((file) => fencesOf(file).filter(({ language }) => language === 'yaml'));
 
-  it('are many', () => {
+  it('are more than a handful', () => {
     expect(blocks.length).to.be.above(15);
   });
 
   for (const block of blocks) {
     const { invalid, warns } = block.info;
     const verdict = invalid ?? warns ?? 'nothing';
-    it(`${block.file}:${block.line} has ${verdict} to be told`, () => {
+    it(`${block.file}:${block.line} is reported with ${verdict}`, () => {
       const { ok, problems } = check(block);
       expect(ok, JSON.stringify(problems)).to.equal(invalid === undefined);
       const codes = verdict === 'nothing' ? [] : verdict.split(',');
@@ -38,7 +38,7 @@ describe('The pipelines and plans in the documents', () => {
   }
 });
 
-describe('Writing pipelines', () => {
+describe('The guide to pipelines', () => {
   const scope = scopeOf(fencesOf(GUIDE).find(({ info }) => info['scope'] !== undefined)?.text ?? '{}');
   const rows = tableRows(sectionOf('Templates')).map((cells) =>
     cells.map((cell) => cell.replaceAll('`', '')),
@@ -49,12 +49,12 @@ describe('Writing pipelines', () => {
   });
 
   for (const [template = '', result = ''] of rows) {
-    it(`says rightly that ${template} gives ${result}`, () => {
+    it(`is right that ${template} renders as ${result}`, () => {
       expect(compileTemplate(template).template.render(scope)).to.deep.equal(JSON.parse(result));
     });
   }
 
-  it('explains every code of a problem', () => {
+  it('explains every problem code', () => {
     const rows = [GUIDE, PLANS].flatMap((file) => tableRows(sectionOf('What validate says', file)));
     const codes = new Set(rows.map(([code = '']) => code.replaceAll('`', '')));
     expect([...codes].sort()).to.deep.equal(membersOf('lib/definition/problem.ts', 'ProblemCode').sort());
@@ -62,17 +62,16 @@ describe('Writing pipelines', () => {
 });
 
 describe('The library guide', () => {
-  it('lists every code of an error, with that of the HTTP interface', () => {
+  it('lists every error code with its HTTP status', () => {
     const listed = [...codesIn('docs/library.md'), ...rowsOfHttpErrors().map(({ code }) => code)];
     expect([...new Set(listed)].sort()).to.deep.equal(membersOf('lib/common/errors.ts', 'ErrorCode').sort());
   });
 });
 
-describe('The guide to the HTTP interface', () => {
-  it('lists every error that a server answers, with its status (D32)', () => {
-    const local = ['unreadable_file', 'bad_usage', 'bad_tool_file', 'server_unreachable'];
-    const answered = Object.entries(STATUS_OF_CODE).filter(([code]) => !local.includes(code));
-    expect(rowsOfHttpErrors()).to.have.deep.members(answered.map(([code, status]) => ({ code, status })));
+describe('The guide to the HTTP API', () => {
+  it('lists every error response with its status (D32)', () => {
+    const expected = Object.entries(ERROR_STATUSES).map(([code, { status }]) => ({ code, status }));
+    expect(rowsOfHttpErrors()).to.have.deep.members(expected);
   });
 
   it('lists every variable of the server, with its default', () => {
@@ -99,10 +98,10 @@ function codesIn(file: string): string[] {
   return tableRows(read(file)).map(([code = '']) => code.replaceAll('`', ''));
 }
 
-/** A list of tasks counts as a pipeline; `tools=NAME` stands for a tool that the document defines. */
+/** Treats a list of tasks as a pipeline; `tools=NAME` stands for a tool that the document defines. */
 function check(fence: Fence): { readonly ok: boolean; readonly problems: readonly Problem[] } {
   const { text, info } = fence;
-  if (kindOfDefinition(text) === 'plan') {
+  if (detectKindOfText(text) === 'plan') {
     return checkPlan(text, { catalog: builtinCatalog(), pipelines: savedBeside(fence) });
   }
   const isList = /^- /m.exec(text)?.index === text.search(/^[^#\s]/m);
@@ -112,11 +111,11 @@ function check(fence: Fence): { readonly ok: boolean; readonly problems: readonl
   return checkPipeline(definition, { catalog: builtinCatalog().with(standIns(info['tools'])) });
 }
 
-/** The blocks that the document saves beside a plan, by what they are called without their ending. */
-function savedBeside({ file, info }: Fence): Map<string, GivenPipeline> {
+/** The blocks that the document saves beside a plan, by file name without extension. */
+function savedBeside({ file, info }: Fence): Map<string, PipelineInput> {
   if (info['file'] === undefined) return new Map();
   const folder = dirname(info['file']);
-  const saved = fencesOf(file).flatMap(({ text, info: { file: name = '' } }): [string, GivenPipeline][] =>
+  const saved = fencesOf(file).flatMap(({ text, info: { file: name = '' } }): [string, PipelineInput][] =>
     name !== info['file'] && name.endsWith('.yaml') && dirname(name) === folder
       ? [[basename(name, '.yaml'), { text, file: basename(name) }]]
       : [],
@@ -133,12 +132,12 @@ function sectionOf(heading: string, file: string = GUIDE): string {
   return read(file).split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
 }
 
-function scopeOf(json: string): Scope {
-  const { outputs, ...rest }: Omit<Scope, 'output'> & { outputs: JsonObject } = JSON.parse(json);
+function scopeOf(json: string): TemplateScope {
+  const { outputs, ...rest }: Omit<TemplateScope, 'output'> & { outputs: JsonObject } = JSON.parse(json);
   return { ...rest, output: (taskId) => outputs[taskId] };
 }
 
-/** The words of `export type NAME = 'a' | 'b';`. */
+/** Reads the members of `export type NAME = 'a' | 'b';`. */
 function membersOf(file: string, name: string): string[] {
   const code = read(file).replaceAll(/\/\/.*/g, '');
   const declaration = new RegExp(`export type ${name} =([^;]*);`).exec(code)?.[1] ?? '';

@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import { anchorsOf } from './markdown.js';
 import { filesBelow, read } from '../files.js';
 
-/** A citation, as the anchor that it must have. */
+/** A citation and the anchor it needs. */
 interface Citation {
   readonly place: string;
   readonly anchor: string;
 }
 
 const FOLDERS = ['lib', 'machines', 'spec', 'scripts', 'bench'];
-/** Specs of documents speak of numbers without citing them. */
+/** The specs of the documents mention numbers without citing them. */
 const NOT_CITING = /^(?:spec\/project\/|lib\/definition\/generated\/)/;
 
-/** The sections of the reference that have rules of their own. */
+/** The sections of the reference that number their own rules. */
 const SECTION_RULE = /\b(Blackboard|Errors|Plan), rules? (\d+)(?: to (\d+))?/g;
 const RULE = /\brules? (\d+)((?:, \d+|,? and \d+| to \d+)*)/g;
 const DECISION = /\bD(\d{1,2})\b(?:[–-]D(\d{1,2})\b)?/g;
@@ -29,7 +29,7 @@ describe('The reference', () => {
     expect(wanted.filter((anchor) => !anchors.has(anchor))).to.deep.equal([]);
   });
 
-  it('has a heading for everything that is cited, and CONTRIBUTING for every law', () => {
+  it('has a heading for every citation, and CONTRIBUTING has one for every law', () => {
     const anchors = new Set([...anchorsOf('docs/reference.md'), ...anchorsOf('CONTRIBUTING.md')]);
     const lost = cited
       .filter(({ anchor }) => !anchors.has(anchor))
@@ -38,7 +38,7 @@ describe('The reference', () => {
     expect(cited.length).to.be.above(200);
   });
 
-  it('is cited: every rule somewhere in lib or machines', () => {
+  it('is cited by lib or machines with every rule', () => {
     const anchors = new Set(
       cited.filter(({ place }) => /^(?:lib|machines)\//.test(place)).map(({ anchor }) => anchor),
     );
@@ -46,7 +46,7 @@ describe('The reference', () => {
     expect(rules.filter((anchor) => !anchors.has(anchor))).to.deep.equal([]);
   });
 
-  it('says of no decision both that it is not in this version and that the code keeps it', () => {
+  it('marks no decision as missing that the code cites', () => {
     const sections = read('docs/reference.md').split(/^### /m);
     const absent = sections.flatMap((section) =>
       /^(D\d+)\n/.test(section) && /\. Not in this version\.\n/.test(section)

@@ -7,17 +7,17 @@ import { ROOT } from '../files.js';
 
 export interface Finished {
   readonly status: number | null;
-  /** Standard output and standard error, in the order they were written when both go to one place. */
+  /** Standard output and standard error, interleaved as written. */
   readonly output: string;
 }
 
 /**
- * A folder in which a reader's commands can be typed: it has the examples, `npx wavetrain` and `wavetrain` are the
- * command that was built, and programs find the package by its name. What is written there is thrown away.
+ * A temporary folder in which the commands of a document run: it holds the examples, `npx wavetrain` and `wavetrain`
+ * start the built command, and programs import the package by its name.
  */
 export class Shell {
   readonly folder = new TemporaryFolder();
-  /** Moves with `cd`, from one script to the next. */
+  /** Follows `cd` from one script to the next. */
   #cwd = this.folder.path;
   readonly #servers: ChildProcess[] = [];
   #url = DOCUMENTED_URL;
@@ -32,7 +32,7 @@ export class Shell {
     this.#command('npx', 'exec "$@"');
   }
 
-  /** Runs lines of sh, ending at the first that fails. `errors: false` leaves standard error out. */
+  /** Runs a shell script up to the first command that fails. `errors: false` omits standard error. */
   async run(script: string, { errors = true }: { errors?: boolean } = {}): Promise<Finished> {
     const where = this.folder.at('.cwd');
     const head = `trap 'pwd > ${where}' EXIT\nset -e\n`;
@@ -74,10 +74,10 @@ export class Shell {
   }
 }
 
-/** Where a server listens when nothing else is said, and so what the documents name. */
+/** The default address of a server, which the documents use. */
 const DOCUMENTED_URL = 'http://127.0.0.1:8000';
 
-/** A server tells where it listens in the first line of its log. */
+/** The first line of a server's log names its address. */
 function addressOf(server: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let log = '';
@@ -111,7 +111,7 @@ function execute(
   });
 }
 
-/** Does `work` for every value, a few at a time, and gives the outcomes in the order of the values. */
+/** Maps `values` with `work`, a few at a time; the results keep the order. */
 export async function eachOf<T, R>(values: readonly T[], work: (value: T) => Promise<R>): Promise<R[]> {
   const outcomes: R[] = [];
   const remaining = [...values.entries()];

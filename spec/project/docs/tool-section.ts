@@ -1,6 +1,6 @@
-import type { InputMetadata, ToolMetadata } from '../../../lib/tools/metadata.js';
+import type { InputMetadata, ToolMetadata } from '../../../lib/tools/catalog.js';
 
-/** What docs/tools.md must say about a tool, word for word: made from the tool's own declaration. */
+/** Renders the section that docs/tools.md must have for a tool, from the tool's declaration. */
 export function toolSection({ name, description, inputs, output }: ToolMetadata): string {
   const rows = Object.values(inputs);
   return [
@@ -31,7 +31,7 @@ function inputRow({
   return `| \`${name}\` | ${kind} | ${otherwise} | ${plain(description)} |`;
 }
 
-/** Markdown would take `<key>` for a tag, and `|` for the end of a cell. */
+/** Escapes `<key>`, which Markdown takes for a tag, and `|`, which ends a cell. */
 function plain(text: string): string {
   return text.replaceAll(/[<|]/g, '\\$&');
 }

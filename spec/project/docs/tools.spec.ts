@@ -8,13 +8,13 @@ describe('The guide to tools', () => {
   const listed = guide.split('\n## The tools that are always there\n')[1]?.split('\n## ')[0] ?? '';
 
   for (const tool of builtinCatalog().metadata()) {
-    it(`says of ${tool.name} what its declaration says`, () => {
+    it(`describes ${tool.name} as its declaration does`, () => {
       expect(listed.includes(toolSection(tool)), `docs/tools.md must have:\n\n${toolSection(tool)}`).to.be
         .true;
     });
   }
 
-  it('has a section for each tool and none for what is no tool', () => {
+  it('has a section for each tool and no other', () => {
     const sections = [...listed.matchAll(/^### (.*)$/gm)].map(([, name]) => name);
     expect(sections).to.deep.equal(builtinCatalog().names());
   });

@@ -17,68 +17,68 @@ const ACT: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'clear' as const }) },
 );
 
-/** The same with plain lists: tenants in turn, what each of them has waiting in order. */
-class PlainQueue {
-  lines: { readonly tenant: string; readonly waiting: number[] }[] = [];
+/** The model: one list per tenant, served round-robin. */
+class ModelQueue {
+  queues: { readonly tenant: string; readonly waiting: number[] }[] = [];
 
   add(tenant: string, value: number): void {
-    const line = this.lines.find((one) => one.tenant === tenant);
-    if (line === undefined) this.lines.push({ tenant, waiting: [value] });
-    else line.waiting.push(value);
+    const queue = this.queues.find((one) => one.tenant === tenant);
+    if (queue === undefined) this.queues.push({ tenant, waiting: [value] });
+    else queue.waiting.push(value);
   }
 
   next(): number | undefined {
-    const line = this.lines.shift();
-    const value = line?.waiting.shift();
-    if (line !== undefined && line.waiting.length > 0) this.lines.push(line);
+    const queue = this.queues.shift();
+    const value = queue?.waiting.shift();
+    if (queue !== undefined && queue.waiting.length > 0) this.queues.push(queue);
     return value;
   }
 
   delete(tenant: string, value: number): boolean {
-    const line = this.lines.find((one) => one.tenant === tenant);
-    const at = line?.waiting.indexOf(value) ?? -1;
+    const queue = this.queues.find((one) => one.tenant === tenant);
+    const at = queue?.waiting.indexOf(value) ?? -1;
     if (at < 0) return false;
-    line?.waiting.splice(at, 1);
-    this.lines = this.lines.filter(({ waiting }) => waiting.length > 0);
+    queue?.waiting.splice(at, 1);
+    this.queues = this.queues.filter(({ waiting }) => waiting.length > 0);
     return true;
   }
 
   get values(): number[] {
-    return this.lines.flatMap(({ waiting }) => waiting);
+    return this.queues.flatMap(({ waiting }) => waiting);
   }
 }
 
-describe('the queue that is fair to tenants (D25)', () => {
-  it('does what plain lists do, whatever is added and taken out', () => {
+describe('FairQueue (D25)', () => {
+  it('behaves like one list per tenant served round-robin', () => {
     fc.assert(
       fc.property(fc.array(ACT, { maxLength: 80 }), (acts) => {
         const queue = new FairQueue<number>();
-        const plain = new PlainQueue();
+        const model = new ModelQueue();
         const tenants: string[] = [];
         for (const act of acts) {
           if (act.kind === 'add') {
             queue.add(act.tenant, tenants.length);
-            plain.add(act.tenant, tenants.length);
+            model.add(act.tenant, tenants.length);
             tenants.push(act.tenant);
           } else if (act.kind === 'next') {
-            expect(queue.next()).to.equal(plain.next());
+            expect(queue.next()).to.equal(model.next());
           } else if (act.kind === 'delete') {
             const tenant = tenants[act.at] ?? 'nobody';
-            expect(queue.delete(tenant, act.at)).to.equal(plain.delete(tenant, act.at));
+            expect(queue.delete(tenant, act.at)).to.equal(model.delete(tenant, act.at));
           } else {
-            expect(queue.clear().toSorted(byNumber)).to.deep.equal(plain.values.toSorted(byNumber));
-            plain.lines = [];
+            expect(queue.clear().toSorted(byNumber)).to.deep.equal(model.values.toSorted(byNumber));
+            model.queues = [];
           }
-          expect(queue.size).to.equal(plain.values.length);
+          expect(queue.size).to.equal(model.values.length);
         }
-        while (queue.size > 0) expect(queue.next()).to.equal(plain.next());
-        expect(plain.values).to.deep.equal([]);
+        while (queue.size > 0) expect(queue.next()).to.equal(model.next());
+        expect(model.values).to.deep.equal([]);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('gives each of k tenants one of every k turns, and keeps the order of each', () => {
+  it('serves each of k tenants once in every k calls, in the order of its values', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 8 }), (counts) => {
         const queue = new FairQueue<string>();
@@ -97,7 +97,7 @@ describe('the queue that is fair to tenants (D25)', () => {
     );
   });
 
-  it('lets one who comes late wait for one run of each of the others only', () => {
+  it('makes a tenant that comes late wait for one value of each other tenant only', () => {
     const queue = new FairQueue<string>();
     for (let number = 0; number < 1000; number++) queue.add('many', `many ${number}`);
     expect(queue.next()).to.equal('many 0');
@@ -105,7 +105,7 @@ describe('the queue that is fair to tenants (D25)', () => {
     expect([queue.next(), queue.next(), queue.next()]).to.deep.equal(['many 1', 'one', 'many 2']);
   });
 
-  it('holds each value once, and has none when it is empty', () => {
+  it('stores each value once, and returns undefined when empty', () => {
     const queue = new FairQueue<string>();
     expect(queue.next()).to.equal(undefined);
     queue.add('a', 'x');
@@ -115,7 +115,7 @@ describe('the queue that is fair to tenants (D25)', () => {
     expect(queue.delete('a', 'x')).to.equal(false);
   });
 
-  it('takes as long for each when a hundred thousand wait', () => {
+  it('takes constant time per operation with 200,000 values', () => {
     const queue = new FairQueue<number>();
     for (let number = 0; number < 100_000; number++) queue.add('many', number);
     for (let number = 0; number < 100_000; number++) queue.add(`t${number}`, number);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { settle } from '../../support/deferred.js';
-import { rejectionOf } from '../../support/rejection.js';
-import { HeldRuns, useUpTheTurn } from '../held-runs.js';
+import { catchRejection } from '../../support/rejection.js';
+import { HeldRuns, exhaustEventLoopBudget } from '../held-runs.js';
 
 const ACT = fc.record({
   kind: fc.constantFrom('submit', 'submit', 'submit', 'end', 'end', 'cancel', 'force', 'forget', 'burst'),
@@ -10,15 +10,15 @@ const ACT = fc.record({
   at: fc.nat(1000),
 });
 
-/** A run as a plain model knows it. */
-interface Plain {
+/** A run in the model. */
+interface ModelRun {
   readonly id: string;
   readonly tenant: string;
   state: 'waiting' | 'running' | 'over';
 }
 
-describe('the queue of the registry (D25)', () => {
-  it('lets so many run at once, begins them in order, and takes so many waiting, whatever happens', async () => {
+describe('RunRegistry: admission and queue (D25)', () => {
+  it('keeps to maxRunning and maxQueued and starts the runs of each tenant in order, whatever happens', async () => {
     const limits = fc.record({
       maxRunning: fc.integer({ min: 1, max: 4 }),
       maxQueued: fc.nat(6),
@@ -26,21 +26,21 @@ describe('the queue of the registry (D25)', () => {
     await fc.assert(
       fc.asyncProperty(limits, fc.array(ACT, { maxLength: 40 }), async (admission, acts) => {
         const held = new HeldRuns({ admission });
-        const runs: Plain[] = [];
-        const pick = (at: number, among: Plain[]): Plain | undefined => among[at % among.length];
-        const open = (): Plain[] => runs.filter(({ state }) => state !== 'over');
-        const inState = (state: Plain['state']): Plain[] => runs.filter((run) => run.state === state);
+        const runs: ModelRun[] = [];
+        const pick = (at: number, among: ModelRun[]): ModelRun | undefined => among[at % among.length];
+        const open = (): ModelRun[] => runs.filter(({ state }) => state !== 'over');
+        const inState = (state: ModelRun['state']): ModelRun[] => runs.filter((run) => run.state === state);
         const submit = async (tenant: string): Promise<void> => {
           const isFull = open().length >= admission.maxRunning + admission.maxQueued;
           const submitted = held.registry.submit({ pipeline: held.pipeline, tenant_id: tenant });
           if (isFull)
-            expect(await rejectionOf(submitted)).to.include({ code: 'queue_full', fault: 'service' });
+            expect(await catchRejection(submitted)).to.include({ code: 'queue_full', fault: 'service' });
           else runs.push({ id: await submitted, tenant, state: 'waiting' });
         };
         for (const { kind, tenant, at } of acts) {
           if (kind === 'submit') await submit(tenant);
           else if (kind === 'burst') {
-            useUpTheTurn();
+            exhaustEventLoopBudget();
             for (let more = 0; more < 3; more++) await submit(tenant);
           } else {
             const run = pick(at, kind === 'end' ? inState('running') : open());
@@ -67,7 +67,7 @@ describe('the queue of the registry (D25)', () => {
     );
   }).timeout(20_000);
 
-  it('begins the next when one settles, tenant by tenant', async () => {
+  it('starts the next run when one settles, tenant by tenant', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 10 } });
     const ids = await held.submitAll(['many', 'many', 'many', 'one']);
     const [a0 = '', a1 = '', a2 = '', b0 = ''] = ids;
@@ -78,35 +78,35 @@ describe('the queue of the registry (D25)', () => {
     expect(held.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
-  it('refuses with a code when too many wait, also before any of a burst could begin', async () => {
+  it('rejects with queue_full beyond the limits, also before any run of a burst has started', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 4, maxQueued: 6 } });
-    useUpTheTurn();
+    exhaustEventLoopBudget();
     const { pipeline, registry } = held;
-    const answers = await Promise.allSettled(
+    const results = await Promise.allSettled(
       Array.from({ length: 500 }, () => registry.submit({ pipeline })),
     );
-    const accepted = answers.filter(({ status }) => status === 'fulfilled');
+    const accepted = results.filter(({ status }) => status === 'fulfilled');
     expect(accepted).to.have.length(10);
-    const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
-    expect(refused[0]).to.include({ code: 'queue_full' });
+    const rejected = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(rejected[0]).to.include({ code: 'queue_full' });
     await held.filled();
     expect(registry.load).to.deep.equal({ running: 4, queued: 6 });
     expect(registry.list({ limit: 1000 }).runs).to.have.length(10);
   });
 
-  it('holds no place for a run that is refused for its params', async () => {
+  it('reserves no slot for a run rejected with invalid_params', async () => {
     const pipeline = '{id: p, goal: g, params: {who: {}}, tasks: [{id: a, tool: puppet}]}';
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 0 } }, pipeline);
-    expect(await rejectionOf(held.submit())).to.include({ code: 'invalid_params' });
+    expect(await catchRejection(held.submit())).to.include({ code: 'invalid_params' });
     expect(held.registry.load).to.deep.equal({ running: 0, queued: 0 });
     await held.registry.submit({ pipeline: held.pipeline, params: { who: 'Ada' } });
-    expect(await rejectionOf(held.submit())).to.include({ code: 'queue_full' });
+    expect(await catchRejection(held.submit())).to.include({ code: 'queue_full' });
   });
 
-  it('gives the place in the queue to another when a run that waits is cancelled', async () => {
+  it('frees the queue position of a queued run that is cancelled', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
     const [first = '', second = ''] = await held.submitAll(['a', 'a']);
-    expect(await rejectionOf(held.submit('a'))).to.include({ code: 'queue_full' });
+    expect(await catchRejection(held.submit('a'))).to.include({ code: 'queue_full' });
     const record = await held.registry.cancel(second);
     expect(record).to.include({ status: 'cancelled', settled: true, started_at: null });
     const third = await held.submit('a');
@@ -115,7 +115,7 @@ describe('the queue of the registry (D25)', () => {
     expect(held.statusOf(second)).to.equal('cancelled');
   });
 
-  it('keeps the place of a cancelled run until its wave has finished (D21)', async () => {
+  it('keeps the slot of a cancelled run until its wave has finished (D21)', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
     const [first = '', second = ''] = await held.submitAll(['a', 'a']);
     await held.registry.cancel(first);
@@ -125,7 +125,7 @@ describe('the queue of the registry (D25)', () => {
     expect(held.statusOf(second)).to.equal('running');
   });
 
-  it('begins the next when a run that is at work is forgotten', async () => {
+  it('starts the next run when a running one is forgotten', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 2 } });
     const [first = '', second = '', third = ''] = await held.submitAll(['a', 'a', 'a']);
     held.registry.forget(second);
@@ -135,9 +135,9 @@ describe('the queue of the registry (D25)', () => {
     expect(held.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
-  it('begins nothing in a turn that has been used up, and goes on in the next', async () => {
+  it('starts no run while the event-loop budget is used up, and continues in the next slice', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 2, maxQueued: 10 } });
-    useUpTheTurn();
+    exhaustEventLoopBudget();
     const waits = await held.registry.submit({ pipeline: held.pipeline });
     const leaves = await held.registry.submit({ pipeline: held.pipeline });
     expect(held.registry.load).to.deep.equal({ running: 0, queued: 2 });
@@ -147,7 +147,7 @@ describe('the queue of the registry (D25)', () => {
     expect(held.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
-  it('begins a run that its own listener cancelled while it was told, never', async () => {
+  it('never starts a run that its own listener cancelled on the queued event', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
     const runId = await held.submit('a', {
       onEvent: ({ run_id, seq }) => {
@@ -158,21 +158,21 @@ describe('the queue of the registry (D25)', () => {
     expect([held.begun, held.registry.load]).to.deep.equal([[], { running: 0, queued: 0 }]);
   });
 
-  it('takes ten thousand cancels, of runs that wait and of one that is at work', async () => {
+  it('handles ten thousand cancels of queued runs and of one running run', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 10_000 } });
     const { registry, pipeline } = held;
     const all = await Promise.all(Array.from({ length: 10_001 }, () => registry.submit({ pipeline })));
     await held.filled();
-    const [atWork = '', ...waiting] = all;
+    const [runningId = '', ...waiting] = all;
     expect(registry.load).to.deep.equal({ running: 1, queued: 10_000 });
     const records = await Promise.all(waiting.toReversed().map((id) => registry.cancel(id)));
     expect(records.every(({ status, settled }) => status === 'cancelled' && settled)).to.equal(true);
     expect(registry.load).to.deep.equal({ running: 1, queued: 0 });
-    const answers = await Promise.allSettled(all.map(() => registry.cancel(atWork)));
-    expect(answers.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
-    await held.end(atWork);
+    const results = await Promise.allSettled(all.map(() => registry.cancel(runningId)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+    await held.end(runningId);
     await settle();
-    expect([...registry.statuses()]).to.deep.equal([['cancelled', 10_001]]);
-    expect(held.begun).to.deep.equal([atWork]);
+    expect([...registry.countByStatus()]).to.deep.equal([['cancelled', 10_001]]);
+    expect(held.begun).to.deep.equal([runningId]);
   });
 });

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import type { RegistryOptions } from '../../../lib/runs/registry.js';
 import { defineTool } from '../../../lib/tools/tool.js';
-import { sub } from '../../support/definitions/plan-of.js';
-import { rejectionOf } from '../../support/rejection.js';
+import { subPipelineText } from '../../support/definitions/parse-plan.js';
+import { catchRejection } from '../../support/rejection.js';
 import { held, stores } from '../../support/runs/running-plan.js';
 import { HeldPlans } from '../held-plans.js';
 
-/** Answers its input and puts it on the blackboard, appending. */
-function noting(called: string[]) {
+/** A tool that returns its value and appends it to a key of the blackboard. */
+function noteTool(called: string[]) {
   return defineTool({
     name: 'note',
-    description: 'puts what it is given on the blackboard',
-    inputs: { key: { description: 'where', required: true }, value: { description: 'what' } },
+    description: 'appends a value to a key of the blackboard',
+    inputs: { key: { description: 'the key', required: true }, value: { description: 'the value' } },
     run: ({ key, value }, { blackboard, task_id }) => {
       if (typeof key !== 'string') throw new TypeError('key must be a string');
       called.push(`${key}/${task_id}`);
@@ -22,20 +22,24 @@ function noting(called: string[]) {
   });
 }
 
-/** a stores, b reads that and stores, c reads that; d has nothing to do with them. Two tasks in each of a, b and c. */
+/** c reads from b, which reads from a; d is independent. a, b and c have two tasks each. */
 const SUBS = [
-  sub('a', `${held('a')}, {id: n, tool: note, inputs: {key: ka, value: "{{t.output}}"}}`, 'stores: [ka]'),
-  sub(
+  subPipelineText(
+    'a',
+    `${held('a')}, {id: n, tool: note, inputs: {key: ka, value: "{{t.output}}"}}`,
+    'stores: [ka]',
+  ),
+  subPipelineText(
     'b',
     `{id: n, tool: note, inputs: {key: kb, value: "{{session.ka.0}}"}}, ${held('b', 't', 'await: [n],')}`,
     'reads: [ka], stores: [kb]',
   ),
-  sub(
+  subPipelineText(
     'c',
     `{id: r, tool: mock, inputs: {ka: "{{session.ka}}", kb: "{{session.kb}}"}}, ${held('c')}`,
     'reads: [ka, kb]',
   ),
-  sub('d', held('d')),
+  subPipelineText('d', held('d')),
 ];
 
 class PlanReruns extends HeldPlans {
@@ -43,12 +47,12 @@ class PlanReruns extends HeldPlans {
 
   constructor(options: RegistryOptions = {}) {
     const noted: string[] = [];
-    super(SUBS, options, { tools: [noting(noted)] });
+    super(SUBS, options, { tools: [noteTool(noted)] });
     this.noted = noted;
   }
 
-  /** Runs again to the end, and answers what was called for it. */
-  async again(
+  /** Reruns to the end and returns the calls made for it. */
+  async rerunToEnd(
     runId: string,
     from?: string,
     breaks: readonly string[] = [],
@@ -72,12 +76,12 @@ const WHOLE = {
   seenByC: { ka: ['a/t'], kb: ['a/t'] },
 };
 
-describe('a rerun of a plan (D35)', () => {
-  it('from what failed calls only what has not succeeded, on a blackboard built anew', async () => {
+describe('RunRegistry.rerun of a plan (D35)', () => {
+  it('from "failed" calls only tasks that have not succeeded, on a rebuilt blackboard', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
     expect(await plans.ended(first, ['b/t'])).to.include({ status: 'failed' });
-    const { runId, calls } = await plans.again(first, 'failed');
+    const { runId, calls } = await plans.rerunToEnd(first, 'failed');
     expect(calls).to.deep.equal(['b/t', 'c/t', 'd/t']);
     expect(plans.registry.record(runId)).to.deep.include({
       status: 'succeeded',
@@ -87,31 +91,31 @@ describe('a rerun of a plan (D35)', () => {
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
   });
 
-  it('appends nothing twice to a blackboard that outlives the runs', async () => {
+  it('appends nothing twice to a blackboard shared by the runs', async () => {
     const plans = new PlanReruns({ blackboard: new MemoryBlackboard() });
     const first = await plans.submitPlan();
     await plans.ended(first, ['c/t']);
-    const { runId } = await plans.again(first, 'failed');
+    const { runId } = await plans.rerunToEnd(first, 'failed');
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
   });
 
-  it('from a sub-pipeline calls that one and all that read from it, near or far', async () => {
+  it('from a sub-pipeline calls that one and all that read from it, directly or indirectly', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
     await plans.ended(first);
-    expect((await plans.again(first, 'b')).calls).to.deep.equal(['b/t', 'c/t', 'kb/n']);
-    expect((await plans.again(first, 'd')).calls).to.deep.equal(['d/t']);
-    const { runId, calls } = await plans.again(first, 'a');
+    expect((await plans.rerunToEnd(first, 'b')).calls).to.deep.equal(['b/t', 'c/t', 'kb/n']);
+    expect((await plans.rerunToEnd(first, 'd')).calls).to.deep.equal(['d/t']);
+    const { runId, calls } = await plans.rerunToEnd(first, 'a');
     expect(calls).to.deep.equal(['a/t', 'b/t', 'c/t', 'ka/n', 'kb/n']);
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
   });
 
-  it('from a sub-pipeline calls those that read from it only by way of another', async () => {
-    const chain = ['a', 'b', 'c'].map((id, place, ids) => {
-      const reads = place === 0 ? '' : `reads: [k${ids[place - 1]}], `;
-      return sub(id, `${held(id)}, ${stores(`k${id}`, '1')}`, `${reads}stores: [k${id}]`);
+  it('from a sub-pipeline calls those that read from it only through another one', async () => {
+    const chain = ['a', 'b', 'c'].map((id, index, ids) => {
+      const reads = index === 0 ? '' : `reads: [k${ids[index - 1]}], `;
+      return subPipelineText(id, `${held(id)}, ${stores(`k${id}`, '1')}`, `${reads}stores: [k${id}]`);
     });
-    const plans = new HeldPlans([...chain, sub('d', held('d'))]);
+    const plans = new HeldPlans([...chain, subPipelineText('d', held('d'))]);
     const first = await plans.submitPlan();
     await plans.ended(first);
     const again = await plans.registry.rerun(first, 'a');
@@ -120,58 +124,58 @@ describe('a rerun of a plan (D35)', () => {
     expect(plans.called.slice(4)).to.deep.equal(['a/t', 'b/t', 'c/t']);
   });
 
-  it('from a sub-pipeline of a failed run calls also what has not succeeded', async () => {
+  it('from a sub-pipeline of a failed run also calls tasks that have not succeeded', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
     await plans.ended(first, ['b/t']);
-    expect((await plans.again(first, 'd')).calls).to.deep.equal(['b/t', 'c/t', 'd/t']);
+    expect((await plans.rerunToEnd(first, 'd')).calls).to.deep.equal(['b/t', 'c/t', 'd/t']);
   });
 
-  it('of the whole calls everything', async () => {
+  it('without "from" calls every task', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
     await plans.ended(first);
-    const { runId, calls } = await plans.again(first);
+    const { runId, calls } = await plans.rerunToEnd(first);
     expect(calls).to.have.length(6);
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
   });
 
-  it('of a cancelled one goes on where it was, also when it never began', async () => {
+  it('continues a cancelled run where it ended, also when it never started', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
     await plans.returns('a/t');
     await plans.registry.cancel(first);
     await plans.returns('b/t');
     expect(plans.registry.record(first)).to.deep.include({ status: 'cancelled', settled: true });
-    const { runId, calls } = await plans.again(first, 'failed');
+    const { runId, calls } = await plans.rerunToEnd(first, 'failed');
     expect(calls).to.deep.equal(['c/t', 'd/t']);
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
     const waiting = new PlanReruns();
     const queued = await waiting.registry.submitPlan({ plan: waiting.plan });
     await waiting.registry.cancel(queued, { force: true });
     await waiting.registry.settled(queued);
-    expect((await waiting.again(queued, 'failed')).calls).to.have.length(6);
+    expect((await waiting.rerunToEnd(queued, 'failed')).calls).to.have.length(6);
   });
 
-  it('of a rerun calls nothing twice that succeeded in either, also when that one ended early', async () => {
+  it('of a rerun calls no task that succeeded in either run, also when the first rerun ended early', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
     await plans.ended(first, ['c/t']);
-    const second = await plans.again(first, 'failed', ['d/t']);
+    const second = await plans.rerunToEnd(first, 'failed', ['d/t']);
     expect(second.calls).to.deep.equal(['c/t', 'd/t']);
     const third = await plans.registry.rerun(second.runId, 'failed');
     await plans.registry.cancel(third, { force: true });
     await plans.registry.settled(third);
-    const { runId, calls } = await plans.again(third, 'failed');
+    const { runId, calls } = await plans.rerunToEnd(third, 'failed');
     expect(calls).to.deep.equal(['d/t']);
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
   });
 
-  it('marks what it takes over in the events, and counts no call for it', async () => {
+  it('marks reused outputs in the events and counts no invocation for them', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan({ collect_events: true });
     await plans.ended(first, ['d/t']);
-    const { runId } = await plans.again(first, 'failed');
+    const { runId } = await plans.rerunToEnd(first, 'failed');
     const { events, progress } = plans.registry.record(runId);
     expect(progress).to.deep.include({ invocations: 1, tasks_settled: 7, sub_pipelines_settled: 4 });
     const reused = events?.flatMap(({ kind, reused, sub_pipeline, task_id }) =>
@@ -180,9 +184,9 @@ describe('a rerun of a plan (D35)', () => {
     expect(reused?.sort()).to.deep.equal(['a/n', 'a/t', 'b/n', 'b/t', 'c/r', 'c/t']);
   });
 
-  it('takes what the first run was given: session, inputs, options, tenant and concurrency', async () => {
+  it('uses the session, inputs, options, tenant and concurrency of the first run', async () => {
     const plans = new HeldPlans(
-      ['a', 'b'].map((id) => sub(id, held(id))),
+      ['a', 'b'].map((id) => subPipelineText(id, held(id))),
       {},
       { session: { s: 1 } },
     );
@@ -191,20 +195,20 @@ describe('a rerun of a plan (D35)', () => {
     const next = await plans.registry.rerun(first);
     await plans.filled();
     expect(plans.called.slice(2)).to.deep.equal(['a/t', 'b/t']);
-    expect(plans.registry.tenantOf(next)).to.equal('acme');
-    expect(await plans.call('a/t').context.blackboard.get_all()).to.deep.include({ s: 1 });
+    expect(plans.registry.tenantId(next)).to.equal('acme');
+    expect(await plans.call('a/t').context.blackboard.getAll()).to.deep.include({ s: 1 });
   });
 
-  it('is refused while the run is at work, when there is nothing to do, and from what is not there', async () => {
+  it('rejects a running run, a run with nothing to rerun, and an unknown sub-pipeline', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
-    expect(await rejectionOf(plans.registry.rerun(first))).to.include({ code: 'run_not_settled' });
+    expect(await catchRejection(plans.registry.rerun(first))).to.include({ code: 'run_not_settled' });
     await plans.ended(first);
-    expect(await rejectionOf(plans.registry.rerun(first, 'failed'))).to.include({
+    expect(await catchRejection(plans.registry.rerun(first, 'failed'))).to.include({
       code: 'nothing_to_rerun',
-      message: `run ${first} succeeded: name a sub-pipeline, or rerun all of it`,
+      message: `run ${first} succeeded: name a sub-pipeline, or rerun the whole plan`,
     });
-    expect(await rejectionOf(plans.registry.rerun(first, 'n'))).to.include({
+    expect(await catchRejection(plans.registry.rerun(first, 'n'))).to.include({
       code: 'invalid_request',
       message: 'the plan has no sub-pipeline "n"; its sub-pipelines are a, b, c, d',
     });

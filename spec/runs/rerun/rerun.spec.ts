@@ -1,11 +1,11 @@
-import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { expect } from 'chai';
 import { DIAMOND, DIAMOND_OUTPUTS, Reruns } from './reruns.js';
 
-describe('running a run again (D35)', () => {
-  it('runs every task again when nothing is said', async () => {
+describe('RunRegistry.rerun of a pipeline (D35)', () => {
+  it('runs every task again without "from"', async () => {
     const reruns = new Reruns();
     const first = await reruns.run(DIAMOND);
     const { record, calls, outputs } = await reruns.rerun(first.run_id);
@@ -18,7 +18,7 @@ describe('running a run again (D35)', () => {
     expect(reruns.registry.record(first.run_id)).to.deep.equal(first);
   });
 
-  it('reuses what succeeded when it runs from what failed', async () => {
+  it('from "failed" reuses the outputs of tasks that succeeded', async () => {
     const reruns = new Reruns();
     reruns.broken.add('c');
     const first = await reruns.run(DIAMOND);
@@ -33,9 +33,9 @@ describe('running a run again (D35)', () => {
     expect(record.failures).to.deep.equal([]);
   });
 
-  it('runs a task that is named, and what depends on it by template or by await', async () => {
+  it('from a task runs that task and all that depend on it by template or by await', async () => {
     const reruns = new Reruns();
-    const tasks = `${DIAMOND}, {id: e, tool: say, inputs: {text: E}, await: [c]}`;
+    const tasks = `${DIAMOND}, {id: e, tool: echo, inputs: {text: E}, await: [c]}`;
     const { run_id } = await reruns.run(tasks);
     expect((await reruns.rerun(run_id, 'c')).calls).to.deep.equal(['c', 'd', 'e']);
     expect((await reruns.rerun(run_id, 'b')).calls).to.deep.equal(['b', 'd']);
@@ -43,7 +43,7 @@ describe('running a run again (D35)', () => {
     expect((await reruns.rerun(run_id, 'a')).calls).to.deep.equal(['a', 'c', 'd', 'e']);
   });
 
-  it('also runs what has not succeeded when a task is named', async () => {
+  it('from a task also runs tasks that have not succeeded', async () => {
     const reruns = new Reruns();
     reruns.broken.add('b');
     const { run_id } = await reruns.run(DIAMOND);
@@ -51,12 +51,12 @@ describe('running a run again (D35)', () => {
     expect((await reruns.rerun(run_id, 'd')).calls).to.deep.equal(['b', 'c', 'd']);
   });
 
-  it('marks the events of tasks that were not run again, and only those', async () => {
+  it('marks the events of reused tasks, and only those', async () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(DIAMOND, { collect_events: true });
     const { record } = await reruns.rerun(run_id, 'd');
-    const told = record.events?.map(({ kind, task_id, reused }) => `${kind} ${task_id} ${reused ?? false}`);
-    expect(told).to.have.members([
+    const events = record.events?.map(({ kind, task_id, reused }) => `${kind} ${task_id} ${reused ?? false}`);
+    expect(events).to.have.members([
       ...['a', 'b', 'c'].flatMap((id) => [`start ${id} true`, `finish ${id} true`]),
       'start d false',
       'finish d false',
@@ -72,13 +72,13 @@ describe('running a run again (D35)', () => {
     ]);
   });
 
-  it('puts what reused tasks stored on the new blackboard, so that later tasks read it', async () => {
+  it('writes what reused tasks stored to the new blackboard, where later tasks read it', async () => {
     const reruns = new Reruns();
     const tasks = `
       {id: put, tool: store, inputs: {key: colour, value: red}},
       {id: more, tool: store, parallel_over: "{{pipeline.inputs.list}}", await: [put],
        inputs: {key: list, value: "{{item}}", append: true}},
-      {id: read, tool: say, await: [more], inputs: {text: "{{session.colour}} {{session.list}}"}}`;
+      {id: read, tool: echo, await: [more], inputs: {text: "{{session.colour}} {{session.list}}"}}`;
     const first = await reruns.run(tasks, { inputs: { list: [1, 2, 3] } });
     expect(first.result?.outputs).to.include({ read: 'red [1,2,3]' });
     const second = await reruns.rerun(first.run_id, 'read');
@@ -89,12 +89,12 @@ describe('running a run again (D35)', () => {
     expect(third.record.rerun_of).to.equal(second.record.run_id);
   });
 
-  it('runs with the params, inputs, session, options and tenant of the first', async () => {
+  it('uses the params, inputs, session, options and tenant of the first run', async () => {
     const reruns = new Reruns();
     const text = '"{{params.who}} {{params.none ?? \\"nobody\\"}} {{pipeline.inputs.x}} {{session.s}}"';
     const options = { fan_out_concurrency: 1 };
     const first = await reruns.run(
-      `{id: a, tool: say, inputs: {text: ${text}}}`,
+      `{id: a, tool: echo, inputs: {text: ${text}}}`,
       { params: { who: '7' }, inputs: { x: 2 }, session: { s: 'S' }, tenant_id: 'acme', options },
       'params: {who: {type: integer}, none: {default: null}}, inputs: {x: 1, y: 1},',
     );
@@ -105,11 +105,11 @@ describe('running a run again (D35)', () => {
     expect(record).to.include({ tenant_id: 'acme', goal: 'be checked', events: null });
   });
 
-  it('reuses the list of a fan-out as a whole, and runs one again whose item failed', async () => {
+  it('reuses the whole output list of a fan-out, and repeats a fan-out with a failed item', async () => {
     const reruns = new Reruns();
     const tasks = `
-      {id: each, tool: say, parallel_over: "{{pipeline.inputs.list}}", inputs: {text: "{{item}}"}},
-      {id: twice, tool: say, parallel_over: "{{each.output}}", inputs: {text: "{{item}}{{item}}"}}`;
+      {id: each, tool: echo, parallel_over: "{{pipeline.inputs.list}}", inputs: {text: "{{item}}"}},
+      {id: twice, tool: echo, parallel_over: "{{each.output}}", inputs: {text: "{{item}}{{item}}"}}`;
     reruns.broken.add('twice');
     const first = await reruns.run(tasks, { inputs: { list: ['x', 'y'] } });
     expect(first.status).to.equal('failed');
@@ -120,13 +120,13 @@ describe('running a run again (D35)', () => {
     expect(record.result?.tasks_executed).to.equal(2);
   });
 
-  it('reuses null, false, nothing and the empty list as the outputs they are', async () => {
+  it('reuses null, false and an empty list as outputs', async () => {
     const reruns = new Reruns();
     const tasks = `
-      {id: a, tool: say, inputs: {text: null}}, {id: b, tool: say, inputs: {text: false}},
-      {id: c, tool: say, parallel_over: "{{pipeline.inputs.none}}", inputs: {text: "{{item}}"}},
-      {id: __proto__, tool: say, inputs: {text: safe}},
-      {id: z, tool: say, inputs: {text: ["{{a.output}}", "{{b.output}}", "{{c.output}}"]}}`;
+      {id: a, tool: echo, inputs: {text: null}}, {id: b, tool: echo, inputs: {text: false}},
+      {id: c, tool: echo, parallel_over: "{{pipeline.inputs.none}}", inputs: {text: "{{item}}"}},
+      {id: __proto__, tool: echo, inputs: {text: safe}},
+      {id: z, tool: echo, inputs: {text: ["{{a.output}}", "{{b.output}}", "{{c.output}}"]}}`;
     const first = await reruns.run(tasks, { inputs: { none: [] } });
     const { calls, record } = await reruns.rerun(first.run_id, 'z');
     expect(calls).to.deep.equal(['z']);
@@ -134,11 +134,11 @@ describe('running a run again (D35)', () => {
     expect(record.result?.outputs?.z).to.deep.equal([null, false, []]);
   });
 
-  it('reuses in a rerun of a rerun what the first rerun never came to', async () => {
+  it('reuses in a rerun of a rerun the outputs that the first rerun did not reach', async () => {
     const reruns = new Reruns();
     const tasks = `
-      {id: a, tool: say, inputs: {text: A}}, {id: b, tool: say, inputs: {text: "{{a.output}}B"}},
-      {id: x, tool: say, inputs: {text: X}}, {id: end, tool: say, await: [x], inputs: {text: "{{b.output}}"}}`;
+      {id: a, tool: echo, inputs: {text: A}}, {id: b, tool: echo, inputs: {text: "{{a.output}}B"}},
+      {id: x, tool: echo, inputs: {text: X}}, {id: end, tool: echo, await: [x], inputs: {text: "{{b.output}}"}}`;
     const first = await reruns.run(tasks);
     reruns.broken.add('x');
     const second = await reruns.rerun(first.run_id, 'x');
@@ -151,7 +151,7 @@ describe('running a run again (D35)', () => {
     expect(fourth.calls).to.deep.equal(['a', 'x', 'b', 'end']);
   });
 
-  it('can run again though the first has been forgotten meanwhile', async () => {
+  it('completes although the first run is forgotten meanwhile', async () => {
     const reruns = new Reruns();
     const first = await reruns.run(DIAMOND);
     const again = reruns.registry.rerun(first.run_id, 'd');
@@ -161,7 +161,7 @@ describe('running a run again (D35)', () => {
     expect(record.rerun_of).to.equal(first.run_id);
   });
 
-  it('appends nothing twice to a blackboard that outlives the runs', async () => {
+  it('appends nothing twice to a blackboard shared by the runs', async () => {
     const blackboard = new MemoryBlackboard();
     const registry = new RunRegistry({ blackboard });
     const pipeline = parsePipeline(`{id: p, goal: g, tasks: [
@@ -170,10 +170,10 @@ describe('running a run again (D35)', () => {
     const first = await registry.submit({ pipeline });
     await registry.settled(first);
     const again = await registry.settled(await registry.rerun(first, 'failed'));
-    // What stands there is read all the same.
+    // A value already on the blackboard is still read.
     expect(again.error).to.equal('saw ["x"]');
-    expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ log: ['x'] });
+    expect({ ...(await blackboard.getAll('default')) }).to.deep.equal({ log: ['x'] });
     await registry.settled(await registry.rerun(first));
-    expect({ ...(await blackboard.get_all('default')) }).to.deep.equal({ log: ['x', 'x'] });
+    expect({ ...(await blackboard.getAll('default')) }).to.deep.equal({ log: ['x', 'x'] });
   });
 });

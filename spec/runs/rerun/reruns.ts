@@ -6,17 +6,17 @@ import type { RunRecord } from '../../../lib/runs/record.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 
-/** A registry whose one tool, `say`, answers its input and notes that it was called. */
+/** A registry with one tool, `echo`, which returns its input and records its calls. */
 export class Reruns {
   readonly calls: string[] = [];
   /** Tasks whose tool throws. */
   readonly broken = new Set<string>();
   readonly events: LiveEvent[] = [];
   readonly registry = new RunRegistry({ onEvent: (event) => void this.events.push(event) });
-  readonly #say = defineTool({
-    name: 'say',
-    description: 'answers what it is given',
-    inputs: { text: { description: 'what to answer', required: true } },
+  readonly #echo = defineTool({
+    name: 'echo',
+    description: 'returns its input',
+    inputs: { text: { description: 'the text to return', required: true } },
     run: ({ text }, { task_id, item_index }) => {
       this.calls.push(item_index === null ? task_id : `${task_id}[${item_index}]`);
       if (this.broken.has(task_id)) throw new Error(`${task_id} is broken`);
@@ -24,15 +24,15 @@ export class Reruns {
     },
   });
 
-  /** Runs tasks, given as a YAML flow list. */
-  async run(tasks: string, given: Omit<RunInputs, 'pipeline'> = {}, head = ''): Promise<RunRecord> {
+  /** Runs tasks, written as a YAML flow list. */
+  async run(tasks: string, values: Omit<RunInputs, 'pipeline'> = {}, head = ''): Promise<RunRecord> {
     const text = `{id: spec, goal: be checked, ${head} tasks: [${tasks}]}`;
-    const known = { inputs: given.inputs ?? {}, session: given.session ?? {} };
-    const pipeline = parsePipeline(text, { tools: [this.#say], ...known });
-    return this.registry.settled(await this.registry.submit({ pipeline, ...given }));
+    const provided = { inputs: values.inputs ?? {}, session: values.session ?? {} };
+    const pipeline = parsePipeline(text, { tools: [this.#echo], ...provided });
+    return this.registry.settled(await this.registry.submit({ pipeline, ...values }));
   }
 
-  /** Reruns, and answers the record with what was called for it. */
+  /** Reruns to the end and returns the record with the calls made for it. */
   async rerun(
     runId: string,
     from?: string,
@@ -44,9 +44,9 @@ export class Reruns {
   }
 }
 
-/** a and b, then c of a, then d of b and c. */
+/** a and b, then c from a, then d from b and c. */
 export const DIAMOND = `
-  {id: a, tool: say, inputs: {text: A}}, {id: b, tool: say, inputs: {text: B}},
-  {id: c, tool: say, inputs: {text: "{{a.output}}C"}},
-  {id: d, tool: say, inputs: {text: "{{b.output}}{{c.output}}D"}}`;
+  {id: a, tool: echo, inputs: {text: A}}, {id: b, tool: echo, inputs: {text: B}},
+  {id: c, tool: echo, inputs: {text: "{{a.output}}C"}},
+  {id: d, tool: echo, inputs: {text: "{{b.output}}{{c.output}}D"}}`;
 export const DIAMOND_OUTPUTS = { a: 'A', b: 'B', c: 'AC', d: 'BACD' };

@@ -1,23 +1,26 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory.js';
+import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { Json } from '../../../lib/common/json.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { type RegistryOptions, RunRegistry } from '../../../lib/runs/registry.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { Puppet } from '../../support/puppet.js';
-import { rejectionOf } from '../../support/rejection.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { catchRejection } from '../../support/rejection.js';
 import { HeldRuns } from '../held-runs.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Submits a run whose pipeline nobody else holds, lets it come to its end, and answers a weak hold on it. */
-async function leave(registry: RunRegistry, end: (runId: string, puppet: Puppet) => Promise<void>) {
-  const puppet = new Puppet();
+/** Submits a run, ends it as the caller asks, and returns a weak reference to its pipeline. */
+async function runAndEnd(
+  registry: RunRegistry,
+  end: (runId: string, puppet: ControlledTool) => Promise<void>,
+) {
+  const puppet = new ControlledTool();
   const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
     tools: [puppet.tool],
   });
@@ -37,12 +40,12 @@ async function isCollected(weak: WeakRef<object>): Promise<boolean> {
   return weak.deref() === undefined;
 }
 
-async function succeed(runId: string, puppet: Puppet, registry: RunRegistry): Promise<void> {
+async function succeed(runId: string, puppet: ControlledTool, registry: RunRegistry): Promise<void> {
   puppet.last.resolve('done');
   await registry.settled(runId);
 }
 
-function registryOf(options: RegistryOptions = {}): { registry: RunRegistry; clock: ManualClock } {
+function createRegistry(options: RegistryOptions = {}): { registry: RunRegistry; clock: ManualClock } {
   const clock = new ManualClock();
   return {
     clock,
@@ -50,13 +53,13 @@ function registryOf(options: RegistryOptions = {}): { registry: RunRegistry; clo
   };
 }
 
-describe('a run that is forgotten', () => {
-  it('is kept by nothing, once it has settled', async () => {
-    const { registry } = registryOf();
-    const kept = await leave(registry, (runId, puppet) => succeed(runId, puppet, registry));
+describe('RunRegistry: forgetting a run', () => {
+  it('leaves no reference to a settled run', async () => {
+    const { registry } = createRegistry();
+    const kept = await runAndEnd(registry, (runId, puppet) => succeed(runId, puppet, registry));
     expect(await isCollected(kept)).to.equal(false);
-    const left = await leave(registry, async (runId, puppet) => {
-      expect(registry.submitted('default', { key: 'k', fingerprint: 'f' })).to.be.a('string');
+    const left = await runAndEnd(registry, async (runId, puppet) => {
+      expect(registry.findSubmitted('default', { key: 'k', fingerprint: 'f' })).to.be.a('string');
       registry.forget(runId);
       await puppet.returns('late').catch(() => undefined);
     });
@@ -65,33 +68,33 @@ describe('a run that is forgotten', () => {
     expect(await isCollected(left)).to.equal(true);
   });
 
-  it('is kept by nothing, when it was stopped at work', async () => {
-    const { registry } = registryOf();
-    const left = await leave(registry, async (runId) => registry.forget(runId));
+  it('leaves no reference to a run that was forgotten while running', async () => {
+    const { registry } = createRegistry();
+    const left = await runAndEnd(registry, async (runId) => registry.forget(runId));
     expect(await isCollected(left)).to.equal(true);
   });
 
-  it('is kept by nothing, when it still waited, was closed, or is too old', async () => {
-    const { registry } = registryOf({ admission: { maxRunning: 0, maxQueued: 10 } });
-    const waiting = await leave(registry, async (runId) => registry.forget(runId));
+  it('leaves no reference to a run that was queued, cancelled by close, or expired', async () => {
+    const { registry } = createRegistry({ admission: { maxRunning: 0, maxQueued: 10 } });
+    const waiting = await runAndEnd(registry, async (runId) => registry.forget(runId));
     expect(await isCollected(waiting)).to.equal(true);
     expect(registry.load).to.deep.equal({ queued: 0, running: 0 });
-    const cancelled = await leave(registry, async (runId) => {
+    const cancelled = await runAndEnd(registry, async (runId) => {
       await registry.close(1000);
       registry.forget(runId);
     });
     expect(await isCollected(cancelled)).to.equal(true);
 
-    const old = registryOf({ retention: { keep: 10, ttlMs: 1000, events: 100 } });
-    const tooOld = await leave(old.registry, async (runId, puppet) => {
+    const old = createRegistry({ retention: { maxRuns: 10, ttlMs: 1000, maxEvents: 100 } });
+    const tooOld = await runAndEnd(old.registry, async (runId, puppet) => {
       await succeed(runId, puppet, old.registry);
       old.clock.advance(1000);
-      old.registry.statuses();
+      old.registry.countByStatus();
     });
     expect(await isCollected(tooOld)).to.equal(true);
   });
 
-  it('is not kept by a run that was made of it', async () => {
+  it('leaves no reference to a run that was rerun', async () => {
     const held = new HeldRuns();
     const first = await held.submit();
     const log = new WeakRef(held.registry.events(first));
@@ -103,36 +106,36 @@ describe('a run that is forgotten', () => {
     expect(held.registry.list({ limit: 10 }).runs).to.have.length(1);
   });
 
-  it('was settled when it is removed (D35)', async () => {
+  it('removes settled runs only (D35)', async () => {
     const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
     const [first = '', second = ''] = await held.submitAll(['a', 'a']);
     const remove = (runId: string) => () => held.registry.remove(runId);
-    expect(remove(second)).to.throw('waits to begin').with.property('code', 'run_not_settled');
+    expect(remove(second)).to.throw('is still queued').with.property('code', 'run_not_settled');
     await held.registry.cancel(first);
-    expect(remove(first)).to.throw('is still at work').with.property('code', 'run_not_settled');
+    expect(remove(first)).to.throw('still has tasks running').with.property('code', 'run_not_settled');
     await held.end(first);
     remove(first)();
     expect(remove(first)).to.throw('there is no run').with.property('code', 'run_not_found');
     expect(held.registry.list({ limit: 10 }).runs).to.have.length(1);
   });
 
-  it('does not begin when its blackboard has been read at last', async () => {
+  it('never starts a forgotten run whose blackboard opens later', async () => {
     const opened = deferred<Record<string, Json>>();
     const blackboard = new MemoryBlackboard();
-    blackboard.get_all = () => opened.promise;
+    blackboard.getAll = () => opened.promise;
     const executor = new LocalExecutor({ blackboard, clock: new ManualClock() });
-    const run = executor.accept({ pipeline: new HeldRuns().pipeline });
+    const run = executor.createRun({ pipeline: new HeldRuns().pipeline });
     const begun = run.begin();
     executor.forget(run.id);
     opened.resolve({});
     await begun;
-    expect([run.startedAt, run.invocations]).to.deep.equal([null, 0]);
+    expect([run.startedAt, run.progress.invocations]).to.deep.equal([null, 0]);
   });
 
-  it('is no longer to be had, and nobody waits for it in vain', async () => {
+  it('rejects settled(), aborts the tools and closes the event log of a forgotten run', async () => {
     const held = new HeldRuns();
     const runId = await held.submit();
-    const settled = rejectionOf(held.registry.settled(runId));
+    const settled = catchRejection(held.registry.settled(runId));
     const log = held.registry.events(runId);
     const { signal } = held.callOf(runId).context;
     held.registry.forget(runId);

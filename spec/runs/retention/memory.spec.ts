@@ -3,46 +3,46 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { Pipeline } from '../../../lib/pipelines/pipeline.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { settle } from '../../support/deferred.js';
-import { Puppet } from '../../support/puppet.js';
-import { rejectionOf } from '../../support/rejection.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { catchRejection } from '../../support/rejection.js';
 
-const KEEP = { keep: 100, ttlMs: 1e9, events: 1e6 };
+const KEEP = { maxRuns: 100, ttlMs: 1e9, maxEvents: 1e6 };
 const ECHO =
   '{id: p, goal: g, inputs: {}, tasks: [{id: a, tool: mock, inputs: {it: "{{pipeline.inputs.it ?? 0}}"}}]}';
 const MANY = Array.from({ length: 10_000 }, () => ({}));
 
-describe('what runs may take in memory', () => {
-  let puppet: Puppet;
+describe('RunRegistry: memory limits', () => {
+  let puppet: ControlledTool;
   let held: Pipeline;
 
   beforeEach(() => {
-    puppet = new Puppet();
+    puppet = new ControlledTool();
     held = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', { tools: [puppet.tool] });
   });
 
-  it('is bounded for those waiting and at work: no more are taken until one has settled (D25)', async () => {
-    const admission = { maxRunning: 10, maxQueued: 10, bytes: 2 ** 20 };
+  it('rejects submissions beyond the memory of queued and running runs until one settles (D25)', async () => {
+    const admission = { maxRunning: 10, maxQueued: 10, maxBytes: 2 ** 20 };
     const registry = new RunRegistry({ admission, retention: KEEP });
     const submit = () => registry.submit({ pipeline: held, inputs: { it: MANY } });
     await submit();
-    expect(await rejectionOf(submit())).to.include({ code: 'queue_full' });
+    expect(await catchRejection(submit())).to.include({ code: 'queue_full' });
     expect(registry.list({ limit: 10 }).runs).to.have.length(1);
     await settle();
     await puppet.returns(null);
     await submit();
   });
 
-  it('lets one run in that is larger than all of it, or nobody could ever run it', async () => {
+  it('admits a run larger than the limit when no other run is queued or running', async () => {
     const registry = new RunRegistry({
-      admission: { maxRunning: 1, maxQueued: 0, bytes: 1 },
+      admission: { maxRunning: 1, maxQueued: 0, maxBytes: 1 },
       retention: KEEP,
     });
     await registry.submit({ pipeline: held, inputs: { it: MANY } });
     expect(registry.load).to.deep.equal({ queued: 0, running: 1 });
   });
 
-  it('is bounded for those that have settled: the oldest go first (D26)', async () => {
-    const registry = new RunRegistry({ retention: { ...KEEP, bytes: 3 * 2 ** 20 } });
+  it('evicts the oldest settled runs beyond the memory limit (D26)', async () => {
+    const registry = new RunRegistry({ retention: { ...KEEP, maxBytes: 3 * 2 ** 20 } });
     const pipeline = parsePipeline(ECHO, { inputs: { it: 0 } });
     const ids: string[] = [];
     for (let run = 0; run < 5; run++) {
@@ -55,7 +55,7 @@ describe('what runs may take in memory', () => {
     expect(kept).to.deep.equal(ids.toReversed().slice(0, kept.length));
   });
 
-  it('is bounded for all outputs of one run: the task that goes over it fails, and says so (D24)', async () => {
+  it('fails the task whose output exceeds the limit on all outputs of a run (D24)', async () => {
     const registry = new RunRegistry({ runOutputLimitBytes: 2 ** 20 });
     const tasks = Array.from(
       { length: 3 },

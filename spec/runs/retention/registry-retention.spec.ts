@@ -3,14 +3,14 @@ import type { RetentionLimits } from '../../../lib/runs/registry-options.js';
 import { HeldRuns } from '../held-runs.js';
 
 const UNLIMITED: RetentionLimits = {
-  keep: Number.POSITIVE_INFINITY,
+  maxRuns: Number.POSITIVE_INFINITY,
   ttlMs: Number.POSITIVE_INFINITY,
-  events: Number.POSITIVE_INFINITY,
+  maxEvents: Number.POSITIVE_INFINITY,
 };
 
-describe('the registry and how long it keeps runs (D26)', () => {
-  it('forgets the oldest settled run, and none that is at work', async () => {
-    const held = new HeldRuns({ retention: { ...UNLIMITED, keep: 1 } });
+describe('RunRegistry: retention (D26)', () => {
+  it('evicts the oldest settled run, and no running one', async () => {
+    const held = new HeldRuns({ retention: { ...UNLIMITED, maxRuns: 1 } });
     const [first = '', second = '', third = ''] = await held.submitAll(['a', 'a', 'a']);
     await held.end(second);
     expect(held.statusOf(second)).to.equal('succeeded');
@@ -19,12 +19,12 @@ describe('the registry and how long it keeps runs (D26)', () => {
     expect([held.statusOf(first), held.statusOf(third)]).to.deep.equal(['running', 'succeeded']);
   });
 
-  it('forgets by time in every look at it', async () => {
+  it('evicts expired runs before every read', async () => {
     const looks: ((held: HeldRuns, runId: string) => unknown)[] = [
       ({ registry }) => expect(registry.list({ limit: 10 }).runs).to.deep.equal([]),
-      ({ registry }) => expect([...registry.statuses()]).to.deep.equal([]),
+      ({ registry }) => expect([...registry.countByStatus()]).to.deep.equal([]),
       ({ registry }) =>
-        expect(registry.submitted('default', { key: 'k', fingerprint: 'f' })).to.equal(undefined),
+        expect(registry.findSubmitted('default', { key: 'k', fingerprint: 'f' })).to.equal(undefined),
       ({ registry }, runId) => expect(() => registry.record(runId)).to.throw('there is no run'),
       ({ registry }, runId) => expect(() => registry.version(runId)).to.throw('there is no run'),
       ({ registry }, runId) => expect(() => registry.events(runId)).to.throw('there is no run'),
@@ -41,8 +41,8 @@ describe('the registry and how long it keeps runs (D26)', () => {
     }
   });
 
-  it('counts no run that was forgotten at work', async () => {
-    const held = new HeldRuns({ retention: { ...UNLIMITED, keep: 1 } });
+  it('does not count a run that was forgotten while running', async () => {
+    const held = new HeldRuns({ retention: { ...UNLIMITED, maxRuns: 1 } });
     const [first = '', second = ''] = await held.submitAll(['a', 'a']);
     await held.end(first);
     held.registry.forget(second);
@@ -50,8 +50,8 @@ describe('the registry and how long it keeps runs (D26)', () => {
     expect(held.statusOf(first)).to.equal('succeeded');
   });
 
-  it('gives the record to whoever waits, though no run is kept', async () => {
-    const held = new HeldRuns({ retention: { ...UNLIMITED, keep: 0 } });
+  it('resolves settled() with the record although no run is kept', async () => {
+    const held = new HeldRuns({ retention: { ...UNLIMITED, maxRuns: 0 } });
     const runId = await held.submit();
     const settled = held.registry.settled(runId);
     held.callOf(runId).resolve('done');
@@ -60,14 +60,14 @@ describe('the registry and how long it keeps runs (D26)', () => {
     expect(() => held.registry.record(runId)).to.throw('there is no run');
   });
 
-  it('counts what a tool says too late in no budget (D30)', async () => {
-    const held = new HeldRuns({ eventBuffer: 100, retention: { ...UNLIMITED, events: 1000 } });
+  it('ignores a log line of a tool after the run has settled (D30)', async () => {
+    const held = new HeldRuns({ eventBuffer: 100, retention: { ...UNLIMITED, maxEvents: 1000 } });
     const runId = await held.submit();
     await held.end(runId);
     const { size } = held.registry.events(runId);
     held.callOf(runId).context.log('too late');
     expect(held.registry.events(runId).size).to.equal(size);
-    expect(held.registry.events(runId).after(0, 100).events.at(-1)).to.include({
+    expect(held.registry.events(runId).readAfter(0, 100).events.at(-1)).to.include({
       kind: 'run',
       status: 'succeeded',
     });

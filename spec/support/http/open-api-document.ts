@@ -8,7 +8,7 @@ export interface Media {
   readonly examples?: Record<string, { value?: unknown; $ref?: string }>;
 }
 
-export interface Answer {
+export interface ResponseObject {
   readonly description: string;
   readonly headers?: Record<string, { description: string }>;
   readonly content?: Record<string, Media>;
@@ -20,7 +20,7 @@ export interface Operation {
   readonly tags: string[];
   readonly parameters: { name: string; in: string; description?: string }[];
   readonly requestBody?: { content: Record<string, Media> };
-  readonly responses: Record<string, Answer>;
+  readonly responses: Record<string, ResponseObject>;
   readonly security: unknown[];
 }
 
@@ -35,7 +35,7 @@ export interface OpenApiDocument {
 }
 
 /** The operations of a document, named as in `GET /health`. */
-export function operationsOf({ paths }: OpenApiDocument): { name: string; operation: Operation }[] {
+export function listOperations({ paths }: OpenApiDocument): { name: string; operation: Operation }[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
@@ -45,15 +45,15 @@ export function operationsOf({ paths }: OpenApiDocument): { name: string; operat
 }
 
 /** Every reference in a part of a document. */
-export function referencesIn(part: unknown): string[] {
-  if (Array.isArray(part)) return part.flatMap(referencesIn);
+export function findReferences(part: unknown): string[] {
+  if (Array.isArray(part)) return part.flatMap(findReferences);
   if (!isObject(part)) return [];
   const { $ref } = part;
-  return [...(typeof $ref === 'string' ? [$ref] : []), ...Object.values(part).flatMap(referencesIn)];
+  return [...(typeof $ref === 'string' ? [$ref] : []), ...Object.values(part).flatMap(findReferences)];
 }
 
 /** What a reference within a document leads to. */
-export function find(document: object, reference: string): Record<string, unknown> | undefined {
+export function resolveReference(document: object, reference: string): Record<string, unknown> | undefined {
   let part: unknown = document;
   for (const key of reference.slice(2).split('/')) part = isObject(part) ? part[key] : undefined;
   return isObject(part) ? part : undefined;

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** What came back on a connection until it was closed. */
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** In lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export class RawSocket {
   }
 
   /** Waits until this stands in what came. */
-  async says(words: string): Promise<void> {
+  async waitForText(words: string): Promise<void> {
     while (!this.text.includes(words)) {
       if (this.#socket.destroyed) throw new Error(`closed, and said only: ${this.text}`);
       await new Promise<void>((resolve) => {
@@ -61,18 +61,18 @@ export class RawSocket {
     await Promise.race([taken, this.closed]);
   }
 
-  leave(): void {
+  disconnect(): void {
     this.#socket.destroy();
   }
 
   /** What was answered, when the other end has closed. */
-  async answer(): Promise<RawAnswer> {
+  async readResponse(): Promise<RawResponse> {
     await this.closed;
-    return readAnswer(this.text);
+    return parseRawResponse(this.text);
   }
 }
 
-export function readAnswer(text: string): RawAnswer {
+export function parseRawResponse(text: string): RawResponse {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');
   const headers = lines.map((line) => {

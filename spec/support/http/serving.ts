@@ -1,18 +1,17 @@
 import { type Clock, systemClock } from '../../../lib/common/clock.js';
 import { type Environment, readServerConfig } from '../../../lib/common/config.js';
-import type { Key } from '../../../lib/http/auth/keys-file.js';
-import { type OpenServer, openServer } from '../../../lib/http/server.js';
-import type { RunWatcher } from '../../../lib/http/server-options.js';
+import type { ApiKey } from '../../../lib/http/auth/keys-file.js';
+import { type RunningServer, startServer, type RunObserver } from '../../../lib/http/server.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { fileAccess } from '../../../lib/tools/files/files.js';
+import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import type { Tool } from '../../../lib/tools/tool.js';
 
-export interface ServingOptions {
+export interface TestServerOptions {
   readonly env?: Environment;
   readonly tools?: readonly Tool[];
-  readonly keys?: readonly Key[];
+  readonly keys?: readonly ApiKey[];
   readonly clock?: Clock;
-  readonly watcher?: RunWatcher;
+  readonly observer?: RunObserver;
 }
 
 /** A line of the log of a server. */
@@ -23,18 +22,18 @@ export interface LogLine {
 }
 
 /** A server on a port of its own, and what it logged. */
-export interface Serving extends OpenServer {
+export interface TestServer extends RunningServer {
   readonly log: readonly LogLine[];
   /** A request; an object as body is sent as JSON. */
-  ask<T = Record<string, unknown>>(
+  request<T = Record<string, unknown>>(
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Answered<T>>;
+  ): Promise<TestResponse<T>>;
 }
 
-export interface Answered<T> {
+export interface TestResponse<T> {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed JSON, or the text when it is none; undefined without a body. */
@@ -42,13 +41,13 @@ export interface Answered<T> {
 }
 
 /** Opens a server for a spec; close it with `close(0)`, and on a clock that stands still settle its runs before. */
-export async function serving(options: ServingOptions = {}): Promise<Serving> {
-  const { env = {}, tools = [], keys, clock = systemClock, watcher } = options;
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { env = {}, tools = [], keys, clock = systemClock, observer } = options;
   const log: LogLine[] = [];
   const writer = (level: LogLine['level']) => (facts: object, message: string) =>
     void log.push({ level, facts: { ...facts }, message });
   let bugs = 0;
-  const server = await openServer({
+  const server = await startServer({
     config: readServerConfig({ SERVICE_API_PORT: '0', ...env }),
     catalog: builtinCatalog().with(tools),
     files: fileAccess([process.cwd()]),
@@ -57,12 +56,12 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
     clock,
     newId: () => `bug-${++bugs}`,
     version: '0.0.0-spec',
-    watcher,
+    observer,
   });
   return {
     ...server,
     log,
-    ask: (method, path, body, headers) => ask(server.url, method, path, body, headers),
+    request: (method, path, body, headers) => ask(server.url, method, path, body, headers),
   };
 }
 
@@ -72,7 +71,7 @@ async function ask<T>(
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Answered<T>> {
+): Promise<TestResponse<T>> {
   const isText = typeof body === 'string';
   const response = await fetch(url + path, {
     method,

@@ -2,37 +2,37 @@ import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { LocalExecutor, type LocalExecutorOptions } from '../../../lib/execution/local-executor.js';
 import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
 import type { PlanRun } from '../../../lib/execution/plan/plan-run.js';
-import { type RunRecord, recordOf } from '../../../lib/runs/record.js';
+import { type RunRecord, toRunRecord } from '../../../lib/runs/record.js';
 import type { Tool } from '../../../lib/tools/tool.js';
 import { settle } from '../deferred.js';
 import { ManualClock } from '../manual-clock.js';
-import { planOf, planText } from '../definitions/plan-of.js';
-import { type HeldCall, Puppet } from '../puppet.js';
+import { parsePlan, planText } from '../definitions/parse-plan.js';
+import { type PendingCall, ControlledTool } from '../controlled-tool.js';
 
 export interface RunningPlanOptions extends Omit<PlanInputs, 'plan'> {
   readonly tools?: readonly Tool[];
   readonly executor?: LocalExecutorOptions;
   readonly onEvent?: (event: LiveEvent) => void;
-  /** Further fields of the plan, each with its comma. */
+  /** Further fields of the plan, each followed by a comma. */
   readonly head?: string;
 }
 
-/** A plan at work on a clock that stands still. Tasks of the tool `puppet` wait until the spec lets them end. */
+/** A plan run with a manual clock. Tasks of the tool `puppet` wait until the spec settles them. */
 export class RunningPlan {
   readonly clock = new ManualClock();
-  readonly puppet = new Puppet();
+  readonly puppet = new ControlledTool();
   readonly executor: LocalExecutor;
   readonly run: PlanRun;
   readonly events: LiveEvent[] = [];
 
-  /** Makes it; it is queued until `begin`. */
+  /** Creates the run, which is queued until `begin`. */
   constructor(subPipelines: readonly string[], options: RunningPlanOptions = {}) {
     const { tools = [], executor, onEvent, head = '', ...inputs } = options;
-    const known = { inputs: inputs.inputs ?? {}, session: inputs.session ?? {} };
-    const plan = planOf(planText(subPipelines, head), { tools: [this.puppet.tool, ...tools], ...known });
+    const values = { inputs: inputs.inputs ?? {}, session: inputs.session ?? {} };
+    const plan = parsePlan(planText(subPipelines, head), { tools: [this.puppet.tool, ...tools], ...values });
     this.executor = new LocalExecutor({ clock: this.clock, random: () => 0.5, ...executor });
-    this.run = this.executor.acceptPlan({ plan, ...inputs });
-    this.run.journal.listen(onEvent ?? ((event) => void this.events.push(event)));
+    this.run = this.executor.createPlanRun({ plan, ...inputs });
+    this.run.journal.subscribe(onEvent ?? ((event) => void this.events.push(event)));
   }
 
   async begin(): Promise<this> {
@@ -42,15 +42,15 @@ export class RunningPlan {
   }
 
   record(): RunRecord {
-    return recordOf(this.run);
+    return toRunRecord(this.run);
   }
 
-  /** Tasks whose tool waits or was called, as `sub-pipeline/task`, in the order they were called. */
+  /** Calls of the tool `puppet`, as `sub-pipeline/task`, in order. */
   get order(): string[] {
-    return this.puppet.calls.map(nameOf);
+    return this.puppet.calls.map(formatCall);
   }
 
-  call(name: string): HeldCall {
+  call(name: string): PendingCall {
     const call = this.puppet.calls[this.order.lastIndexOf(name)];
     if (call === undefined) throw new Error(`${name} was not called, but ${this.order.join(', ')}`);
     return call;
@@ -69,7 +69,7 @@ export class RunningPlan {
     await settle();
   }
 
-  /** What was told of the run and its sub-pipelines, as words. */
+  /** The statuses of the run and its sub-pipelines, in order of their events. */
   get statuses(): string[] {
     return this.events.flatMap((event) => {
       if (event.kind === 'run') return [event.status];
@@ -78,7 +78,7 @@ export class RunningPlan {
   }
 }
 
-/** A plan that has begun. */
+/** Creates and begins a plan run. */
 export function runningPlan(
   subPipelines: readonly string[],
   options: RunningPlanOptions = {},
@@ -86,18 +86,18 @@ export function runningPlan(
   return new RunningPlan(subPipelines, options).begin();
 }
 
-/** A task that is held by the hand, and known as `sub-pipeline/task`. */
+/** Declares a task that the spec settles by the name `sub-pipeline/task`. */
 export function held(subPipelineId: string, taskId = 't', more = ''): string {
   return `{id: ${taskId}, tool: puppet, ${more} inputs: {of: ${subPipelineId}}}`;
 }
 
-/** A task that puts a value on the blackboard. */
+/** Declares a task that stores a value on the blackboard. */
 export function stores(key: string, value: string, taskId = 's'): string {
   return `{id: ${taskId}, tool: store, inputs: {key: ${key}, value: ${value}}}`;
 }
 
-/** The name of a call: `sub-pipeline/task`. */
-export function nameOf({ inputs, context }: HeldCall): string {
+/** Formats a call as `sub-pipeline/task`. */
+export function formatCall({ inputs, context }: PendingCall): string {
   const { of } = inputs;
   return `${typeof of === 'string' ? of : '?'}/${context.task_id}`;
 }

@@ -3,7 +3,7 @@ import { LocalExecutor, type LocalExecutorOptions } from '../../../lib/execution
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
-import { type RunRecord, recordOf } from '../../../lib/runs/record.js';
+import { type RunRecord, toRunRecord } from '../../../lib/runs/record.js';
 import type { Tool } from '../../../lib/tools/tool.js';
 import { settle } from '../deferred.js';
 import { ManualClock } from '../manual-clock.js';
@@ -16,7 +16,7 @@ export interface Running {
   readonly runId: string;
   readonly events: readonly LiveEvent[];
   record(): RunRecord;
-  /** Turns the clock, and lets what it woke run. */
+  /** Advances the clock, and waits until its timers have run. */
   advance(ms: number): Promise<void>;
 }
 
@@ -24,17 +24,17 @@ export interface RunningOptions extends Omit<RunInputs, 'pipeline'> {
   readonly tools?: readonly Tool[];
   readonly executor?: LocalExecutorOptions;
   readonly onEvent?: (event: LiveEvent) => void;
-  /** Nobody listens. */
+  /** Subscribes no listener. */
   readonly silent?: boolean;
 }
 
-/** Submits a pipeline on a clock that stands still; `tasks` is a YAML flow list of tasks. */
+/** Submits a pipeline with a manual clock; `tasks` is a YAML flow list of tasks. */
 export async function running(tasks: string, options: RunningOptions = {}): Promise<Running> {
   const { tools = [], executor: executorOptions, onEvent, silent = false, ...run } = options;
   const clock = new ManualClock();
   const executor = new LocalExecutor({ clock, random: () => 0.5, ...executorOptions });
-  const given = { inputs: run.inputs ?? {}, session: run.session ?? {} };
-  const pipeline = parsePipeline(`{id: spec, goal: be checked, tasks: [${tasks}]}`, { tools, ...given });
+  const values = { inputs: run.inputs ?? {}, session: run.session ?? {} };
+  const pipeline = parsePipeline(`{id: spec, goal: be checked, tasks: [${tasks}]}`, { tools, ...values });
   const events: LiveEvent[] = [];
   const listener = onEvent ?? ((event: LiveEvent) => void events.push(event));
   const runId = await executor.submit({ pipeline, ...run }, silent ? undefined : listener);
@@ -44,7 +44,7 @@ export async function running(tasks: string, options: RunningOptions = {}): Prom
     executor,
     runId,
     events,
-    record: () => recordOf(executor.run(runId)),
+    record: () => toRunRecord(executor.getRun(runId)),
     advance: async (ms) => {
       clock.advance(ms);
       await settle();

@@ -1,32 +1,32 @@
 import { type Actor, createActor, type InspectionEvent } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
-import type { Needing } from '../../../machines/readiness.js';
-import type { Pace, Settlement } from '../../../machines/types.js';
+import type { SubPipelineNeeds } from '../../../machines/readiness.js';
+import { type EventLoopBudget, runPorts } from '../../../machines/ports.js';
 import type { RunActor } from '../../../machines/run.js';
-import { bindPlanWork, type PlanWork } from '../../../machines/sub-runs.js';
-import { bindWork } from '../../../machines/work-binding.js';
-import { FakeWork } from './fake-work.js';
+import { planPorts, type PlanPorts } from '../../../machines/sub-runs.js';
+import type { TaskResult } from '../../../machines/types.js';
+import { FakeRunPorts } from './fake-ports.js';
 
-/** The outside of a plan machine, held by the hand: every sub-pipeline has one wave of one task, `t`. */
-export class FakePlanWork implements PlanWork {
-  /** In the order they began. */
+/** Ports of a plan that the spec controls: every sub-pipeline has one wave of one task, `t`. */
+export class FakePlanPorts implements PlanPorts {
+  /** Ids of the sub-pipelines, in the order in which they began. */
   readonly begun: string[] = [];
-  /** In the order they ended. */
+  /** Ids of the sub-pipelines, in the order in which they ended. */
   readonly over: string[] = [];
   readonly runs = new Map<string, RunActor>();
-  readonly works = new Map<string, FakeWork>();
-  /** Sub-pipelines whose session the spec lets wait. */
+  readonly portsById = new Map<string, FakeRunPorts>();
+  /** Ids of the sub-pipelines that do not begin on their own. */
   readonly waiting = new Set<string>();
-  concluded: ((settlement: Settlement) => void) | undefined;
-  /** The spec answers when everything is over. */
+  onConcluded: ((result: TaskResult) => void) | undefined;
+  /** True when the spec calls `onConcluded` itself. */
   holdsConclusion = false;
-  isOverdue = false;
-  readonly postponed: (() => void)[] = [];
+  isExhausted = false;
+  readonly deferred: (() => void)[] = [];
 
-  readonly pace: Pace = {
-    overdue: () => this.isOverdue,
-    later: (next) => {
-      this.postponed.push(next);
+  readonly eventLoopBudget: EventLoopBudget = {
+    exhausted: () => this.isExhausted,
+    defer: (next) => {
+      this.deferred.push(next);
     },
   };
 
@@ -35,11 +35,11 @@ export class FakePlanWork implements PlanWork {
   }
 
   begin(id: string, run: RunActor): void {
-    const work = new FakeWork();
-    bindWork(run, work);
+    const ports = new FakeRunPorts();
+    runPorts.bind(run, ports);
     this.begun.push(id);
     this.runs.set(id, run);
-    this.works.set(id, work);
+    this.portsById.set(id, ports);
     run.start();
     if (!this.waiting.has(id)) run.send({ type: 'begin' });
   }
@@ -48,53 +48,53 @@ export class FakePlanWork implements PlanWork {
     this.over.push(id);
   }
 
-  conclude(concluded: (settlement: Settlement) => void): void {
-    this.concluded = concluded;
-    if (!this.holdsConclusion) concluded({ ok: true });
+  conclude(onConcluded: (result: TaskResult) => void): void {
+    this.onConcluded = onConcluded;
+    if (!this.holdsConclusion) onConcluded({ ok: true });
   }
 
-  workOf(id: string): FakeWork {
-    const work = this.works.get(id);
-    if (work === undefined) throw new Error(`${id} has not begun`);
-    return work;
+  getPorts(id: string): FakeRunPorts {
+    const ports = this.portsById.get(id);
+    if (ports === undefined) throw new Error(`${id} has not begun`);
+    return ports;
   }
 
   succeed(id: string): void {
-    this.workOf(id).succeed('t');
+    this.getPorts(id).succeed('t');
   }
 
   fail(id: string): void {
-    this.workOf(id).fail('t');
+    this.getPorts(id).fail('t');
   }
 
-  /** Those whose task waits for the spec. */
+  /** Ids of the sub-pipelines whose task is in flight. */
   get atWork(): string[] {
-    return this.begun.filter((id) => this.workOf(id).held.length > 0);
+    return this.begun.filter((id) => this.getPorts(id).held.length > 0);
   }
 }
 
 export interface StartedPlan {
   readonly actor: Actor<typeof planMachine>;
-  readonly work: FakePlanWork;
+  readonly ports: FakePlanPorts;
 }
 
-/** A plan machine, bound to work that the spec holds, and begun unless told otherwise. */
+/** Creates a plan machine with ports that the spec controls, and begins it unless `begin` is false. */
 export function startedPlan(
-  subPipelines: readonly Needing[],
+  subPipelines: readonly SubPipelineNeeds[],
   options: {
     readonly concurrency?: number;
     readonly begin?: boolean;
-    readonly work?: FakePlanWork;
+    readonly ports?: FakePlanPorts;
     readonly inspect?: (event: InspectionEvent) => void;
   } = {},
 ): StartedPlan {
-  const { concurrency = 1, work = new FakePlanWork(), inspect } = options;
+  const { concurrency = 1, ports = new FakePlanPorts(), inspect } = options;
   const actor = createActor(planMachine, {
     input: { subPipelines, concurrency },
     ...(inspect && { inspect }),
   });
-  bindPlanWork(actor, work);
+  planPorts.bind(actor, ports);
   actor.start();
   if (options.begin ?? true) actor.send({ type: 'begin' });
-  return { actor, work };
+  return { actor, ports };
 }

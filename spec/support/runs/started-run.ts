@@ -1,27 +1,27 @@
 import { type Actor, createActor, type InspectionEvent } from 'xstate';
-import { bindWork } from '../../../machines/work-binding.js';
+import { runPorts } from '../../../machines/ports.js';
 import { runMachine } from '../../../machines/run.js';
-import { FakeWork } from './fake-work.js';
+import { FakeRunPorts } from './fake-ports.js';
 
 export interface StartedRun {
   readonly actor: Actor<typeof runMachine>;
-  readonly work: FakeWork;
+  readonly ports: FakeRunPorts;
 }
 
-/** A run machine over these waves, bound to work that the spec holds, and begun unless told otherwise. */
+/** Creates a run machine with ports that the spec controls, and begins it unless `begin` is false. */
 export function startedRun(
   waves: readonly (readonly string[])[],
   options: {
     readonly begin?: boolean;
-    readonly work?: FakeWork;
+    readonly ports?: FakeRunPorts;
     readonly inspect?: (event: InspectionEvent) => void;
   } = {},
 ): StartedRun {
-  const work = options.work ?? new FakeWork();
+  const ports = options.ports ?? new FakeRunPorts();
   const inspection = options.inspect === undefined ? {} : { inspect: options.inspect };
   const actor = createActor(runMachine, { input: { waves }, ...inspection });
-  bindWork(actor, work);
+  runPorts.bind(actor, ports);
   actor.start();
   if (options.begin ?? true) actor.send({ type: 'begin' });
-  return { actor, work };
+  return { actor, ports };
 }

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { messageOf, ToolError } from '../../../lib/common/errors.js';
+import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
-import { fileAccess } from '../../../lib/tools/files/files.js';
-import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
-import { rejectionOf } from '../../support/rejection.js';
+import { fileAccess } from '../../../lib/tools/files/file-access.js';
+import { validateInputs } from '../../../lib/tools/inputs/validate.js';
+import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { toolContext } from '../../support/tool-context.js';
 
@@ -22,12 +22,12 @@ describe('ingest_document (D49)', () => {
   }
 
   async function refusal(path: string, format?: string): Promise<string> {
-    const error = await rejectionOf(ingest(path, format));
+    const error = await catchRejection(ingest(path, format));
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
-    return messageOf(error);
+    return errorMessage(error);
   }
 
-  it('reads text', async () => {
+  it('reads a text file', async () => {
     folder.write('notes/a.txt', 'Grüße\n');
     expect(await ingest('notes/a.txt')).to.deep.equal({
       source: 'notes/a.txt',
@@ -38,7 +38,7 @@ describe('ingest_document (D49)', () => {
     });
   });
 
-  it('reads Markdown with its sections, and takes its title', async () => {
+  it('reads the sections and the title of a Markdown file', async () => {
     folder.write('a.MD', 'before\n# The title\nbody\n');
     expect(await ingest('a.MD')).to.deep.equal({
       source: 'a.MD',
@@ -53,7 +53,7 @@ describe('ingest_document (D49)', () => {
     });
   });
 
-  it('reads a table with its columns and rows', async () => {
+  it('reads the columns and rows of a CSV file', async () => {
     folder.write('a.csv', '\ufeffid,name\n1,x\n007,y\n');
     expect(await ingest('a.csv')).to.deep.equal({
       source: 'a.csv',
@@ -71,54 +71,54 @@ describe('ingest_document (D49)', () => {
     expect(await ingest('a.tsv')).to.deep.include({ format: 'csv', rows: [{ 'a,b': '1,2', c: 3 }] });
   });
 
-  it('reads JSON', async () => {
+  it('reads a JSON file', async () => {
     folder.write('a.json', '\ufeff{"a": [1]}');
     expect(await ingest('a.json')).to.deep.include({ format: 'json', text: '{"a": [1]}', data: { a: [1] } });
     folder.write('null.json', 'null');
     expect(await ingest('null.json')).to.deep.include({ data: null });
   });
 
-  it('reads a file as what it is told to be, whatever its name', async () => {
+  it('prefers the input "format" to the extension', async () => {
     folder.write('table', 'a\n1\n');
     expect(await ingest('table', 'csv')).to.deep.include({ rows: [{ a: 1 }] });
     expect(await ingest('table', 'text')).to.deep.include({ format: 'text', text: 'a\n1\n' });
   });
 
-  it('lists what it supports when the name says nothing', async () => {
+  it('lists the supported extensions for an unknown one', async () => {
     expect(await refusal('report.pdf')).to.equal(
-      '"report.pdf" has no ending that is known here (.txt, .md, .markdown, .csv, .tsv, .json): ' +
+      '"report.pdf" has none of the supported extensions (.txt, .md, .markdown, .csv, .tsv, .json): ' +
         'set "format" to one of text, markdown, csv, json',
     );
-    expect(await refusal('toString')).to.contain('no ending that is known');
-    expect(checkInputs(ingestDocument, { path: 'a', format: 'pdf' })).to.have.property('ok', false);
+    expect(await refusal('toString')).to.contain('none of the supported extensions');
+    expect(validateInputs(ingestDocument, { path: 'a', format: 'pdf' })).to.have.property('ok', false);
   });
 
-  it('refuses what is outside the allowed folders, missing or too large (D51)', async () => {
+  it('rejects a file that is outside the allowed folders, missing or too large (D51)', async () => {
     expect(await refusal('../a.txt')).to.contain('may be read');
     expect(await refusal('a.txt')).to.contain('there is no such file');
     folder.write('big.txt', new Uint8Array(10 * 2 ** 20 + 1));
     expect(await refusal('big.txt')).to.contain('larger than the limit of 10 MiB');
   });
 
-  it('refuses what is no UTF-8', async () => {
+  it('rejects a file that is not UTF-8', async () => {
     folder.write('latin.txt', Buffer.from('Grüße', 'latin1'));
     folder.write('utf16.csv', Buffer.from('\ufeffa,b', 'utf16le'));
-    expect(await refusal('latin.txt')).to.contain('"latin.txt" is no UTF-8 text');
+    expect(await refusal('latin.txt')).to.contain('cannot read "latin.txt": it is not UTF-8 text');
     expect(await refusal('utf16.csv')).to.contain('it looks like UTF-16');
   });
 
-  it('says what is wrong with a document', async () => {
+  it('describes the error in a document', async () => {
     folder.write('bad.json', '{"a": }');
     folder.write('empty.json', '  ');
     folder.write('ragged.csv', 'a,b\n1\n');
-    expect(await refusal('bad.json')).to.contain('"bad.json" is no JSON');
+    expect(await refusal('bad.json')).to.contain('"bad.json" is not JSON');
     expect(await refusal('empty.json')).to.contain('it is empty');
     expect(await refusal('ragged.csv')).to.equal(
-      '"ragged.csv" is no table: line 2 has 1 cell, but its header has 2',
+      '"ragged.csv" is not a table: line 2 has 1 cell, but its header has 2',
     );
   });
 
-  it('takes an empty file', async () => {
+  it('reads an empty file', async () => {
     for (const name of ['a.txt', 'a.md', 'a.csv']) folder.write(name, '');
     expect(await ingest('a.txt')).to.deep.include({ text: '', bytes: 0 });
     expect(await ingest('a.md')).to.deep.include({ title: 'a.md', sections: [] });

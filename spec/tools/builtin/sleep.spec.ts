@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
-import { sleep } from '../../../lib/tools/builtin/basic.js';
-import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
-import { rejectionOf } from '../../support/rejection.js';
+import { sleep } from '../../../lib/tools/builtin/fail-mock-sleep-store.js';
+import { validateInputs } from '../../../lib/tools/inputs/validate.js';
+import { catchRejection } from '../../support/rejection.js';
 import { type TestContext, toolContext } from '../../support/tool-context.js';
 
-function listenersOf({ signal }: TestContext): number {
+function countListeners({ signal }: TestContext): number {
   return getEventListeners(signal, 'abort').length;
 }
 
@@ -15,7 +15,7 @@ function start(context: TestContext, seconds: number): Promise<unknown> {
 }
 
 describe('sleep (D22)', () => {
-  it('gives its value when the seconds are over, not before', async () => {
+  it('returns its value when the seconds are over, not before', async () => {
     const context = toolContext();
     let value: unknown;
     const sleeping = start(context, 1.5).then((given) => (value = given));
@@ -25,32 +25,32 @@ describe('sleep (D22)', () => {
     context.clock.advance(1);
     await sleeping;
     expect(value).to.deep.equal({ a: 1 });
-    expect([context.clock.pending, listenersOf(context)]).to.deep.equal([0, 0]);
+    expect([context.clock.pending, countListeners(context)]).to.deep.equal([0, 0]);
   });
 
-  it('ends early when it is told to stop, and leaves no timer and no listener behind (D19)', async () => {
+  it('fails early when its signal aborts, and removes its timer and listener (D19)', async () => {
     const context = toolContext();
     const sleeping = start(context, 60);
     context.abort();
-    const error = await rejectionOf(sleeping);
+    const error = await catchRejection(sleeping);
     expect(error).to.be.instanceOf(ToolError).and.include({ message: 'stopped', retryable: false });
-    expect([context.clock.pending, listenersOf(context)]).to.deep.equal([0, 0]);
+    expect([context.clock.pending, countListeners(context)]).to.deep.equal([0, 0]);
   });
 
-  it('does not begin when it has been told to stop before', async () => {
+  it('fails at once when its signal has already aborted', async () => {
     const context = toolContext();
     context.abort();
-    expect(await rejectionOf(start(context, 60))).to.be.instanceOf(ToolError);
-    expect([context.clock.pending, listenersOf(context)]).to.deep.equal([0, 0]);
+    expect(await catchRejection(start(context, 60))).to.be.instanceOf(ToolError);
+    expect([context.clock.pending, countListeners(context)]).to.deep.equal([0, 0]);
   });
 
-  it('takes what a timer can hold, and gives null by default', () => {
-    expect(checkInputs(sleep, { seconds: 0 })).to.deep.equal({
+  it('accepts the longest delay of a timer, and returns null by default', () => {
+    expect(validateInputs(sleep, { seconds: 0 })).to.deep.equal({
       ok: true,
       inputs: { seconds: 0, value: null },
     });
     for (const seconds of [-1, '1', null, 2_147_484]) {
-      expect(checkInputs(sleep, { seconds })).to.have.property('ok', false);
+      expect(validateInputs(sleep, { seconds })).to.have.property('ok', false);
     }
   });
 });

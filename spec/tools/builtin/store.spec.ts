@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { store } from '../../../lib/tools/builtin/basic.js';
-import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
+import { store } from '../../../lib/tools/builtin/fail-mock-sleep-store.js';
+import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { toolContext } from '../../support/tool-context.js';
 
 describe('store', () => {
-  it('writes to the blackboard and echoes the value (Tools)', () => {
+  it('writes to the blackboard and returns the value (Tools)', () => {
     const context = toolContext();
     const value = { list: [1] };
     expect(store.run({ key: 'k', value, append: false }, context)).to.equal(value);
@@ -15,16 +15,16 @@ describe('store', () => {
     ]);
   });
 
-  it('overwrites unless told to append (Blackboard, rule 4)', () => {
-    expect(checkInputs(store, { key: 'k', value: 1 })).to.deep.equal({
+  it('overwrites the value unless append is true (Blackboard, rule 4)', () => {
+    expect(validateInputs(store, { key: 'k', value: 1 })).to.deep.equal({
       ok: true,
       inputs: { key: 'k', value: 1, append: false },
     });
   });
 
-  it('takes null as a value, but not its absence', () => {
-    expect(checkInputs(store, { key: 'k', value: null })).to.have.property('ok', true);
-    expect(checkInputs(store, { key: 'k' })).to.deep.equal({
+  it('accepts null as a value, but requires a value', () => {
+    expect(validateInputs(store, { key: 'k', value: null })).to.have.property('ok', true);
+    expect(validateInputs(store, { key: 'k' })).to.deep.equal({
       ok: false,
       errors: ['input "value" is missing'],
     });

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { transform } from '../../../lib/tools/builtin/transform.js';
 import type { JsonObject } from '../../../lib/common/json.js';
-import { checkInputs } from '../../../lib/tools/inputs/input-check.js';
+import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { toolContext } from '../../support/tool-context.js';
 
 function run(inputs: JsonObject): unknown {
-  const checked = checkInputs(transform, inputs);
+  const checked = validateInputs(transform, inputs);
   return checked.ok ? transform.run(checked.inputs, toolContext()) : checked.errors;
 }
 
 describe('transform (D49)', () => {
-  it('computes from its input, with further values by name', () => {
+  it('evaluates an expression with its input and bindings', () => {
     const input = {
       lines: [
         { price: 2, quantity: 3 },
@@ -24,7 +24,7 @@ describe('transform (D49)', () => {
     expect(run({ input: null, expression: '"constant"' })).to.equal('constant');
   });
 
-  it('needs an expression and an input', () => {
+  it('requires an expression and an input', () => {
     expect(run({ expression: '' })).to.have.members([
       'input "input" is missing',
       'input "expression" must not be empty',

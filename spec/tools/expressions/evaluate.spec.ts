@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { messageOf, ToolError } from '../../../lib/common/errors.js';
+import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { evaluate } from '../../../lib/tools/expressions/evaluate.js';
+import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 function compute(expression: string, input: Json = null, bindings: JsonObject = {}): Json {
   return evaluate(expression, input, bindings);
@@ -12,7 +13,7 @@ function refusal(expression: string, input: Json = null): string {
     compute(expression, input);
   } catch (error) {
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
-    return messageOf(error);
+    return errorMessage(error);
   }
   throw new Error(`${expression} was evaluated`);
 }
@@ -25,29 +26,29 @@ function deepFreeze<V>(value: V): V {
 const DOUBLING = '$f := function($x, $n) { $n = 0 ? $x : $f({"a": $x, "b": $x}, $n - 1) }';
 
 describe('evaluate', () => {
-  describe('gives plain JSON', () => {
-    it('without the marks that JSONata puts on lists', () => {
+  describe('returns plain JSON', () => {
+    it('without the properties that JSONata adds to lists', () => {
       const result = compute('items.n', { items: [{ n: 1 }, { n: 2 }] });
       expect(result).to.deep.equal([1, 2]);
       expect(Object.getOwnPropertyNames(result)).to.deep.equal(['0', '1', 'length']);
       expect(Object.getPrototypeOf(result)).to.equal(Array.prototype);
     });
 
-    it('and null for what is not there', () => {
+    it('with null for an expression that matches nothing', () => {
       expect(compute('nothing.here')).to.equal(null);
       expect(compute('{"a": nothing, "b": [nothing]}')).to.deep.equal({ b: [] });
     });
 
-    it('and no functions, nor numbers that JSON does not have', () => {
+    it('and rejects functions and numbers that JSON cannot represent', () => {
       expect(refusal('$sum')).to.contain('is a function, not a value');
       expect(refusal('function($x) { $x }')).to.contain('is a function, not a value');
       expect(refusal('/a/')).to.contain('is a function, not a value');
-      expect(refusal('{"deep": [{"f": $sum}]}')).to.contain('holds, as "f", what is a function');
+      expect(refusal('{"deep": [{"f": $sum}]}')).to.contain('contains a function at "f"');
       expect(refusal('1 / 0')).to.contain('Infinity');
     });
   });
 
-  it('reads further values by name', () => {
+  it('reads bindings by name', () => {
     expect(compute('$a & $b', null, { a: 'x', b: 'y' })).to.equal('xy');
   });
 
@@ -66,14 +67,14 @@ describe('evaluate', () => {
     expect(compute('$append($x, 4)[]', null, deepFreeze({ x: [1] }))).to.deep.equal([1, 4]);
   });
 
-  it('keeps nothing from one evaluation to the next', () => {
+  it('keeps no variables between evaluations', () => {
     expect(compute('($seen := 1; $seen)')).to.equal(1);
     expect(compute('$seen')).to.equal(null);
     expect(compute('$a', null, { a: 1 })).to.equal(1);
     expect(compute('$a')).to.equal(null);
   });
 
-  it('finds only what the data itself holds', () => {
+  it('reads own properties only', () => {
     const hostile: Json = JSON.parse('{"__proto__": {"x": 1}}');
     for (const name of ['constructor', 'toString', '__proto__'])
       expect(compute(name, {}), name).to.equal(null);
@@ -83,18 +84,18 @@ describe('evaluate', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).to.equal(false);
   });
 
-  it('knows the functions that need help from outside', () => {
+  it('provides the functions that need globals', () => {
     expect(compute('$base64decode($base64encode("hello"))')).to.equal('hello');
     expect(compute('$now()')).to.match(/^\d{4}-\d\d-\d\dT/);
   });
 
-  it('evaluates no text as an expression', () => {
+  it('does not evaluate a string as an expression', () => {
     expect(refusal('$eval("1 + 1")')).to.contain('$eval is switched off');
     expect(refusal('($e := $eval; $e("1"))')).to.contain('$eval is switched off');
   });
 
-  describe('fails in words, with a position', () => {
-    it('on a mistake in the expression', () => {
+  describe('fails with a message and a position', () => {
+    it('on a syntax error', () => {
       expect(refusal('a + ')).to.equal(
         'the expression failed: Unexpected end of expression (at character 4)',
       );
@@ -102,7 +103,7 @@ describe('evaluate', () => {
       expect(refusal(' ')).to.contain('the expression failed');
     });
 
-    it('on a mistake in the data', () => {
+    it('on invalid data', () => {
       expect(refusal('$number(a)', { a: 'x' }))
         .to.contain('Unable to cast value to a number: "x"')
         .and.contain('at character 8');
@@ -110,7 +111,7 @@ describe('evaluate', () => {
       expect(refusal('$nothing(1)')).to.contain('non-function');
     });
 
-    it('and works again afterwards', () => {
+    it('and evaluates again afterwards', () => {
       refusal(')');
       expect(compute('1 + 1')).to.equal(2);
     });
@@ -134,21 +135,25 @@ describe('evaluate', () => {
     ];
     for (const [name, expression, expected] of hostile) {
       it(`against ${name}`, () => {
-        const before = performance.now();
-        expect(refusal(expression)).to.contain(expected);
-        expect(performance.now() - before).to.be.lessThan(4000);
+        const cpuMs = measureCpuMsSync(() => {
+          expect(refusal(expression)).to.contain(expected);
+        });
+        expect(cpuMs).to.be.lessThan(4000);
         expect(compute('1 + 1')).to.equal(2);
       });
     }
 
-    it('and ends a regular expression bomb at once', () => {
-      const before = performance.now();
-      expect(compute(`$match("${'a'.repeat(10_000)}b", /^(a+)+$/)`)).to.equal(null);
-      expect(compute(`$replace(text, /(x+x+)+y/, "")`, { text: 'x'.repeat(10_000) })).to.have.length(10_000);
-      expect(performance.now() - before).to.be.lessThan(1000);
+    it('and matches a hostile regular expression in linear time', () => {
+      const cpuMs = measureCpuMsSync(() => {
+        expect(compute(`$match("${'a'.repeat(10_000)}b", /^(a+)+$/)`)).to.equal(null);
+        expect(compute(`$replace(text, /(x+x+)+y/, "")`, { text: 'x'.repeat(10_000) })).to.have.length(
+          10_000,
+        );
+      });
+      expect(cpuMs).to.be.lessThan(1000);
     });
 
-    it('while it takes on large data', () => {
+    it('and still evaluates large data', () => {
       const rows = Array.from({ length: 100_000 }, (_, i) => ({ v: i % 7 }));
       expect(compute('$sum(rows.v)', { rows })).to.equal(rows.reduce((sum, { v }) => sum + v, 0));
     });

@@ -1,15 +1,15 @@
-// A process that is asked and does as it is told, which no expression can make one do.
+// A worker process that misbehaves in ways that no expression can cause; `source` names the behaviour.
 const { env, execArgv, pid } = process;
-const say = (value, isSwollen = false) =>
-  process.send({ answer: { ok: true, text: JSON.stringify(value) }, isSwollen });
+const respond = (value, isOversized = false) =>
+  process.send({ response: { ok: true, text: JSON.stringify(value) }, isOversized });
 
-const DOES = {
+const BEHAVIOURS = {
   nothing: () => undefined,
   exit: () => process.exit(3),
-  surroundings: () => say({ env, flags: execArgv }),
-  pid: () => say(pid),
-  swell: () => say(pid, true),
+  environment: () => respond({ env, flags: execArgv }),
+  pid: () => respond(pid),
+  oversized: () => respond(pid, true),
 };
 
-process.on('message', ({ source }) => DOES[source]());
+process.on('message', ({ source }) => BEHAVIOURS[source]());
 process.on('disconnect', () => process.exit());

@@ -1,19 +1,19 @@
-// Asks two processes and says so; then closes them, or asks one of them an expression without end, or does no more.
+// Evaluates in two worker processes and prints "evaluated". Then exits, closes the pool or evaluates an endless expression.
 import { systemClock } from '../../../lib/common/clock.js';
-import { ExpressionProcesses } from '../../../lib/tools/expressions/expression-processes.js';
+import { ExpressionPool } from '../../../lib/tools/expressions/process-pool.js';
 
 const [program = '', last] = process.argv.slice(2);
 
-async function ask(): Promise<void> {
-  const processes = new ExpressionProcesses(program, 2, systemClock);
-  await Promise.all([processes.evaluate('1 + 1', null, {}), processes.evaluate('1 + 1', null, {})]);
-  process.stdout.write('asked\n');
+async function main(): Promise<void> {
+  const pool = new ExpressionPool(program, 2, systemClock);
+  await Promise.all([pool.evaluate('1 + 1', null, {}), pool.evaluate('1 + 1', null, {})]);
+  process.stdout.write('evaluated\n');
   if (last === 'close') {
-    await processes.close();
+    await pool.close();
     process.stdout.write('closed\n');
   } else if (last !== undefined) {
-    await processes.evaluate(last, null, {}).catch(() => undefined);
+    await pool.evaluate(last, null, {}).catch(() => undefined);
   }
 }
 
-void ask();
+void main();

@@ -1,0 +1,181 @@
+import type { createLogUpdate } from 'log-update';
+import type { EventLocation, LiveEvent, TaskEvent } from '../../execution/events/event.js';
+import type { CliContext } from '../context.js';
+import { detectTerminal, streamStyle, type Style } from '../render/terminal.js';
+import { formatCount, formatDuration, toSingleLine } from '../render/text.js';
+import type { RunView, Viewport } from './run-view.js';
+
+/** Shows a run on standard error while it lasts. */
+export interface Display {
+  /** False if the display ignores events, so that none need be created for it. */
+  readonly wantsEvents: boolean;
+  onEvent(event: LiveEvent): void;
+  /** Prints a line beside the events. */
+  print(line: string): void;
+  /** Leaves the final state of the run on the screen and stops drawing. May be called twice. */
+  close(): void;
+}
+
+interface DisplayFlags {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+}
+
+/** Opens a live display on a terminal; elsewhere one that prints a line per event with `--verbose` or nothing (D41). */
+export function openDisplay(flags: DisplayFlags, createView: () => RunView, context: CliContext): Display {
+  const { canRedraw } = detectTerminal(context.stderr, context.env);
+  if (!canRedraw || flags.json || flags.quiet) return createLineDisplay(flags, context);
+  return new LiveDisplay(createView(), flags.verbose, context);
+}
+
+function createLineDisplay({ verbose }: DisplayFlags, { stderr, env }: CliContext): Display {
+  const style = streamStyle(stderr, env);
+  const print = (line: string): void => {
+    stderr.write(`${line}\n`);
+  };
+  return {
+    wantsEvents: verbose,
+    onEvent: verbose ? (event) => print(formatEvent(event, style)) : () => undefined,
+    print,
+    close: () => undefined,
+  };
+}
+
+const REDRAW_INTERVAL_MS = 100;
+
+/** Redraws the view of a run in place. A run that ends before the first redraw never loads `log-update`. */
+export class LiveDisplay implements Display {
+  readonly wantsEvents = true;
+  readonly #view: RunView;
+  readonly #verbose: boolean;
+  readonly #context: CliContext;
+  readonly #style: Style;
+  /** Lines to print above the view at the next redraw. */
+  #lines: string[] = [];
+  #logUpdate: ReturnType<typeof createLogUpdate> | undefined;
+  #timer: unknown;
+  #frame = 0;
+  #lastRowCount = 0;
+  #isOpen = true;
+
+  constructor(view: RunView, verbose: boolean, context: CliContext) {
+    this.#view = view;
+    this.#verbose = verbose;
+    this.#context = context;
+    this.#style = streamStyle(context.stderr, context.env);
+    this.#scheduleRedraw();
+  }
+
+  onEvent(event: LiveEvent): void {
+    this.#view.onEvent(event, this.#context.clock.now());
+    if (this.#verbose) this.#lines.push(formatEvent(event, this.#style));
+  }
+
+  print(line: string): void {
+    this.#lines.push(line);
+    if (!this.#isOpen) this.#writeLines();
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#context.clock.clearTimeout(this.#timer);
+    this.#logUpdate?.clear();
+    // The final state may be taller than the screen: it is not redrawn, so it can scroll.
+    this.#lines.push(...this.#view.render({ ...this.#viewport(), rows: Number.POSITIVE_INFINITY }));
+    this.#writeLines();
+    this.#logUpdate?.done();
+  }
+
+  #scheduleRedraw(): void {
+    this.#timer = this.#context.clock.setTimeout(() => void this.#redraw(), REDRAW_INTERVAL_MS);
+  }
+
+  async #redraw(): Promise<void> {
+    const { createLogUpdate } = await import('log-update');
+    if (!this.#isOpen) return;
+    this.#logUpdate ??= createLogUpdate(this.#context.stderr);
+    this.#frame += 1;
+    const rows = this.#view.render(this.#viewport());
+    // log-update rewrites only the rows that differ, and misplaces equal rows when the height changes.
+    if (this.#lines.length > 0 || rows.length !== this.#lastRowCount) this.#logUpdate.clear();
+    this.#lastRowCount = rows.length;
+    this.#writeLines();
+    this.#logUpdate(rows.join('\n'));
+    this.#scheduleRedraw();
+  }
+
+  #writeLines(): void {
+    if (this.#lines.length > 0) this.#context.stderr.write(`${this.#lines.join('\n')}\n`);
+    this.#lines = [];
+  }
+
+  #viewport(): Viewport {
+    const { stderr, env, clock } = this.#context;
+    const { columns, rows } = detectTerminal(stderr, env);
+    return { columns, rows, style: this.#style, now: clock.now(), frame: this.#frame };
+  }
+}
+
+/** Formats an event as one line for `--verbose`: `12:00:01.123 extract[17] finished`. */
+export function formatEvent(event: LiveEvent, style: Style): string {
+  return `${style.dim(event.time.slice(11, 23))} ${describeEvent(event, style)}`;
+}
+
+function describeEvent(event: LiveEvent, style: Style): string {
+  switch (event.kind) {
+    case 'run':
+      return `run ${event.status}${formatError(event)}`;
+    case 'sub_pipeline':
+      return `sub-pipeline ${event.sub_pipeline} ${event.status}${formatError(event)}`;
+    case 'wave': {
+      const change = event.phase === 'start' ? 'started' : 'settled';
+      return `${formatParents(event, ' ')}wave ${event.wave + 1} ${change} (${formatCount(event.tasks, 'task')})`;
+    }
+    case 'start': {
+      const task = formatTask(event);
+      const tool = toSingleLine(event.tool);
+      if (event.reused) return `${task} is taken over from the earlier run (${tool})`;
+      const items = event.items === undefined ? '' : `, ${formatCount(event.items, 'item')}`;
+      return `${task} started (${tool}${items})`;
+    }
+    case 'finish':
+      if (event.reused) return `${formatTask(event)} ${style.green('taken over')}`;
+      return `${formatTask(event)} ${style.green('finished')}${formatElapsed(event)}`;
+    case 'fail':
+      return `${formatTask(event)} ${style.red('failed')}${formatElapsed(event)}: ${toSingleLine(event.error ?? '')}`;
+    case 'item': {
+      if (event.phase === 'finish') return `${formatTask(event)} finished`;
+      const attempts = formatCount(event.attempt, 'attempt');
+      return `${formatTask(event)} ${style.red('failed')} after ${attempts}: ${toSingleLine(event.error ?? '')}`;
+    }
+    case 'retry': {
+      const failure = `attempt ${event.attempt} failed: ${toSingleLine(event.error)}`;
+      const next = `attempt ${event.attempt + 1} in ${formatDuration(event.delay_ms)}`;
+      return `${formatTask(event)} ${failure}; ${style.yellow(next)}`;
+    }
+    case 'log':
+      return `${formatTask(event)} logged: ${toSingleLine(event.message)}`;
+  }
+}
+
+function formatError({ error }: { readonly error?: string }): string {
+  return error === undefined ? '' : `: ${toSingleLine(error)}`;
+}
+
+/** `task` or `task[item]`, after its parents: `ingest/task`. */
+function formatTask(event: EventLocation & { readonly task_id: string; readonly item?: number }): string {
+  const { task_id, item } = event;
+  return `${formatParents(event, '/')}${item === undefined ? task_id : `${task_id}[${item}]`}`;
+}
+
+/** The sub-pipeline and the tasks that contain the event, then `end`; empty without any. */
+function formatParents({ sub_pipeline, within = [] }: EventLocation, end: string): string {
+  const parents = sub_pipeline === undefined ? within : [sub_pipeline, ...within];
+  return parents.length === 0 ? '' : `${parents.join('/')}${end}`;
+}
+
+function formatElapsed({ duration_ms }: TaskEvent): string {
+  return duration_ms === undefined ? '' : ` in ${formatDuration(duration_ms)}`;
+}

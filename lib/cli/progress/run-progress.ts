@@ -1,0 +1,178 @@
+import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
+
+export interface RunningTask {
+  readonly id: string;
+  readonly startedAt: number;
+  /** Number of items; undefined for a task that is no fan-out. */
+  readonly items: number | undefined;
+  itemsFinished: number;
+  itemsFailed: number;
+  /** The last task started by a pipeline that this task runs, as a path: `inner/task`. */
+  nestedTask: string | undefined;
+  /** The latest retry; `until` is when its attempt begins. */
+  retry: { readonly attempt: number; readonly until: number; readonly error: string } | undefined;
+}
+
+export interface SettledTask {
+  readonly id: string;
+  readonly durationMs: number;
+  readonly items: number | undefined;
+  /** Its output comes from an earlier run (D35). */
+  readonly reused: boolean;
+  /** Undefined when it succeeded. */
+  readonly error: string | undefined;
+}
+
+export interface WaveProgress {
+  readonly index: number;
+  readonly startedAt: number;
+  readonly tasks: number;
+  settled: number;
+  failed: number;
+  reused: number;
+  /** Undefined until the wave has settled. */
+  durationMs: number | undefined;
+}
+
+/** More than fits on the tallest screen. */
+const KEPT_FOR_DISPLAY = 100;
+
+/** Keeps the progress of a pipeline run, read from its events. Each event costs the same, however large the run. */
+export class PipelineProgress {
+  /** Undefined for a run on a server, whose definition is not at hand. */
+  readonly waveCount: number | undefined;
+  settledWaveCount = 0;
+  /** Whether every succeeded task reuses an earlier output (D35); undefined before the first one has succeeded. */
+  allReused: boolean | undefined;
+  /** Covers all task ids if the waves are known, so that columns do not move; otherwise those that have started. */
+  longestIdLength: number;
+  /** In the order in which the tasks started. */
+  readonly runningTasks = new Map<string, RunningTask>();
+  readonly lastSettledWaves: WaveProgress[] = [];
+  currentWave: WaveProgress | undefined;
+  /** Failed tasks of the current wave. */
+  readonly failures: SettledTask[] = [];
+  /** The last tasks of the current wave that succeeded. */
+  readonly lastSucceeded: SettledTask[] = [];
+
+  constructor(waves?: readonly (readonly string[])[]) {
+    this.waveCount = waves?.length;
+    this.longestIdLength = (waves ?? []).reduce(
+      (most, wave) => wave.reduce((longest, id) => Math.max(longest, id.length), most),
+      0,
+    );
+  }
+
+  /** @param now milliseconds, of the clock that the display uses */
+  onEvent(event: LiveEvent, now: number): void {
+    if ('within' in event && event.within !== undefined) {
+      if (event.kind === 'start') this.#startNested(event.within, event.task_id);
+      return;
+    }
+    switch (event.kind) {
+      case 'wave':
+        if (event.phase === 'start') this.#startWave(event.wave, event.tasks, now);
+        else this.#finishWave(now);
+        break;
+      case 'start':
+        this.#start(event, now);
+        break;
+      case 'finish':
+      case 'fail':
+        this.#settle(event, now);
+        break;
+      case 'item':
+        this.#countItem(event.task_id, event.phase === 'fail');
+        break;
+      case 'retry':
+        this.#retry(event, now);
+        break;
+      case 'run':
+      case 'sub_pipeline':
+      case 'log':
+        break;
+    }
+  }
+
+  #startWave(index: number, tasks: number, now: number): void {
+    this.currentWave = {
+      index,
+      tasks,
+      startedAt: now,
+      settled: 0,
+      failed: 0,
+      reused: 0,
+      durationMs: undefined,
+    };
+    this.failures.length = 0;
+    this.lastSucceeded.length = 0;
+  }
+
+  #finishWave(now: number): void {
+    if (this.currentWave === undefined) return;
+    this.settledWaveCount += 1;
+    this.currentWave.durationMs = now - this.currentWave.startedAt;
+    pushRecent(this.lastSettledWaves, this.currentWave);
+    this.currentWave = undefined;
+  }
+
+  #start({ task_id, items }: TaskEvent, now: number): void {
+    this.longestIdLength = Math.max(this.longestIdLength, task_id.length);
+    this.runningTasks.set(task_id, {
+      id: task_id,
+      startedAt: now,
+      items,
+      itemsFinished: 0,
+      itemsFailed: 0,
+      nestedTask: undefined,
+      retry: undefined,
+    });
+  }
+
+  /** Tasks of nested runs are not counted; the task that runs them shows the latest. */
+  #startNested([outermost = '', ...others]: readonly string[], taskId: string): void {
+    const task = this.runningTasks.get(outermost.replace(/\[\d+\]$/, ''));
+    if (task !== undefined) task.nestedTask = [...others, taskId].join('/');
+  }
+
+  #settle(event: TaskEvent, now: number): void {
+    const task = this.runningTasks.get(event.task_id);
+    this.runningTasks.delete(event.task_id);
+    const error = event.kind === 'fail' ? (event.error ?? '') : undefined;
+    const durationMs = event.duration_ms ?? now - (task?.startedAt ?? now);
+    const reused = event.reused === true;
+    const settled = { id: event.task_id, durationMs, items: event.items ?? task?.items, reused, error };
+    if (this.currentWave !== undefined) this.currentWave.settled += 1;
+    if (error === undefined) {
+      this.#countReused(reused);
+      pushRecent(this.lastSucceeded, settled);
+    } else {
+      if (this.currentWave !== undefined) this.currentWave.failed += 1;
+      if (this.failures.length < KEPT_FOR_DISPLAY) this.failures.push(settled);
+    }
+  }
+
+  #countReused(reused: boolean): void {
+    this.allReused = reused && (this.allReused ?? true);
+    if (reused && this.currentWave !== undefined) this.currentWave.reused += 1;
+  }
+
+  #countItem(taskId: string, failed: boolean): void {
+    const task = this.runningTasks.get(taskId);
+    if (task === undefined) return;
+    if (failed) task.itemsFailed += 1;
+    else task.itemsFinished += 1;
+  }
+
+  #retry(event: Extract<LiveEvent, { kind: 'retry' }>, now: number): void {
+    const task = this.runningTasks.get(event.task_id);
+    if (task === undefined) return;
+    task.retry = { attempt: event.attempt + 1, until: now + event.delay_ms, error: event.error };
+  }
+}
+
+/** Appends to a list of the last elements, dropping old ones in blocks so that the cost per element is constant. */
+export function pushRecent<T>(list: T[], element: T): void {
+  list.push(element);
+  if (list.length > 2 * KEPT_FOR_DISPLAY) list.splice(0, KEPT_FOR_DISPLAY);
+}

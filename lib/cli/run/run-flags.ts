@@ -1,0 +1,112 @@
+import type { JsonObject } from '../../common/json.js';
+import type { PipelineDefinition } from '../../definition/schema/schema.js';
+import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import { type NumberRule, readNumber } from '../input/flags.js';
+import type { DefinitionFlags } from '../input/load-definition.js';
+import { formatCount } from '../render/text.js';
+import { UsageError } from '../usage-errors.js';
+
+/** The flags of `run`, unparsed. */
+export interface RunFlags extends DefinitionFlags {
+  readonly json: boolean;
+  readonly timeout?: string | undefined;
+  readonly concurrency?: string | undefined;
+  readonly planConcurrency?: string | undefined;
+  readonly jitter?: string | undefined;
+  readonly retryBaseDelay?: string | undefined;
+  readonly maxRetryDelay?: string | undefined;
+  readonly events?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly verbose: boolean;
+  readonly quiet: boolean;
+}
+
+const TIMEOUT: NumberRule = { least: 0, above: true, unit: 'seconds', example: '30' };
+const CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'items at once', example: '8' };
+const JITTER: NumberRule = { least: 0, most: 1, unit: 'a fraction of the delay', example: '0.2' };
+const DELAY: NumberRule = { least: 0, unit: 'seconds', example: '0.5' };
+const PLAN_CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' };
+
+/**
+ * Reads the ExecutionOptions from the flags. An option without a flag is absent, so its default applies.
+ *
+ * @throws UsageError for the first flag that is not a number or out of range
+ */
+export function readExecutionOptions(flags: RunFlags): ExecutionOptions {
+  const options = {
+    per_task_timeout: readNumber('--timeout', flags.timeout, TIMEOUT),
+    fan_out_concurrency: readNumber('--concurrency', flags.concurrency, CONCURRENCY),
+    backoff_jitter: readNumber('--jitter', flags.jitter, JITTER),
+    retry_base_delay: readNumber('--retry-base-delay', flags.retryBaseDelay, DELAY),
+    max_retry_delay: readNumber('--max-retry-delay', flags.maxRetryDelay, DELAY),
+  };
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Reads how many sub-pipelines of a plan may run at once (D45).
+ *
+ * @throws UsageError unless the flag is a whole number of at least 1
+ */
+export function readPlanConcurrency({ planConcurrency }: RunFlags): number | undefined {
+  return readNumber('--plan-concurrency', planConcurrency, PLAN_CONCURRENCY);
+}
+
+type Params = NonNullable<PipelineDefinition['params']>;
+
+/**
+ * Checks the values of `--params` against the pipeline's params before anything starts.
+ *
+ * @param command the command line so far, for the example in the hint
+ * @throws UsageError that names every problem, the params that the pipeline takes and how to pass them (D40)
+ */
+export async function checkParams(
+  definition: PipelineDefinition,
+  values: JsonObject,
+  command: string,
+): Promise<void> {
+  const params = definition.params ?? {};
+  const hasParams = Object.keys(params).length > 0;
+  if (!hasParams && Object.keys(values).length === 0) return;
+  const { resolveParams } = await import('../lazy/validation.js');
+  const resolved = resolveParams(definition, values);
+  if (resolved.ok) return;
+  const { problems } = resolved;
+  const [only = '', ...others] = problems;
+  const message =
+    others.length === 0
+      ? only
+      : indentBelow(`${formatCount(problems.length, 'param')} cannot be used:`, problems);
+  throw new UsageError(message, hasParams ? describeParams(params, values, command) : undefined);
+}
+
+function describeParams(params: Params, values: JsonObject, command: string): string {
+  const example = Object.entries(params)
+    .filter(([name, param]) => Object.hasOwn(values, name) || param.default === undefined)
+    .map(([name, param]) => [name, createExample(param)]);
+  const descriptions = Object.entries(params).map(([name, param]) => describeParam(name, param));
+  const json = JSON.stringify(Object.fromEntries(example)).replaceAll("'", "'\\''");
+  return `${indentBelow('its params:', descriptions)}\n  as in ${command} --params '${json}'`;
+}
+
+function describeParam(name: string, { type, default: fallback, description }: Params[string]): string {
+  const need = fallback === undefined ? 'required' : `default ${JSON.stringify(fallback)}`;
+  return `${name} (${type ?? 'string'}, ${need})${description === undefined ? '' : `: ${description}`}`;
+}
+
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  string: 'text',
+  integer: 3,
+  number: 0.5,
+  boolean: true,
+  list: [],
+  object: {},
+};
+
+function createExample({ type, enum: choices }: Params[string]): unknown {
+  return choices?.[0] ?? EXAMPLES[type ?? 'string'];
+}
+
+function indentBelow(title: string, lines: readonly string[]): string {
+  return [title, ...lines.map((line) => `    ${line}`)].join('\n');
+}

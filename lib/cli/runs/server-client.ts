@@ -1,0 +1,133 @@
+import type { WavetrainClient } from '../../client/client.js';
+import type { ListQuery } from '../../client/requests.js';
+import { readClientConfig } from '../../common/config.js';
+import { type ErrorCode, errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
+import type { RunSummary } from '../../runs/record.js';
+import type { CliContext } from '../context.js';
+import { readEnvFile } from '../input/flags.js';
+import { PROGRAM } from '../package-info.js';
+import { UsageError } from '../usage-errors.js';
+
+/** Which server to call. There is no flag for the API key, because other users can see command lines. */
+export interface ServerFlags {
+  readonly server: string | undefined;
+  readonly envFile: string | undefined;
+}
+
+export interface RunIdFlags extends ServerFlags {
+  readonly runId: string;
+}
+
+/** Few, because the user is waiting. */
+const RETRIES = 1;
+
+/**
+ * Calls a server.
+ *
+ * @throws WavetrainError with a hint when the server is unreachable, rejects the key or does not have the run
+ */
+export async function callServer<T>(
+  { server, envFile }: ServerFlags,
+  context: CliContext,
+  call: (client: WavetrainClient) => Promise<T>,
+): Promise<T> {
+  await readEnvFile(envFile, context);
+  const { WavetrainClient } = await import('../../client/index.js');
+  const { url, key } = readClientConfig(context.env);
+  const client = new WavetrainClient({ url: server ?? url, key, clock: context.clock, retries: RETRIES });
+  try {
+    return await call(client);
+  } catch (thrown) {
+    throw withHint(thrown);
+  }
+}
+
+const START_HINT = `start one with ${PROGRAM} serve, or name another with --server or WAVETRAIN_SERVER`;
+const KEY_HINT = 'set WAVETRAIN_API_KEY to a key that the server accepts';
+/** Why a server may no longer have a run (D26). */
+const RETENTION_HINT = [
+  'a server keeps runs in memory: it forgets them when it stops, and settled runs after a while',
+  '(after SERVICE_RUN_TTL seconds, by default a day, or beyond SERVICE_RUN_KEEP runs, by default 1000);',
+  `${PROGRAM} runs list shows the runs that it has`,
+].join(' ');
+
+function withHint(thrown: unknown): unknown {
+  const code = errorCode(thrown);
+  switch (code) {
+    case 'server_unreachable':
+      return addHint(code, thrown, START_HINT);
+    case 'run_not_found':
+      return addHint(code, thrown, RETENTION_HINT);
+    case 'unauthorized':
+      return addHint(code, thrown, KEY_HINT);
+    default:
+      return thrown;
+  }
+}
+
+function addHint(code: ErrorCode, thrown: unknown, hint: string): WavetrainError {
+  return new WavetrainError(code, `${errorMessage(thrown)}\n  ${hint}`, { cause: thrown });
+}
+
+const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const PART_OF_RUN_ID = /^[0-9a-f-]{4,}$/;
+const MAX_IDS_LISTED = 5;
+
+/**
+ * Returns the whole run id for its beginning or end.
+ *
+ * @throws UsageError unless exactly one run of the server matches
+ */
+export async function resolveRunId(client: WavetrainClient, idOrPart: string): Promise<string> {
+  const part = idOrPart.toLowerCase();
+  if (RUN_ID.test(part)) return part;
+  if (!PART_OF_RUN_ID.test(part)) {
+    throw new UsageError(
+      `"${idOrPart}" is neither a run id nor at least 4 characters of its beginning or end`,
+      `${PROGRAM} runs list shows the ids`,
+    );
+  }
+  const matches: string[] = [];
+  for await (const { run_id } of client.runs({ limit: MAX_PAGE_SIZE })) {
+    if (run_id.startsWith(part) || run_id.endsWith(part)) matches.push(run_id);
+  }
+  const [runId, ...others] = matches;
+  if (runId === undefined) {
+    throw new UsageError(`no run has an id that begins or ends with "${part}"`, RETENTION_HINT);
+  }
+  if (others.length > 0) {
+    const more = matches.length > MAX_IDS_LISTED ? ', …' : '';
+    throw new UsageError(
+      `${matches.length} runs have an id that begins or ends with "${part}"`,
+      `write more of one of them: ${matches.slice(0, MAX_IDS_LISTED).join(', ')}${more}`,
+    );
+  }
+  return runId;
+}
+
+/** The most runs that a server lists at once. */
+const MAX_PAGE_SIZE = 500;
+
+interface RunList {
+  readonly runs: readonly RunSummary[];
+  /** The server has more runs than were asked for. */
+  readonly hasMore: boolean;
+}
+
+/** Lists the newest runs, at most `most`. */
+export async function listNewestRuns(
+  client: WavetrainClient,
+  query: ListQuery,
+  most: number,
+): Promise<RunList> {
+  const runs: RunSummary[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const limit = Math.min(most - runs.length, MAX_PAGE_SIZE);
+    const page = await client.list({ ...query, limit, cursor });
+    runs.push(...page.runs);
+    if (page.next_cursor === null) return { runs, hasMore: false };
+    if (runs.length >= most) return { runs, hasMore: true };
+    cursor = page.next_cursor;
+  }
+}

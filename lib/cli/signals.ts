@@ -1,0 +1,39 @@
+/** Emits signals and uncaught errors: `process`, or an emitter in specs. */
+export interface ProcessEvents {
+  on(name: string, listener: (...details: unknown[]) => void): unknown;
+  off(name: string, listener: (...details: unknown[]) => void): unknown;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Counts requests to stop, from Ctrl-C (SIGINT) or SIGTERM: the first asks politely, the second insists. */
+export class StopSignals {
+  /** Resolves on the first signal. */
+  readonly first: Promise<void>;
+  /** Resolves on the second signal. */
+  readonly second: Promise<void>;
+  readonly #events: ProcessEvents;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Listens until `close`. */
+  constructor(events: ProcessEvents) {
+    this.#events = events;
+    this.first = this.#nextSignal();
+    this.second = this.#nextSignal();
+    for (const signal of SIGNALS) events.on(signal, this.#onSignal);
+  }
+
+  close(): void {
+    for (const signal of SIGNALS) this.#events.off(signal, this.#onSignal);
+  }
+
+  #nextSignal(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  readonly #onSignal = (): void => {
+    this.#waiting.shift()?.();
+  };
+}

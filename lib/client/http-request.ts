@@ -1,0 +1,102 @@
+import { WavetrainError } from '../common/errors.js';
+import type {
+  DefinitionOrText,
+  RequestOptions,
+  SubmitOptions,
+  ValidateOptions,
+  ValidatePlanOptions,
+} from './requests.js';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Relative to the URL of the server, with the query. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly yaml?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** May be retried: it changes nothing, or the server recognizes it by its idempotency key. */
+  readonly isRepeatable?: boolean;
+}
+
+export function getRequest(path: string, { signal }: RequestOptions): HttpRequest {
+  return { method: 'GET', path, isRepeatable: true, signal };
+}
+
+export function postRequest(path: string, body: object, { signal }: RequestOptions): HttpRequest {
+  return { method: 'POST', path, body, signal };
+}
+
+/** Starts a run and waits for its result. Text is sent as YAML. */
+export function runRequest(path: string, run: string | object, options: RequestOptions): HttpRequest {
+  if (typeof run !== 'string') return postRequest(path, run, options);
+  return { method: 'POST', path, yaml: run, signal: options.signal };
+}
+
+/** Starts a run without waiting; repeatable with an idempotency key (D36). */
+export function submitRequest(path: string, run: string | object, options: SubmitOptions): HttpRequest {
+  const request = runRequest(path, run, options);
+  const { idempotencyKey: key } = options;
+  if (key === undefined) return request;
+  return { ...request, headers: { 'idempotency-key': key }, isRepeatable: true };
+}
+
+/** The body of a request that validates or draws a pipeline. */
+export function pipelineBody(pipeline: DefinitionOrText, { inputs, session }: ValidateOptions): object {
+  return { ...(typeof pipeline === 'string' ? { yaml: pipeline } : { pipeline }), inputs, session };
+}
+
+/** The body of a request that validates a plan. */
+export function planBody(
+  plan: DefinitionOrText,
+  { pipelines, inputs, session }: ValidatePlanOptions,
+): object {
+  return { ...(typeof plan === 'string' ? { yaml: plan } : { plan }), pipelines, inputs, session };
+}
+
+/**
+ * Returns the URL of a server without a final slash. It may have a path, where a proxy serves it.
+ *
+ * @throws WavetrainError `bad_usage`
+ */
+export function parseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw new WavetrainError(
+      'bad_usage',
+      `"${text}" is not the address of a server, such as http://127.0.0.1:8000`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new WavetrainError(
+      'bad_usage',
+      'the address of a server must not contain a name and password: use an API key',
+    );
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+/** @throws WavetrainError `bad_usage` for a key that no header can carry; the message does not contain the key */
+export function authorizationHeaders(key: string | undefined): Record<string, string> {
+  if (key === undefined) return {};
+  if (/^[\x21-\x7e]+$/.test(key)) return { authorization: `Bearer ${key}` };
+  throw new WavetrainError('bad_usage', 'invalid API key: it contains whitespace or an illegal character');
+}
+
+/** @throws WavetrainError `run_not_found` for an id that cannot be part of a path */
+export function runPath(runId: string): string {
+  // A URL resolves "." and ".." to another path, even when they are encoded.
+  if (['', '.', '..'].includes(runId)) {
+    throw new WavetrainError('run_not_found', `there is no run "${runId}"`);
+  }
+  return `/pipelines/runs/${encodeURIComponent(runId)}`;
+}
+
+/** Formats a query string without the undefined fields. */
+export function formatQuery(fields: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query.toString()}`;
+}

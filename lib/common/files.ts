@@ -1,0 +1,46 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import { errorCode, errorMessage } from './errors.js';
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['ENOTDIR', 'there is no such file'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'the disk is full'],
+  ['ENAMETOOLONG', 'its name is too long'],
+  ['ELOOP', 'its symbolic links lead in a circle'],
+]);
+
+/** Explains why a file operation failed: `there is no such file`. Errors that are not the system's keep their message. */
+export function describeErrno(error: unknown): string {
+  const code = errorCode(error) ?? '';
+  return REASONS.get(code) ?? (/^E[A-Z0-9]+$/.test(code) ? code : errorMessage(error));
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Decodes UTF-8, with or without a byte order mark.
+ *
+ * @throws Error that says what the bytes are instead, about "it", for `cannot read "file": …`
+ */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return UTF_8.decode(bytes);
+  } catch (cause) {
+    const what = isUtf16(bytes) ? 'it looks like UTF-16' : 'it is not UTF-8 text';
+    throw new Error(`${what}; save it as UTF-8`, { cause });
+  }
+}
+
+function isUtf16([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+}
+
+/** Whether an absolute path leads into an absolute folder, or to the folder itself. */
+export function isPathInside(path: string, folder: string): boolean {
+  const fromFolder = relative(folder, path);
+  return fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder);
+}

@@ -1,0 +1,15 @@
+/**
+ * Returns a value that earlier checks have proved to exist.
+ *
+ * @param what names the value in the error
+ * @throws Error when it is missing: a bug in the checks
+ */
+export function assertDefined<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`${what} is missing after the check`);
+  return value;
+}
+
+/** Returns the entry of a key that earlier checks have proved to exist; throws as `assertDefined`. */
+export function getOrThrow<V>(entries: ReadonlyMap<string, V>, key: string): V {
+  return assertDefined(entries.get(key), `"${key}"`);
+}

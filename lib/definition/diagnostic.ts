@@ -1,0 +1,70 @@
+import { type Path, type Problem, type ProblemCode, toJsonPointer } from './problem.js';
+import type { Source } from './text/source.js';
+
+/** What a check has found, before its position in the text is known. */
+export interface Diagnostic {
+  readonly code: ProblemCode;
+  readonly message: string;
+  /** Leads from the root of the definition to the value. */
+  readonly path: Path;
+  readonly hint?: string;
+  /** Points at the key instead of its value. */
+  readonly at?: 'key';
+  /** Default: an error. */
+  readonly severity?: Problem['severity'];
+}
+
+/**
+ * Locates a diagnostic: adds the JSON pointer and the position in the text.
+ *
+ * @param base leads from the root of the source to the definition
+ */
+export function toProblem(diagnostic: Diagnostic, source: Source, base: Path): Problem {
+  const { code, message, path, hint, at, severity } = diagnostic;
+  const fullPath = [...base, ...path];
+  return {
+    code,
+    message,
+    path: toJsonPointer(fullPath),
+    severity: severity ?? 'error',
+    ...source.positionOf(fullPath, at),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+/** Returns a filter that drops diagnostics at or below an unquoted template, which has a clearer problem of its own. */
+export function outsideUnquotedTemplates(source: Source, base: Path): (diagnostic: Diagnostic) => boolean {
+  const unquoted = new Set(source.unquoted.map(toJsonPointer));
+  if (unquoted.size === 0) return () => true;
+  return ({ path }) => {
+    const fullPath = [...base, ...path];
+    return !fullPath.some((_, depth) => unquoted.has(toJsonPointer(fullPath.slice(0, depth + 1))));
+  };
+}
+
+/** Moves the position into the message: a line of a text within a definition is no line of the definition. */
+export function withPositionInMessage({ line, column, message, ...problem }: Problem): Problem {
+  if (line === undefined) return { ...problem, message };
+  return { ...problem, message: `line ${line}, column ${column ?? 1} of its text: ${message}` };
+}
+
+/** Sorts errors before warnings, and each by position; problems without a line keep their order. */
+export function compareProblems(a: Problem, b: Problem): number {
+  if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+}
+
+/** Keeps the response to a text full of mistakes from growing to many times its size. */
+const MAX_PROBLEMS = 1000;
+
+/** Keeps the first 1,000 problems and counts the others in one more. */
+export function limitProblems(problems: Problem[]): Problem[] {
+  const more = problems.length - MAX_PROBLEMS;
+  const next = problems[MAX_PROBLEMS];
+  if (next === undefined) return problems;
+  const message = `and ${more} more ${more === 1 ? 'problem' : 'problems'}, not listed here`;
+  return [
+    ...problems.slice(0, MAX_PROBLEMS),
+    { code: 'too_many', message, path: '', severity: next.severity, hint: 'fix these first' },
+  ];
+}

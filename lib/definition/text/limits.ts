@@ -1,0 +1,52 @@
+import { Lexer } from 'yaml';
+
+/** Limits on a definition, so that no text can block the process (Limits). */
+
+/** Longest text, in bytes of UTF-8. */
+export const MAX_DEFINITION_BYTES = 16 * 2 ** 20;
+
+/** Deepest nesting of maps and lists. */
+export const MAX_NESTING = 100;
+export const TOO_DEEP_MESSAGE = `the definition is nested deeper than ${MAX_NESTING} levels`;
+
+/** How often aliases may be expanded: the usual YAML limit against texts that grow when they are parsed. */
+export const MAX_ALIASES = 100;
+
+/** How much longer a text may become when its aliases are expanded. */
+export const MAX_EXPANSION_BYTES = 2 ** 20;
+
+/** The same limit for objects, which is higher because code shares parts as a matter of course. */
+export const MAX_SHARED_BYTES = MAX_DEFINITION_BYTES;
+
+/**
+ * Whether a text is nested deeper than a definition may be. Checked before the YAML parser runs, because it recurses:
+ * megabytes of brackets would keep it busy for many seconds before its stack overflows. Linear in the length of the text.
+ */
+export function isTooDeep(text: string): boolean {
+  return LINE_OF_INDICATORS.test(text) || (mayBeTooDeep(text) && flowDepthExceedsLimit(text));
+}
+
+// `- - - -` and `? ? ? ?` open a level with every two characters.
+const LINE_OF_INDICATORS = new RegExp(`^ *(?:[-?:] +){${MAX_NESTING}}`, 'm');
+
+/** Counts every bracket, including those in quotes and comments: a fast check that few texts fail. */
+function mayBeTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charCodeAt(i);
+    if (character === 0x5b || character === 0x7b) depth++;
+    else if ((character === 0x5d || character === 0x7d) && depth > 0) depth--;
+    if (depth > MAX_NESTING) return true;
+  }
+  return false;
+}
+
+function flowDepthExceedsLimit(text: string): boolean {
+  let depth = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth--;
+    if (depth > MAX_NESTING) return true;
+  }
+  return false;
+}

@@ -1,0 +1,40 @@
+import type { ExecutionOptions } from '../run-inputs.js';
+
+/** The delay between attempts (D18): it doubles from `baseMs` with every retry up to `maxMs`, and varies by `jitter`. */
+export interface Backoff {
+  /** Delay before the first retry. */
+  readonly baseMs: number;
+  /** Maximum delay. */
+  readonly maxMs: number;
+  /** Fraction by which a delay varies, 0 to 1. */
+  readonly jitter: number;
+}
+
+/** Defaults of the specification's Limits. */
+const DEFAULT_BASE_SECONDS = 0.5;
+const DEFAULT_MAX_SECONDS = 4;
+
+/** Keeps the power finite: infinity times a base of 0 would be NaN. */
+const MAX_DOUBLINGS = 1000;
+
+/** Reads the backoff from options that were checked. */
+export function readBackoff(options: ExecutionOptions): Backoff {
+  return {
+    baseMs: (options.retry_base_delay ?? DEFAULT_BASE_SECONDS) * 1000,
+    maxMs: (options.max_retry_delay ?? DEFAULT_MAX_SECONDS) * 1000,
+    jitter: options.backoff_jitter ?? 0,
+  };
+}
+
+/**
+ * Calculates the delay before a retry. The cap applies before and after the jitter, so that no delay exceeds `maxMs`.
+ *
+ * @param retry number of the retry, from 1
+ * @param random a number from 0 to 1
+ */
+export function retryDelayMs(retry: number, { baseMs, maxMs, jitter }: Backoff, random: number): number {
+  const doublings = Math.min(retry - 1, MAX_DOUBLINGS);
+  const delayMs = Math.min(maxMs, baseMs * 2 ** doublings);
+  const factor = 1 + jitter * (2 * random - 1);
+  return Math.min(maxMs, delayMs * factor);
+}

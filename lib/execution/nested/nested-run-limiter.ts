@@ -1,0 +1,126 @@
+import { ToolError } from '../../common/errors.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
+import { MemoryBudget } from '../memory-budget.js';
+
+/** Memory of a nested run without its tasks: its actors, its work, its session and what waits for it. */
+const RUN_BYTES = 20 * 1024;
+
+/** Memory of one task of a nested run. */
+const TASK_BYTES = 5 * 1024;
+
+/**
+ * Limits the nested runs of one submitted run, at every depth, by number and by memory: a few words of fan-outs in
+ * fan-outs can ask for millions. After the first refusal it refuses all others, because the submitted run fails (D49).
+ */
+export class NestedRunLimiter {
+  readonly #budget: MemoryBudget;
+  readonly #max: number;
+  /** Number of nested runs by pipeline: a pipeline takes memory once. */
+  readonly #userCounts = new Map<Pipeline, number>();
+  #active = 0;
+  #refusal: ToolError | undefined;
+
+  /** @param budget of the submitted run
+   * @param max maximum number of nested runs at once */
+  constructor(budget: MemoryBudget, max: number) {
+    this.#budget = budget;
+    this.#max = max;
+  }
+
+  /** Number of nested runs at work. */
+  get active(): number {
+    return this.#active;
+  }
+
+  /** @throws ToolError, not retryable, when there are too many nested runs */
+  acquire(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#active >= this.#max) {
+      this.#refuse(`this run already has ${this.#max.toLocaleString('en')} nested pipelines, the maximum`);
+    }
+    this.#active++;
+  }
+
+  release(): void {
+    this.#active--;
+  }
+
+  /** @throws ToolError, not retryable, when the submitted run has no memory left for `bytes` */
+  assertRoom(bytes: number): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#budget.hasRoomFor(bytes)) return;
+    const active = this.#active.toLocaleString('en');
+    this.#refuse(
+      `no memory for another nested pipeline: ${active} of them and all outputs reach the limit of ${this.#budget.limitText}`,
+    );
+  }
+
+  /** Reserves the memory of a pipeline, unless another nested run uses it already. @throws ToolError as `assertRoom` */
+  retain(pipeline: Pipeline): void {
+    const users = this.#userCounts.get(pipeline) ?? 0;
+    if (users === 0) {
+      this.assertRoom(pipeline.sizeBytes);
+      this.#budget.reserve(pipeline.sizeBytes);
+    }
+    this.#userCounts.set(pipeline, users + 1);
+  }
+
+  releasePipeline(pipeline: Pipeline): void {
+    const users = (this.#userCounts.get(pipeline) ?? 0) - 1;
+    if (users > 0) this.#userCounts.set(pipeline, users);
+    else if (this.#userCounts.delete(pipeline)) this.#budget.release(pipeline.sizeBytes);
+  }
+
+  #refuse(reason: string): never {
+    this.#refusal = ToolError.nonRetryable(`${reason}; lower fan_out_concurrency`);
+    throw this.#refusal;
+  }
+}
+
+/** The memory of one nested run. It counts against the outer run until the nested run ends. */
+export class NestedRunBudget extends MemoryBudget {
+  readonly #outer: MemoryBudget;
+  readonly #limiter: NestedRunLimiter;
+  #pipeline: Pipeline | undefined;
+
+  /** @throws ToolError, not retryable, when the limiter allows no other run */
+  constructor(outer: MemoryBudget, limiter: NestedRunLimiter) {
+    super(outer.limitBytes);
+    this.#outer = outer;
+    this.#limiter = limiter;
+    limiter.assertRoom(RUN_BYTES);
+    limiter.acquire();
+    this.reserve(RUN_BYTES);
+  }
+
+  /**
+   * Reserves the memory of the pipeline and of its run.
+   *
+   * @param inputBytes size of the run's inputs
+   * @throws ToolError, not retryable
+   */
+  reserveFor(pipeline: Pipeline, inputBytes: number): void {
+    this.#limiter.retain(pipeline);
+    this.#pipeline = pipeline;
+    const bytes = inputBytes + TASK_BYTES * pipeline.tasks.size;
+    this.#limiter.assertRoom(bytes);
+    this.reserve(bytes);
+  }
+
+  override reserve(bytes: number): void {
+    this.#outer.reserve(bytes);
+    super.reserve(bytes);
+  }
+
+  override release(bytes: number): void {
+    super.release(bytes);
+    this.#outer.release(bytes);
+  }
+
+  /** Releases everything when the nested run has ended. */
+  close(): void {
+    this.release(this.usedBytes);
+    this.#limiter.release();
+    if (this.#pipeline !== undefined) this.#limiter.releasePipeline(this.#pipeline);
+  }
+}

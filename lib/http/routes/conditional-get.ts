@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import Type, { type Static } from 'typebox';
+import type { ResponseDocument, RouteResult } from '../routing/route.js';
+
+/** Headers of a route that supports conditional requests. */
+export const IfNoneMatch = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({ description: 'The `ETag` of the version that the client already has.' }),
+  ),
+});
+
+export const NOT_MODIFIED: ResponseDocument = {
+  description: 'The client already has the current version.',
+};
+
+/** A result without its content. */
+type Head = RouteResult & { readonly headers: { readonly ETag: string } };
+
+/** Returns 304 without content when If-None-Match names the ETag of `head`, else `head` with its content. */
+export function returnIfModified(
+  { 'if-none-match': ifNoneMatch }: Static<typeof IfNoneMatch>,
+  head: Head,
+  getContent: () => Pick<RouteResult, 'body' | 'text'>,
+): RouteResult {
+  return matchesEtag(head.headers.ETag, ifNoneMatch)
+    ? { ...head, status: 304 }
+    : { ...head, ...getContent() };
+}
+
+/**
+ * Whether an If-None-Match header names an ETag. The header is a list of ETags, strong or weak, or `*` for any.
+ *
+ * Koa's `ctx.fresh` would ignore the header of a request with `Cache-Control: no-cache`, and reads only the
+ * response that is set already, but a long poll compares before it has one.
+ */
+export function matchesEtag(etag: string, ifNoneMatch = ''): boolean {
+  return ifNoneMatch.split(',').some((entry) => {
+    const candidate = entry.trim();
+    return candidate === '*' || candidate.replace(/^W\//, '') === etag;
+  });
+}
+
+export function formatEtag(version: string): string {
+  return `"${version}"`;
+}
+
+/** The ETag of a text that has no version. */
+export function hashEtag(text: string): string {
+  return formatEtag(createHash('sha256').update(text).digest('base64url'));
+}

@@ -1,0 +1,61 @@
+import type { RunStatus } from '../../../machines/types.js';
+import type { LiveEvent } from '../../execution/events/event.js';
+import type { EventLog } from '../../runs/event-log.js';
+
+/** Milliseconds that a client waits before it reconnects. */
+const RETRY_MS = 1000;
+
+/** Opens a stream of Server-Sent Events (D30). Every frame is text that ends with an empty line. */
+export const OPENING_FRAME = `retry: ${RETRY_MS}\n\n`;
+
+/** A comment, which keeps the connection alive. */
+export const HEARTBEAT_FRAME = ': \n\n';
+
+/** The last frame: the run has settled, and no more events follow. */
+export function formatEndFrame(runId: string, status: RunStatus): string {
+  return `event: end\ndata: ${JSON.stringify({ run_id: runId, status })}\n\n`;
+}
+
+/** The size of a chunk limits what a reader costs that has stopped reading, beside the buffer of its connection. */
+const MAX_CHUNK_EVENTS = 256;
+const MAX_CHUNK_CHARACTERS = 64 * 1024;
+
+/** Frames that are written to a reader at once. */
+export interface EventChunk {
+  /** Number of the last event before the chunk. */
+  readonly after: number;
+  /** Number of the last event in the chunk. */
+  readonly last: number;
+  readonly bytes: Buffer;
+}
+
+/** Formats the events after number `after`, preceded by a gap if some were dropped; undefined when there are none. */
+export function readChunk(log: EventLog, after: number): EventChunk | undefined {
+  const { events, gap } = log.readAfter(after, MAX_CHUNK_EVENTS);
+  if (events.length === 0 && !gap) return undefined;
+  let text = gap ? formatGapFrame(after, events[0]?.seq ?? log.lastSeq + 1) : '';
+  let last = log.lastSeq;
+  for (const event of events) {
+    text += formatEventFrame(event);
+    last = event.seq;
+    if (text.length >= MAX_CHUNK_CHARACTERS) break;
+  }
+  return { after, last, bytes: Buffer.from(text) };
+}
+
+/** The events between the numbers `after` and `next` have been dropped. */
+function formatGapFrame(after: number, next: number): string {
+  return `event: gap\ndata: ${JSON.stringify({ after, next })}\n\n`;
+}
+
+/** Frames that at least one reader was sent: each is formatted once for all readers. */
+const eventFrames = new WeakMap<LiveEvent, string>();
+
+/** The number of the event is its `id`, which clients send back as Last-Event-ID. */
+function formatEventFrame(event: LiveEvent): string {
+  const cached = eventFrames.get(event);
+  if (cached !== undefined) return cached;
+  const frame = `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
+  eventFrames.set(event, frame);
+  return frame;
+}

@@ -1,0 +1,218 @@
+import { isObject } from '../common/json.js';
+import { type Diagnostic, withPositionInMessage } from '../definition/diagnostic.js';
+import { type Path, type Problem, toJsonPointer } from '../definition/problem.js';
+import { detectKind } from '../definition/schema/root.js';
+import { Suggestions } from '../definition/suggest.js';
+import {
+  groupUnquotedByEntry,
+  nestedSource,
+  readSource,
+  type Source,
+  sourceFromValue,
+} from '../definition/text/source.js';
+import { checkSource } from '../pipelines/check.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
+import type { Catalog } from '../tools/catalog.js';
+import { type DraftSubPipeline, type PlanDraft, uniqueSubPipelines } from './draft.js';
+import type { PipelineInput } from './plan.js';
+import type { KeyContext } from './rules/keys.js';
+
+export interface PlanCheckContext extends KeyContext {
+  readonly catalog: Catalog;
+  /** Pipelines that are not inline in the plan, by sub-pipeline id. */
+  readonly pipelines: ReadonlyMap<string, PipelineInput>;
+  /** Whether every pipeline is required. */
+  readonly complete: boolean;
+}
+
+/** The result of checking the pipeline of one sub-pipeline. */
+export interface SubPipelineCheck {
+  readonly subPipeline: DraftSubPipeline;
+  /** Undefined when it is missing or not valid. */
+  readonly pipeline: Pipeline | undefined;
+  readonly file: string | undefined;
+  /** To be located in the plan. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Problems of the pipeline, each located in the plan, in its file, or in the pipelines submitted with the plan. */
+  readonly problems: readonly Problem[];
+}
+
+/** The document that contains the plan. */
+interface PlanDocument {
+  readonly source: Source;
+  /** Leads to the plan. */
+  readonly base: Path;
+  readonly unquotedIn: (index: number) => readonly Path[];
+}
+
+/**
+ * Checks the pipeline of each sub-pipeline, wherever it is written, with the one validator (D8, D46).
+ *
+ * @param base leads to the plan
+ */
+export function checkSubPipelines(
+  { subPipelines }: PlanDraft,
+  source: Source,
+  base: Path,
+  context: PlanCheckContext,
+): SubPipelineCheck[] {
+  const unquotedIn = groupUnquotedByEntry(source, base, { list: 'sub_pipelines', field: ['pipeline'] });
+  return subPipelines.map((subPipeline) => {
+    const { id, name, inline } = subPipeline;
+    if (inline !== undefined)
+      return checkInline(subPipeline, inline.value, { source, base, unquotedIn }, context);
+    // Of several sub-pipelines with one id, the first uses the pipeline of that id.
+    return id === name
+      ? checkExternal(subPipeline, context.pipelines.get(id), context)
+      : unchecked(subPipeline);
+  });
+}
+
+function unchecked(subPipeline: DraftSubPipeline): SubPipelineCheck {
+  return { subPipeline, pipeline: undefined, file: undefined, diagnostics: [], problems: [] };
+}
+
+function checkInline(
+  subPipeline: DraftSubPipeline,
+  value: unknown,
+  document: PlanDocument,
+  context: PlanCheckContext,
+): SubPipelineCheck {
+  const { file, path } = subPipeline;
+  // The schema reports what is not a map.
+  if (!isObject(value)) return unchecked(subPipeline);
+  const base = [...document.base, ...path, 'pipeline'];
+  const source = nestedSource(document.source, base, value, document.unquotedIn(Number(path[1])));
+  const check = checkSubPipeline(subPipeline, source, [...path, 'pipeline'], context, (problem) => ({
+    ...problem,
+    path: `${toJsonPointer(base)}${problem.path}`,
+  }));
+  if (file === undefined) return check;
+  return { ...check, diagnostics: [fileAndPipeline(subPipeline), ...check.diagnostics] };
+}
+
+function checkExternal(
+  subPipeline: DraftSubPipeline,
+  input: PipelineInput | undefined,
+  context: PlanCheckContext,
+): SubPipelineCheck {
+  const { id, path, file } = subPipeline;
+  const planPath = file === undefined ? path : [...path, 'file'];
+  if (input === undefined || 'missing' in input) {
+    const diagnostic = missingPipeline(subPipeline, input, planPath, context.complete);
+    return { ...unchecked(subPipeline), diagnostics: [diagnostic] };
+  }
+  if ('value' in input) {
+    const source = sourceFromValue(input.value);
+    return checkSubPipeline(subPipeline, source, planPath, context, locateInPipelines(id));
+  }
+  const source = readSource(input.text);
+  const { file: shownFile } = input;
+  if (shownFile === undefined) {
+    return checkSubPipeline(subPipeline, source, planPath, context, locateInPipelines(id));
+  }
+  const locate = (problem: Problem): Problem => ({ ...problem, file: shownFile });
+  return checkSubPipeline(subPipeline, source, planPath, context, locate, shownFile);
+}
+
+/** Locates a problem in the map of pipelines that were submitted with the plan. */
+function locateInPipelines(id: string): (problem: Problem) => Problem {
+  return (problem) => ({
+    ...withPositionInMessage(problem),
+    path: `${toJsonPointer(['pipelines', id])}${problem.path}`,
+  });
+}
+
+function checkSubPipeline(
+  subPipeline: DraftSubPipeline,
+  source: Source,
+  planPath: Path,
+  context: PlanCheckContext,
+  locate: (problem: Problem) => Problem,
+  file?: string,
+): SubPipelineCheck {
+  const empty = { ...unchecked(subPipeline), file };
+  if (detectKind(source.value) === 'plan') {
+    return { ...empty, diagnostics: [nestedPlan(subPipeline, planPath)] };
+  }
+  const reads = new Set(subPipeline.reads.map(({ key }) => key));
+  const check = checkSource(source, {
+    catalog: context.catalog,
+    inputKeys: listAvailableInputs(subPipeline, context),
+    suppliedInputs: [],
+    inputHint: `give it a default under "inputs", or pass it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
+    session: { has: (key) => reads.has(key) || context.session.has(key) },
+    depth: 0,
+  });
+  // When the pipeline is valid, comparing it with the plan reports the keys that nothing stores.
+  const problems = check.problems
+    .filter(({ code }) => !check.ok || code !== 'session_never_stored')
+    .map(locate);
+  return { ...empty, pipeline: check.ok ? check.pipeline : undefined, problems };
+}
+
+/** Unknown inputs are reported in the plan. In the pipeline they count as available, and so do those they resemble. */
+function listAvailableInputs(
+  { inputs }: DraftSubPipeline,
+  { inputs: known, suggestions }: KeyContext,
+): string[] {
+  return inputs.flatMap(({ key }) =>
+    known.has(key) ? [key] : [key, suggestions.nearest(key, known) ?? key],
+  );
+}
+
+function missingPipeline(
+  { id, file }: DraftSubPipeline,
+  input: Extract<PipelineInput, { missing: unknown }> | undefined,
+  path: Path,
+  complete: boolean,
+): Diagnostic {
+  if (!complete) {
+    const reason = input?.missing.message ?? 'it is missing';
+    const message = `sub-pipeline "${id}" was not compared with its pipeline: ${reason}`;
+    return { code: 'missing_pipeline', severity: 'warning', message, path };
+  }
+  const { message, hint } = input?.missing ?? {
+    message: `the pipeline ${file === undefined ? '' : `"${file}" `}of sub-pipeline "${id}" is missing`,
+    hint: 'write it in the plan under "pipeline", or submit it with the plan',
+  };
+  return { code: 'missing_pipeline', message, path, ...(hint === undefined ? {} : { hint }) };
+}
+
+function nestedPlan({ id }: DraftSubPipeline, path: Path): Diagnostic {
+  return {
+    code: 'nested_plan',
+    message: `sub-pipeline "${id}" is a plan, but a plan can only contain pipelines`,
+    path,
+    hint: 'move its sub-pipelines into this plan',
+  };
+}
+
+function fileAndPipeline({ id, path }: DraftSubPipeline): Diagnostic {
+  return {
+    code: 'invalid_value',
+    message: `sub-pipeline "${id}" has both "file" and "pipeline"`,
+    path: [...path, 'file'],
+    hint: 'keep one of them',
+  };
+}
+
+/** Warns of pipelines submitted with the plan that no sub-pipeline uses. */
+export function checkUnusedPipelines(
+  draft: PlanDraft,
+  pipelines: ReadonlyMap<string, PipelineInput>,
+): Problem[] {
+  const byId = new Map(uniqueSubPipelines(draft).map((subPipeline) => [subPipeline.id, subPipeline]));
+  const suggestions = new Suggestions();
+  return [...pipelines.keys()].flatMap((id): Problem[] => {
+    const subPipeline = byId.get(id);
+    if (subPipeline !== undefined && subPipeline.inline === undefined) return [];
+    const message =
+      subPipeline === undefined
+        ? `the submitted pipeline "${id}" is not used: the plan has no sub-pipeline of that id`
+        : `the submitted pipeline "${id}" is not used: the plan contains that pipeline`;
+    const hint = subPipeline === undefined ? suggestions.hint(id, byId.keys()) : {};
+    const path = toJsonPointer(['pipelines', id]);
+    return [{ code: 'unknown_reference', message, path, severity: 'warning', ...hint }];
+  });
+}

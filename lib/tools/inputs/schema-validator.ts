@@ -1,0 +1,100 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { compileSchema } from '../../common/json-schema/ajv.js';
+import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import type { InputDeclaration, Tool } from '../tool.js';
+
+/** The inputs with their defaults filled in, and the violations of the tool's declarations. */
+export interface ValidationResult {
+  readonly inputs: JsonObject;
+  readonly violations: readonly Violation[];
+}
+
+/** Fills in defaults and finds violations; does not change its argument. */
+export type InputValidator = (inputs: JsonObject) => ValidationResult;
+
+/**
+ * Creates the validator of a tool from the JSON Schema of its declarations.
+ *
+ * @throws WavetrainError `bad_tool_file` when the declarations are not a valid JSON Schema
+ */
+export function createSchemaValidator(tool: Tool): InputValidator {
+  const validate = compileDeclarations(tool);
+  return (inputs) => {
+    // Without a prototype, an input that is named like a member of Object is absent until it is set.
+    const complete: JsonObject = Object.assign(Object.create(null), copyForDefaults(tool, inputs));
+    const violations = validate(complete) ? [] : takeViolations(validate, complete);
+    return { inputs: { ...complete }, violations };
+  };
+}
+
+function compileDeclarations(tool: Tool): ValidateFunction {
+  try {
+    return compileSchema(createInputSchema(tool), { useDefaults: true });
+  } catch (cause) {
+    const message = `tool "${tool.name}" declares inputs that cannot be checked: ${errorMessage(cause)}`;
+    throw new WavetrainError('bad_tool_file', message, { cause });
+  }
+}
+
+/** Copies values that the validator would write defaults into, since they may be shared. */
+function copyForDefaults(tool: Tool, inputs: JsonObject): JsonObject {
+  const copy = { ...inputs };
+  for (const [name, declaration] of Object.entries(tool.inputs)) {
+    const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+    if (typeof value === 'object' && value !== null && hasInnerDefault(declaration)) {
+      setOwn(copy, name, structuredClone(value));
+    }
+  }
+  return copy;
+}
+
+function hasInnerDefault({ items, properties }: InputDeclaration): boolean {
+  return JSON.stringify([items, properties]).includes('"default"');
+}
+
+/** The keywords that a declaration shares with JSON Schema. */
+export const SCHEMA_KEYWORDS = [
+  'type',
+  'default',
+  'minimum',
+  'maximum',
+  'minLength',
+  'pattern',
+  'items',
+  'properties',
+] as const;
+
+type Declaration = Partial<InputDeclaration>;
+
+/** Creates the JSON Schema (2020-12) of all inputs of a tool. */
+export function createInputSchema(tool: {
+  readonly inputs: Readonly<Record<string, Declaration>>;
+  readonly openInputs: boolean;
+}): JsonObject {
+  const declared = Object.entries(tool.inputs);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(declared.map(([name, declaration]) => [name, toSchema(declaration)])),
+    required: declared.filter(([, { required }]) => required === true).map(([name]) => name),
+    additionalProperties: tool.openInputs,
+  };
+}
+
+function toSchema(declaration: Declaration): JsonObject {
+  const schema: JsonObject = {};
+  for (const keyword of SCHEMA_KEYWORDS) {
+    const value = declaration[keyword];
+    if (value !== undefined) schema[keyword] = value;
+  }
+  const values = allowedValues(declaration);
+  if (values !== undefined) schema['enum'] = [...values];
+  if (declaration.default === null && declaration.type !== undefined) schema['nullable'] = true;
+  return schema;
+}
+
+/** Lists the values that an input may have; a default of null allows null. */
+export function allowedValues({ enum: values, default: fallback }: Declaration): readonly Json[] | undefined {
+  return values === undefined || fallback !== null || values.includes(null) ? values : [...values, null];
+}

@@ -1,0 +1,58 @@
+import { describeViolations, type Nouns, type Violation } from '../../common/json-schema/violation.js';
+import type { JsonObject } from '../../common/json.js';
+import { toJsonPointer } from '../../definition/problem.js';
+import type { Tool } from '../tool.js';
+import { areFlat, createFlatValidator } from './flat-validator.js';
+import { createSchemaValidator, type InputValidator, type ValidationResult } from './schema-validator.js';
+
+type ValidatedInputs =
+  | { readonly ok: true; readonly inputs: JsonObject }
+  | { readonly ok: false; readonly errors: string[] };
+
+export const INPUT_NOUNS: Nouns = { one: 'input', all: 'inputs' };
+
+/**
+ * Validates the resolved inputs of one invocation against the declarations of its tool, and fills in defaults (D48).
+ * Does not change `inputs`; the returned inputs may share values with them.
+ *
+ * @throws WavetrainError `bad_tool_file` when the declarations are not a valid JSON Schema
+ */
+export function validateInputs(tool: Tool, inputs: JsonObject): ValidatedInputs {
+  const { inputs: complete, violations } = applyDeclarations(tool, inputs);
+  if (violations.length === 0) return { ok: true, inputs: complete };
+  return { ok: false, errors: describeViolations(violations, INPUT_NOUNS) };
+}
+
+const validators = new WeakMap<Tool, InputValidator>();
+
+/**
+ * Fills in defaults and finds all violations, with the fastest validator that agrees with the JSON Schema. Does not
+ * change `inputs`.
+ *
+ * @throws WavetrainError `bad_tool_file` when the declarations are not a valid JSON Schema
+ */
+export function applyDeclarations(tool: Tool, inputs: JsonObject): ValidationResult {
+  const result = selectValidator(tool)(inputs);
+  if (result.violations.length === 0) return result;
+  return { ...result, violations: withoutConsequences(result.violations) };
+}
+
+function selectValidator(tool: Tool): InputValidator {
+  const existing = validators.get(tool);
+  if (existing !== undefined) return existing;
+  const validator = areFlat(tool.inputs) ? createFlatValidator(tool) : createSchemaValidator(tool);
+  validators.set(tool, validator);
+  return validator;
+}
+
+/** Drops the violations that follow from a wrong type: they would not help. */
+function withoutConsequences(violations: readonly Violation[]): Violation[] {
+  const mistyped = new Set(violations.filter(isMistyped).map(({ path }) => toJsonPointer(path)));
+  return violations.filter(
+    (violation) => isMistyped(violation) || !mistyped.has(toJsonPointer(violation.path)),
+  );
+}
+
+function isMistyped({ keyword }: Violation): boolean {
+  return keyword === 'type';
+}

@@ -1,0 +1,105 @@
+import { errorMessage } from '../../common/errors.js';
+import { findSchemaError } from '../../common/json-schema/ajv.js';
+import { describeKind, isObject } from '../../common/json.js';
+import { nearest } from '../../definition/suggest.js';
+import { areFlat } from '../inputs/flat-validator.js';
+import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
+import {
+  defineTool,
+  type InputDeclaration,
+  type InputDeclarations,
+  type OutputDeclaration,
+  type Tool,
+} from '../tool.js';
+
+const parsed = new WeakMap<object, Tool>();
+
+/**
+ * Accepts a tool by its shape (name, inputs, run), since it may come from another copy of this package or be a plain
+ * object. The same value always returns the same tool.
+ *
+ * @param label names the value in messages
+ * @throws Error that describes the first invalid part
+ */
+export function parseTool(value: unknown, label: string): Tool {
+  if (!isObject(value)) throw new Error(`${label} is ${describeKind(value)}, not a tool`);
+  const existing = parsed.get(value);
+  if (existing !== undefined) return existing;
+  const tool = defineParsed(value, label);
+  parsed.set(value, tool);
+  return tool;
+}
+
+function defineParsed(value: Record<string, unknown>, label: string): Tool {
+  const { name, description, inputs, openInputs, output, run } = value;
+  if (typeof name !== 'string') throw new Error(`${label} is not a tool: it has no name`);
+  const invalid = (what: string): Error => new Error(`${label} ("${name}") is not a tool: ${what}`);
+  if (typeof run !== 'function') throw invalid('it has no function "run"');
+  if (!areDeclarations(inputs)) throw invalid('its "inputs" must be an object of {description, type, ...}');
+  if (output !== undefined && !isOutput(output)) {
+    throw invalid('its "output" must have name, description and type');
+  }
+  const problem = findInputProblem(inputs);
+  if (problem !== undefined) throw invalid(problem);
+  try {
+    return defineTool({
+      name,
+      description: typeof description === 'string' ? description : '',
+      inputs: withDescriptions(inputs),
+      openInputs: openInputs === true,
+      ...(output !== undefined && { output }),
+      run: (...args): unknown => Reflect.apply(run, value, args),
+    });
+  } catch (error) {
+    throw invalid(errorMessage(error));
+  }
+}
+
+function areDeclarations(inputs: unknown): inputs is UncheckedDeclarations {
+  return isObject(inputs) && Object.values(inputs).every(isObject);
+}
+
+function isOutput(output: unknown): output is OutputDeclaration {
+  return (
+    isObject(output) && ['name', 'description', 'type'].every((field) => typeof output[field] === 'string')
+  );
+}
+
+function withDescriptions(inputs: UncheckedDeclarations): InputDeclarations {
+  const described = Object.entries(inputs).map(([name, declared]): [string, InputDeclaration] => [
+    name,
+    { description: '', ...declared },
+  ]);
+  return Object.fromEntries(described);
+}
+
+/** Declarations that the compiler may not have checked. */
+type UncheckedDeclarations = Readonly<Record<string, Partial<InputDeclaration>>>;
+
+const FIELDS: readonly string[] = ['description', 'required', 'enum', 'verbatim', ...SCHEMA_KEYWORDS];
+
+/** Describes the first invalid input; undefined when all are valid. */
+function findInputProblem(inputs: UncheckedDeclarations): string | undefined {
+  for (const [name, declared] of Object.entries(inputs)) {
+    const problem = findFieldProblem(declared);
+    if (problem !== undefined) return `its input "${name}" ${problem}`;
+  }
+  if (areFlat(inputs)) return undefined;
+  const problem = findSchemaError(createInputSchema({ inputs, openInputs: false }));
+  return problem === undefined ? undefined : `its inputs are not a valid JSON Schema: ${problem}`;
+}
+
+function findFieldProblem(declared: Partial<InputDeclaration>): string | undefined {
+  const unknown = Object.keys(declared).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, FIELDS);
+    const hint = meant === undefined ? `the fields are ${FIELDS.join(', ')}` : `did you mean "${meant}"?`;
+    return `has an unknown field "${unknown}"; ${hint}`;
+  }
+  const { required, verbatim, description } = declared;
+  if (required !== undefined && typeof required !== 'boolean') return 'needs true or false as "required"';
+  if (verbatim !== undefined && typeof verbatim !== 'boolean') return 'needs true or false as "verbatim"';
+  return description === undefined || typeof description === 'string'
+    ? undefined
+    : 'needs a string as "description"';
+}

@@ -1,0 +1,201 @@
+import type { AnyActorRef } from 'xstate';
+import { createItemActors, type ItemActors } from './item-actors.js';
+import type { Abort, RunPorts, Slot } from './ports.js';
+import type { TaskResult } from './types.js';
+
+const YIELD_CHECK_INTERVAL_STARTS = 64;
+
+interface FanOutCallbacks {
+  /** Must call `continue` in a later tick. */
+  onContinue(): void;
+  onSettled(result: TaskResult): void;
+}
+
+/** The state of one fan-out: which items are next, in flight, waiting for a slot, or settled. */
+export class FanOutState {
+  readonly actors: ItemActors;
+  readonly #task: { readonly taskId: string; readonly items: number; readonly concurrency: number };
+  readonly #ports: RunPorts;
+  readonly #callbacks: FanOutCallbacks;
+  readonly #abortByItem = new Map<number, Abort>();
+  readonly #retries = new Queue<Retry>();
+  #next = 0;
+  #inFlight = 0;
+  #unsettled = 0;
+  #failed = 0;
+  #firstError: string | undefined;
+  #aborted = false;
+  #phase: 'idle' | 'filling slots' | 'paused' | 'ended' = 'idle';
+  #startsUntilYieldCheck = YIELD_CHECK_INTERVAL_STARTS;
+
+  constructor(
+    task: { readonly taskId: string; readonly items: number; readonly concurrency: number },
+    ports: RunPorts,
+    parent: AnyActorRef,
+    callbacks: FanOutCallbacks,
+  ) {
+    this.#task = task;
+    this.#ports = ports;
+    this.#callbacks = callbacks;
+    this.actors = createItemActors(parent, task.items);
+  }
+
+  counts(): Record<string, number> {
+    const settled = this.#next - this.#unsettled;
+    return { items: this.#task.items, started: this.#next, settled, failed: this.#failed };
+  }
+
+  /** Starts the first items, or continues after a pause. */
+  continue(): void {
+    if (this.#phase === 'paused') this.#phase = 'idle';
+    this.#fillSlots();
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#firstError ??= 'stopped by force';
+    for (const abort of this.#abortByItem.values()) abort();
+    this.#fillSlots();
+  }
+
+  /** Records that an item settled, and frees the slot if it held one. */
+  settle(item: number, result: TaskResult, heldSlot: boolean): void {
+    if (heldSlot) this.#inFlight--;
+    this.#abortByItem.delete(item);
+    this.#unsettled--;
+    if (!result.ok) {
+      this.#failed++;
+      this.#firstError ??= result.error;
+    }
+    this.actors.settle(item, result);
+    this.#fillSlots();
+  }
+
+  /** Records that an item waits for its retry: its slot is free meanwhile (D18). */
+  wait(item: number): void {
+    this.#inFlight--;
+    this.actors.wait(item);
+    this.#fillSlots();
+  }
+
+  /** Queues a retry whose delay is over. */
+  resume(retry: Retry): void {
+    this.#retries.push(retry);
+    this.#fillSlots();
+  }
+
+  /** Fills the free slots, and ends the fan-out when nothing is left. Does nothing when called from within itself. */
+  #fillSlots(): void {
+    if (this.#phase !== 'idle') return;
+    this.#phase = 'filling slots';
+    this.#phase = this.#startItems() ? 'paused' : 'idle';
+    if (this.#phase === 'paused') this.#ports.eventLoopBudget.defer(() => this.#callbacks.onContinue());
+    else if (this.#unsettled === 0) this.#end();
+  }
+
+  /** Returns true when it stopped because the event-loop slice is used up. */
+  #startItems(): boolean {
+    while (this.#inFlight < this.#task.concurrency) {
+      if (this.#mustYield()) return true;
+      if (!this.#startOne()) return false;
+    }
+    return false;
+  }
+
+  /** Counts across calls: items that settle instantly start one another, so no single call would reach the count. */
+  #mustYield(): boolean {
+    if (--this.#startsUntilYieldCheck > 0) return false;
+    this.#startsUntilYieldCheck = YIELD_CHECK_INTERVAL_STARTS;
+    return this.#ports.eventLoopBudget.exhausted();
+  }
+
+  /** Resumes a retry before it starts a new item; after a failure no new item starts (D17). */
+  #startOne(): boolean {
+    const retry = this.#aborted ? undefined : this.#retries.shift();
+    if (retry !== undefined) this.#startRetry(retry);
+    else if (this.#next < this.#task.items && this.#firstError === undefined) this.#startNext();
+    else return false;
+    return true;
+  }
+
+  #startNext(): void {
+    const item = this.#next++;
+    this.#unsettled++;
+    this.#inFlight++;
+    this.actors.start(item);
+    const slot = new ItemSlot(this, item);
+    const abort = this.#ports.invoke(this.#task.taskId, item, slot);
+    if (slot.settled) return;
+    this.#abortByItem.set(item, abort);
+    // The tool itself may have requested the abort while it started.
+    if (this.#aborted) abort();
+  }
+
+  #startRetry({ slot, attempt }: Retry): void {
+    if (slot.settled) return;
+    this.#inFlight++;
+    slot.held = true;
+    this.actors.resume(slot.item);
+    attempt();
+  }
+
+  #end(): void {
+    this.#phase = 'ended';
+    const error = this.#firstError;
+    this.#callbacks.onSettled(error === undefined ? { ok: true } : { ok: false, error });
+  }
+}
+
+/** The slot of one item. */
+class ItemSlot implements Slot {
+  held = true;
+  settled = false;
+  readonly item: number;
+  readonly #state: FanOutState;
+
+  constructor(state: FanOutState, item: number) {
+    this.#state = state;
+    this.item = item;
+  }
+
+  settle(result: TaskResult): void {
+    const { held } = this;
+    this.settled = true;
+    this.held = false;
+    this.#state.settle(this.item, result, held);
+  }
+
+  wait(): void {
+    this.held = false;
+    this.#state.wait(this.item);
+  }
+
+  resume(attempt: () => void): void {
+    this.#state.resume({ slot: this, attempt });
+  }
+}
+
+/** A retry whose delay is over and that waits for a slot. */
+interface Retry {
+  readonly slot: ItemSlot;
+  readonly attempt: () => void;
+}
+
+/** A first-in, first-out queue whose `shift` takes constant time, unlike an array's. */
+class Queue<T> {
+  #values: T[] = [];
+  #head = 0;
+
+  push(value: T): void {
+    this.#values.push(value);
+  }
+
+  shift(): T | undefined {
+    const first = this.#values[this.#head++];
+    if (this.#head >= this.#values.length) {
+      this.#values = [];
+      this.#head = 0;
+    }
+    return first;
+  }
+}

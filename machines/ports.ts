@@ -1,0 +1,81 @@
+import type { AnyActorRef } from 'xstate';
+import type { TaskResult } from './types.js';
+
+/**
+ * The ports through which a run's machines reach the world.
+ *
+ * Law L1: a machine knows when, never what. Task ids, counts and results come in; values, tools and clocks stay
+ * outside. No member throws, whatever a tool does.
+ */
+export interface RunPorts {
+  readonly eventLoopBudget: EventLoopBudget;
+  /** Starts a task and returns how many invocations it makes. */
+  expand(
+    taskId: string,
+  ): { readonly ok: true; readonly value: Expansion } | { readonly ok: false; readonly error: string };
+  /** Runs one invocation with all its attempts, and reports to its slot. */
+  invoke(taskId: string, item: number | undefined, slot: Slot): Abort;
+  /**
+   * Makes the outcome of a task visible to later waves; the task settles with the result that `onPublished` receives.
+   * The returned function cancels the publication.
+   */
+  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abort;
+}
+
+/** Lets machines work in slices, so that neither a wide wave nor a long fan-out blocks the event loop. */
+export interface EventLoopBudget {
+  /** Returns true when the current slice is used up. */
+  exhausted(): boolean;
+  /** Calls `next` in a later tick of the event loop. */
+  defer(next: () => void): void;
+}
+
+/** What a task becomes when its wave starts: one invocation, or one for each of `items` (rule 7). */
+export interface Expansion {
+  /** Number of items of the fan-out; undefined for a task that calls its tool once. */
+  readonly items: number | undefined;
+  /** Maximum number of items in flight; `Infinity` when unlimited. */
+  readonly concurrency: number;
+}
+
+/**
+ * The slot that an invocation holds while it is in flight. An invocation that waits for a retry frees its slot, and
+ * asks for one again when the delay is over (D18).
+ */
+export interface Slot {
+  settle(result: TaskResult): void;
+  wait(): void;
+  resume(attempt: () => void): void;
+}
+
+/** Ends an invocation early: aborts its tool and settles it as failed. */
+export type Abort = () => void;
+
+/**
+ * Binds ports to the root actor of a run or a plan. The ports live in a WeakMap and not in the machine's input or
+ * context, because every snapshot must stay plain JSON.
+ */
+export class PortBinding<P extends object> {
+  readonly #portsByActor = new WeakMap<object, P>();
+
+  /** Must be called after the actor is created and before it starts. */
+  bind(actor: object, ports: P): void {
+    this.#portsByActor.set(actor, ports);
+  }
+
+  /**
+   * Finds the ports bound to the actor or to its nearest ancestor.
+   *
+   * @throws Error when there are none
+   */
+  find(actor: AnyActorRef): P {
+    // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
+    for (let at: AnyActorRef | undefined = actor; at !== undefined; at = at._parent) {
+      const ports = this.#portsByActor.get(at);
+      if (ports !== undefined) return ports;
+    }
+    throw new Error('no ports are bound to this actor');
+  }
+}
+
+export const runPorts = new PortBinding<RunPorts>();

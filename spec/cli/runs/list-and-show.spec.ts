@@ -1,0 +1,213 @@
+import { expect } from 'chai';
+import { stripVTControlCharacters } from 'node:util';
+import { invoke, Screen } from '../invoke.js';
+import { type RunsServer, runsServer, FAILING, HELLO } from './runs-server.js';
+
+describe('wavetrain runs list', () => {
+  let server: RunsServer;
+  const ids: string[] = [];
+
+  before(async () => {
+    server = await runsServer();
+    for (let count = 0; count < 22; count++) ids.unshift(await server.settled(HELLO));
+    ids.unshift(await server.settled(FAILING, 'acme'));
+  });
+  after(() => server.close(0));
+
+  const listed = (stdout: string): string[] =>
+    stdout
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => line.split(' ')[0] ?? '');
+
+  it('lists the newest 20 runs, one per line, and prints that there are more', async () => {
+    const { status, stdout, stderr } = await server.runs('list');
+    expect(status).to.equal(0);
+    expect(stdout.split('\n')[0]).to.match(/^RUN ID +STATUS +AGE +TASKS +PIPELINE$/);
+    expect(stdout.split('\n')[1]).to.match(/^[0-9a-f-]{36} {2}failed {5}[\d.]+ m?s +2\/2 +failing$/);
+    expect(listed(stdout)).to.deep.equal(ids.slice(0, 20));
+    expect(stderr).to.contain('--all');
+  });
+
+  it('lists N runs with --limit N and every run with --all', async () => {
+    expect(listed((await server.runs('list --limit 3')).stdout)).to.deep.equal(ids.slice(0, 3));
+    const { stdout, stderr } = await server.runs('list --all');
+    expect(listed(stdout)).to.deep.equal(ids);
+    expect(stderr).to.equal('');
+  });
+
+  it('filters by status, pipeline and tenant', async () => {
+    for (const flags of ['--status failed', '--pipeline failing', '--tenant acme']) {
+      expect(listed((await server.runs(`list ${flags}`)).stdout), flags).to.deep.equal([ids[0]]);
+    }
+    expect((await server.runs('list --tenant nobody')).stdout).to.equal('no runs found\n');
+  });
+
+  it('prints one JSON document with --json (D41)', async () => {
+    const { stdout, stderr } = await server.runs('list --all --json');
+    const { runs }: { runs: { run_id: string }[] } = JSON.parse(stdout);
+    expect(runs.map(({ run_id }) => run_id)).to.deep.equal(ids);
+    expect(stderr).to.equal('');
+    expect(JSON.parse((await server.runs('list --status queued --json')).stdout)).to.deep.equal({ runs: [] });
+  });
+
+  it('fits the table to the terminal and colours the status', async () => {
+    const stdout = new Screen(50);
+    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
+    await server.runs('list', { stdout, env });
+    const lines = stdout.text.split('\n').map(stripVTControlCharacters);
+    expect(Math.max(...lines.map(({ length }) => length))).to.equal(49);
+    expect(stdout.text).to.contain('\u001b[31mfailed\u001b[39m');
+  });
+
+  for (const [flags, message] of [
+    ['--status done', '--status must be queued'],
+    ['--limit 0', '--limit must be a whole number'],
+    ['--limit 3 --all', 'not both'],
+    ['--server nowhere', '"nowhere" is not the address'],
+  ] as const) {
+    it(`exits with 2 for ${flags}`, async () => {
+      const { status, stderr, stdout } = await server.runs(`list ${flags}`);
+      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+      expect(stderr).to.contain(message);
+    });
+  }
+});
+
+describe('wavetrain runs show', () => {
+  let server: RunsServer;
+  before(async () => {
+    server = await runsServer();
+  });
+  after(() => server.close(0));
+
+  it('shows a succeeded run with its outputs', async () => {
+    const runId = await server.settled(HELLO);
+    const { status, stdout, stderr } = await server.runs(`show ${runId}`);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(stdout).to.match(
+      new RegExp(`^run +${runId}\nstatus +succeeded in [\\d.]+ m?s\npipeline +hello\n`),
+    );
+    expect(stdout).to.match(/progress +1 of 1 wave, 1 of 1 task, 1 invocation\n/);
+    expect(stdout).to.contain('Outputs:\n  greet:').and.to.contain('tasks_executed: 1');
+    expect(stdout).not.to.contain('error').and.not.to.contain('rerun of').and.not.to.contain('hint');
+  });
+
+  it('shows a failed run with its failures, and exits with 0 itself', async () => {
+    const runId = await server.settled(FAILING);
+    const { status, stdout } = await server.runs(`show ${runId}`);
+    expect(status).to.equal(0);
+    expect(stdout).to.match(/error +no luck\n/);
+    expect(stdout).to.contain('Failures:\n  second after 1 attempt: no luck\n');
+    expect(stdout).to.contain(`  hint: wavetrain runs rerun ${runId} --from failed\n`);
+    expect(stdout).not.to.contain('Outputs:');
+  });
+
+  it('prints the record with --json (D41)', async () => {
+    const runId = await server.settled(FAILING);
+    const { stdout } = await server.runs(`show ${runId} --json`);
+    expect(JSON.parse(stdout)).to.deep.equal((await server.request('GET', `/pipelines/runs/${runId}`)).body);
+  });
+
+  it('accepts the beginning or end of a run id, of at least 4 characters', async () => {
+    const runId = await server.settled(HELLO);
+    for (const part of [runId.slice(-8), runId.slice(-8).toUpperCase(), runId.slice(0, 30)]) {
+      expect((await server.runs(`show ${part}`)).stdout, part).to.contain(runId);
+    }
+    const first = await server.runs(`show ${runId.slice(0, 6)}`);
+    expect(first.status).to.equal(2);
+    expect(first.stderr)
+      .to.match(/\d+ runs have an id/)
+      .and.to.contain(runId);
+    for (const [part, message] of [
+      [runId.slice(-3), 'is neither a run id'],
+      ['hello', 'is neither a run id'],
+      ['dead-beef', 'no run has an id that begins or ends with'],
+    ] as const) {
+      const { status, stderr } = await server.runs(`show ${part}`);
+      expect(status, part).to.equal(2);
+      expect(stderr).to.contain(message).and.to.contain('wavetrain runs list');
+    }
+  });
+
+  it('exits with 2 for an unknown run', async () => {
+    const { status, stderr } = await server.runs('show 019b7600-0000-7000-8000-000000000000');
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('there is no run 019b7600');
+  });
+
+  it('prints why the server may no longer have a run (D26)', async () => {
+    for (const id of ['019b7600-0000-7000-8000-000000000000', 'dead-beef']) {
+      const { stderr } = await server.runs(`show ${id}`);
+      expect(stderr)
+        .to.contain('a server keeps runs in memory')
+        .and.to.contain('SERVICE_RUN_TTL')
+        .and.to.contain('wavetrain runs list');
+    }
+  });
+
+  it('wraps lines at spaces on a narrow terminal', async () => {
+    const stdout = new Screen(40);
+    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm', NO_COLOR: '1' };
+    await server.runs(`show ${await server.settled(FAILING)}`, { stdout, env });
+    expect(stdout.text).to.contain('progress  2 of 2 waves, 2 of 2 tasks, 2\n          invocations\n');
+    const stderr = new Screen(40);
+    await server.runs('show 019b7600-0000-7000-8000-000000000000', { stderr, env });
+    for (const line of stderr.text.split('\n')) {
+      if (line.trim().includes(' ')) expect(line.length, line).to.be.below(40);
+    }
+  });
+});
+
+describe('The server of wavetrain runs', () => {
+  it('is set by --server, which overrides WAVETRAIN_SERVER', async () => {
+    const server = await runsServer();
+    const elsewhere = { env: { WAVETRAIN_SERVER: 'http://127.0.0.1:1' } };
+    expect((await server.runs(`list --server ${server.url}`, elsewhere)).status).to.equal(0);
+    await server.close(0);
+  });
+
+  it('makes the command exit with 3 and print how to start one, if it is unreachable', async () => {
+    const server = await runsServer();
+    await server.close(0);
+    const { status, stdout, stderr } = await server.runs('list');
+    expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+    expect(stderr).to.contain(server.url).and.to.contain('wavetrain serve').and.to.contain('--server');
+  });
+
+  it('gets the key in WAVETRAIN_API_KEY; without one, the error names the variable', async () => {
+    const sha256 = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'; // of "secret"
+    const server = await runsServer({
+      keys: [{ name: 'ada', sha256, tenants: ['default'], scopes: ['read'] }],
+    });
+    const env = { WAVETRAIN_SERVER: server.url, WAVETRAIN_API_KEY: 'secret' };
+    expect((await server.runs('list', { env })).stdout).to.equal('no runs found\n');
+    const { status, stderr } = await server.runs('list');
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('WAVETRAIN_API_KEY');
+    await server.close(0);
+  });
+});
+
+describe('The help of wavetrain runs', () => {
+  for (const args of [
+    ['runs', '--help'],
+    ['runs', '-h'],
+    ['help', 'runs'],
+  ]) {
+    it(`lists the subcommands for ${args.join(' ')}`, async () => {
+      const { status, stdout } = await invoke(args);
+      expect(status).to.equal(0);
+      for (const word of ['list', 'show', 'watch', 'cancel', 'rerun', 'delete']) {
+        expect(stdout).to.match(new RegExp(`^ {2}runs ${word} `, 'm'));
+      }
+      expect(stdout).not.to.contain('validate');
+    });
+  }
+
+  it('is replaced by a hint, with exit status 2, if the subcommand is missing', async () => {
+    const { status, stderr } = await invoke(['runs']);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('write wavetrain runs list or show or watch');
+  });
+});

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { stripVTControlCharacters } from 'node:util';
+import { checkPlan } from '../../../lib/plans/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { settle } from '../../support/deferred.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { Screen } from '../invoke.js';
+import { type RunsServer, runsServer } from './runs-server.js';
+
+const planText = (tool: string): string => `plan:
+  id: quarterly
+  sub_pipelines:
+    - {id: ingest, stores: [k], pipeline: {id: i, goal: g, tasks: [{id: keep, tool: store, inputs: {key: k, value: 7}}]}}
+    - {id: report, reads: [k], pipeline: {id: r, goal: g, tasks: [
+        {id: write, tool: ${tool}, inputs: {message: "no {{session.k}}"}}]}}
+`;
+
+/** Adds a third sub-pipeline, which runs last. */
+const addSubPipeline = (text: string): string =>
+  text
+    .replace('reads: [k]', 'reads: [k], stores: [l]')
+    .replace(
+      '"no {{session.k}}"}}]',
+      '"no {{session.k}}"}}, {id: l, tool: store, inputs: {key: l, value: 1}}]',
+    )
+    .concat('    - {id: last, reads: [l], pipeline: {id: l, goal: g, tasks: [{id: t, tool: mock}]}}\n');
+
+describe('wavetrain runs, for plans', () => {
+  let server: RunsServer;
+  before(async () => {
+    server = await runsServer();
+  });
+  after(() => server.close(0));
+
+  /** Runs a plan and resolves with the run id; with `fail` its second sub-pipeline fails. */
+  async function settled(tool: 'mock' | 'fail' = 'mock'): Promise<string> {
+    const check = checkPlan(planText(tool), { catalog: builtinCatalog() });
+    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+    const runId = await server.registry.submitPlan({ plan: check.plan });
+    await server.registry.settled(runId);
+    return runId;
+  }
+
+  it('list marks plans', async () => {
+    await settled();
+    expect((await server.runs('list')).stdout).to.match(/succeeded .* 2\/2 +quarterly \(plan\)\n/);
+  });
+
+  it('show prints sub-pipelines, outputs and blackboard', async () => {
+    const { status, stdout } = await server.runs(`show ${await settled()}`);
+    expect(status).to.equal(0);
+    expect(stdout)
+      .to.match(/^plan +quarterly$/m)
+      .and.not.to.match(/^goal/m);
+    expect(stdout).to.contain('2 of 2 sub-pipelines, 2 of 2 waves, 2 of 2 tasks, 2 invocations\n');
+    expect(stdout).to.contain('Outputs:\n  ingest:\n    keep: 7\n  report:\n');
+    expect(stdout).to.contain('Blackboard:\n  k: 7\nStats:\n  total_waves: 2\n');
+  });
+
+  it('show names the sub-pipeline and task of each failure', async () => {
+    const { stdout } = await server.runs(`show ${await settled('fail')}`);
+    expect(stdout).to.contain('Failures:\n  report/write after 1 attempt: no 7\n');
+    expect(stdout).to.match(/^error +sub-pipeline "report", task "write": no 7$/m);
+  });
+
+  it('show lists the sub-pipelines of a failed plan that succeeded or did not start', async () => {
+    const check = checkPlan(addSubPipeline(planText('fail')), { catalog: builtinCatalog() });
+    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+    const runId = await server.registry.submitPlan({ plan: check.plan });
+    await server.registry.settled(runId);
+    const { stdout } = await server.runs(`show ${runId}`);
+    expect(stdout).to.match(
+      /^progress +of 3 sub-pipelines 1 succeeded, 1 failed, 1 not started; 2 of 3 waves,/m,
+    );
+    expect(stdout).to.contain('  succeeded before: ingest\n  not started: last\n  hint: ');
+  });
+
+  it('watch prints the failures of a plan and how to rerun it', async () => {
+    const check = checkPlan(addSubPipeline(planText('fail')), { catalog: builtinCatalog() });
+    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+    const runId = await server.registry.submitPlan({ plan: check.plan });
+    await server.registry.settled(runId);
+    for (const flags of ['', ' --json', ' --quiet']) {
+      const { status, stdout, stderr } = await server.runs(`watch ${runId}${flags}`);
+      expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+      const lines = stderr.slice(stderr.indexOf('✗')).split('\n');
+      expect(lines.shift()).to.match(
+        /^✗ failed in .*: of 3 sub-pipelines 1 succeeded, 1 failed, 1 not started; 2 of 3 waves, 3 invocations$/,
+      );
+      expect(lines).to.deep.equal([
+        '  report/write after 1 attempt: no 7',
+        '  succeeded before: ingest',
+        '  not started: last',
+        `  hint: wavetrain runs rerun ${runId} --from failed`,
+        '    runs again what has not succeeded',
+        '',
+      ]);
+    }
+  });
+
+  it('rerun --watch shows which tasks are taken over (D35)', async () => {
+    const rerun = await server.runs(`rerun ${await settled('fail')} --from failed --watch`);
+    expect(rerun.stderr)
+      .to.contain(' ingest/keep is taken over from the earlier run (store)\n')
+      .and.to.contain(' ingest/keep taken over\n')
+      .and.to.contain(' report/write started (fail)\n')
+      .and.not.to.contain('ingest/keep started');
+    const stderr = new Screen(100);
+    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
+    await server.runs(`rerun ${await settled('fail')} --from failed --watch`, { stderr, env });
+    expect(stripVTControlCharacters(stderr.text)).to.match(/✓ ingest +1 wave {2}taken over\n/);
+  });
+
+  it('watch prints each event with its sub-pipeline, then the outputs, with --json the result (D47)', async () => {
+    const runId = await settled();
+    const { status, stdout, stderr } = await server.runs(`watch ${runId}`);
+    expect(status).to.equal(0);
+    expect(stderr).to.contain(' sub-pipeline report running\n').and.to.contain(' ingest/keep finished');
+    expect(stdout).to.contain('Blackboard:\n  k: 7\n');
+    const json: object = JSON.parse((await server.runs(`watch ${runId} --json`)).stdout);
+    expect(json).to.include({ plan_id: 'quarterly', total_waves: 2 }).and.to.have.property('events');
+  });
+
+  it('watch draws a plan on a terminal', async () => {
+    const stderr = new Screen(100);
+    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
+    const { status } = await server.runs(`watch ${await settled('fail')}`, { stderr, env });
+    expect(status).to.equal(3);
+    const drawn = stripVTControlCharacters(stderr.text);
+    expect(drawn).to.match(/✓ ingest +1 wave +\d+ ms\n✗ report +no 7\n✗ failed/);
+    expect(drawn).to.contain('report/write after 1 attempt: no 7');
+  });
+
+  it('rerun --from a sub-pipeline reuses the outputs of those before (D35)', async () => {
+    const runId = await settled();
+    const { status, stdout } = await server.runs(`rerun ${runId} --from report`);
+    expect(status).to.equal(0);
+    const record = await server.registry.settled(stdout.trim());
+    expect(record).to.include({ kind: 'plan', rerun_of: runId, status: 'succeeded' });
+    expect(record.progress.invocations).to.equal(1);
+    const unknown = await server.runs(`rerun ${runId} --from nobody`);
+    expect(unknown.status).to.equal(2);
+    expect(unknown.stderr).to.contain('its sub-pipelines are ingest, report');
+  });
+});
+
+describe('wavetrain runs cancel, for a plan', () => {
+  it('lets the current wave of the sub-pipeline finish; --force stops it', async () => {
+    const puppet = new ControlledTool();
+    const server = await runsServer({ tools: [puppet.tool] });
+    try {
+      const check = checkPlan(planText('puppet'), { catalog: builtinCatalog().with([puppet.tool]) });
+      if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+      const runId = await server.registry.submitPlan({ plan: check.plan });
+      await settle();
+      const { status, stderr } = await server.runs(`cancel ${runId}`);
+      expect(status).to.equal(0);
+      expect(stderr).to.contain(`cancelled ${runId}: the current wave finishes first`);
+      expect(server.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: false });
+      await server.runs(`cancel ${runId} --force`);
+      const record = await server.registry.settled(runId);
+      expect(record.sub_pipelines).to.deep.equal({ ingest: 'succeeded', report: 'cancelled' });
+    } finally {
+      await server.close(0);
+    }
+  });
+});

@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { LocalExecutor } from '../../../lib/execution/local-executor.js';
+import { checkDefinition } from '../../../lib/pipelines/check.js';
+import { Catalog } from '../../../lib/tools/catalog.js';
+import { defineTool } from '../../../lib/tools/tool.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { running } from '../../support/runs/running.js';
+
+describe('PipelineRun', () => {
+  it('runs independent tasks together, and dependent ones after them (rules 1 to 5)', async () => {
+    const puppet = new ControlledTool();
+    const run = await running(
+      '{id: c, tool: puppet, inputs: {x: "{{a.output}}", y: "{{b.output.n}}"}}, {id: a, tool: puppet}, {id: b, tool: puppet}',
+      { tools: [puppet.tool] },
+    );
+    expect(puppet.order).to.deep.equal(['a', 'b']);
+    await puppet.returns('from a', puppet.calls[0]);
+    expect(puppet.order).to.deep.equal(['a', 'b']);
+    await puppet.returns({ n: 2 }, puppet.calls[1]);
+    expect(puppet.order).to.deep.equal(['a', 'b', 'c']);
+    expect(puppet.last.inputs).to.deep.equal({ x: 'from a', y: 2 });
+    await puppet.returns(null);
+    expect(run.record()).to.deep.include({ status: 'succeeded', settled: true });
+  });
+
+  it('returns outputs in declaration order, whatever task settles first', async () => {
+    const puppet = new ControlledTool();
+    const run = await running('{id: b, tool: puppet}, {id: a, tool: puppet}', { tools: [puppet.tool] });
+    await puppet.returns(1, puppet.calls[1]);
+    await puppet.returns(2, puppet.calls[0]);
+    expect(JSON.stringify(run.record().result?.outputs)).to.equal('{"b":2,"a":1}');
+  });
+
+  it('reports the first failure in time, and all failures (D16)', async () => {
+    const puppet = new ControlledTool();
+    const run = await running(
+      '{id: a, tool: puppet}, {id: b, tool: puppet}, {id: c, tool: puppet, await: [a, b]}',
+      {
+        tools: [puppet.tool],
+      },
+    );
+    await puppet.rejects(new Error('b broke'), puppet.calls[1]);
+    await puppet.rejects(new Error('a broke'), puppet.calls[0]);
+    expect(run.record()).to.deep.include({
+      status: 'failed',
+      error: 'b broke',
+      result: null,
+      failures: [
+        { task_id: 'b', error: 'b broke', attempts: 1 },
+        { task_id: 'a', error: 'a broke', attempts: 1 },
+      ],
+    });
+    expect(puppet.order).to.deep.equal(['a', 'b']);
+  });
+
+  it('names the failed item, and lets the others in flight finish (D17)', async () => {
+    const puppet = new ControlledTool();
+    const run = await running(
+      '{id: l, tool: transform, inputs: {input: null, expression: "[1..5]"}}, {id: f, tool: puppet, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}',
+      { tools: [puppet.tool], options: { fan_out_concurrency: 2 } },
+    );
+    await run.advance(0);
+    await puppet.rejects(new Error('bad item'), puppet.calls[1]);
+    await puppet.returns('fine', puppet.calls[0]);
+    expect(puppet.order).to.deep.equal(['f[0]', 'f[1]']);
+    expect(run.record().failures).to.deep.equal([{ task_id: 'f', error: 'bad item', attempts: 1, item: 1 }]);
+    expect(run.record().progress).to.deep.include({ invocations: 3, waves_executed: 2 });
+  });
+
+  for (const [kind, value] of [
+    ['a string', '"text"'],
+    ['an object', '{"a": 1}'],
+    ['null', 'null'],
+    ['a number', '5'],
+  ] as const) {
+    it(`fails a fan-out over ${kind}, and names the kind (D6)`, async () => {
+      const run = await running(
+        `{id: l, tool: transform, inputs: {input: {v: ${value}}, expression: "v"}}, {id: f, tool: mock, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
+      );
+      await run.advance(0);
+      expect(run.record().error).to.equal(`parallel_over must give a list, but gave ${kind}`);
+    });
+  }
+
+  it('is cancelled at once, and drains its wave (rule 12, D21)', async () => {
+    const puppet = new ControlledTool();
+    const run = await running('{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}', {
+      tools: [puppet.tool],
+    });
+    await run.executor.cancel(run.runId);
+    expect(run.record()).to.deep.include({ status: 'cancelled', settled: false, finished_at: null });
+    expect(puppet.last.context.signal.aborted).to.equal(false);
+    await puppet.returns('late');
+    expect(run.record()).to.deep.include({ status: 'cancelled', settled: true, result: null });
+    expect(run.record().finished_at).to.equal('2026-01-01T00:00:00.000Z');
+    expect(puppet.order).to.deep.equal(['a']);
+  });
+
+  it('aborts the tools in flight when forced, and settles even if they ignore it (D21)', async () => {
+    const puppet = new ControlledTool();
+    const run = await running('{id: a, tool: puppet, retry: 3}', { tools: [puppet.tool] });
+    const { signal } = puppet.last.context;
+    await run.executor.cancel(run.runId, { force: true });
+    expect(signal.aborted).to.equal(true);
+    expect(run.record()).to.deep.include({ status: 'cancelled', settled: true });
+    expect(run.clock.pending).to.equal(0);
+  });
+
+  it('settles a task once, even when its abort listener forces the run again', async () => {
+    const puppet = new ControlledTool();
+    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
+    puppet.last.context.signal.addEventListener('abort', () => {
+      void run.executor.cancel(run.runId, { force: true });
+    });
+    await run.executor.cancel(run.runId, { force: true });
+    expect(run.record()).to.deep.include({ status: 'cancelled', settled: true });
+    expect(run.record().failures).to.have.length(1);
+  });
+
+  it('ends the delay of a retry when forced', async () => {
+    const puppet = new ControlledTool();
+    const run = await running('{id: a, tool: puppet, retry: 3}', { tools: [puppet.tool] });
+    await puppet.rejects(new Error('once'));
+    expect(run.clock.pending).to.equal(1);
+    await run.executor.cancel(run.runId, { force: true });
+    expect(run.clock.pending).to.equal(0);
+    expect(run.record().settled).to.equal(true);
+  });
+
+  it('resumes 10,000 retries that wait at once', async () => {
+    let attempts = 0;
+    const flaky = defineTool({
+      name: 'flaky',
+      description: 'fails once for each item',
+      inputs: { n: { description: 'item' } },
+      run: async ({ n }, { attempt }) => {
+        attempts++;
+        if (attempt === 1) throw new Error('once');
+        return n;
+      },
+    });
+    const run = await running(
+      '{id: l, tool: transform, inputs: {input: null, expression: "[1..10000]"}}, {id: f, tool: flaky, retry: 1, parallel_over: "{{l.output}}", inputs: {n: "{{item}}"}}',
+      { tools: [flaky], options: { fan_out_concurrency: 64 } },
+    );
+    while (attempts < 10_000) await run.advance(0);
+    expect(run.clock.pending).to.equal(10_000);
+    run.clock.advance(500);
+    while (!run.record().settled) await run.advance(0);
+    expect(run.record().result?.outputs?.['f']).to.have.length(10_000);
+    expect(run.record().progress.invocations).to.equal(10_001);
+  });
+
+  it('starts a task after all that it reads or awaits, and a wave after the one before', async () => {
+    const edges = fc.array(fc.tuple(fc.nat(19), fc.nat(19), fc.boolean()), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 20 }), edges, async (size, pairs) => {
+        const { log, upstream, waves } = await runGraph(size, pairs);
+        for (const [id, needs] of upstream) {
+          for (const need of needs)
+            expect(log.indexOf(`end ${need}`)).to.be.below(log.indexOf(`start ${id}`));
+        }
+        for (const [index, wave] of waves.entries()) {
+          const lastEnd = Math.max(...wave.map((id) => log.indexOf(`end ${id}`)));
+          const starts = (waves[index + 1] ?? []).map((id) => log.indexOf(`start ${id}`));
+          expect(lastEnd).to.be.below(Math.min(...starts));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+/** Runs a random graph whose tools take several microtasks, and returns its events in order. */
+async function runGraph(size: number, pairs: readonly (readonly [number, number, boolean])[]) {
+  const log: string[] = [];
+  const tool = defineTool({
+    name: 'slow',
+    description: 'takes some microtasks',
+    inputs: {},
+    openInputs: true,
+    run: async (_, { task_id }) => {
+      log.push(`start ${task_id}`);
+      for (let count = 0; count < task_id.charCodeAt(1) % 5; count++) await Promise.resolve();
+      log.push(`end ${task_id}`);
+      return task_id;
+    },
+  });
+  const upstream = new Map(Array.from({ length: size }, (_, i) => [`t${i}`, new Set<string>()]));
+  const tasks = [...upstream.keys()].map((id) => ({
+    id,
+    tool: 'slow',
+    inputs: {} as Record<string, string>,
+    await: [] as string[],
+  }));
+  for (const [a, b, byAwait] of pairs) {
+    const [from, to] = [Math.min(a, b), Math.max(a, b)];
+    if (from === to || to >= size) continue;
+    if (byAwait) tasks[to]?.await.push(`t${from}`);
+    else Object.assign(tasks[to]?.inputs ?? {}, { [`from${from}`]: `{{t${from}.output}}` });
+    upstream.get(`t${to}`)?.add(`t${from}`);
+  }
+  const check = checkDefinition({ id: 'p', goal: 'g', tasks }, { catalog: new Catalog([tool]) });
+  if (!check.ok) throw new Error(check.problems.map(({ message }) => message).join());
+  const executor = new LocalExecutor();
+  await executor.getResult(await executor.submit({ pipeline: check.pipeline }));
+  return { log, upstream, waves: check.pipeline.waves };
+}

@@ -1,0 +1,90 @@
+import type { Abort, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
+import type { TaskResult } from '../../../machines/types.js';
+
+/** An invocation that the spec settles, suspends and resumes. */
+export interface HeldInvocation {
+  readonly taskId: string;
+  readonly item: number | undefined;
+  readonly slot: Slot;
+  aborted: boolean;
+}
+
+/** Ports that record every call and leave the invocations to the spec. */
+export class FakeRunPorts implements RunPorts {
+  readonly log: string[] = [];
+  readonly held: HeldInvocation[] = [];
+  readonly expansions = new Map<string, Expansion | { readonly error: string }>();
+  /** Publishes immediately, unless the spec replaces it. */
+  publication: (taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void) => void = (
+    _,
+    result,
+    onPublished,
+  ) => onPublished(result);
+  isExhausted = false;
+  readonly deferred: (() => void)[] = [];
+
+  readonly eventLoopBudget: EventLoopBudget = {
+    exhausted: () => this.isExhausted,
+    defer: (next) => {
+      this.deferred.push(next);
+    },
+  };
+
+  expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
+    this.log.push(`expand ${taskId}`);
+    const expansion = this.expansions.get(taskId);
+    if (expansion !== undefined && 'error' in expansion) return { ok: false, error: expansion.error };
+    return { ok: true, value: expansion ?? { items: undefined, concurrency: Number.POSITIVE_INFINITY } };
+  }
+
+  invoke(taskId: string, item: number | undefined, slot: Slot): Abort {
+    this.log.push(`invoke ${formatName(taskId, item)}`);
+    const invocation: HeldInvocation = { taskId, item, slot, aborted: false };
+    this.held.push(invocation);
+    return () => {
+      this.log.push(`abort ${formatName(taskId, item)}`);
+      invocation.aborted = true;
+      this.settle(taskId, item, { ok: false, error: 'aborted' });
+    };
+  }
+
+  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abort {
+    this.log.push(`publish ${taskId}${result.ok ? '' : ` (${result.error})`}`);
+    this.publication(taskId, result, onPublished);
+    return () => {
+      this.log.push(`cancel publication of ${taskId}`);
+      onPublished({ ok: false, error: 'given up' });
+    };
+  }
+
+  succeed(taskId: string, item?: number): void {
+    this.settle(taskId, item, { ok: true });
+  }
+
+  fail(taskId: string, item?: number, error = 'no luck'): void {
+    this.settle(taskId, item, { ok: false, error });
+  }
+
+  settle(taskId: string, item: number | undefined, result: TaskResult): void {
+    const index = this.held.findIndex((one) => one.taskId === taskId && one.item === item);
+    const [invocation] = this.held.splice(index, 1);
+    if (index < 0 || invocation === undefined)
+      throw new Error(`${formatName(taskId, item)} is not in flight`);
+    invocation.slot.settle(result);
+  }
+
+  find(taskId: string, item?: number): HeldInvocation {
+    const found = this.held.find((one) => one.taskId === taskId && one.item === item);
+    if (found === undefined) throw new Error(`${formatName(taskId, item)} is not in flight`);
+    return found;
+  }
+
+  /** Names of the invocations in flight. */
+  get inFlight(): string[] {
+    return this.held.map(({ taskId, item }) => formatName(taskId, item));
+  }
+}
+
+function formatName(taskId: string, item: number | undefined): string {
+  return item === undefined ? taskId : `${taskId}[${item}]`;
+}

@@ -1,0 +1,92 @@
+import { describeViolation } from '../../../lib/common/json-schema/violation.js';
+import { INPUT_NOUNS } from '../../../lib/tools/inputs/validate.js';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
+import { createFlatValidator, areFlat } from '../../../lib/tools/inputs/flat-validator.js';
+import { type ValidationResult, createSchemaValidator } from '../../../lib/tools/inputs/schema-validator.js';
+import type { InputDeclaration, Tool } from '../../../lib/tools/tool.js';
+
+const scalar: fc.Arbitrary<Json> = fc.oneof(
+  fc.constantFrom(null, true, false, 0, -0, 1, 2.5, -3, 1e21, '', 'a', 'ab', '😀', '\ud83d', '5'),
+  fc.integer({ min: -5, max: 5 }),
+  fc.string({ maxLength: 3, unit: 'grapheme' }),
+);
+
+const values = (...keys: string[]): fc.Arbitrary<Json> =>
+  fc.oneof(
+    { weight: 4, arbitrary: scalar },
+    fc.array(scalar, { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom(...keys), scalar, { maxKeys: 2 }),
+  );
+
+const name = fc.constantFrom('a', 'b', 'constructor', 'toString', 'length', 'a/b', 'a~b');
+
+const declaration: fc.Arbitrary<InputDeclaration> = fc.record(
+  {
+    description: fc.constant('an input'),
+    type: fc.constantFrom('string', 'integer', 'number', 'boolean', 'array', 'object'),
+    required: fc.boolean(),
+    // Not __proto__: written into compiled code, a default would lose it.
+    default: values('a', 'length'),
+    enum: fc.array(scalar, { minLength: 1, maxLength: 3 }),
+    minimum: fc.constantFrom(-1, 0, 1.5),
+    maximum: fc.constantFrom(0, 2, 3.5),
+    minLength: fc.constantFrom(0, 1, 2),
+  },
+  { requiredKeys: ['description'] },
+);
+
+const tool: fc.Arbitrary<Tool> = fc
+  .record({ inputs: fc.dictionary(name, declaration, { maxKeys: 4 }), openInputs: fc.boolean() })
+  .map((parts) => ({
+    ...parts,
+    name: 'probe',
+    description: 'a tool to be checked',
+    output: { name: 'output', description: 'nothing', type: 'any' },
+    run: () => null,
+  }));
+
+const inputs = fc.dictionary(fc.oneof(name, fc.constant('other')), values('a', 'length', '__proto__'), {
+  maxKeys: 5,
+});
+
+function summarize({ inputs: complete, violations }: ValidationResult): unknown {
+  const found = violations
+    .map((one) => [...one.path, one.keyword, describeViolation(one, INPUT_NOUNS)].join(' '))
+    .sort();
+  return found.length > 0 ? found : JSON.stringify(sorted(complete));
+}
+
+function sorted(object: JsonObject): [string, Json][] {
+  return Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+describe('createFlatValidator', () => {
+  it('returns the violations and the completed inputs of the JSON Schema', () => {
+    fc.assert(
+      fc.property(tool, inputs, (probe, given) => {
+        expect(areFlat(probe.inputs)).to.equal(true);
+        const before = structuredClone(given);
+        expect(summarize(createFlatValidator(probe)(given))).to.deep.equal(
+          summarize(createSchemaValidator(probe)(given)),
+        );
+        expect(given).to.deep.equal(before);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('does not support declarations that need the JSON Schema', () => {
+    const beyond: Partial<InputDeclaration>[] = [
+      { pattern: '^a' },
+      { items: { type: 'string' } },
+      { properties: { a: {} } },
+      { enum: [] },
+      { enum: [{ a: 1 }] },
+      { minimum: Number.NaN },
+    ];
+    expect(beyond.map((declared) => areFlat({ a: declared }))).to.deep.equal(beyond.map(() => false));
+    expect(areFlat({})).to.equal(true);
+  });
+});
