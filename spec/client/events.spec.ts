@@ -231,7 +231,7 @@ describe('WavetrainClient.events', () => {
   }
 });
 
-/** The beginning of a stream, and then a connection that is lost. */
+/** The start of a stream whose connection then breaks. */
 function cutAfter(body: ReadableStream<Uint8Array>, bytes: number): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let left = bytes;

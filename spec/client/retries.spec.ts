@@ -181,7 +181,7 @@ describe('WavetrainClient waiting for a run', () => {
   });
 });
 
-/** A response whose body fails when its request is aborted, as that of `fetch` does. */
+/** A response whose body fails when its request is aborted, like that of `fetch`. */
 function abortable(response: Response, signal: AbortSignal | undefined): Response {
   const body = new ReadableStream({
     start: (controller) => {

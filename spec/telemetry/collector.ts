@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What a collector was sent. */
+/** The body of an export request. */
 export interface Delivery {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
@@ -29,7 +29,7 @@ interface Attribute {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A collector of traces on this machine, by OTLP over HTTP. */
+/** A local collector for traces by OTLP over HTTP. */
 export class Collector {
   readonly deliveries: Delivery[] = [];
   readonly #server: Server;
@@ -43,7 +43,7 @@ export class Collector {
     });
   }
 
-  /** @param status of its answers */
+  /** @param status HTTP status of its responses */
   static async open(status: number): Promise<Collector> {
     const collector = new Collector(status);
     await new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import type { Metrics } from '../../lib/telemetry/metrics.js';
 /** Samples by their name and labels, as in `wavetrain_runs_total{status="queued"}`. */
 export type Samples = ReadonlyMap<string, number>;
 
-/** Prometheus' text format, read strictly: every line is a comment or a sample of a family that was introduced. */
+/** Parses the text format of Prometheus strictly: every line is a comment, or a sample of a family declared before. */
 export function parseSamples(text: string): Samples {
   const samples = new Map<string, number>();
   const families = new Set<string>();
@@ -25,7 +25,7 @@ export async function readSamples(metrics: Metrics): Promise<Samples> {
   return parseSamples(await metrics.read());
 }
 
-/** The samples whose series begin so, without that beginning. */
+/** Returns the samples whose series starts with a prefix, without that prefix. */
 export function under(samples: Samples, beginning: string): Record<string, number> {
   const found = [...samples].filter(([series]) => series.startsWith(beginning));
   return Object.fromEntries(found.map(([series, value]) => [series.slice(beginning.length), value]));

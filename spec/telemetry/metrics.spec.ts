@@ -8,7 +8,7 @@ import { readSamples, under } from './exposition.js';
 describe('Metrics', () => {
   const opened: Metrics[] = [];
 
-  /** Runs whose every event and attempt is counted. */
+  /** Runs with metrics. */
   function counted(pipeline?: string, options: RegistryOptions = {}): { metrics: Metrics; held: HeldRuns } {
     const metrics = new Metrics();
     opened.push(metrics);

@@ -23,7 +23,7 @@ class ToldRun {
     this.emit({ kind: 'run', status: 'running' });
   }
 
-  /** A wave with one task `t` begins, and its tool is called. */
+  /** Starts a wave with one task `t` and its attempt. */
   enter(place: EventLocation = {}, items?: number): (error?: string) => void {
     this.emit({ kind: 'wave', wave: 0, phase: 'start', tasks: 1 }, place);
     this.emit({ kind: 'start', ...TASK, ...(items !== undefined && { items }) }, place);
@@ -47,7 +47,7 @@ class ToldRun {
     this.emit({ kind: 'wave', wave: 0, phase: 'finish', tasks: 1 }, place);
   }
 
-  /** Names of the spans that have ended, with those above them. */
+  /** The ended spans, as paths of names. */
   get paths(): string[] {
     return this.runs.lines.map((line) => line.replace(/ \S+$/, ''));
   }

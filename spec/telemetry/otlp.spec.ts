@@ -26,7 +26,7 @@ describe('openTracing (D35)', () => {
     return tracing;
   }
 
-  /** Makes a run of one task that takes 1.5 s. */
+  /** Runs one task that takes 1.5 s. */
   async function run({ onEvent, onAttempt }: Tracing): Promise<string> {
     const held = new HeldRuns({ clock, onEvent, onAttempt });
     const runId = await held.submit('acme');

@@ -12,10 +12,10 @@ import { ManualClock } from '../support/manual-clock.js';
 import { HeldRuns } from '../runs/held-runs.js';
 import { HeldPlans } from '../runs/held-plans.js';
 
-/** What gives runs, wired to these observers. */
+/** Creates runs with these observers. */
 type Holding<H extends HeldRuns> = (options: RegistryOptions) => H;
 
-/** Runs that are held by the hand, and the spans of them that have ended. */
+/** Runs that a spec controls, and their ended spans. */
 export class Traced<H extends HeldRuns> {
   readonly held: H;
   readonly tracer: RunTracer;
@@ -32,20 +32,20 @@ export class Traced<H extends HeldRuns> {
     this.held = holding({ onEvent, onAttempt, clock: this.#clock });
   }
 
-  /** Moves time on, and lets what it woke run. */
+  /** Advances the clock and lets the woken code run. */
   async advance(ms: number): Promise<void> {
     this.#clock.advance(ms);
     await this.held.filled();
   }
 
-  /** Those that have ended, in the order in which they did. */
+  /** The ended spans, in the order in which they ended. */
   get ended(): readonly ReadableSpan[] {
     return this.#exporter.getFinishedSpans();
   }
 
   /**
-   * Each that has ended as `run p > wave 0 > task a 0-1500`: its name beneath those above it, and when it was, in
-   * milliseconds since the first run was made; with `!` and the error when it failed.
+   * The ended spans as `run p > wave 0 > task a 0-1500`: the path from the root, and start and end in milliseconds
+   * since the first run was created; a failed span adds `!` and its error.
    */
   get lines(): string[] {
     return this.ended.map((span) => {
@@ -55,7 +55,7 @@ export class Traced<H extends HeldRuns> {
     });
   }
 
-  /** The one span of that name. */
+  /** Returns the only span of a name. */
   named(name: string): ReadableSpan {
     const [span, ...others] = this.ended.filter((span) => span.name === name);
     if (span === undefined || others.length > 0) throw new Error(`there is not one span "${name}"`);

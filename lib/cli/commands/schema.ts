@@ -11,7 +11,7 @@ export class SchemaPipelineCommand extends Command<CliContext> {
     `,
     examples: [
       ['save it beside your pipelines', '$0 schema pipeline > pipeline.schema.json'],
-      ['list the fields of a pipeline', '$0 schema pipeline | jq .properties'],
+      ['list the fields of a pipeline', '$0 schema pipeline | jq .definitions.pipeline.properties'],
     ],
   });
 
@@ -29,7 +29,10 @@ export class SchemaPlanCommand extends Command<CliContext> {
       Save it beside your plans. Editors with a YAML language server then complete and check each file that begins
       with "# yaml-language-server: $schema=plan.schema.json".
     `,
-    examples: [['save it beside your plans', '$0 schema plan > plan.schema.json']],
+    examples: [
+      ['save it beside your plans', '$0 schema plan > plan.schema.json'],
+      ['list the fields of a plan', '$0 schema plan | jq .definitions.plan.properties'],
+    ],
   });
 
   override async execute(): Promise<void> {

@@ -42,7 +42,7 @@ let library: Script | undefined;
 /**
  * Runs JSONata in a VM context with its own microtask queue, so that an evaluation has ended when {@link Sandbox.run}
  * returns and can be interrupted at any point. JSONata's own limits are incomplete: it converts signatures and date
- * pictures into regular expressions, and does not limit sorting, comparing and printing.
+ * formats into regular expressions, and does not limit sorting, comparing and printing.
  *
  * The context does not isolate JavaScript, and need not: an expression cannot contain any.
  */

@@ -129,11 +129,11 @@ describe('Every operation of the OpenAPI document, fuzzed by its schemas (D32)',
     }
   }
 
-  /** What the log tells of bugs since it was asked last. */
+  /** The errors that were logged since the last call. */
   function bugs(): unknown[] {
-    const told = server.log.slice(read).filter(({ level }) => level === 'error');
+    const errors = server.log.slice(read).filter(({ level }) => level === 'error');
     read = server.log.length;
-    return told.map(({ facts: { err, ...facts } }) => ({
+    return errors.map(({ facts: { err, ...facts } }) => ({
       ...facts,
       stack: err instanceof Error ? err.stack : err,
     }));
@@ -171,7 +171,7 @@ describe('Every operation of the OpenAPI document, fuzzed by its schemas (D32)',
       });
       await fc.assert(property, { numRuns: REQUESTS });
     };
-    // Chance may leave an answer out in one round, and hardly in ten.
+    // A status may be missing by chance after one round, but hardly after ten.
     for (let round = 0; round < 10 && wanted.some((status) => !seen.has(status)); round++) {
       for (const { name, operation } of operations) await ask(name, operation);
     }

@@ -19,8 +19,8 @@ describe('POST /pipelines/runs/{run_id}/cancel (States and transitions)', () => 
       await held.quiet();
       const record = await held.poll(runId);
       expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
-      const told = held.server.registry.events(runId).readAfter(0, 100).events;
-      const terminal = told.flatMap((event) =>
+      const events = held.server.registry.events(runId).readAfter(0, 100).events;
+      const terminal = events.flatMap((event) =>
         event.kind === 'run' && !['queued', 'running'].includes(event.status) ? [event.status] : [],
       );
       expect(terminal).to.deep.equal([record.status]);
@@ -41,7 +41,7 @@ describe('POST /pipelines/runs/{run_id}/cancel (States and transitions)', () => 
   }).timeout(30_000);
 });
 
-/** Sends `count` requests one behind the other over one connection, without waiting for answers. */
+/** Sends `count` requests one behind the other over one connection, without waiting for responses. */
 async function statusesOf(url: string, path: string, count: number): Promise<string[]> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);

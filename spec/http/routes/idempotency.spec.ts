@@ -39,11 +39,11 @@ describe('Idempotency-Key (D36)', () => {
   });
 
   it('creates one run for a hundred concurrent requests', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, () => submit('hundred', { pipeline: ONE_MOCK })),
     );
-    expect(new Set(answers.map(({ body }) => body.run_id)).size).to.equal(1);
-    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === null)).to.have.length(1);
+    expect(new Set(responses.map(({ body }) => body.run_id)).size).to.equal(1);
+    expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === null)).to.have.length(1);
   });
 
   it('refuses another body with 409, even an invalid one', async () => {

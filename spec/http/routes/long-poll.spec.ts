@@ -37,10 +37,10 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
     known?: string,
     signal?: AbortSignal,
   ): Promise<() => Promise<TestResponse<Told>>> {
-    const answer = ask(query, known, signal);
-    answer.catch(() => undefined);
+    const response = ask(query, known, signal);
+    response.catch(() => undefined);
     while (clock.pending === idle) await settle();
-    return () => answer;
+    return () => response;
   }
 
   beforeEach(async () => {
@@ -83,7 +83,7 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
   });
 
   it('waits for the run to settle, ignoring other changes', async () => {
-    const answer = await waiting('?wait=30');
+    const response = await waiting('?wait=30');
     const [first, second] = puppet.calls;
     first?.resolve(1);
     await settle();
@@ -91,7 +91,7 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
     await settle();
     expect(clock.pending).to.equal(idle + 1);
     second?.resolve(1);
-    const { status, body } = await answer();
+    const { status, body } = await response();
     expect([status, body.status, body.settled]).to.deep.equal([200, 'succeeded', true]);
     expect(clock.pending).to.equal(idle);
   });
@@ -119,10 +119,10 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
 
   it('responds at the next change when the client has the current version', async () => {
     const known = await etagNow();
-    const answer = await waiting('?wait=60', `"other", W/${known}`);
+    const response = await waiting('?wait=60', `"other", W/${known}`);
     await puppet.returns(1);
     clock.advance(DEBOUNCE_MS);
-    const { status, headers, body } = await answer();
+    const { status, headers, body } = await response();
     expect([status, body.status]).to.deep.equal([200, 'running']);
     expect(headers.get('etag'))
       .to.equal(await etagNow())
@@ -131,23 +131,23 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
   });
 
   it('ignores events that do not change the record', async () => {
-    const answer = await waiting('?wait=60', await etagNow());
+    const response = await waiting('?wait=60', await etagNow());
     puppet.last.context.log('nothing new');
     clock.advance(DEBOUNCE_MS);
     await settle();
     expect(clock.pending).to.equal(idle + 2);
     for (const call of puppet.calls) call.resolve(1);
-    expect((await answer()).body.settled).to.equal(true);
+    expect((await response()).body.settled).to.equal(true);
   });
 
   it('treats If-None-Match: * as every version', async () => {
-    const answer = await waiting('?wait=5', '*');
+    const response = await waiting('?wait=5', '*');
     await puppet.returns(1);
     clock.advance(DEBOUNCE_MS);
     await settle();
     expect(clock.pending).to.be.above(idle);
     clock.advance(5000);
-    expect((await answer()).status).to.equal(304);
+    expect((await response()).status).to.equal(304);
   });
 
   it('responds with the current record at the end of the time', async () => {

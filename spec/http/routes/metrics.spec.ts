@@ -78,7 +78,7 @@ describe('GET /metrics (D35)', () => {
   it('is documented with its media type', async () => {
     const { body } = await server.request('GET', '/openapi.json');
     const paths = body['paths'] as Record<string, Record<string, { responses: Record<string, unknown> }>>;
-    const answer = paths['/metrics']?.['get']?.responses['200'] as { content: Record<string, unknown> };
-    expect(Object.keys(answer.content)).to.deep.equal([TYPE]);
+    const response = paths['/metrics']?.['get']?.responses['200'] as { content: Record<string, unknown> };
+    expect(Object.keys(response.content)).to.deep.equal([TYPE]);
   });
 });

@@ -112,9 +112,9 @@ describe('The /pipelines routes that run nothing', () => {
         'the request has two definitions: send either "pipeline" or "yaml"',
       ],
     ] as const) {
-      const answer = await validate(body);
-      expect(answer.status).to.equal(400);
-      expect(answer.body.detail).to.deep.equal({ code: 'invalid_request', message });
+      const response = await validate(body);
+      expect(response.status).to.equal(400);
+      expect(response.body.detail).to.deep.equal({ code: 'invalid_request', message });
     }
   });
 

@@ -22,10 +22,10 @@ describe('POST /plans/run', () => {
   /** Expects a refusal, and that no run came of it. */
   async function refusal(body: unknown, code: string): Promise<ErrorBody['detail']> {
     const before = (await runs()).length;
-    const answer = await run<ErrorBody>(body);
-    expect(`${answer.status} ${answer.body.detail.code}`).to.equal(`400 ${code}`);
+    const response = await run<ErrorBody>(body);
+    expect(`${response.status} ${response.body.detail.code}`).to.equal(`400 ${code}`);
     expect(await runs()).to.have.length(before);
-    return answer.body.detail;
+    return response.body.detail;
   }
 
   it('responds with the result of each sub-pipeline, the blackboard and the sums (Plan, rule 4; D47)', async () => {
@@ -146,12 +146,12 @@ describe('POST /plans/run', () => {
   });
 
   it('serves 100 concurrent plans, each with its own blackboard', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
         run({ plan: LETTER, pipelines: LETTER_PIPELINES, inputs: { name: `${n}` } }),
       ),
     );
-    for (const [n, { status, body }] of answers.entries()) {
+    for (const [n, { status, body }] of responses.entries()) {
       expect(status).to.equal(200);
       expect(body.blackboard['letter']).to.equal(`Dear ${n}, yours`);
     }

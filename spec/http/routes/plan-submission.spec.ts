@@ -115,8 +115,8 @@ describe('POST /plans/run_async', () => {
       [{ ...WHOLE, plan_concurrency: 0 }, 'invalid_request'],
     ];
     for (const [body, code] of refused) {
-      const answer = await submit<ErrorBody>(body);
-      expect(`${answer.status} ${answer.body.detail.code}`, JSON.stringify(body)).to.equal(`400 ${code}`);
+      const response = await submit<ErrorBody>(body);
+      expect(`${response.status} ${response.body.detail.code}`, JSON.stringify(body)).to.equal(`400 ${code}`);
     }
     expect(server.registry.list({ limit: 500 }).runs).to.have.length(before);
   });
@@ -160,8 +160,8 @@ describe('POST /plans/run_async', () => {
     });
 
     it('creates one run for a hundred concurrent requests', async () => {
-      const answers = await Promise.all(Array.from({ length: 100 }, () => submitAs('hundred', WHOLE)));
-      expect(new Set(answers.map(({ body }) => body.run_id)).size).to.equal(1);
+      const responses = await Promise.all(Array.from({ length: 100 }, () => submitAs('hundred', WHOLE)));
+      expect(new Set(responses.map(({ body }) => body.run_id)).size).to.equal(1);
     });
   });
 });

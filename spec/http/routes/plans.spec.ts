@@ -118,9 +118,9 @@ describe('POST /plans/validate', () => {
       ],
       [{ plan: LETTER, pipelines: [] }, 'field "pipelines" must be an object, not a list'],
     ] as const) {
-      const answer = await validate(body);
-      expect(answer.status).to.equal(400);
-      expect(answer.body.detail).to.deep.equal({ code: 'invalid_request', message });
+      const response = await validate(body);
+      expect(response.status).to.equal(400);
+      expect(response.body.detail).to.deep.equal({ code: 'invalid_request', message });
     }
   });
 

@@ -18,11 +18,11 @@ describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
   }
 
   async function rerun(runId: string, body?: object): Promise<string> {
-    const answer = await held.request<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, body);
-    expect(answer.status).to.equal(202);
-    expect(answer.headers.get('location')).to.equal(`/pipelines/runs/${answer.body.run_id}`);
+    const response = await held.request<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, body);
+    expect(response.status).to.equal(202);
+    expect(response.headers.get('location')).to.equal(`/pipelines/runs/${response.body.run_id}`);
     await held.quiet();
-    return answer.body.run_id;
+    return response.body.run_id;
   }
 
   it('runs everything again with the values of the earlier run', async () => {
@@ -54,8 +54,8 @@ describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
   it('refuses an unknown task and an invalid body', async () => {
     const earlier = await failedRun();
     for (const body of [{ from: 'c' }, { from: '' }, { from: 1 }, { to: 'a' }, []]) {
-      const answer = await held.request<ErrorBody>('POST', `/pipelines/runs/${earlier}/rerun`, body);
-      expect(`${answer.status} ${answer.body.detail.code}`).to.equal('400 invalid_request');
+      const response = await held.request<ErrorBody>('POST', `/pipelines/runs/${earlier}/rerun`, body);
+      expect(`${response.status} ${response.body.detail.code}`).to.equal('400 invalid_request');
     }
   });
 });

@@ -126,8 +126,8 @@ describe('POST /pipelines/run_async', () => {
       [{ pipeline: ONE_MOCK, tenant_id: 7 }, 'invalid_request'],
     ];
     for (const [body, code] of refused) {
-      const answer = await submit<ErrorBody>(body);
-      expect(`${answer.status} ${answer.body.detail.code}`, JSON.stringify(body)).to.equal(`400 ${code}`);
+      const response = await submit<ErrorBody>(body);
+      expect(`${response.status} ${response.body.detail.code}`, JSON.stringify(body)).to.equal(`400 ${code}`);
     }
     const bad = await submit<ErrorBody>('pipeline: [', { 'content-type': 'application/yaml' });
     expect(bad.body.detail.problems?.[0]).to.include({ line: 1, severity: 'error' });

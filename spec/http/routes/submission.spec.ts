@@ -19,10 +19,10 @@ describe('POST /pipelines/run', () => {
   /** Expects a refusal, and that no run came of it. */
   async function refusal(body: unknown, code: string): Promise<ErrorBody['detail']> {
     const before = await server.request<RunPage>('GET', '/pipelines/runs');
-    const answer = await run<ErrorBody>(body);
-    expect(`${answer.status} ${answer.body.detail.code}`).to.equal(`400 ${code}`);
+    const response = await run<ErrorBody>(body);
+    expect(`${response.status} ${response.body.detail.code}`).to.equal(`400 ${code}`);
     expect((await server.request<RunPage>('GET', '/pipelines/runs')).body).to.deep.equal(before.body);
-    return answer.body.detail;
+    return response.body.detail;
   }
 
   it('responds with outputs, waves_executed, tasks_executed and events when the run has settled', async () => {
@@ -231,12 +231,12 @@ describe('POST /pipelines/run', () => {
   });
 
   it('serves 200 concurrent runs, each with its own result', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 200 }, (_, n) =>
         run({ pipeline: { ...ONE_MOCK, tasks: [{ id: 'a', tool: 'mock', inputs: { n } }] } }),
       ),
     );
-    for (const [n, { status, body }] of answers.entries()) {
+    for (const [n, { status, body }] of responses.entries()) {
       expect(status).to.equal(200);
       expect(body.outputs['a']).to.deep.include({ inputs: { n }, call_count: 1 });
     }

@@ -5,7 +5,7 @@ import { HeldServer } from '../support/held-server.js';
 
 type State = 'queued' | 'running' | 'draining' | 'succeeded' | 'failed' | 'cancelled';
 
-/** Brings a run into each state; each answers its id. */
+/** Brings a run into each state; each responses its id. */
 const REACH: Record<State, (held: HeldServer) => Promise<string>> = {
   queued: async (held) => {
     await held.submit();
@@ -61,11 +61,11 @@ const LOOKS: Record<State, Partial<RunRecord>> = {
 const TABLE: readonly {
   readonly ask: string;
   readonly body?: object;
-  readonly answers: Record<State, string>;
+  readonly responses: Record<State, string>;
 }[] = [
   {
     ask: 'GET',
-    answers: {
+    responses: {
       queued: '200 -> queued',
       running: '200 -> running',
       draining: '200 -> draining',
@@ -76,7 +76,7 @@ const TABLE: readonly {
   },
   {
     ask: 'POST /cancel',
-    answers: {
+    responses: {
       queued: '200 -> cancelled',
       running: '200 -> draining',
       draining: '400 run_already_terminal -> draining',
@@ -88,7 +88,7 @@ const TABLE: readonly {
   {
     ask: 'POST /cancel',
     body: { force: true },
-    answers: {
+    responses: {
       queued: '200 -> cancelled',
       running: '200 -> cancelled',
       draining: '200 -> cancelled',
@@ -99,7 +99,7 @@ const TABLE: readonly {
   },
   {
     ask: 'POST /rerun',
-    answers: {
+    responses: {
       queued: '409 run_not_settled -> queued',
       running: '409 run_not_settled -> running',
       draining: '409 run_not_settled -> draining',
@@ -111,7 +111,7 @@ const TABLE: readonly {
   {
     ask: 'POST /rerun',
     body: { from: 'failed' },
-    answers: {
+    responses: {
       queued: '409 run_not_settled -> queued',
       running: '409 run_not_settled -> running',
       draining: '409 run_not_settled -> draining',
@@ -122,7 +122,7 @@ const TABLE: readonly {
   },
   {
     ask: 'DELETE',
-    answers: {
+    responses: {
       queued: '409 run_not_settled -> queued',
       running: '409 run_not_settled -> running',
       draining: '409 run_not_settled -> draining',
@@ -158,10 +158,10 @@ describe('Run transitions over HTTP (States and transitions)', () => {
     expect(body['status']).to.equal('queued');
   });
 
-  for (const { ask, body, answers } of TABLE) {
+  for (const { ask, body, responses } of TABLE) {
     for (const state of STATES) {
       const asked = `${ask}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
-      it(`responds ${answers[state]} to ${asked} for a run that is ${state}`, async () => {
+      it(`responds ${responses[state]} to ${asked} for a run that is ${state}`, async () => {
         const runId = await REACH[state](held);
         const before = await held.poll(runId);
         const [method = '', action = ''] = ask.split(' ');
@@ -170,7 +170,7 @@ describe('Run transitions over HTTP (States and transitions)', () => {
         await held.quiet();
         const after = await held.request<RunRecord>('GET', path);
         const code = told?.detail === undefined ? '' : ` ${told.detail.code}`;
-        expect(`${status}${code} -> ${nameOf(after)}`).to.equal(answers[state]);
+        expect(`${status}${code} -> ${nameOf(after)}`).to.equal(responses[state]);
         const stays = after.status === 200 && nameOf(after) === state;
         if (stays) expect(after.body).to.deep.equal(before);
       });
@@ -181,9 +181,9 @@ describe('Run transitions over HTTP (States and transitions)', () => {
     for (const { ask, body } of TABLE) {
       const [method = '', action = ''] = ask.split(' ');
       for (const runId of ['019a7c3e-5b1d-7c44-9e0f-3d2a1b4c5d6e', 'nobody']) {
-        const answer = await held.request<ErrorBody>(method, `/pipelines/runs/${runId}${action}`, body);
-        expect(answer.status, `${ask} ${runId}`).to.equal(404);
-        expect(answer.body.detail).to.deep.equal({
+        const response = await held.request<ErrorBody>(method, `/pipelines/runs/${runId}${action}`, body);
+        expect(response.status, `${ask} ${runId}`).to.equal(404);
+        expect(response.body.detail).to.deep.equal({
           code: 'run_not_found',
           message: `there is no run ${runId}`,
         });

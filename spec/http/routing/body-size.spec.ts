@@ -27,11 +27,11 @@ describe('A request body over the size limit (D38)', () => {
 
   it('is refused by its Content-Length before it arrives, and the connection is closed', async () => {
     for (const length of [LIMIT + 1, 2 ** 31, 2 ** 32 + 2, Number.MAX_SAFE_INTEGER]) {
-      const answer = await new RawSocket(server.url)
+      const response = await new RawSocket(server.url)
         .send(formatRequestHead(`Content-Length: ${length}`))
         .readResponse();
-      expect(answer.status).to.equal(413);
-      expect(answer.headers['connection']).to.equal('close');
+      expect(response.status).to.equal(413);
+      expect(response.headers['connection']).to.equal('close');
     }
   });
 
@@ -55,9 +55,9 @@ describe('A request body over the size limit (D38)', () => {
     let sent = 0;
     // More than the two systems hold between them.
     while (asked.isOpen && sent++ < 1000) await asked.push(chunk);
-    const answer = await asked.readResponse();
-    expect(answer.status).to.equal(413);
-    expect(answer.headers['connection']).to.equal('close');
+    const response = await asked.readResponse();
+    expect(response.status).to.equal(413);
+    expect(response.headers['connection']).to.equal('close');
     expect(sent).to.be.below(1000);
   });
 

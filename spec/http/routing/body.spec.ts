@@ -89,11 +89,11 @@ describe('A request body (D32, D33, D38)', () => {
       ['Connection: close\r\nContent-Length: 0', ''],
       ['Connection: close\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
     ]) {
-      const answer = await new RawSocket(bodies.server.url)
+      const response = await new RawSocket(bodies.server.url)
         .send(`${formatRequestHead(fields ?? '')}${body}`)
         .readResponse();
-      expect(answer.status).to.equal(400);
-      expect(JSON.parse(answer.body).detail.message).to.equal('the body is missing');
+      expect(response.status).to.equal(400);
+      expect(JSON.parse(response.body).detail.message).to.equal('the body is missing');
     }
   });
 

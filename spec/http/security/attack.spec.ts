@@ -4,7 +4,7 @@ import { defineTool } from '../../../lib/tools/tool.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
-/** What one caller could do to all others, found by trying. */
+/** Attacks by one caller on all others, found by experiment. */
 describe('A server under attack', () => {
   let server: TestServer;
 
@@ -75,7 +75,7 @@ describe('A server under attack', () => {
   });
 });
 
-/** Its output is one text for all tasks, so that only the answer is large. */
+/** All tasks output the same string, so that only the response is large. */
 const LARGE = defineTool({
   name: 'large',
   description: 'returns nine million characters',
@@ -85,7 +85,7 @@ const LARGE = defineTool({
 
 const TEXT = 'x'.repeat(9_000_000);
 
-/** A text has at most 2 ** 29 characters. */
+/** A string has at most 2 ** 29 characters. */
 function tooLargeTogether(): object {
   const tasks = Array.from({ length: 60 }, (_, i) => ({ id: `t${i}`, tool: 'large' }));
   return { id: 'large', goal: 'be too large', tasks };

@@ -6,7 +6,7 @@ import { ControlledTool } from '../../support/controlled-tool.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
 import { LETTER, LETTER_PIPELINES, createPipeline, createStoreTask } from '../support/plans.js';
 
-/** Each reads what the one before has stored. */
+/** Each sub-pipeline reads what the previous one stores. */
 function chainOf(length: number): object {
   const subPipelines = Array.from({ length }, (_, n) => ({
     id: `s${n}`,

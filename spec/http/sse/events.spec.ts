@@ -34,7 +34,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     return server;
   }
 
-  /** Starts a run whose only task is held by the hand. */
+  /** Starts a run whose only task the spec controls. */
   async function start(headers: Record<string, string> = {}): Promise<string> {
     const body = { pipeline: PIPELINE };
     const answer = await server.request<{ run_id: string }>('POST', '/pipelines/run_async', body, headers);
@@ -358,7 +358,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       };
       for (const bytes of cutsOfReader) {
         emit(5);
-        expect(await readFrom({ bytes, heard: () => emit(1) })).to.equal(false);
+        expect(await readFrom({ bytes, onChunk: () => emit(1) })).to.equal(false);
         broken++;
       }
       if (broken === 500) await finish(runId);

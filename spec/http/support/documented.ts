@@ -4,17 +4,17 @@ import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import { compileSchema } from '../../../lib/common/json-schema/ajv.js';
 import type { OpenApiDocument, Operation } from '../../support/http/open-api-document.js';
 
-/** What came back, as it came. */
+/** A response before its body is parsed. */
 export interface ReceivedResponse {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
-/** Statuses from 500 on that a client may see, and with which code (Errors, D25, D32). */
+/** The only errors with a status from 500 on that a client may receive (Errors, D25, D32). */
 const FAILURES = new Set(['500 task_failed', '503 queue_full']);
 
-/** Holds answers against the document. */
+/** Compares responses with the OpenAPI document. */
 export class DocumentedApi {
   readonly #schemas: object;
   readonly #validators = new Map<string, ValidateFunction>();
@@ -23,12 +23,12 @@ export class DocumentedApi {
     this.#schemas = components.schemas;
   }
 
-  /** Expects an answer to be one that the document tells of, and to betray nothing. */
+  /** Expects a response to be documented, and to reveal no internals. */
   expect(operation: Operation, { status, type, text }: ReceivedResponse): void {
     expect(text).to.not.match(/\n\s+at |node_modules|file:\/\/|\/lib\/\w+\//);
-    const told = operation.responses[status];
-    expect(told, `${status} is not documented: ${text.slice(0, 300)}`).to.not.equal(undefined);
-    const media = Object.entries(told?.content ?? {}).map(
+    const documented = operation.responses[status];
+    expect(documented, `${status} is not documented: ${text.slice(0, 300)}`).to.not.equal(undefined);
+    const media = Object.entries(documented?.content ?? {}).map(
       ([name, one]) => [name.split(';')[0], one] as const,
     );
     if (media.length === 0 || text === '') {

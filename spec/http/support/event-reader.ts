@@ -4,40 +4,40 @@ import type { LiveEvent } from '../../../lib/execution/events/event.js';
 
 export interface EventReaderOptions {
   readonly headers?: Record<string, string>;
-  /** The connection breaks off after so many bytes of the stream. */
+  /** Disconnects after so many bytes of the stream. */
   readonly bytes?: number;
-  /** Called whenever something has come. */
-  readonly heard?: () => void;
+  /** Called after each chunk. */
+  readonly onChunk?: () => void;
 }
 
-/** A frame with a name of its own. */
+/** A frame with an event name. */
 export interface NamedFrame {
   readonly event: string;
   readonly data: unknown;
   readonly id: string | undefined;
 }
 
-/** Somebody who reads a stream of events, by a parser that is not ours. */
+/** A client that reads a stream of events, with a third-party parser. */
 export class EventReader {
   readonly events: LiveEvent[] = [];
   readonly ids: string[] = [];
   readonly named: NamedFrame[] = [];
   comments = 0;
   retryMs: number | undefined;
-  /** Fulfilled once the head of the answer has come; rejects when none does. */
+  /** Resolves with the head of the response; rejects when there is none. */
   readonly head: Promise<IncomingMessage>;
-  /** Fulfilled when nothing more comes, whatever the reason: true when the stream ended as it should. */
+  /** Resolves when the stream is over: true when it ended properly, false when it broke. */
   readonly closed: Promise<boolean>;
   #left: number;
-  readonly #heard: () => void;
+  readonly #onChunk: () => void;
   readonly #parser: EventSourceParser;
   readonly #leave: () => void;
   #waiting: (() => void)[] = [];
 
   constructor(url: string, options: EventReaderOptions = {}) {
-    const { headers = {}, bytes = Number.POSITIVE_INFINITY, heard = () => {} } = options;
+    const { headers = {}, bytes = Number.POSITIVE_INFINITY, onChunk = () => {} } = options;
     this.#left = bytes;
-    this.#heard = heard;
+    this.#onChunk = onChunk;
     this.#parser = createParser({
       onEvent: ({ event, id, data }) => {
         if (event !== undefined) this.named.push({ event, data: JSON.parse(data), id });
@@ -69,12 +69,12 @@ export class EventReader {
     return this.events.map(({ seq }) => seq);
   }
 
-  /** Breaks the connection off. */
+  /** Closes the connection. */
   disconnect(): void {
     this.#leave();
   }
 
-  /** Waits for something that what is read brings about. */
+  /** Waits for a condition on what was read. */
   async waitUntil(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -85,7 +85,7 @@ export class EventReader {
       const taken = chunk.subarray(0, this.#left);
       this.#left -= taken.length;
       this.#parser.feed(decoder.decode(taken, { stream: true }));
-      this.#heard();
+      this.#onChunk();
       for (const resolve of this.#waiting.splice(0)) resolve();
       if (this.#left === 0) this.disconnect();
     });

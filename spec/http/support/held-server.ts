@@ -11,7 +11,7 @@ import {
   type TestServerOptions,
 } from '../../support/http/serving.js';
 
-/** Two waves, each of one task that a spec holds by the hand. */
+/** Two waves, each of one task that the spec completes. */
 export const TWO_WAVES = {
   id: 'held',
   goal: 'be held',
@@ -21,7 +21,7 @@ export const TWO_WAVES = {
   ],
 };
 
-/** A server on a clock that stands still, whose runs stay at work until a spec lets them go on. */
+/** A server on a manual clock, whose runs stay active until the spec completes their tool calls. */
 export class HeldServer {
   readonly puppet = new ControlledTool();
   readonly clock = new ManualClock();
@@ -50,12 +50,12 @@ export class HeldServer {
     return this.server.request<T>(method, path, body);
   }
 
-  /** Submits and answers the id of the run. */
+  /** Submits a pipeline and returns the id of the run. */
   async submit(pipeline: object = TWO_WAVES, more: object = {}): Promise<string> {
     return this.#submit('/pipelines/run_async', { pipeline, ...more });
   }
 
-  /** The same for a plan. */
+  /** Submits a plan and returns the id of the run. */
   async submitPlan(plan: object, more: object = {}): Promise<string> {
     return this.#submit('/plans/run_async', { plan, ...more });
   }
@@ -73,33 +73,33 @@ export class HeldServer {
     return body;
   }
 
-  /** The call that a run is at, or was at last. */
+  /** The latest tool call of a run. */
   findCall(runId: string): PendingCall {
     const call = this.puppet.calls.findLast(({ context }) => context.run_id === runId);
     if (call === undefined) throw new Error('the tool was not called for that run');
     return call;
   }
 
-  /** Lets the call return that a run is at. */
+  /** Completes the current tool call of a run. */
   async complete(runId: string): Promise<void> {
     this.findCall(runId).resolve('done');
     await this.quiet();
   }
 
-  /** Lets it fail. */
+  /** Fails the current tool call of a run. */
   async raise(runId: string): Promise<void> {
     this.findCall(runId).reject(new Error('no luck'));
     await this.quiet();
   }
 
-  /** Lets everything happen that waits for nobody. */
+  /** Waits until nothing happens without a tool call or the clock. */
   async quiet(): Promise<void> {
     await settle(2);
     while (eventLoopBudget.exhausted()) await settle(1);
     await settle(2);
   }
 
-  /** Ends and forgets every run, so that the next spec meets none. */
+  /** Ends and deletes every run, so that the next spec starts with none. */
   async clear(): Promise<void> {
     const { registry } = this.server;
     for (;;) {
@@ -112,7 +112,7 @@ export class HeldServer {
     expect(registry.load).to.deep.equal({ queued: 0, running: 0 });
   }
 
-  /** Time stands still, so nothing but this ends what is at work. */
+  /** Clears the server first, because on a manual clock no other way ends active runs. */
   async close(): Promise<void> {
     await this.clear();
     await this.server.close(0);

@@ -8,7 +8,7 @@ export function createStoreTask(key: string, value: unknown): object {
   return { id: 'keep', tool: 'store', inputs: { key, value } };
 }
 
-/** Two sub-pipelines: the one asks for a name, the other for what the first has stored. */
+/** Two sub-pipelines: `greet` reads an input, and `sign` reads what `greet` has stored. */
 export const LETTER = {
   id: 'letter',
   goal: 'write a letter',
@@ -24,7 +24,7 @@ export const LETTER_PIPELINES = {
   sign: createPipeline('sign', createStoreTask('letter', '{{session.greeting}}, yours')),
 };
 
-/** The same whole, as a file holds it. */
+/** A plan that contains its only pipeline, as YAML. */
 export const LETTER_YAML = `plan:
   id: letter
   inputs: { name: world }
@@ -39,7 +39,7 @@ export const LETTER_YAML = `plan:
           - { id: keep, tool: store, inputs: { key: greeting, value: "Dear {{pipeline.inputs.name}}" } }
 `;
 
-/** Sub-pipelines one after another, each with a task that a spec holds by the hand. */
+/** Sequential sub-pipelines, each with a task that the spec completes. */
 export const HELD_PLAN = {
   id: 'held-plan',
   goal: 'be held',

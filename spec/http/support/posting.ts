@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
-/** What was answered to a body. */
+/** The response to a body. */
 export interface PostResult {
   readonly status: number;
-  /** Of an error. */
+  /** The error code. */
   readonly code: string | undefined;
-  /** Of an error; else the whole text. */
+  /** The error message; without an error the whole text. */
   readonly message: string;
 }
 
-/** Sends a body as it is, and makes sure that no stack comes back. */
+/** Sends a body unchanged, and checks that the response contains no stack trace. */
 export async function postBody(
   url: string,
   body: string | Uint8Array,
@@ -30,11 +30,11 @@ export async function postBody(
   return { status: response.status, code: detail?.code, message: detail?.message ?? text };
 }
 
-/** A server that stands for the specs around it; whatever a body holds, it logs nothing but requests. */
+/** A server for the specs of one `describe`. Checks after each that it has logged nothing but requests. */
 export class BodyServer {
   #server: TestServer | undefined;
 
-  /** To be made inside of `describe`. */
+  /** Create it inside of `describe`. */
   constructor() {
     before(async () => {
       this.#server = await startTestServer({ env: { SERVICE_BODY_LIMIT: '2000000' } });
@@ -52,7 +52,7 @@ export class BodyServer {
     postBody(this.server.url, body, type, path);
 }
 
-/** The head of a request with JSON, for a raw socket. */
+/** The head of a JSON request, for a raw socket. */
 export function formatRequestHead(fields: string, path = '/pipelines/validate'): string {
   return `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${fields}\r\n\r\n`;
 }

@@ -10,7 +10,7 @@ import { ModelRun, type ModelServer } from './run-model.js';
 type Act = (model: ModelServer, held: HeldServer) => Promise<void>;
 type Told = Partial<ErrorBody> & { readonly run_id?: string; readonly status?: string };
 
-/** What clients and tools may do, in any order; after each the server must look as the model says. */
+/** The actions of clients and tools, in any order; after each the server must match the model. */
 export const RUN_COMMANDS = [
   fc.constant(command('submit', submit)),
   fc.constant(command('complete', complete)),
@@ -37,8 +37,8 @@ function command(name: string, act: Act): fc.AsyncCommand<ModelServer, HeldServe
 }
 
 async function submit(model: ModelServer, held: HeldServer): Promise<void> {
-  const answer = await held.request<Told>('POST', '/pipelines/run_async', { pipeline: TWO_WAVES });
-  accepted(answer, model, null);
+  const response = await held.request<Told>('POST', '/pipelines/run_async', { pipeline: TWO_WAVES });
+  accepted(response, model, null);
 }
 
 let values = 0;
@@ -63,10 +63,10 @@ async function raise(model: ModelServer, held: HeldServer): Promise<void> {
 
 function cancel(number: number, force: boolean): Act {
   return about(number, async (run, model, held) => {
-    const answer = await held.request<Told>('POST', `/pipelines/runs/${run.id}/cancel`, { force });
-    if (run.isSettled || (run.isTerminal && !force)) return refused(answer, 400, 'run_already_terminal');
-    expect(answer.status).to.equal(200);
-    expect(answer.body.status).to.equal('cancelled');
+    const response = await held.request<Told>('POST', `/pipelines/runs/${run.id}/cancel`, { force });
+    if (run.isSettled || (run.isTerminal && !force)) return refused(response, 400, 'run_already_terminal');
+    expect(response.status).to.equal(200);
+    expect(response.body.status).to.equal('cancelled');
     run.cancel(force);
     model.fill();
   });
@@ -75,10 +75,10 @@ function cancel(number: number, force: boolean): Act {
 function rerun(number: number, from: string | undefined): Act {
   return about(number, async (run, model, held) => {
     const body = from === undefined ? undefined : { from };
-    const answer = await held.request<Told>('POST', `/pipelines/runs/${run.id}/rerun`, body);
-    if (!run.isSettled) return refused(answer, 409, 'run_not_settled');
-    if (from === 'failed' && run.state === 'succeeded') return refused(answer, 400, 'nothing_to_rerun');
-    accepted(answer, model, run.id, reused(run, from));
+    const response = await held.request<Told>('POST', `/pipelines/runs/${run.id}/rerun`, body);
+    if (!run.isSettled) return refused(response, 409, 'run_not_settled');
+    if (from === 'failed' && run.state === 'succeeded') return refused(response, 400, 'nothing_to_rerun');
+    accepted(response, model, run.id, reused(run, from));
   });
 }
 
@@ -91,9 +91,9 @@ function reused({ outputs }: ModelRun, from: string | undefined): Map<string, st
 
 function remove(number: number): Act {
   return about(number, async (run, model, held) => {
-    const answer = await held.request<Told>('DELETE', `/pipelines/runs/${run.id}`);
-    if (!run.isSettled) return refused(answer, 409, 'run_not_settled');
-    expect(answer.status).to.equal(204);
+    const response = await held.request<Told>('DELETE', `/pipelines/runs/${run.id}`);
+    if (!run.isSettled) return refused(response, 409, 'run_not_settled');
+    expect(response.status).to.equal(204);
     model.forget(run);
   });
 }
@@ -113,8 +113,8 @@ function about(
       ['DELETE', ''],
       ['GET', ''],
     ]) {
-      const answer = await held.request<Told>(method ?? '', `/pipelines/runs/${run.id}${action}`);
-      refused(answer, 404, 'run_not_found');
+      const response = await held.request<Told>(method ?? '', `/pipelines/runs/${run.id}${action}`);
+      refused(response, 404, 'run_not_found');
     }
   };
 }

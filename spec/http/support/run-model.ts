@@ -4,7 +4,7 @@ export type ModelState = 'queued' | 'running' | 'draining' | 'succeeded' | 'fail
 
 const TASKS = ['a', 'b'];
 
-/** What the specification says of one run of two waves, one task in each (States and transitions, D16, D20, D21). */
+/** The specified behaviour of a run of two waves, one task in each (States and transitions, D16, D20, D21). */
 export class ModelRun {
   readonly id: string;
   readonly rerunOf: string | null;
@@ -60,7 +60,7 @@ export class ModelRun {
     else this.state = 'succeeded';
   }
 
-  /** What the record says of it. */
+  /** The record that the server should return. */
   get expectedRecord(): Partial<RunRecord> {
     const counts = { waves_executed: this.#wavesExecuted, tasks_executed: this.#invocations };
     const hasSucceeded = this.state === 'succeeded';
@@ -83,7 +83,7 @@ export class ModelRun {
   }
 }
 
-/** What the specification says of a server with one place: its runs, the oldest first, and who has the place. */
+/** The specified behaviour of a server with one slot: its runs, oldest first, and the run in the slot. */
 export class ModelServer {
   readonly runs: ModelRun[] = [];
   readonly forgotten: ModelRun[] = [];

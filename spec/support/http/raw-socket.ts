@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 
-/** What came back on a connection until it was closed. */
+/** A response, read until the connection was closed. */
 export interface RawResponse {
   readonly status: number;
-  /** In lower case. */
+  /** By lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** All of it, and what came after. */
+  /** Everything that was received. */
   readonly text: string;
 }
 
-/** A connection that says exactly what it is told to, for requests that no client would make. */
+/** A connection that sends raw bytes, for requests that no HTTP client would send. */
 export class RawSocket {
   readonly #socket: Socket;
   readonly #chunks: Buffer[] = [];
@@ -27,13 +27,13 @@ export class RawSocket {
     });
   }
 
-  /** Sends lines as they are, or bytes. */
+  /** Sends text or bytes unchanged. */
   send(data: string | Uint8Array): this {
     if (!this.#socket.destroyed) this.#socket.write(data);
     return this;
   }
 
-  /** Waits until this stands in what came. */
+  /** Waits until the received text contains `words`. */
   async waitForText(words: string): Promise<void> {
     while (!this.text.includes(words)) {
       if (this.#socket.destroyed) throw new Error(`closed, and said only: ${this.text}`);
@@ -65,7 +65,7 @@ export class RawSocket {
     this.#socket.destroy();
   }
 
-  /** What was answered, when the other end has closed. */
+  /** The response, once the server has closed the connection. */
   async readResponse(): Promise<RawResponse> {
     await this.closed;
     return parseRawResponse(this.text);

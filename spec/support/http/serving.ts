@@ -14,17 +14,17 @@ export interface TestServerOptions {
   readonly observer?: RunObserver;
 }
 
-/** A line of the log of a server. */
+/** A line of the server's log. */
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error';
   readonly facts: Record<string, unknown>;
   readonly message: string;
 }
 
-/** A server on a port of its own, and what it logged. */
+/** A server on a free port, and its log. */
 export interface TestServer extends RunningServer {
   readonly log: readonly LogLine[];
-  /** A request; an object as body is sent as JSON. */
+  /** Sends a request; an object as body is sent as JSON. */
   request<T = Record<string, unknown>>(
     method: string,
     path: string,
@@ -36,11 +36,11 @@ export interface TestServer extends RunningServer {
 export interface TestResponse<T> {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON, or the text when it is none; undefined without a body. */
+  /** The parsed JSON, or the text if it is not JSON; undefined without a body. */
   readonly body: T;
 }
 
-/** Opens a server for a spec; close it with `close(0)`, and on a clock that stands still settle its runs before. */
+/** Starts a server for a spec. Close it with `close(0)`; on a manual clock settle its runs first. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { env = {}, tools = [], keys, clock = systemClock, observer } = options;
   const log: LogLine[] = [];
