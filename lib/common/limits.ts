@@ -4,20 +4,29 @@
 export const MAX_FILE_BYTES = 10 * 2 ** 20;
 
 /** The limits of one expression of the `transform` tool. */
-export const EXPRESSION_LIMITS = {
+export interface ExpressionLimits {
   /** Time after which JSONata stops it. */
-  timeoutMs: 1000,
+  readonly timeoutMs: number;
   /** Time after which V8 interrupts it, wherever it is. */
-  hardTimeoutMs: 1250,
+  readonly hardTimeoutMs: number;
   /** The depth of nested evaluation. */
-  depth: 500,
+  readonly depth: number;
   /** The elements of one list that it creates. */
-  listLength: 1_000_000,
+  readonly listLength: number;
   /** Memory of a worker process, in MiB. */
-  memoryMiB: 256,
+  readonly memoryMiB: number;
   /** The size of its result as JSON, in characters. */
+  readonly resultBytes: number;
+}
+
+export const EXPRESSION_LIMITS: ExpressionLimits = {
+  timeoutMs: 1000,
+  hardTimeoutMs: 1250,
+  depth: 500,
+  listLength: 1_000_000,
+  memoryMiB: 256,
   resultBytes: 10 * 2 ** 20,
-} as const;
+};
 
 /** How deep pipelines may be nested below the submitted one. */
 export const MAX_NESTING_DEPTH = 8;

@@ -1,37 +1,44 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
-import { EXPRESSION_LIMITS } from '../../common/limits.js';
+import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../common/limits.js';
 import { type Evaluation, Sandbox } from './sandbox.js';
 
-let sandbox: Sandbox | undefined;
+/** Evaluates JSONata expressions in this process. Blocks the event loop, at most for the time in its limits. */
+export class Evaluator {
+  readonly #limits: ExpressionLimits;
+  #sandbox: Sandbox | undefined;
 
-/**
- * Evaluates a JSONata expression in this process; returns null when it matches nothing. The data is neither changed
- * nor shared. Blocks the event loop, at most for the time in {@link EXPRESSION_LIMITS}.
- *
- * @throws ToolError, not retryable, with JSONata's message and the position
- */
-export function evaluate(source: string, input: Json, bindings: JsonObject): Json {
-  const result: Json = JSON.parse(evaluateToText(source, input, bindings));
-  return result;
-}
-
-/** Evaluates like {@link evaluate}, but returns the result as JSON text, for another process. */
-export function evaluateToText(source: string, input: Json, bindings: JsonObject): string {
-  const evaluation: Evaluation = { source, input, bindings, replacer: createResultGuard() };
-  try {
-    sandbox ??= new Sandbox();
-    sandbox.run(evaluation);
-  } catch (error) {
-    sandbox = undefined;
-    evaluation.error = error;
+  constructor(limits: ExpressionLimits = EXPRESSION_LIMITS) {
+    this.#limits = limits;
   }
-  if (evaluation.error !== undefined) throw toToolError(evaluation.error);
-  return evaluation.text ?? 'null';
+
+  /**
+   * Returns the result; null when the expression matches nothing. The data is neither changed nor shared.
+   *
+   * @throws ToolError, not retryable, with JSONata's message and the position
+   */
+  evaluate(source: string, input: Json, bindings: JsonObject): Json {
+    const result: Json = JSON.parse(this.evaluateToText(source, input, bindings));
+    return result;
+  }
+
+  /** Evaluates like `evaluate`, but returns the result as JSON text, for another process. */
+  evaluateToText(source: string, input: Json, bindings: JsonObject): string {
+    const evaluation: Evaluation = { source, input, bindings, replacer: createResultGuard(this.#limits) };
+    try {
+      this.#sandbox ??= new Sandbox(this.#limits);
+      this.#sandbox.run(evaluation);
+    } catch (error) {
+      this.#sandbox = undefined;
+      evaluation.error = error;
+    }
+    if (evaluation.error !== undefined) throw toToolError(evaluation.error, this.#limits);
+    return evaluation.text ?? 'null';
+  }
 }
 
 /** Creates a replacer that rejects values that JSON cannot hold, and results that repeat a small value too often. */
-function createResultGuard(): Evaluation['replacer'] {
+function createResultGuard({ resultBytes }: ExpressionLimits): Evaluation['replacer'] {
   let size = 0;
   return (key, value) => {
     if (isFunction(value))
@@ -40,8 +47,8 @@ function createResultGuard(): Evaluation['replacer'] {
       throw badResult(`contains ${value}, which JSON cannot represent`);
     }
     size += key.length + (typeof value === 'string' ? value.length : 4);
-    if (size > EXPRESSION_LIMITS.resultBytes) {
-      throw badResult(`is larger than the limit of ${EXPRESSION_LIMITS.resultBytes / 2 ** 20} MiB`);
+    if (size > resultBytes) {
+      throw badResult(`is larger than the limit of ${resultBytes / 2 ** 20} MiB`);
     }
     return value;
   };
@@ -58,19 +65,19 @@ function isFunction(value: unknown): boolean {
   return '_jsonata_lambda' in value || '_jsonata_function' in value;
 }
 
-function toToolError(error: unknown): ToolError {
+function toToolError(error: unknown, limits: ExpressionLimits): ToolError {
   if (error instanceof ToolError) return error;
   const details = isObject(error) ? error : {};
   const position = typeof details['position'] === 'number' ? ` (at character ${details['position']})` : '';
-  const reason = describeReason(details['code'], details['message']);
+  const reason = describeReason(details['code'], details['message'], limits);
   return ToolError.nonRetryable(`the expression failed: ${reason}${position}`, error);
 }
 
-function describeReason(code: unknown, message: unknown): string {
+function describeReason(code: unknown, message: unknown, { timeoutMs }: ExpressionLimits): string {
   switch (code) {
     case 'ERR_SCRIPT_EXECUTION_TIMEOUT':
     case 'D1012':
-      return `it ran for more than ${EXPRESSION_LIMITS.timeoutMs / 1000} s`;
+      return `it ran for more than ${timeoutMs / 1000} s`;
     case 'D1011':
       return 'it is nested too deeply; check for endless recursion';
     default:

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Context, createContext, Script } from 'node:vm';
 import { LinearRegExp } from '../../common/json-schema/linear-regex.js';
-import { EXPRESSION_LIMITS } from '../../common/limits.js';
+import type { ExpressionLimits } from '../../common/limits.js';
 
 /** The inputs of one evaluation, and its result or error once it has run. */
 export interface Evaluation {
@@ -48,9 +48,10 @@ let library: Script | undefined;
  */
 export class Sandbox {
   readonly #context: Context & { evaluation?: Evaluation | undefined };
+  readonly #hardTimeoutMs: number;
 
-  constructor() {
-    const { timeoutMs: timeout, depth: stack, listLength: sequence } = EXPRESSION_LIMITS;
+  constructor({ timeoutMs: timeout, hardTimeoutMs, depth: stack, listLength: sequence }: ExpressionLimits) {
+    this.#hardTimeoutMs = hardTimeoutMs;
     this.#context = createContext(
       {
         // JSONata's base64 functions use global.Buffer.
@@ -68,7 +69,7 @@ export class Sandbox {
   run(evaluation: Evaluation): void {
     this.#context.evaluation = evaluation;
     try {
-      EVALUATE.runInContext(this.#context, { timeout: EXPRESSION_LIMITS.hardTimeoutMs });
+      EVALUATE.runInContext(this.#context, { timeout: this.#hardTimeoutMs });
     } finally {
       this.#context.evaluation = undefined;
     }

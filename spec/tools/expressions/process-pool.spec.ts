@@ -9,7 +9,7 @@ import { ToolError } from '../../../lib/common/errors.js';
 import type { Json } from '../../../lib/common/json.js';
 import { createTransform } from '../../../lib/tools/builtin/transform.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { evaluate } from '../../../lib/tools/expressions/evaluate.js';
+import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import { ExpressionPool } from '../../../lib/tools/expressions/process-pool.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -48,7 +48,7 @@ describe('ExpressionPool', function () {
 
   afterEach(() => pool.close());
 
-  it('evaluates to the same result as evaluate in this process', async () => {
+  it('evaluates to the same result as an Evaluator in this process', async () => {
     const input = {
       lines: [
         { price: 2, quantity: 3 },
@@ -63,7 +63,7 @@ describe('ExpressionPool', function () {
       '{"__proto__": [1, null, "\\u00e9\\ud83d\\ude00"]}',
     ]) {
       expect(await pool.evaluate(source, input, { rate: 2 })).to.deep.equal(
-        evaluate(source, input, { rate: 2 }),
+        new Evaluator().evaluate(source, input, { rate: 2 }),
       );
     }
   });
@@ -73,7 +73,7 @@ describe('ExpressionPool', function () {
     expect(long).to.deep.equal(Array.from({ length: 9 }, () => 'x'.repeat(1_000_000)));
   });
 
-  it('rejects with the error of evaluate, and keeps evaluating', async () => {
+  it('rejects with the error of the expression, and keeps evaluating', async () => {
     const error = await catchRejection(pool.evaluate('a + ', null, {}));
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
     expect(error).to.have.property(
