@@ -1,8 +1,8 @@
 'use strict';
 
-// Starts the command from the code that V8 compiled at an earlier start: finding and compiling it anew is a third of
-// what a short run takes. The compiled code is kept in the user's own cache folder, under a name that changes with
-// the command, with Node.js and with the machine; whatever goes wrong with it, the command starts without.
+// Starts the command from V8's compiled code, because compiling takes a third of the time of a short run. The compiled
+// code lies in the user's cache folder; its name contains the build of the command, the version of Node.js and the
+// architecture. If the cache cannot be read or written, the command starts without it.
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
@@ -23,7 +23,7 @@ function compile(cachedData) {
     cachedData,
   });
   const isFresh = cachedData !== undefined && compiled.cachedDataRejected !== true;
-  // At the end, when all that this start needed has been compiled.
+  // Written at the end, when everything that this start needed is compiled.
   if (cache !== undefined && !isFresh) process.once('exit', () => write(cache, compiled.createCachedData()));
   return compiled;
 }
@@ -39,7 +39,7 @@ function read(file) {
   try {
     return fs.readFileSync(file);
   } catch {
-    return undefined; // the first start
+    return undefined; // first start
   }
 }
 
@@ -49,6 +49,6 @@ function write(file, data) {
     fs.writeFileSync(`${file}.${process.pid}`, data, { mode: 0o600 });
     fs.renameSync(`${file}.${process.pid}`, file);
   } catch {
-    // no place to keep it: the next start compiles again
+    // The next start compiles again.
   }
 }

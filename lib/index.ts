@@ -6,7 +6,8 @@
 // Definitions
 export type { Problem, ProblemCode } from './definition/problem.js';
 export type { ParamDefinition, PipelineDefinition, TaskDefinition } from './definition/schema/schema.js';
-export { type CheckOptions, checkDefinition, checkPipeline } from './pipelines/check.js';
+export type { CheckOptions } from './pipelines/check-context.js';
+export { checkDefinition, checkPipeline } from './pipelines/check.js';
 export {
   InvalidDefinitionError,
   type LoadOptions,

@@ -5,6 +5,14 @@ import type { TaskResult } from './types.js';
 
 const YIELD_CHECK_INTERVAL_STARTS = 64;
 
+export interface FanOutInput {
+  readonly taskId: string;
+  /** Number of items. */
+  readonly items: number;
+  /** Maximum number of items in flight. */
+  readonly concurrency: number;
+}
+
 interface FanOutCallbacks {
   /** Must call `continue` in a later tick. */
   onContinue(): void;
@@ -14,7 +22,7 @@ interface FanOutCallbacks {
 /** The state of one fan-out: which items are next, in flight, waiting for a slot, or settled. */
 export class FanOutState {
   readonly actors: ItemActors;
-  readonly #task: { readonly taskId: string; readonly items: number; readonly concurrency: number };
+  readonly #input: FanOutInput;
   readonly #ports: RunPorts;
   readonly #callbacks: FanOutCallbacks;
   readonly #abortByItem = new Map<number, Abort>();
@@ -28,21 +36,16 @@ export class FanOutState {
   #phase: 'idle' | 'filling slots' | 'paused' | 'ended' = 'idle';
   #startsUntilYieldCheck = YIELD_CHECK_INTERVAL_STARTS;
 
-  constructor(
-    task: { readonly taskId: string; readonly items: number; readonly concurrency: number },
-    ports: RunPorts,
-    parent: AnyActorRef,
-    callbacks: FanOutCallbacks,
-  ) {
-    this.#task = task;
+  constructor(input: FanOutInput, ports: RunPorts, parent: AnyActorRef, callbacks: FanOutCallbacks) {
+    this.#input = input;
     this.#ports = ports;
     this.#callbacks = callbacks;
-    this.actors = createItemActors(parent, task.items);
+    this.actors = createItemActors(parent, input.items);
   }
 
   counts(): Record<string, number> {
     const settled = this.#next - this.#unsettled;
-    return { items: this.#task.items, started: this.#next, settled, failed: this.#failed };
+    return { items: this.#input.items, started: this.#next, settled, failed: this.#failed };
   }
 
   /** Starts the first items, or continues after a pause. */
@@ -95,7 +98,7 @@ export class FanOutState {
 
   /** Returns true when it stopped because the event-loop slice is used up. */
   #startItems(): boolean {
-    while (this.#inFlight < this.#task.concurrency) {
+    while (this.#inFlight < this.#input.concurrency) {
       if (this.#mustYield()) return true;
       if (!this.#startOne()) return false;
     }
@@ -113,7 +116,7 @@ export class FanOutState {
   #startOne(): boolean {
     const retry = this.#aborted ? undefined : this.#retries.shift();
     if (retry !== undefined) this.#startRetry(retry);
-    else if (this.#next < this.#task.items && this.#firstError === undefined) this.#startNext();
+    else if (this.#next < this.#input.items && this.#firstError === undefined) this.#startNext();
     else return false;
     return true;
   }
@@ -124,7 +127,7 @@ export class FanOutState {
     this.#inFlight++;
     this.actors.start(item);
     const slot = new ItemSlot(this, item);
-    const abort = this.#ports.invoke(this.#task.taskId, item, slot);
+    const abort = this.#ports.invoke(this.#input.taskId, item, slot);
     if (slot.settled) return;
     this.#abortByItem.set(item, abort);
     // The tool itself may have requested the abort while it started.

@@ -1,5 +1,5 @@
 import type { Snapshot } from 'xstate';
-import { FanOutState } from './fan-out-state.js';
+import { type FanOutInput, FanOutState } from './fan-out-state.js';
 import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP } from './logic.js';
 import { runPorts } from './ports.js';
 import type { TaskResult } from './types.js';
@@ -21,12 +21,6 @@ type FanOutEvent =
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
   | ChildEnd;
-
-interface FanOutInput {
-  readonly taskId: string;
-  readonly items: number;
-  readonly concurrency: number;
-}
 
 export const fanOutLogic: Logic<FanOutSnapshot, FanOutEvent, FanOutInput> = {
   getInitialSnapshot: ({ self }, input) => ({

@@ -42,10 +42,9 @@ export function toTaskResult(end: ChildEnd): TaskResult {
 type PersistedChildren = Record<string, { readonly snapshot: unknown; readonly src: string }>;
 
 export function persistChildren(children: ReadonlyMap<string, AnyActorRef>): PersistedChildren {
-  return Object.fromEntries([...children].map(([id, child]) => [id, persistChild(child)]));
-}
-
-function persistChild(child: AnyActorRef): PersistedChildren[string] {
-  const src = typeof child.src === 'string' ? child.src : child.id;
-  return { snapshot: child.getPersistedSnapshot(), src };
+  const persisted = [...children].map(([id, child]) => {
+    const src = typeof child.src === 'string' ? child.src : child.id;
+    return [id, { snapshot: child.getPersistedSnapshot(), src }] as const;
+  });
+  return Object.fromEntries(persisted);
 }

@@ -2,7 +2,7 @@ import { type ActorRefFrom, assign, createActor, sendTo, setup, type SnapshotFro
 import { type WaveSettled, waveLogic } from './wave.js';
 
 /**
- * The machine of a run: the specification's table of states and transitions, and the sequence of its waves.
+ * The machine of a run: the states and transitions of the reference, and the sequence of its waves.
  *
  * One wave actor lives as long as the run, so that `draining` can wait for the wave that `running` began. `draining`
  * already has the status `cancelled`; it is not a final state, because XState stops the children of a machine that

@@ -65,7 +65,7 @@ export interface SubRunsSettled {
   readonly ok: boolean;
 }
 
-/** A count and no time check: beginning a run is cheap, and the work that follows falls into the same tick. */
+/** A count instead of a time limit: beginning a run is quick, but the work that follows runs in the same tick. */
 const RUNS_PER_TICK = 32;
 
 export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = {
@@ -116,7 +116,9 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
 
   getPersistedSnapshot(runs) {
     const { status, output, error, value } = runs;
-    const ended = [...runs.ended].map(([id, end]) => [id, persistEndedRun(end)] as const);
+    const ended = [...runs.ended].map(
+      ([id, runStatus]) => [id, { src: 'run', snapshot: { status: 'done', value: runStatus } }] as const,
+    );
     const children = Object.fromEntries([...ended, ...Object.entries(persistChildren(runs.live))]);
     return { status, output, error, value, children } as Snapshot<undefined>;
   },
@@ -176,10 +178,6 @@ function conclude(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
 function reportToPlan(runs: SubRunsSnapshot, ok: boolean): void {
   runs.value = 'settled';
   runs.plan.send({ type: 'sub-runs.settled', ok } satisfies SubRunsSettled);
-}
-
-function persistEndedRun(value: RunStatus): { readonly snapshot: unknown; readonly src: string } {
-  return { src: 'run', snapshot: { status: 'done', value } };
 }
 
 function summarize(this: SubRunsSnapshot): unknown {

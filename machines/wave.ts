@@ -94,7 +94,10 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, { readonly run: An
 
   getPersistedSnapshot(wave) {
     const { status, output, error, value, wavesExecuted, failed } = wave;
-    const settled = [...wave.results].map(([id, result]) => [id, persistSettledTask(result)] as const);
+    const settled = [...wave.results].map(([id, result]) => {
+      const snapshot = { status: 'done', output: result, value: result.ok ? 'succeeded' : 'failed' };
+      return [id, { src: 'task', snapshot }] as const;
+    });
     // `fromEntries` accepts any id as a name, even `__proto__`.
     const children = Object.fromEntries([...Object.entries(persistChildren(wave.live)), ...settled]);
     return { status, output, error, value, wavesExecuted, failed, children } as Snapshot<undefined>;
@@ -156,10 +159,6 @@ function reportToRun(wave: WaveSnapshot): void {
   wave.wavesExecuted++;
   const { wavesExecuted, failed } = wave;
   wave.run.send({ type: 'wave.settled', wavesExecuted, failed } satisfies WaveSettled);
-}
-
-function persistSettledTask(output: TaskResult): { readonly snapshot: unknown; readonly src: string } {
-  return { src: 'task', snapshot: { status: 'done', output, value: output.ok ? 'succeeded' : 'failed' } };
 }
 
 function summarize(this: WaveSnapshot): unknown {

@@ -20,14 +20,14 @@ export class MemoryBlackboard implements Blackboard {
   }
 
   async write(tenantId: string, key: string, value: Json, append = false): Promise<void> {
-    const values = this.#tenantValues(tenantId);
+    const values = this.#getOrCreateTenant(tenantId);
     const existing = values.get(key);
     if (!append) values.set(key, new StoredValue(value));
     else if (existing === undefined) values.set(key, new StoredValue([value]));
     else existing.append(value);
   }
 
-  #tenantValues(tenantId: string): Map<string, StoredValue> {
+  #getOrCreateTenant(tenantId: string): Map<string, StoredValue> {
     const existing = this.#tenants.get(tenantId);
     if (existing !== undefined) return existing;
     const created = new Map<string, StoredValue>();

@@ -5,7 +5,7 @@ import { systemEnvironment } from '../common/config.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry } from './package-info.js';
-import type { ProcessEvents } from './signals.js';
+import type { ProcessEvents } from './process-events.js';
 
 /** Everything that a command uses of the process and of the rest of Wavetrain. Specs replace any part of it. */
 export type CliContext = BaseContext & {
@@ -16,15 +16,11 @@ export type CliContext = BaseContext & {
   readonly newId: () => string;
   /** Creates `count` unpredictable bytes. */
   readonly secretBytes: (count: number) => Uint8Array;
-  readonly openCatalog: OpenCatalog;
-  readonly openRegistry: OpenRegistry;
+  /** Loads the built-in tools and those of the named files and packages. */
+  readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
+  /** Opens a registry whose tools can read files inside `roots` only (D51). */
+  readonly openRegistry: (roots: readonly string[], clock: Clock) => Promise<RegistryApi>;
 };
-
-/** Loads the built-in tools and those of the named files and packages. */
-type OpenCatalog = (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
-
-/** Opens a registry whose tools can read files inside `roots` only (D51). */
-type OpenRegistry = (roots: readonly string[], clock: Clock) => Promise<RegistryApi>;
 
 /** What commands do with runs: they reach runs through the registry alone (law L2). */
 export type RegistryApi = Pick<RunRegistry, 'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget'>;
@@ -47,7 +43,7 @@ export function systemContext(): CliContext {
   };
 }
 
-const openCatalog: OpenCatalog = async (specifiers, cwd) => {
+const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
   const { builtinCatalog } = await import('./lazy/validation.js');
   if (specifiers.length === 0) return builtinCatalog();
   const { loadTools } = await import('../tools/loading/load-tools.js');
@@ -58,7 +54,7 @@ const openCatalog: OpenCatalog = async (specifiers, cwd) => {
   return builtinCatalog().with(loaded.flat());
 };
 
-const openRegistry: OpenRegistry = async (roots, clock) => {
+const openRegistry: CliContext['openRegistry'] = async (roots, clock) => {
   const { RunRegistry, fileAccess } = await import('./lazy/execution.js');
   return new RunRegistry({ files: fileAccess(roots), clock });
 };

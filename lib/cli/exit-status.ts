@@ -54,6 +54,10 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   server_unreachable: EXIT.failed,
 };
 
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(STATUS_BY_CODE, code);
+}
+
 const STATUS_BY_RUN_STATUS: Record<RunStatus, ExitStatus> = {
   queued: EXIT.internal,
   running: EXIT.internal,
@@ -64,9 +68,8 @@ const STATUS_BY_RUN_STATUS: Record<RunStatus, ExitStatus> = {
 
 /** Returns the exit status for a thrown error. Errors without a code are bugs in this program. */
 export function exitStatusForError(error: unknown): ExitStatus {
-  return (
-    new Map<string, ExitStatus>(Object.entries(STATUS_BY_CODE)).get(errorCode(error) ?? '') ?? EXIT.internal
-  );
+  const code = errorCode(error) ?? '';
+  return isErrorCode(code) ? STATUS_BY_CODE[code] : EXIT.internal;
 }
 
 /** Returns the exit status for the final status of a run. */

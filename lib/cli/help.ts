@@ -1,7 +1,7 @@
 import { Cli, Command, type CommandClass } from 'clipanion';
 import type { CliContext } from './context.js';
 import { PROGRAM, readPackageJson } from './package-info.js';
-import type { Style } from './render/terminal.js';
+import type { Style, Terminal } from './render/terminal.js';
 import { formatTable, wrapText } from './render/text.js';
 
 /**
@@ -14,10 +14,10 @@ export class WavetrainCli extends Cli<CliContext> {
   /** The error that the command threw; undefined if it returned. */
   failure: { readonly error: unknown } | undefined;
 
-  constructor(style: Style, terminalColumns: number) {
+  constructor({ style, columns }: Terminal) {
     super({ binaryName: PROGRAM, enableColors: false });
     this.#style = style;
-    this.#columns = Math.min(terminalColumns, MAX_COLUMNS);
+    this.#columns = Math.min(columns, MAX_COLUMNS);
   }
 
   /** Called by clipanion with each thrown error; it writes the returned text to standard output. */
@@ -35,11 +35,12 @@ export class WavetrainCli extends Cli<CliContext> {
       : commandHelp(page, this.#style, this.#columns);
   }
 
-  /** Prints the help of a group, such as `runs --help`, which clipanion does not support. Returns whether it did. */
+  /** Prints the help of a group, such as `runs --help`, which clipanion lacks. Returns false for other command lines. */
   printGroupHelp([group, flag]: readonly string[], { stdout }: CliContext): boolean {
     const pages = this.pages().filter(({ path }) => path[0] === group && path.length > 1);
     if (pages.length === 0 || (flag !== '--help' && flag !== '-h')) return false;
-    stdout.write(groupHelp(pages, this.#style, this.#columns));
+    const commands = commandsSection(pages, this.#style, this.#columns);
+    stdout.write(joinLines([...commands, '', ...wrapText(MORE, this.#columns)]));
     return true;
   }
 
@@ -48,7 +49,16 @@ export class WavetrainCli extends Cli<CliContext> {
     return [...this.registrations.keys()].flatMap((command) => {
       if (command.usage === undefined) return [];
       const { usage, options } = this.getUsageByRegistration(command, { inlineOptions: false });
-      return [{ command, path: command.paths?.[0] ?? [], synopsis: usage, options, ...command.usage }];
+      const path = command.paths?.[0] ?? [];
+      return [
+        {
+          ...command.usage,
+          command,
+          path,
+          synopsis: cleanSynopsis(usage),
+          options: options.map(cleanOption),
+        },
+      ];
     });
   }
 }
@@ -75,13 +85,29 @@ export interface HelpPage {
   readonly command: CommandClass<CliContext>;
   /** The words of the command: `['schema', 'pipeline']`. */
   readonly path: readonly string[];
-  /** The command with its positionals: `wavetrain run <FILE>`. */
+  /** The command with its positionals: `wavetrain run FILE`, `wavetrain tools [NAME]`. */
   readonly synopsis: string;
-  /** `definition` has the format of clipanion: `--tools,-t #0`, where `#0` stands for a value. */
-  readonly options: readonly { readonly definition: string; readonly description: string }[];
+  readonly options: readonly OptionHelp[];
   readonly description?: string;
   readonly details?: string;
   readonly examples?: readonly (readonly [label: string, command: string])[];
+}
+
+interface OptionHelp {
+  /** `['--tools', '-t']` */
+  readonly names: readonly string[];
+  /** Begins with the value, if the option takes one: `<SECONDS> time limit of each attempt`. */
+  readonly description: string;
+}
+
+/** clipanion writes required positionals as `<FILE>`. */
+function cleanSynopsis(usage: string): string {
+  return usage.replaceAll(/[<>]/g, '');
+}
+
+/** clipanion defines an option as `--tools,-t #0`, where `#0` stands for a value. */
+function cleanOption({ definition, description }: { definition: string; description: string }): OptionHelp {
+  return { names: definition.replace(/ #\d+.*$/, '').split(','), description };
 }
 
 /** Longer lines are hard to read, however wide the terminal is. */
@@ -118,16 +144,10 @@ function overviewHelp(pages: readonly HelpPage[], style: Style, columns: number)
   ]);
 }
 
-/** The help of the commands that start with the same word. */
-function groupHelp(pages: readonly HelpPage[], style: Style, columns: number): string {
-  return joinLines([...commandsSection(pages, style, columns), '', ...wrapText(MORE, columns)]);
-}
-
 function commandsSection(pages: readonly HelpPage[], style: Style, columns: number): string[] {
-  const rows = pages.map(({ synopsis, description = '' }) => {
-    const command = removeBrackets(synopsis).slice(PROGRAM.length + 1);
-    return [command, description] as const;
-  });
+  const rows = pages.map(
+    ({ synopsis, description = '' }) => [synopsis.slice(PROGRAM.length + 1), description] as const,
+  );
   return [style.bold('Commands'), ...formatTable(rows, columns, style.cyan)];
 }
 
@@ -138,7 +158,7 @@ function commandHelp(page: HelpPage, style: Style, columns: number): string {
     ...wrapText(sentence, columns),
     '',
     style.bold('Usage'),
-    `  ${removeBrackets(synopsis)}${options.length > 0 ? ' [options]' : ''}`,
+    `  ${synopsis}${options.length > 0 ? ' [options]' : ''}`,
     ...section(style, 'Options', formatTable(options.map(optionRow), columns, style.cyan)),
     ...section(style, 'Details', wrapParagraphs(details, columns)),
     ...section(style, 'Examples', exampleLines(page, style)),
@@ -149,11 +169,9 @@ function section(style: Style, title: string, lines: readonly string[]): string[
   return lines.length === 0 ? [] : ['', style.bold(title), ...lines];
 }
 
-/** An option names its value at the start of its description: `<SECONDS> time limit for each attempt`. */
-function optionRow({ definition, description }: HelpPage['options'][number]): readonly [string, string] {
+function optionRow({ names, description }: OptionHelp): readonly [string, string] {
   const [, value, meaning = description] = /^<([^>]+)> (.*)$/s.exec(description) ?? [];
-  const names = definition.replace(/ #\d+.*$/, '').replaceAll(',', ', ');
-  return [value === undefined ? names : `${names} ${value}`, meaning];
+  return [`${names.join(', ')}${value === undefined ? '' : ` ${value}`}`, meaning];
 }
 
 function wrapParagraphs(details: string, columns: number): string[] {
@@ -171,11 +189,6 @@ function exampleLines({ examples = [] }: HelpPage, style: Style): string[] {
       '',
     ])
     .slice(0, -1);
-}
-
-/** clipanion writes positionals as `<FILE>`; help writes `FILE`. */
-function removeBrackets(synopsis: string): string {
-  return synopsis.replaceAll(/[<>]/g, '');
 }
 
 function joinLines(lines: readonly string[]): string {

@@ -5,8 +5,8 @@ import { type CliContext, systemContext } from './context.js';
 import { EXIT, exitStatusForError } from './exit-status.js';
 import { WavetrainCli } from './help.js';
 import { PROGRAM } from './package-info.js';
-import { BrokenPipeGuard } from './render/stdout.js';
-import { createStyle, detectTerminal } from './render/terminal.js';
+import { BrokenPipeGuard, drain } from './render/stdout.js';
+import { detectTerminal } from './render/terminal.js';
 import { printError } from './usage-errors.js';
 
 /** Runs a command line as this process and exits with its status. Called by `bin/start.cjs`. */
@@ -29,12 +29,12 @@ export async function main(argv: readonly string[], overrides: Partial<CliContex
   const stdout = new BrokenPipeGuard(context.stdout);
   const stderr = new BrokenPipeGuard(context.stderr);
   const status = await runCommand(argv, context);
-  await stdout.drain();
-  await stderr.drain();
+  await drain(context.stdout);
+  await drain(context.stderr);
   stdout.close();
   stderr.close();
   if (stdout.failure === undefined) return status;
-  // A full disk behind `> file` must not look like success.
+  // Such as a full disk behind `> file`.
   context.stderr.write(`${PROGRAM}: cannot write to standard output: ${stdout.failure.message}\n`);
   return EXIT.failed;
 }
@@ -51,8 +51,7 @@ async function runCommand(argv: readonly string[], context: CliContext): Promise
 }
 
 function createCli(commands: readonly CommandClass<CliContext>[], context: CliContext): WavetrainCli {
-  const terminal = detectTerminal(context.stdout, context.env);
-  const cli = new WavetrainCli(createStyle(terminal), terminal.columns);
+  const cli = new WavetrainCli(detectTerminal(context.stdout, context.env));
   for (const command of commands) cli.register(command);
   return cli;
 }

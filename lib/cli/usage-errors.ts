@@ -4,7 +4,7 @@ import type { CliContext } from './context.js';
 import { EXIT, exitStatusForError } from './exit-status.js';
 import type { HelpPage } from './help.js';
 import { PROGRAM } from './package-info.js';
-import { createStyle, detectTerminal, type Terminal } from './render/terminal.js';
+import { detectTerminal, type Terminal } from './render/terminal.js';
 import { escapeControlCharacters, wrapLine } from './render/text.js';
 
 /** A mistake in the command line. The hint says what to write instead (D40). */
@@ -30,9 +30,11 @@ export function printError(
   pages: readonly HelpPage[],
   context: CliContext,
 ): unknown {
-  const error = isClipanionError(thrown) ? explainUsageError(argv, pages, thrown.message) : thrown;
+  // clipanion marks the errors that it throws about the command line.
+  const isClipanionError = thrown instanceof Error && 'clipanion' in thrown;
+  const error = isClipanionError ? explainUsageError(argv, pages, thrown.message) : thrown;
   const terminal = detectTerminal(context.stderr, context.env);
-  const style = createStyle(terminal);
+  const { style } = terminal;
   const message = escapeControlCharacters(errorMessage(error));
   const lines = wrapMessage(`${style.red(`${PROGRAM}:`)} ${message}`, terminal);
   if (error instanceof UsageError && error.hint !== undefined)
@@ -42,14 +44,11 @@ export function printError(
   return error;
 }
 
-/** clipanion marks the errors that it throws about the command line. */
-function isClipanionError(thrown: unknown): thrown is Error {
-  return thrown instanceof Error && 'clipanion' in thrown;
-}
-
 /** Wraps lines on a narrow terminal, but not the commands among them, which users copy. */
 function wrapMessage(text: string, terminal: Terminal): string[] {
-  return text.split('\n').flatMap((line) => (/^ *as in /.test(line) ? [line] : wrapLine(line, terminal)));
+  return text
+    .split('\n')
+    .flatMap((line) => (/^ *(?:as in|try:) /.test(line) ? [line] : wrapLine(line, terminal)));
 }
 
 /** An internal error is a bug. The stack is printed on request only. */
@@ -106,19 +105,19 @@ function rejectedArguments(argv: readonly string[], page: HelpPage, reason: stri
   const [, incompleteOption] = /^Not enough arguments to option (.+)\.$/m.exec(reason) ?? [];
   if (incompleteOption !== undefined) return optionWithoutValue(incompleteOption, argv, page);
   const [, extra] = /^Extraneous positional argument \("(.*)"\)/s.exec(reason) ?? [];
-  if (extra !== undefined) return new UsageError(`unexpected argument "${extra}"`, writeSynopsis(page));
+  if (extra !== undefined) return new UsageError(`unexpected argument "${extra}"`, usageHint(page));
   if (reason.startsWith('Not enough positional')) {
-    const [missing = 'an argument'] = /<(\w+)>/.exec(page.synopsis)?.slice(1) ?? [];
-    return new UsageError(`${command} needs ${missing}`, writeSynopsis(page));
+    const missing = page.synopsis.split(' ')[page.path.length + 1] ?? 'an argument';
+    return new UsageError(`${command} needs ${missing}`, usageHint(page));
   }
-  return new UsageError(`cannot understand "${argv.join(' ')}"`, writeSynopsis(page));
+  return new UsageError(`cannot understand "${argv.join(' ')}"`, usageHint(page));
 }
 
 /** Explains an option that does not exist, or one that has a value but takes none. */
 function rejectedOption(option: string, page: HelpPage): UsageError {
   const names = optionNames(page);
   const name = withoutValue(option);
-  if (names.includes(name)) return new UsageError(`${name} takes no value`, writeSynopsis(page));
+  if (names.includes(name)) return new UsageError(`${name} takes no value`, usageHint(page));
   const command = page.path.join(' ');
   const suggestion = nearest(name, names);
   const hint = suggestion === undefined ? seeHelp(command) : `did you mean ${suggestion}?`;
@@ -133,7 +132,7 @@ function optionWithoutValue(option: string, argv: readonly string[], page: HelpP
 }
 
 function optionNames(page: HelpPage): string[] {
-  return page.options.flatMap(({ definition }) => definition.replace(/ #\d+.*$/, '').split(','));
+  return page.options.flatMap(({ names }) => names);
 }
 
 /** `--json` for `--json=yes` */
@@ -141,8 +140,8 @@ function withoutValue(option: string): string {
   return option.replace(/=.*$/s, '');
 }
 
-function writeSynopsis(page: HelpPage): string {
-  return `write ${page.synopsis.replaceAll(/[<>]/g, '')}`;
+function usageHint({ synopsis }: HelpPage): string {
+  return `usage: ${synopsis}`;
 }
 
 function seeHelp(command: string): string {

@@ -47,7 +47,7 @@ export interface ClientOptions {
   readonly key?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
   readonly clock?: Clock | undefined;
-  /** How often a request is retried that changes nothing, or has an idempotency key. Default 3. */
+  /** Maximum number of retries of a request that changes nothing or has an idempotency key. Default 3. */
   readonly retries?: number | undefined;
 }
 

@@ -155,6 +155,6 @@ export function unexpectedResponse(
   const message =
     status >= 300 && status < 400 && location !== null
       ? `${url} redirects to ${location} (${status}): use the address of the server there`
-      : `${url} responded with ${status} and ${type}, which is not a response of Wavetrain: is there another server, or a proxy?`;
+      : `${url} responded with ${status} and ${type}, which is not a response of Wavetrain: another server or a proxy may be listening there`;
   return new RequestError('server_unreachable', message, { status, retryAfterMs });
 }

@@ -22,7 +22,7 @@ export interface EventOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Failed attempts in a row after the server was reached once: about half a minute. */
+/** Maximum number of failed attempts in a row once the server was reached. They take about half a minute. */
 const MAX_FAILURES = 8;
 
 /** Reads the events of one run over as many connections as needed: each event once, and in order (D30). */
@@ -33,7 +33,7 @@ export class EventFeed {
   /** Number of the last event that was yielded. */
   #last: number;
   #wasReached = false;
-  /** Attempts since the last frame from the server. */
+  /** Failed attempts since the last frame from the server. */
   #failures = 0;
 
   constructor(transport: Transport, runId: string, { after = 0, signal }: EventOptions) {

@@ -72,7 +72,7 @@ export function parseBaseUrl(text: string): string {
   if (url.username !== '' || url.password !== '') {
     throw new WavetrainError(
       'bad_usage',
-      'the address of a server must not contain a name and password: use an API key',
+      'the address of a server must not contain a user name or password: use an API key',
     );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;

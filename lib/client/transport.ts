@@ -9,7 +9,7 @@ interface TransportOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
-  /** How often a repeatable request is retried. */
+  /** Maximum number of retries of a repeatable request. */
   readonly retries: number;
 }
 

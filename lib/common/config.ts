@@ -82,8 +82,8 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
 ];
 
 /**
- * The configuration of tools. The environment is read here and nowhere else (law L5); other code receives a
- * {@link Config}, or the variables themselves for what concerns a terminal.
+ * The configuration of tools. Only this file reads the environment (law L5). Other code receives a {@link Config};
+ * code for terminals receives the variables.
  */
 export interface Config {
   /** Folders that tools may read from, besides those that the command line adds (D51). */
@@ -106,38 +106,29 @@ export function readConfig(env: Environment): Config {
 
 function readList(env: Environment, name: string, example: string): string[] {
   const parts = (env[name] ?? '').split(delimiter).map((part) => part.trim());
-  return parts.filter((part) => part !== '').map((part) => checkPart(part, name, example));
-}
-
-function checkPart(part: string, name: string, example: string): string {
-  if (part.includes('\0')) throw invalidPart(name, 'contains a NUL character', example);
-  if (part === '~' || part.startsWith('~/')) {
-    throw invalidPart(
-      name,
-      `contains "${part}", but "~" is not expanded here: write the whole path`,
-      example,
-    );
+  for (const part of parts) {
+    const problem = findPathProblem(part);
+    if (problem === undefined) continue;
+    throw invalidVariable(name, `${problem}, as in ${name}=${example.replaceAll(':', delimiter)}`);
   }
-  return part;
+  return parts.filter((part) => part !== '');
 }
 
-function invalidPart(name: string, reason: string, example: string): WavetrainError {
-  const shown = example.replaceAll(':', delimiter);
-  return new WavetrainError(
-    'bad_usage',
-    `the environment variable ${name} ${reason}, as in ${name}=${shown}`,
-  );
+function findPathProblem(path: string): string | undefined {
+  if (path.includes('\0')) return 'contains a NUL character';
+  if (path !== '~' && !path.startsWith('~/')) return undefined;
+  return `contains "${path}", but "~" is not expanded here: write the whole path`;
 }
 
-/** The server that commands send requests to. */
-interface ClientConfig {
-  /** undefined for the client's default. */
+function invalidVariable(name: string, problem: string): WavetrainError {
+  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`);
+}
+
+/** Reads the address of the server and the API key for commands; undefined when a variable is not set. */
+export function readClientConfig(env: Environment): {
   readonly url: string | undefined;
   readonly key: string | undefined;
-}
-
-/** Reads the address of the server and the API key from environment variables. */
-export function readClientConfig(env: Environment): ClientConfig {
+} {
   return {
     url: env['WAVETRAIN_SERVER']?.trim() || undefined,
     key: env['WAVETRAIN_API_KEY']?.trim() || undefined,
@@ -185,12 +176,12 @@ export function readServerConfig(env: Environment): ServerConfig {
     const value = text(variable);
     const number = Number(value);
     if (/^\d+$/.test(value) && number >= min && number <= max) return number;
-    throw invalidValue(variable, `a whole number from ${min} to ${max}`, value);
+    throw invalidVariable(variable.name, `must be a whole number from ${min} to ${max}, not "${value}"`);
   };
   const oneOf = (variable: ServerVariable, values: readonly string[]): string => {
     const value = text(variable).toLowerCase();
     if (values.includes(value)) return value;
-    throw invalidValue(variable, values.join(' or '), value);
+    throw invalidVariable(variable.name, `must be ${values.join(' or ')}, not "${value}"`);
   };
   return {
     host: text(SERVER.host),
@@ -211,11 +202,4 @@ export function readServerConfig(env: Environment): ServerConfig {
     memoryBytes: integer(SERVER.memory, 16, 1_000_000) * 2 ** 20,
     logLevel: oneOf(SERVER.logLevel, LOG_LEVELS),
   };
-}
-
-function invalidValue({ name }: ServerVariable, expected: string, value: string): WavetrainError {
-  return new WavetrainError(
-    'bad_usage',
-    `the environment variable ${name} must be ${expected}, not "${value}"`,
-  );
 }

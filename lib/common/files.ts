@@ -24,7 +24,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * Decodes UTF-8, with or without a byte order mark.
  *
- * @throws Error that says what the bytes are instead, about "it", for `cannot read "file": …`
+ * @throws Error with the reason, which callers append to `cannot read "file": `
  */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {

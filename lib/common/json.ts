@@ -2,7 +2,7 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
-/** Whether the value is an object with keys: neither null nor a list. */
+/** Returns true for an object with keys: neither null nor a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -30,7 +30,7 @@ export function describeKind(value: unknown): string {
   return `${kind === 'object' ? 'an' : 'a'} ${kind}`;
 }
 
-/** The value when it is a list, else an empty one. */
+/** Returns the value if it is a list, and an empty list otherwise. */
 export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

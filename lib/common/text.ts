@@ -18,3 +18,8 @@ export function joinFirst(names: readonly string[], most: number): string {
 function andMore(count: number): string {
   return `and ${count.toLocaleString('en')} more`;
 }
+
+/** Formats a size: `1.5 MiB`. */
+export function formatMebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
+}

@@ -7,7 +7,7 @@ export interface Diagnostic {
   readonly message: string;
   /** Leads from the root of the definition to the value. */
   readonly path: Path;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** Points at the key instead of its value. */
   readonly at?: 'key';
   /** Default: an error. */
@@ -15,11 +15,21 @@ export interface Diagnostic {
 }
 
 /**
- * Locates a diagnostic: adds the JSON pointer and the position in the text.
+ * Locates diagnostics in the text. Drops those at or below an unquoted template, which has a clearer problem of its own.
  *
  * @param base leads from the root of the source to the definition
  */
-export function toProblem(diagnostic: Diagnostic, source: Source, base: Path): Problem {
+export function toProblems(diagnostics: readonly Diagnostic[], source: Source, base: Path): Problem[] {
+  const unquoted = new Set(source.unquoted.map(toJsonPointer));
+  const isUnquoted = (path: Path): boolean =>
+    path.some((_, depth) => unquoted.has(toJsonPointer(path.slice(0, depth + 1))));
+  return diagnostics
+    .filter(({ path }) => unquoted.size === 0 || !isUnquoted([...base, ...path]))
+    .map((diagnostic) => toProblem(diagnostic, source, base));
+}
+
+/** Locates a diagnostic: adds the JSON pointer and the position in the text. */
+export function toProblem(diagnostic: Diagnostic, source: Source, base: Path = []): Problem {
   const { code, message, path, hint, at, severity } = diagnostic;
   const fullPath = [...base, ...path];
   return {
@@ -32,17 +42,7 @@ export function toProblem(diagnostic: Diagnostic, source: Source, base: Path): P
   };
 }
 
-/** Returns a filter that drops diagnostics at or below an unquoted template, which has a clearer problem of its own. */
-export function outsideUnquotedTemplates(source: Source, base: Path): (diagnostic: Diagnostic) => boolean {
-  const unquoted = new Set(source.unquoted.map(toJsonPointer));
-  if (unquoted.size === 0) return () => true;
-  return ({ path }) => {
-    const fullPath = [...base, ...path];
-    return !fullPath.some((_, depth) => unquoted.has(toJsonPointer(fullPath.slice(0, depth + 1))));
-  };
-}
-
-/** Moves the position into the message: a line of a text within a definition is no line of the definition. */
+/** Moves the position into the message, because a line of a text within a definition is not a line of the definition. */
 export function withPositionInMessage({ line, column, message, ...problem }: Problem): Problem {
   if (line === undefined) return { ...problem, message };
   return { ...problem, message: `line ${line}, column ${column ?? 1} of its text: ${message}` };

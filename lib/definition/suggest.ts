@@ -38,10 +38,9 @@ export class Suggestions {
   #left = MAX_SUGGESTIONS;
 
   /** @param otherwise the hint when no known name is close */
-  hint(word: string, known: Iterable<string>, otherwise?: string): { readonly hint?: string } {
+  hint(word: string, known: Iterable<string>, otherwise?: string): string | undefined {
     const name = this.nearest(word, known);
-    const hint = name === undefined ? otherwise : didYouMean(name);
-    return hint === undefined ? {} : { hint };
+    return name === undefined ? otherwise : didYouMean(name);
   }
 
   nearest(word: string, known: Iterable<string>): string | undefined {

@@ -1,7 +1,7 @@
 import { isAnyArrayBuffer } from 'node:util/types';
 import { errorMessage } from '../common/errors.js';
 import { type Json, setOwn } from '../common/json.js';
-import { formatMebibytes } from './memory-budget.js';
+import { formatMebibytes } from '../common/text.js';
 
 /**
  * The output of a tool as JSON (D24). What a tool returns is copied into plain, frozen JSON before anyone else sees it,
@@ -45,7 +45,7 @@ export function toJsonOutput(returned: unknown, options: CopyOptions): JsonOutpu
 /**
  * Copies a value of a caller or a blackboard into frozen JSON, and measures its approximate memory.
  *
- * @throws Error, as the end of a sentence, that names what JSON cannot hold
+ * @throws Error with the reason as the end of a sentence: `holds a function, which JSON cannot hold`
  */
 export function copyToJson(value: unknown): { readonly json: Json; readonly sizeBytes: number } {
   const copier = new JsonCopier({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '' });
@@ -80,7 +80,7 @@ function describeCopyError(error: unknown): string {
   return error instanceof NotJsonError ? error.message : `could not be read: ${errorMessage(error)}`;
 }
 
-/** Names what JSON cannot hold, as the end of a sentence. */
+/** Names what JSON cannot hold; the message is the end of a sentence. */
 class NotJsonError extends Error {}
 
 const MAX_DEPTH = 500;
@@ -99,7 +99,7 @@ const measuredCopies = new WeakMap<
 /** Copies one value into frozen JSON and measures it. */
 class JsonCopier {
   artifacts: Artifact[] = NO_ARTIFACTS;
-  /** JSON text with all lists and objects: many small ones take far more memory than their text. */
+  /** Approximate memory: the JSON text, and {@link OBJECT_BYTES} for each list and object. */
   sizeBytes = 0;
   #jsonBytes = 0;
   #maxDepth = 0;

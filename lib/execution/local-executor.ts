@@ -29,7 +29,7 @@ export interface LocalExecutorOptions {
   readonly outputLimitBytes?: number;
   /** Maximum memory of all outputs of a run, in bytes. Default 1 GiB. */
   readonly runOutputLimitBytes?: number;
-  /** Maximum number of pipelines that run inside the tasks of a run at once, at every depth. Default 10,000. */
+  /** Maximum number of nested runs of a submitted run at once, at every depth. Default 10,000. */
   readonly maxNestedPipelines?: number;
   /** Folder for bytes that tools return. Default: `wavetrain-artifacts` in the system's temporary folder. */
   readonly artifactFolder?: string;
@@ -99,7 +99,7 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
-  /** Like `createRun`, for a plan: none of its sub-pipelines begins unless all of them may. */
+  /** Like `createRun`, for a plan. Checks the inputs of all sub-pipelines before any of them begins. */
   createPlanRun(
     inputs: PlanInputs,
     rerunSource?: PlanRerunSource,
@@ -118,8 +118,7 @@ export class LocalExecutor implements Executor {
     if (run.kind === 'plan') {
       throw new WavetrainError('invalid_request', `run ${runId} belongs to a plan: use getPlanResult`);
     }
-    await run.settled;
-    return getResultOrThrow(run);
+    return awaitResult(run);
   }
 
   /**
@@ -132,8 +131,7 @@ export class LocalExecutor implements Executor {
     if (run.kind !== 'plan') {
       throw new WavetrainError('invalid_request', `run ${runId} belongs to a pipeline: use getResult`);
     }
-    await run.settled;
-    return getResultOrThrow(run);
+    return awaitResult(run);
   }
 
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<void> {
@@ -169,26 +167,23 @@ export function runNotFound(runId: string): WavetrainError {
 }
 
 function describeEnd({ status, isSettled }: AnyRun): string {
-  if (!isSettled) return 'is cancelled and finishes its wave; only force stops it sooner';
+  if (!isSettled) return 'is cancelled and finishes its wave; use force to stop it now';
   return status === 'cancelled' ? 'was cancelled' : `has ${status}`;
 }
 
 /**
- * Returns the result of a settled run, with its events (RunResult, D47).
- *
- * @throws TaskFailedError `task_failed` with the first failure in time, and all of them (D16)
- * @throws WavetrainError `run_cancelled`, or `run_not_found` when the run was forgotten before it settled
+ * Resolves with the result of a run and its events when the run has settled (RunResult, D47). Rejects with a
+ * TaskFailedError (`task_failed`, D16), with `run_cancelled`, or with `run_not_found` when the run was forgotten before
+ * it settled.
  */
-function getResultOrThrow<O extends object>(
-  run: Pick<AnyRun, 'id' | 'status' | 'error' | 'failures' | 'journal'> & { readonly result: O | null },
-): O & { readonly events: readonly TaskEvent[] | null } {
-  const { id, status, result, error, failures, journal } = run;
+async function awaitResult<O extends object>(
+  run: Pick<AnyRun, 'id' | 'status' | 'error' | 'failures' | 'journal' | 'settled'> & {
+    readonly result: O | null;
+  },
+): Promise<O & { readonly events: readonly TaskEvent[] | null }> {
+  await run.settled;
+  const { id, status, result, journal } = run;
   if (result !== null) return { ...result, events: journal.events };
-  switch (status) {
-    case 'cancelled':
-    case 'failed':
-      throw createRunError(id, { status, failures, error });
-    default:
-      throw new WavetrainError('run_not_found', `run ${id} was forgotten before it had settled`);
-  }
+  if (status === 'cancelled' || status === 'failed') throw createRunError(id, run);
+  throw new WavetrainError('run_not_found', `run ${id} was forgotten before it had settled`);
 }

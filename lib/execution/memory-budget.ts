@@ -1,4 +1,5 @@
 import { ToolError } from '../common/errors.js';
+import { formatMebibytes } from '../common/text.js';
 
 /** The memory that the outputs and blackboard writes of one run may take, all together. */
 export class MemoryBudget {
@@ -35,9 +36,4 @@ export class MemoryBudget {
   release(bytes: number): void {
     this.#usedBytes -= bytes;
   }
-}
-
-/** `1.5 MiB` */
-export function formatMebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
 }

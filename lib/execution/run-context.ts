@@ -9,7 +9,7 @@ import type { AttemptObserver } from './invocation/attempt-observer.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { CalledPipelines } from './nested/called-pipelines.js';
 import type { NestedRunLimiter } from './nested/nested-run-limiter.js';
-import type { Options } from './prepare/options.js';
+import type { PreparedRun } from './prepare/prepare-run.js';
 import type { Session } from './session/session.js';
 import type { Write } from './session/session-overrides.js';
 
@@ -19,11 +19,11 @@ export interface RunDependencies {
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly files: FileAccess;
-  /** Limit of one invocation. */
+  /** Maximum output of one invocation. */
   readonly outputLimitBytes: number;
-  /** Limit of all outputs of a run together. */
+  /** Maximum memory of all outputs of a run. */
   readonly runOutputLimitBytes: number;
-  /** Limit of the pipelines that run inside the tasks of a run, at every depth. */
+  /** Maximum number of nested runs of a submitted run at once, at every depth. */
   readonly maxNestedPipelines: number;
   /** Folder for bytes that tools return; created when first needed. */
   readonly artifactFolder: string;
@@ -41,32 +41,27 @@ export interface ParentRunContext {
   /** Called with each failure as it happens; undefined when the parent does not count failures. */
   readonly onFailure: ((failure: TaskFailure) => void) | undefined;
   /** The keys that tasks may write; undefined when they may write any. */
-  readonly stores: DeclaredStores | undefined;
+  readonly stores: { readonly subPipeline: string; readonly keys: ReadonlySet<string> } | undefined;
   /** Names of the pipelines that run inside each other, the outermost first, this one last. */
   readonly pipelinePath: readonly string[];
-  /** Called when an attempt fails with a non-retryable error: a rerun of the nested run could not succeed either. */
+  /** Called when an attempt fails with a non-retryable error, so that the calling task does not retry the nested run. */
   readonly onPermanentFailure: (() => void) | undefined;
   readonly nestedRunLimiter: NestedRunLimiter;
   /** Undefined for a sub-run, which checks the pipelines that it calls itself. */
   readonly calledPipelines: CalledPipelines | undefined;
 }
 
-interface DeclaredStores {
-  readonly subPipeline: string;
-  readonly keys: ReadonlySet<string>;
-}
-
 /** What the invocations of one run share. */
 export interface InvocationServices {
-  readonly runId: string;
+  readonly prepared: PreparedRun;
   readonly dependencies: RunDependencies;
+  /** Undefined for a submitted run. */
   readonly parent: ParentRunContext | undefined;
-  readonly options: Options;
   readonly journal: Journal;
   readonly session: Session;
   /** Values that tools share for the life of the run. */
   readonly memory: Map<string, unknown>;
-  /** Memory of the whole run. */
+  /** Memory of the outputs and writes of the run, which a sub-run shares with its plan. */
   readonly budget: MemoryBudget;
   readonly artifacts: ArtifactFolder;
   /** Runs pipelines inside tasks. */
@@ -78,7 +73,7 @@ export interface InvocationServices {
   invocations: number;
 }
 
-/** The part of an attempt that the pipelines it runs use. */
+/** The part of an attempt that its nested runs use. */
 export interface CallingAttempt {
   readonly task_id: string;
   readonly item_index: number | null;

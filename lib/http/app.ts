@@ -1,7 +1,7 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../common/errors.js';
-import { errorResponse, type ErrorResponse, internalErrorResponse } from './errors/error-response.js';
+import { errorResponse, internalErrorResponse } from './errors/error-response.js';
 import { docsRoutes, documentRoutes } from './routes/docs.js';
 import { eventRoutes } from './routes/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
@@ -31,7 +31,7 @@ export function createRoutes(services: HttpServices): Route[] {
   return routes;
 }
 
-/** Creates the Koa application: logs every request, sends every error in one shape (D32), guards, routes. */
+/** Creates the Koa application: logs requests, sends every error in one shape (D32), guards, routes. */
 export function createApp(services: HttpServices): Koa {
   const app = new Koa();
   app.use(requestLog(services));
@@ -44,7 +44,7 @@ export function createApp(services: HttpServices): Koa {
   return app;
 }
 
-/** What the middleware and the endpoints add to `ctx.state` for the log line of the request. */
+/** The parts of `ctx.state` that appear in the log line of the request. */
 interface RequestState {
   readonly route?: string;
   readonly caller?: string | null;
@@ -52,7 +52,7 @@ interface RequestState {
   readonly code?: string;
 }
 
-/** Writes one log line and one metric per request, when its response was sent or its client has disconnected. */
+/** Writes one log line and one metric per request, once its response was sent or its client has disconnected. */
 function requestLog({ log, metrics, clock, isReady }: HttpServices): Middleware {
   const headers = Object.entries(SECURITY_HEADERS);
   return async (ctx, next) => {
@@ -81,12 +81,18 @@ function requestLog({ log, metrics, clock, isReady }: HttpServices): Middleware 
   };
 }
 
-function errorHandler(services: HttpServices): Middleware {
+function errorHandler({ log, newId }: HttpServices): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (thrown) {
-      const { status, headers, body } = errorResponse(thrown) ?? logInternalError(thrown, ctx, services);
+      let response = errorResponse(thrown);
+      if (response === undefined) {
+        const id = newId();
+        log.error({ err: thrown, id, method: ctx.method, path: ctx.path }, 'internal error');
+        response = internalErrorResponse(id);
+      }
+      const { status, headers, body } = response;
       ctx.state['code'] = body.detail.code;
       ctx.status = status;
       ctx.set({ ...headers });
@@ -97,16 +103,10 @@ function errorHandler(services: HttpServices): Middleware {
   };
 }
 
-function logInternalError(thrown: unknown, ctx: Context, { log, newId }: HttpServices): ErrorResponse {
-  const id = newId();
-  log.error({ err: thrown, id, method: ctx.method, path: ctx.path }, 'internal error');
-  return internalErrorResponse(id);
-}
-
 function browserGuard({ guard }: HttpServices): Middleware {
   return async (ctx, next) => {
-    // A proxy in front of the server may have checked the other one.
-    if (countHostHeaders(ctx.req.rawHeaders) > 1) {
+    // A proxy in front of the server may have checked another one of them.
+    if ((ctx.req.headersDistinct['host'] ?? []).length > 1) {
       throw new WavetrainError('invalid_request', 'the request has more than one Host header');
     }
     guard.check({
@@ -117,16 +117,6 @@ function browserGuard({ guard }: HttpServices): Middleware {
     });
     await next();
   };
-}
-
-/** @param rawHeaders names and values, alternating */
-function countHostHeaders(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
-  }
-  return count;
 }
 
 function router(services: HttpServices): RouterMiddleware {
@@ -143,8 +133,13 @@ function router(services: HttpServices): RouterMiddleware {
   return table.routes();
 }
 
+/** A context in which the router lists the routes whose path matches the request. */
+interface RoutedContext extends Context {
+  readonly matched?: readonly { readonly methods: readonly string[] }[];
+}
+
 /** Runs when no route matched: refuses the path, or only the method when the path exists. */
-function notFound({ path, matched = [], response }: Context & { matched?: readonly MatchedRoute[] }): never {
+function notFound({ path, matched = [], response }: RoutedContext): never {
   // The router lists HEAD before GET.
   const allowed = matched.flatMap(({ methods }) => methods.toReversed()).join(', ');
   if (allowed !== '') {
@@ -153,9 +148,4 @@ function notFound({ path, matched = [], response }: Context & { matched?: readon
   }
   const hint = path.startsWith('/plans/runs') ? ': runs of plans are under /pipelines/runs too' : '';
   throw new WavetrainError('not_found', `there is no path ${path}${hint}`);
-}
-
-/** A route whose path matched the request, as the router keeps it in `ctx.matched`. */
-interface MatchedRoute {
-  readonly methods: readonly string[];
 }

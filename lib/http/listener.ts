@@ -4,28 +4,21 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { handleMalformedRequests } from './errors/malformed-requests.js';
 
-/** A request that has not arrived completely by then is refused with 408. */
+/** A request that takes longer to arrive completely is refused with 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 const TIMEOUT_CHECK_MS = 1000;
 const HEADER_LIMIT_BYTES = 16 * 1024;
 
-/** Time for the last responses to be sent after every run has settled. */
+/** Time to send the last responses after every run has settled. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-interface Listener {
-  /** Such as `http://127.0.0.1:8000`. */
-  readonly url: string;
-  /** Accepts no more connections, lets the last responses be sent, then closes every connection. */
-  close(): Promise<void>;
-}
-
-/** Listens on an address. Rejects with `bad_usage` when that is impossible. */
+/** Listens on an address. `url` is such as `http://127.0.0.1:8000`. Rejects with `bad_usage` when it cannot listen. */
 export async function listen(
   handle: RequestListener,
   { host, port }: { readonly host: string; readonly port: number },
   clock: Clock,
-): Promise<Listener> {
+): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const server = createServer(
     {
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -58,6 +51,7 @@ function getUrl(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
+/** Accepts no more connections, lets the last responses be sent, then closes every connection. */
 async function close(server: Server, clock: Clock): Promise<void> {
   const timer = clock.setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   await new Promise<void>((resolve) => {

@@ -1,23 +1,23 @@
 import type { Clock } from '../common/clock.js';
 import type { ServerConfig } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
-import type { LiveEvent } from '../execution/events/event.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
-import { type RunIdentity, RunRegistry } from '../runs/registry.js';
+import { RunRegistry } from '../runs/registry.js';
+import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth/authenticate.js';
-import type { ApiKey } from './auth/keys-file.js';
+import type { ApiKey } from './auth/authenticate.js';
 import { listen } from './listener.js';
 import { type Log, logFailedRun } from './logging/log.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
 export interface RunObserver {
-  readonly onEvent: (event: LiveEvent, run: RunIdentity) => void;
+  readonly onEvent: RunEventListener;
   readonly onAttempt: AttemptObserver;
 }
 

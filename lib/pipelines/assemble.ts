@@ -4,7 +4,7 @@ import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 import type { Catalog } from '../tools/catalog.js';
 import { deriveContract } from './contract.js';
-import { type DraftTask, findUpstream, type PipelineDraft } from './draft.js';
+import type { PipelineDraft } from './draft.js';
 import type { CheckNestedPipeline, Pipeline, Task } from './pipeline.js';
 import { listStores } from './rules/stores.js';
 import { computeStatistics } from './statistics.js';
@@ -27,11 +27,21 @@ interface CheckedParts {
 export function assemblePipeline(parts: CheckedParts): Pipeline {
   const { definition, draft, waves, nested, catalog, warnings, checkNestedPipeline } = parts;
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
-  const upstream = findUpstream(draft);
   const tasks = draft.tasks.map((task, index): [string, Task] => {
     const declared = definition.tasks[index] as TaskDefinition;
-    const order = { wave: getOrThrow(waveOf, task.id), upstream: [...getOrThrow(upstream, task.id)] };
-    return [task.id, { ...assembleTask(task, declared, catalog), ...order }];
+    return [
+      task.id,
+      {
+        id: task.id,
+        tool: assertDefined(catalog.get(declared.tool), `the tool "${declared.tool}"`),
+        inputs: task.inputs,
+        parallelOver: task.parallelOver,
+        retries: declared.retry ?? 0,
+        timeoutMs: declared.timeout === undefined ? undefined : declared.timeout * 1000,
+        wave: getOrThrow(waveOf, task.id),
+        upstream: [...getOrThrow(draft.upstream, task.id)],
+      },
+    ];
   });
   const storeKeys = listStores(draft, waveOf).map(({ key }) => key);
   return {
@@ -44,20 +54,5 @@ export function assemblePipeline(parts: CheckedParts): Pipeline {
     warnings,
     sizeBytes: MEMORY_FACTOR * estimateBytes(definition),
     checkNestedPipeline,
-  };
-}
-
-function assembleTask(
-  task: DraftTask,
-  declared: TaskDefinition,
-  catalog: Catalog,
-): Omit<Task, 'wave' | 'upstream'> {
-  return {
-    id: task.id,
-    tool: assertDefined(catalog.get(declared.tool), `the tool "${declared.tool}"`),
-    inputs: task.inputs,
-    parallelOver: task.parallelOver,
-    retries: declared.retry ?? 0,
-    timeoutMs: declared.timeout === undefined ? undefined : declared.timeout * 1000,
   };
 }

@@ -18,12 +18,39 @@ export function quoteDot(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&').replace(/\r?\n/g, '\\n')}"`;
 }
 
+/** The waves of a pipeline or a plan as boxes, and the edges between them. */
+interface Chart<Box, Edge> {
+  readonly waves: readonly (readonly Box[])[];
+  readonly edges: readonly Edge[];
+}
+
+/** Renders the waves side by side as text, as many in a row as fit into `columns`. */
+export function textChart<Box extends { readonly id: string }, Edge extends { readonly to: string }>(
+  { waves, edges }: Chart<Box, Edge>,
+  formatBox: (box: Box) => string,
+  formatEdge: (edge: Edge) => string,
+  columns: number,
+): string {
+  const upstream = new Map(waves.flat().map(({ id }) => [id, [] as Edge[]]));
+  for (const edge of edges) upstream.get(edge.to)?.push(edge);
+  const blocks = waves.map((wave, index) => [
+    `wave ${index + 1}`,
+    ...wave.flatMap((box) => [
+      '',
+      box.id,
+      `  ${formatBox(box)}`,
+      ...formatUpstream(upstream.get(box.id) ?? [], formatEdge),
+    ]),
+  ]);
+  return layoutColumns(blocks, columns);
+}
+
 /** Upstream boxes that are named; the others are counted. */
 const MAX_NAMED = 4;
 
 /** Formats the lines that name the upstream boxes of a box. */
-export function upstreamLines<T>(edges: readonly T[], format: (edge: T) => string): string[] {
-  const named = edges.slice(0, MAX_NAMED).map((edge) => `  <- ${format(edge)}`);
+function formatUpstream<Edge>(edges: readonly Edge[], formatEdge: (edge: Edge) => string): string[] {
+  const named = edges.slice(0, MAX_NAMED).map((edge) => `  <- ${formatEdge(edge)}`);
   const more = edges.length - named.length;
   return more > 0 ? [...named, `  <- ${more} more`] : named;
 }
@@ -33,7 +60,7 @@ type Block = readonly string[];
 const GAP = '   ';
 
 /** Lays out blocks of lines side by side, as many in a row as fit into `columns`. */
-export function layoutColumns(blocks: readonly Block[], columns: number): string {
+function layoutColumns(blocks: readonly Block[], columns: number): string {
   return `${splitIntoRows(blocks, columns).map(joinRow).join('\n\n')}\n`;
 }
 

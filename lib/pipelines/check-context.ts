@@ -1,6 +1,10 @@
 import type { Catalog } from '../tools/catalog.js';
 import type { RunValues } from './pipeline.js';
 
+export interface CheckOptions extends RunValues {
+  readonly catalog: Catalog;
+}
+
 /** A set of keys that may be infinite. */
 export interface KeyLookup {
   has(key: string): boolean;
@@ -21,14 +25,15 @@ export interface CheckContext {
   readonly depth: number;
 }
 
-export function createCheckContext({ inputs, session }: RunValues, catalog: Catalog): CheckContext {
-  const inputKeys = Object.keys(inputs ?? {});
+/** Creates the context of a definition that is not part of another one. */
+export function createCheckContext({ catalog, inputs = {}, session = {} }: CheckOptions): CheckContext {
+  const inputKeys = Object.keys(inputs);
   return {
     catalog,
     inputKeys,
     suppliedInputs: inputKeys,
     inputHint: 'give it a default under "inputs", or pass it with --inputs',
-    session: new Set(Object.keys(session ?? {})),
+    session: new Set(Object.keys(session)),
     depth: 0,
   };
 }

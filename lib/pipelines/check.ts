@@ -2,8 +2,8 @@ import {
   compareProblems,
   type Diagnostic,
   limitProblems,
-  outsideUnquotedTemplates,
   toProblem,
+  toProblems,
 } from '../definition/diagnostic.js';
 import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problem.js';
@@ -12,13 +12,13 @@ import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
 import { Suggestions } from '../definition/suggest.js';
-import { readSource, type Source, sourceFromValue } from '../definition/text/source.js';
+import { readSource, type Source, sourceFromValue, toSource } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
 import { assemblePipeline } from './assemble.js';
-import { type CheckContext, createCheckContext } from './check-context.js';
-import { findUpstream, listReadInputs, type PipelineDraft, readDraft } from './draft.js';
-import { checkNestedPipelines, collectNestedPipelines } from './nested-pipelines.js';
-import type { CheckNestedPipeline, CheckResult, RunValues } from './pipeline.js';
+import { type CheckContext, type CheckOptions, createCheckContext } from './check-context.js';
+import { type PipelineDraft, readDraft } from './draft.js';
+import { checkNestedPipelines } from './nested-pipelines.js';
+import type { CheckNestedPipeline, CheckResult } from './pipeline.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
 import { checkReferences, checkUnusedInputs } from './rules/references.js';
@@ -26,56 +26,43 @@ import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
 import { computeWaves, type Layering } from './waves.js';
 
-export interface CheckOptions extends RunValues {
-  readonly catalog: Catalog;
-}
-
 /** The structure of a pipeline (Pipeline definition, D1-D4). */
 const PIPELINE_SHAPE: DefinitionShape = {
   validate,
-  name: 'the pipeline',
+  kind: 'pipeline',
   parts: 'tasks',
   part: 'task',
   fieldsAt: ([first]) =>
     first === 'tasks' ? TASK_FIELDS : first === 'params' ? PARAM_FIELDS : PIPELINE_FIELDS,
-  idHint:
-    'an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a pipeline may also contain dots',
   keyLists: { reads: '', await: '' },
 };
 
 /** The validator (D8): parses YAML or JSON, runs every check and computes the waves, but runs nothing (rule 11). */
 export function checkPipeline(text: string, options: CheckOptions): CheckResult {
-  return checkPipelineSource(readSource(text), options);
+  return checkSource(readSource(text), createCheckContext(options));
 }
 
 /** Checks a definition that came as an object; its problems have no line. */
 export function checkDefinition(value: unknown, options: CheckOptions): CheckResult {
-  return checkPipelineSource(sourceFromValue(value), options);
+  return checkSource(sourceFromValue(value), createCheckContext(options));
 }
 
-/** Checks a definition that has been parsed. */
-export function checkPipelineSource(source: Source, options: CheckOptions): CheckResult {
-  return checkSource(source, createCheckContext(options, options.catalog));
-}
-
-/** Checks a definition that may be nested in another one. */
+/** Checks a parsed definition, which may be nested in another one. */
 export function checkSource(source: Source, context: CheckContext): CheckResult {
   if (source.value === undefined) return { ok: false, problems: source.problems };
   const root = findRoot(source.value, 'pipeline');
-  if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source, [])] };
+  if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source)] };
   const draft = readDraft(root.definition, context.catalog);
-  const layering = computeWaves(findUpstream(draft));
+  const layering = computeWaves(draft.upstream);
   const diagnostics = applyRules(root.definition, draft, layering, context);
   const nested = checkNestedPipelines(draft, source, root.path, context, checkSource);
   const all = [
     ...source.problems,
-    ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source, [])),
-    ...diagnostics
-      .filter(outsideUnquotedTemplates(source, root.path))
-      .map((diagnostic) => toProblem(diagnostic, source, root.path)),
-    ...nested.flatMap((check) => check.problems),
+    ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source)),
+    ...toProblems(diagnostics, source, root.path),
+    ...nested.problems,
     ...checkUnusedInputs(context.suppliedInputs, {
-      inputs: new Set([...draft.inputKeys, ...listReadInputs(draft)]),
+      inputs: draft.usedInputs,
       params: draft.paramNames,
       reason: 'the pipeline neither declares nor reads it',
     }),
@@ -86,7 +73,7 @@ export function checkSource(source: Source, context: CheckContext): CheckResult 
     definition: root.definition as PipelineDefinition,
     draft,
     waves: layering.waves,
-    nested: collectNestedPipelines(nested),
+    nested: nested.pipelines,
     catalog: context.catalog,
     warnings: problems,
     checkNestedPipeline: createNestedCheck(context.catalog),
@@ -100,7 +87,7 @@ function applyRules(
   layering: Layering,
   { catalog, inputKeys, inputHint, session, depth }: CheckContext,
 ): Diagnostic[] {
-  const inputs = new Set([...draft.inputKeys, ...(inputKeys ?? listReadInputs(draft))]);
+  const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   const suggestions = new Suggestions();
   return [
     ...checkStructure(definition, PIPELINE_SHAPE),
@@ -109,9 +96,7 @@ function applyRules(
     ...checkPipelineCalls(draft, depth),
     ...draft.diagnostics,
     ...checkReferences({ draft, inputs, inputHint, suggestions }),
-    ...(layering.ok
-      ? checkSessions(draft, layering.waves, findUpstream(draft), session)
-      : [describeCycle(layering, draft)]),
+    ...(layering.ok ? checkSessions(draft, layering.waves, session) : [describeCycle(layering, draft)]),
   ];
 }
 
@@ -125,9 +110,8 @@ function describeCycle({ cycle }: Layering & { ok: false }, draft: PipelineDraft
   };
 }
 
+/** A function of its own, so that the pipeline keeps the catalog alive but not the parsed text. */
 function createNestedCheck(catalog: Catalog): CheckNestedPipeline {
-  return (input, values) => {
-    const source = 'text' in input ? readSource(input.text) : sourceFromValue(input.value);
-    return checkSource(source, { ...createCheckContext(values, catalog), suppliedInputs: [] });
-  };
+  return (input, values) =>
+    checkSource(toSource(input), { ...createCheckContext({ ...values, catalog }), suppliedInputs: [] });
 }

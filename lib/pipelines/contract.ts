@@ -1,7 +1,7 @@
 import { isObject } from '../common/json.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { BUILTIN_TOOLS } from '../tools/catalog.js';
-import { type DraftTask, listReadInputs, listReferences, type PipelineDraft } from './draft.js';
+import { type DraftTask, listReferences, type PipelineDraft } from './draft.js';
 import { isPipelineCall } from './rules/pipeline-calls.js';
 import { hasUnknownStoreKey, readStore } from './rules/stores.js';
 
@@ -42,7 +42,7 @@ type NestedContracts = ReadonlyMap<
 >;
 
 export function deriveContract(
-  { params = {}, inputs = {} }: PipelineDefinition,
+  { params = {} }: PipelineDefinition,
   draft: PipelineDraft,
   nested: NestedContracts,
 ): Contract {
@@ -55,7 +55,7 @@ export function deriveContract(
     tasks.some(hasUnknownStoreKey) ||
     contracts.some((contract) => contract.storesUnknownKey);
   return {
-    inputs: new Set([...Object.keys(inputs), ...listReadInputs(draft)]),
+    inputs: draft.usedInputs,
     requiredParams: Object.keys(params).filter((name) => params[name]?.default === undefined),
     reads: collectReads(tasks, nested),
     readsUnknownKey:
@@ -87,7 +87,7 @@ function readsOfTask(task: DraftTask): [string, SessionRead][] {
   );
 }
 
-/** A nested pipeline cannot see keys that its own `reads` omits (D3), and reads nowhere else what the call passes. */
+/** Lists the keys in the `reads` of the nested pipeline (D3), or else those it reads, without those that the call passes. */
 function nestedReads({ id, literalInputs }: DraftTask, nested: NestedContracts): [string, SessionRead][] {
   const pipeline = nested.get(id);
   if (pipeline === undefined) return [];

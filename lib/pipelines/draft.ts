@@ -41,7 +41,12 @@ export interface DraftTask {
 export interface PipelineDraft {
   readonly tasks: readonly DraftTask[];
   readonly taskIds: ReadonlySet<string>;
+  /** The tasks that must run before each task. */
+  readonly upstream: Upstream;
+  /** Keys of the declared inputs. */
   readonly inputKeys: ReadonlySet<string>;
+  /** Keys of the inputs that are declared or that tasks read. */
+  readonly usedInputs: ReadonlySet<string>;
   readonly paramNames: ReadonlySet<string>;
   readonly reads: ReadonlySet<string>;
   readonly goal: Template;
@@ -79,10 +84,16 @@ class DraftReader {
 
   read(): PipelineDraft {
     const goal = this.#compile(this.#root['goal'], ['goal']);
+    const tasks = toList(this.#root['tasks']).flatMap((task, index) =>
+      this.#readTask(task, ['tasks', index]),
+    );
+    const inputKeys = toKeys(this.#root['inputs']);
     return {
-      tasks: toList(this.#root['tasks']).flatMap((task, index) => this.#readTask(task, ['tasks', index])),
+      tasks,
       taskIds: this.#taskIds,
-      inputKeys: toKeys(this.#root['inputs']),
+      upstream: new Map(tasks.map((task) => [task.id, findUpstream(task, this.#taskIds)])),
+      inputKeys,
+      usedInputs: new Set([...inputKeys, ...tasks.flatMap(listReadInputs)]),
       paramNames: toKeys(this.#root['params']),
       reads: new Set(toTexts(this.#root['reads'])),
       goal,
@@ -141,13 +152,20 @@ class DraftReader {
   }
 }
 
+/** Finds the tasks that must run before a task: those whose outputs it reads, and those in `await` (rules 5 and 6). */
+function findUpstream(task: DraftTask, taskIds: ReadonlySet<string>): ReadonlySet<string> {
+  const read = listReferences(task).flatMap(({ reference }) =>
+    reference.kind === 'task' ? [reference.taskId] : [],
+  );
+  return new Set([...read, ...task.awaits].filter((id) => id !== task.id && taskIds.has(id)));
+}
+
+function listReadInputs(task: DraftTask): string[] {
+  return listReferences(task).flatMap(({ reference }) => (reference.kind === 'input' ? [reference.key] : []));
+}
+
 function syntaxError({ message, hint, path }: LocatedTemplateProblem, base: Path): Diagnostic {
-  return {
-    code: 'template_syntax',
-    message,
-    path: [...base, ...path],
-    ...(hint === undefined ? {} : { hint }),
-  };
+  return { code: 'template_syntax', message, path: [...base, ...path], hint };
 }
 
 function toText(value: unknown): string | undefined {
@@ -162,29 +180,7 @@ function toKeys(value: unknown): ReadonlySet<string> {
   return new Set(isObject(value) ? Object.keys(value) : []);
 }
 
-/** Lists the keys of `pipeline.inputs` that the tasks read. */
-export function listReadInputs({ tasks }: PipelineDraft): string[] {
-  return tasks
-    .flatMap(listReferences)
-    .flatMap(({ reference }) => (reference.kind === 'input' ? [reference.key] : []));
-}
-
 /** Lists the references of a task: those of its inputs, then those of `parallel_over`. */
 export function listReferences({ references, parallelOverReferences }: DraftTask): LocatedReference[] {
   return [...references, ...parallelOverReferences];
-}
-
-/** Finds which tasks must run before each task: those whose outputs its templates read, and those in `await` (rules 5 and 6). */
-export function findUpstream({ tasks, taskIds }: PipelineDraft): Upstream {
-  return new Map(tasks.map((task) => [task.id, findTaskUpstream(task, taskIds)]));
-}
-
-function findTaskUpstream(task: DraftTask, taskIds: ReadonlySet<string>): Set<string> {
-  const upstream = new Set<string>();
-  const add = (id: string): void => {
-    if (id !== task.id && taskIds.has(id)) upstream.add(id);
-  };
-  for (const { reference } of listReferences(task)) if (reference.kind === 'task') add(reference.taskId);
-  for (const id of task.awaits) add(id);
-  return upstream;
 }

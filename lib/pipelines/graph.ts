@@ -1,6 +1,5 @@
 import { getOrThrow } from '../definition/assert.js';
-import type { Template } from '../definition/template/template.js';
-import { upstreamLines, dotChart, quoteDot, layoutColumns, mermaidChart, escapeMermaid } from './chart.js';
+import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './chart.js';
 import type { Pipeline, Task } from './pipeline.js';
 
 /** A pipeline as waves and edges: the input of the renderers, and what `graph --json` prints. */
@@ -42,15 +41,12 @@ export function createGraph(pipeline: Pipeline): Graph {
 }
 
 function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {
-  const read = new Set([task.inputs, task.parallelOver].flatMap((template) => listRoots(template)));
+  const expressions = [task.inputs, task.parallelOver].flatMap((template) => template?.expressions ?? []);
+  const read = new Set(expressions.map(({ expression }) => expression.root));
   return task.upstream.map((from) => {
     const kind = awaits.has(from) && !read.has(from) ? 'await' : 'template';
     return { from, to: task.id, kind };
   });
-}
-
-function listRoots(template: Template | undefined): string[] {
-  return (template?.expressions ?? []).map(({ expression }) => expression.root);
 }
 
 /** Renders a Mermaid chart with a subgraph for each wave. */
@@ -103,22 +99,12 @@ function waveName(index: number): string {
 
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */
 export function renderText(graph: Graph, columns: number): string {
-  const upstream = new Map(graph.waves.flat().map(({ id }) => [id, [] as GraphEdge[]]));
-  for (const edge of graph.edges) upstream.get(edge.to)?.push(edge);
-  const blocks = graph.waves.map((wave, index) => [
-    `wave ${index + 1}`,
-    ...wave.flatMap((task) => [
-      '',
-      task.id,
-      `  ${toolLabel(task)}`,
-      ...upstreamLines(upstream.get(task.id) ?? [], formatEdge),
-    ]),
-  ]);
-  return layoutColumns(blocks, columns);
-}
-
-function formatEdge({ from, kind }: GraphEdge): string {
-  return kind === 'await' ? `${from} (await)` : from;
+  return textChart(
+    graph,
+    toolLabel,
+    ({ from, kind }) => (kind === 'await' ? `${from} (await)` : from),
+    columns,
+  );
 }
 
 function toolLabel({ tool, fan_out }: GraphTask): string {

@@ -8,11 +8,10 @@ import type { DraftTask, PipelineDraft } from './draft.js';
 import type { CheckResult, Pipeline } from './pipeline.js';
 import { isPipelineCall, isStaticDefinition } from './rules/pipeline-calls.js';
 
-/** The result of checking the inline pipeline of one task. */
+/** The result of checking the inline pipelines of a definition. */
 interface NestedCheck {
-  readonly taskId: string;
-  /** Undefined when it is not valid. */
-  readonly pipeline: Pipeline | undefined;
+  /** The valid pipelines, by the id of the task that runs them. */
+  readonly pipelines: ReadonlyMap<string, Pipeline>;
   /** Located in the enclosing definition. */
   readonly problems: readonly Problem[];
 }
@@ -20,7 +19,7 @@ interface NestedCheck {
 type CheckSource = (source: Source, context: CheckContext) => CheckResult;
 
 /**
- * Checks the inline pipelines of tasks with the one validator (D8).
+ * Checks the inline pipelines of tasks as `checkPipeline` does (D8).
  *
  * @param base leads to the enclosing definition
  * @param check `checkSource`, passed in because it calls this function
@@ -31,47 +30,34 @@ export function checkNestedPipelines(
   base: Path,
   context: CheckContext,
   check: CheckSource,
-): NestedCheck[] {
-  if (context.depth >= MAX_NESTING_DEPTH) return [];
+): NestedCheck {
+  const pipelines = new Map<string, Pipeline>();
+  const problems: Problem[] = [];
+  if (context.depth >= MAX_NESTING_DEPTH) return { pipelines, problems };
   const unquotedIn = groupUnquotedByEntry(source, base, { list: 'tasks', field: ['inputs', 'pipeline'] });
   const readText = createTextReader();
-  return draft.tasks.filter(isPipelineCall).flatMap((task): NestedCheck[] => {
+  for (const task of draft.tasks.filter(isPipelineCall)) {
     const { pipeline } = task.literalInputs;
-    if (!isStaticDefinition(pipeline)) return [];
+    if (!isStaticDefinition(pipeline)) continue;
     const path = [...base, ...task.path, 'inputs', 'pipeline'];
-    const nestedContext = createNestedContext(task, context);
-    if (typeof pipeline === 'string') {
-      const position = source.positionOf(path);
-      const text = readText(pipeline);
-      if (text === undefined) return [tooLong(task, { path: toJsonPointer(path), ...position })];
-      const result = check(text, nestedContext);
-      return [
-        toNestedCheck(task, result, path, (problem) => ({ ...withPositionInMessage(problem), ...position })),
-      ];
+    const pointer = toJsonPointer(path);
+    const isText = typeof pipeline === 'string';
+    const position = isText ? source.positionOf(path) : undefined;
+    const nested = isText
+      ? readText(pipeline)
+      : nestedSource(source, path, pipeline, unquotedIn(Number(task.path[1])));
+    if (nested === undefined) {
+      problems.push({ ...TOO_LONG, path: pointer, ...position });
+      continue;
     }
-    const part = nestedSource(source, path, pipeline, unquotedIn(Number(task.path[1])));
-    return [toNestedCheck(task, check(part, nestedContext), path, (problem) => problem)];
-  });
-}
-
-/** Collects the valid pipelines, by the id of the task that runs them. */
-export function collectNestedPipelines(checks: readonly NestedCheck[]): ReadonlyMap<string, Pipeline> {
-  return new Map(
-    checks.flatMap(({ taskId, pipeline }) => (pipeline === undefined ? [] : [[taskId, pipeline] as const])),
-  );
-}
-
-function toNestedCheck(
-  { id }: DraftTask,
-  result: CheckResult,
-  path: Path,
-  locate: (problem: Problem) => Problem,
-): NestedCheck {
-  const problems = result.problems.map((problem) => ({
-    ...locate(problem),
-    path: `${toJsonPointer(path)}${problem.path}`,
-  }));
-  return { taskId: id, pipeline: result.ok ? result.pipeline : undefined, problems };
+    const result = check(nested, createNestedContext(task, context));
+    if (result.ok) pipelines.set(task.id, result.pipeline);
+    for (const problem of result.problems) {
+      const located = isText ? { ...withPositionInMessage(problem), ...position } : problem;
+      problems.push({ ...located, path: `${pointer}${problem.path}` });
+    }
+  }
+  return { pipelines, problems };
 }
 
 /**
@@ -92,16 +78,12 @@ function createTextReader(): (text: string) => Source | undefined {
   };
 }
 
-function tooLong({ id }: DraftTask, location: Pick<Problem, 'path' | 'line' | 'column'>): NestedCheck {
-  const limit = MAX_CALLED_DEFINITION_LENGTH / 1024;
-  const message = `the pipelines that tasks contain as text may have at most ${limit} KiB together`;
-  const hint = 'write them as maps, or in files';
-  return {
-    taskId: id,
-    pipeline: undefined,
-    problems: [{ code: 'too_large', message, severity: 'error', ...location, hint }],
-  };
-}
+const TOO_LONG = {
+  code: 'too_large',
+  message: `the pipelines that tasks contain as text may have at most ${MAX_CALLED_DEFINITION_LENGTH / 1024} KiB together`,
+  severity: 'error',
+  hint: 'write them as maps, or in files',
+} as const;
 
 /** The nested pipeline sees the whole blackboard of that moment, whose keys are unknown before the run. */
 function createNestedContext(

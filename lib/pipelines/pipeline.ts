@@ -1,6 +1,7 @@
 import type { JsonObject } from '../common/json.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
+import type { DefinitionInput } from '../definition/text/source.js';
 import type { Template } from '../definition/template/template.js';
 import type { Tool } from '../tools/tool.js';
 import type { Contract } from './contract.js';
@@ -56,8 +57,5 @@ export interface RunValues {
   /** Session values of the run. Reading a key that nothing provides is a warning (D9). */
   readonly session?: JsonObject | undefined;
 }
-
-/** A definition as text or as an object. */
-export type DefinitionInput = { readonly text: string } | { readonly value: unknown };
 
 export type CheckNestedPipeline = (input: DefinitionInput, values: RunValues) => CheckResult;

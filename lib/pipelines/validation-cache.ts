@@ -1,6 +1,8 @@
 import type { JsonObject } from '../common/json.js';
+import { type DefinitionInput, toSource } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
-import { type CheckOptions, checkDefinition, checkPipeline } from './check.js';
+import { createCheckContext } from './check-context.js';
+import { checkSource } from './check.js';
 import type { CheckResult, RunValues } from './pipeline.js';
 
 type ValidResult = CheckResult & { readonly ok: true };
@@ -30,26 +32,14 @@ export class ValidationCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Checks YAML or JSON, as `checkPipeline` does. */
-  checkText(text: string, values: RunValues): CheckResult {
-    return this.#check('text', text, values, (options) => checkPipeline(text, options));
-  }
-
-  /** Checks a definition that came as an object, as `checkDefinition` does. */
-  checkValue(value: object, values: RunValues): CheckResult {
-    return this.#check('value', JSON.stringify(value), values, (options) => checkDefinition(value, options));
-  }
-
-  #check(
-    kind: string,
-    text: string,
-    { inputs, session }: RunValues,
-    check: (options: CheckOptions) => CheckResult,
-  ): CheckResult {
-    const key = `${kind} ${formatKeys(inputs)} ${formatKeys(session)} ${text}`;
+  /** Checks a definition as `checkPipeline` and `checkDefinition` do. */
+  check(input: DefinitionInput, { inputs, session }: RunValues): CheckResult {
+    const definition = 'text' in input ? `text ${input.text}` : `value ${JSON.stringify(input.value)}`;
+    const key = `${formatKeys(inputs)} ${formatKeys(session)} ${definition}`;
     const cached = this.#entries.get(key);
     if (cached !== undefined) return cached.result;
-    const result = check({ catalog: this.#catalog, inputs, session });
+    const context = createCheckContext({ catalog: this.#catalog, inputs, session });
+    const result = checkSource(toSource(input), context);
     if (result.ok) this.#add(key, result);
     return result;
   }

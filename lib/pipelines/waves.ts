@@ -5,7 +5,7 @@ export type Layering =
   | { readonly ok: true; readonly waves: readonly (readonly string[])[] }
   | {
       readonly ok: false;
-      /** From a task back to itself, each before one that it needs: `a, b, a` (D8). */
+      /** From a task back to itself; each needs the next: `a, b, a` (D8). */
       readonly cycle: readonly string[];
     };
 
@@ -42,7 +42,7 @@ function invert(upstream: Upstream): Map<string, string[]> {
   return downstream;
 }
 
-/** Counts down what the tasks after a finished one are missing, and returns those that miss nothing more. */
+/** Subtracts one from the missing upstream tasks of each follower, and returns the followers that miss none. */
 function release(followers: readonly string[], missing: Map<string, number>): string[] {
   return followers.filter((id) => {
     const left = (missing.get(id) ?? 0) - 1;

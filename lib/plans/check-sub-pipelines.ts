@@ -3,13 +3,7 @@ import { type Diagnostic, withPositionInMessage } from '../definition/diagnostic
 import { type Path, type Problem, toJsonPointer } from '../definition/problem.js';
 import { detectKind } from '../definition/schema/root.js';
 import { Suggestions } from '../definition/suggest.js';
-import {
-  groupUnquotedByEntry,
-  nestedSource,
-  readSource,
-  type Source,
-  sourceFromValue,
-} from '../definition/text/source.js';
+import { groupUnquotedByEntry, nestedSource, type Source, toSource } from '../definition/text/source.js';
 import { checkSource } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -37,16 +31,8 @@ export interface SubPipelineCheck {
   readonly problems: readonly Problem[];
 }
 
-/** The document that contains the plan. */
-interface PlanDocument {
-  readonly source: Source;
-  /** Leads to the plan. */
-  readonly base: Path;
-  readonly unquotedIn: (index: number) => readonly Path[];
-}
-
 /**
- * Checks the pipeline of each sub-pipeline, wherever it is written, with the one validator (D8, D46).
+ * Checks the pipeline of each sub-pipeline, inline or not, as `checkPipeline` does (D8, D46).
  *
  * @param base leads to the plan
  */
@@ -58,9 +44,14 @@ export function checkSubPipelines(
 ): SubPipelineCheck[] {
   const unquotedIn = groupUnquotedByEntry(source, base, { list: 'sub_pipelines', field: ['pipeline'] });
   return subPipelines.map((subPipeline) => {
-    const { id, name, inline } = subPipeline;
-    if (inline !== undefined)
-      return checkInline(subPipeline, inline.value, { source, base, unquotedIn }, context);
+    const { id, name, path, inline } = subPipeline;
+    if (inline !== undefined) {
+      // The schema reports what is not a map.
+      if (!isObject(inline.value)) return unchecked(subPipeline);
+      const inlinePath = [...base, ...path, 'pipeline'];
+      const nested = nestedSource(source, inlinePath, inline.value, unquotedIn(Number(path[1])));
+      return checkInline(subPipeline, nested, toJsonPointer(inlinePath), context);
+    }
     // Of several sub-pipelines with one id, the first uses the pipeline of that id.
     return id === name
       ? checkExternal(subPipeline, context.pipelines.get(id), context)
@@ -74,19 +65,13 @@ function unchecked(subPipeline: DraftSubPipeline): SubPipelineCheck {
 
 function checkInline(
   subPipeline: DraftSubPipeline,
-  value: unknown,
-  document: PlanDocument,
+  source: Source,
+  pointer: string,
   context: PlanCheckContext,
 ): SubPipelineCheck {
   const { file, path } = subPipeline;
-  // The schema reports what is not a map.
-  if (!isObject(value)) return unchecked(subPipeline);
-  const base = [...document.base, ...path, 'pipeline'];
-  const source = nestedSource(document.source, base, value, document.unquotedIn(Number(path[1])));
-  const check = checkSubPipeline(subPipeline, source, [...path, 'pipeline'], context, (problem) => ({
-    ...problem,
-    path: `${toJsonPointer(base)}${problem.path}`,
-  }));
+  const locate = (problem: Problem): Problem => ({ ...problem, path: `${pointer}${problem.path}` });
+  const check = checkSubPipeline(subPipeline, source, [...path, 'pipeline'], context, locate);
   if (file === undefined) return check;
   return { ...check, diagnostics: [fileAndPipeline(subPipeline), ...check.diagnostics] };
 }
@@ -102,25 +87,12 @@ function checkExternal(
     const diagnostic = missingPipeline(subPipeline, input, planPath, context.complete);
     return { ...unchecked(subPipeline), diagnostics: [diagnostic] };
   }
-  if ('value' in input) {
-    const source = sourceFromValue(input.value);
-    return checkSubPipeline(subPipeline, source, planPath, context, locateInPipelines(id));
-  }
-  const source = readSource(input.text);
-  const { file: shownFile } = input;
-  if (shownFile === undefined) {
-    return checkSubPipeline(subPipeline, source, planPath, context, locateInPipelines(id));
-  }
-  const locate = (problem: Problem): Problem => ({ ...problem, file: shownFile });
-  return checkSubPipeline(subPipeline, source, planPath, context, locate, shownFile);
-}
-
-/** Locates a problem in the map of pipelines that were submitted with the plan. */
-function locateInPipelines(id: string): (problem: Problem) => Problem {
-  return (problem) => ({
-    ...withPositionInMessage(problem),
-    path: `${toJsonPointer(['pipelines', id])}${problem.path}`,
-  });
+  const shownFile = 'text' in input ? input.file : undefined;
+  const locate = (problem: Problem): Problem =>
+    shownFile === undefined
+      ? { ...withPositionInMessage(problem), path: `${toJsonPointer(['pipelines', id])}${problem.path}` }
+      : { ...problem, file: shownFile };
+  return checkSubPipeline(subPipeline, toSource(input), planPath, context, locate, shownFile);
 }
 
 function checkSubPipeline(
@@ -151,7 +123,10 @@ function checkSubPipeline(
   return { ...empty, pipeline: check.ok ? check.pipeline : undefined, problems };
 }
 
-/** Unknown inputs are reported in the plan. In the pipeline they count as available, and so do those they resemble. */
+/**
+ * Lists the inputs that the pipeline may read. The plan reports the unknown ones; here they count as available, and so
+ * do the inputs that were probably meant.
+ */
 function listAvailableInputs(
   { inputs }: DraftSubPipeline,
   { inputs: known, suggestions }: KeyContext,
@@ -176,7 +151,7 @@ function missingPipeline(
     message: `the pipeline ${file === undefined ? '' : `"${file}" `}of sub-pipeline "${id}" is missing`,
     hint: 'write it in the plan under "pipeline", or submit it with the plan',
   };
-  return { code: 'missing_pipeline', message, path, ...(hint === undefined ? {} : { hint }) };
+  return { code: 'missing_pipeline', message, path, hint };
 }
 
 function nestedPlan({ id }: DraftSubPipeline, path: Path): Diagnostic {
@@ -211,8 +186,8 @@ export function checkUnusedPipelines(
       subPipeline === undefined
         ? `the submitted pipeline "${id}" is not used: the plan has no sub-pipeline of that id`
         : `the submitted pipeline "${id}" is not used: the plan contains that pipeline`;
-    const hint = subPipeline === undefined ? suggestions.hint(id, byId.keys()) : {};
+    const hint = subPipeline === undefined ? suggestions.hint(id, byId.keys()) : undefined;
     const path = toJsonPointer(['pipelines', id]);
-    return [{ code: 'unknown_reference', message, path, severity: 'warning', ...hint }];
+    return [{ code: 'unknown_reference', message, path, severity: 'warning', ...(hint && { hint }) }];
   });
 }

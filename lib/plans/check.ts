@@ -4,8 +4,8 @@ import {
   compareProblems,
   type Diagnostic,
   limitProblems,
-  outsideUnquotedTemplates,
   toProblem,
+  toProblems,
 } from '../definition/diagnostic.js';
 import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problem.js';
@@ -15,7 +15,7 @@ import { findRoot } from '../definition/schema/root.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
 import { Suggestions } from '../definition/suggest.js';
 import { readSource, type Source, sourceFromValue } from '../definition/text/source.js';
-import type { CheckOptions } from '../pipelines/check.js';
+import type { CheckOptions } from '../pipelines/check-context.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { checkUnusedInputs } from '../pipelines/rules/references.js';
 import { computeWaves, type Upstream } from '../pipelines/waves.js';
@@ -55,12 +55,10 @@ export type PlanCheckResult =
 /** The structure of a plan (Plan, D44). */
 const PLAN_SHAPE: DefinitionShape = {
   validate,
-  name: 'the plan',
+  kind: 'plan',
   parts: 'sub_pipelines',
   part: 'sub-pipeline',
   fieldsAt: ([first]) => (first === 'sub_pipelines' ? SUB_PIPELINE_FIELDS : PLAN_FIELDS),
-  idHint:
-    'an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a plan may also contain dots',
   keyLists: {
     reads: '',
     stores: '',
@@ -82,7 +80,7 @@ export function checkPlanDefinition(value: unknown, options: PlanCheckOptions): 
 export function checkPlanSource(source: Source, options: PlanCheckOptions): PlanCheckResult {
   if (source.value === undefined) return { ok: false, problems: source.problems };
   const root = findRoot(source.value, 'plan');
-  if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source, [])] };
+  if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source)] };
   const draft = readPlanDraft(root.definition);
   const writers = new KeyWriters(draft);
   const needs = computeNeeds(draft, writers);
@@ -91,25 +89,20 @@ export function checkPlanSource(source: Source, options: PlanCheckOptions): Plan
   const checks = checkSubPipelines(draft, source, root.path, context);
   const cycle = layering.ok ? [] : [describeCycle(layering, draft, writers)];
   const diagnostics = [...applyRules(root.definition, draft, checks, context), ...cycle];
+  const passedInputs = draft.subPipelines.flatMap(({ inputs }) => inputs.map(({ key }) => key));
   const ofPlan = [
     ...source.problems,
-    ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source, [])),
-    ...diagnostics
-      .filter(outsideUnquotedTemplates(source, root.path))
-      .map((diagnostic) => toProblem(diagnostic, source, root.path)),
+    ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source)),
+    ...toProblems(diagnostics, source, root.path),
     ...checkUnusedPipelines(draft, context.pipelines),
     ...checkUnusedInputs(Object.keys(options.inputs ?? {}), {
-      inputs: new Set([...draft.inputKeys, ...listPassedInputs(draft)]),
+      inputs: new Set([...draft.inputKeys, ...passedInputs]),
       reason: 'the plan neither declares it nor passes it to a sub-pipeline',
     }),
   ];
   const problems = sortProblems(ofPlan, checks);
   if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
   return toValidResult(root.definition as PlanDefinition, needs, layering.waves, checks, problems);
-}
-
-function listPassedInputs({ subPipelines }: PlanDraft): string[] {
-  return subPipelines.flatMap(({ inputs }) => inputs.map(({ key }) => key));
 }
 
 function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheckOptions): PlanCheckContext {

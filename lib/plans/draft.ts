@@ -78,7 +78,7 @@ function readKeys(value: Record<string, unknown>, field: string, path: Path): Lo
 /** How many fields are searched for a misspelt one. */
 const MAX_FIELDS = 50;
 
-/** Finds the field that was meant to be this one. The schema reports it; the other checks can use its keys. */
+/** Finds a field that is probably a misspelling of this one. The schema reports it; the other checks use its keys. */
 function findMisspelt(field: string, value: Record<string, unknown>): string | undefined {
   const known: readonly string[] = SUB_PIPELINE_FIELDS;
   return Object.keys(value)

@@ -1,13 +1,7 @@
+import { groupBy } from '../definition/group-by.js';
 import { abbreviate } from '../definition/problem.js';
 import { getOrThrow } from '../definition/assert.js';
-import {
-  upstreamLines,
-  dotChart,
-  quoteDot,
-  layoutColumns,
-  mermaidChart,
-  escapeMermaid,
-} from '../pipelines/chart.js';
+import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/chart.js';
 import type { Plan } from './plan.js';
 
 /** A plan as waves of sub-pipelines and edges: the input of the renderers, and what `graph --json` prints. */
@@ -51,15 +45,10 @@ function listEdgesTo(
   reads: readonly string[],
   writers: ReadonlyMap<string, string | null>,
 ): PlanGraphEdge[] {
-  const keys = new Map<string, string[]>();
-  for (const key of reads) {
-    const from = getOrThrow(writers, key);
-    if (from === null || from === to) continue;
-    const keysOfEdge = keys.get(from);
-    if (keysOfEdge === undefined) keys.set(from, [key]);
-    else keysOfEdge.push(key);
-  }
-  return [...keys].map(([from, read]) => ({ from, to, keys: read }));
+  const keysByWriter = groupBy(reads, (key) => getOrThrow(writers, key));
+  return [...keysByWriter].flatMap(([from, keys]) =>
+    from === null || from === to ? [] : [{ from, to, keys }],
+  );
 }
 
 /** Renders a Mermaid chart of the sub-pipelines; the label of an edge names its keys. */
@@ -89,25 +78,13 @@ export function renderPlanDot({ id, waves, edges }: PlanGraph): string {
 }
 
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */
-export function renderPlanText({ waves, edges }: PlanGraph, columns: number): string {
-  const upstream = new Map(waves.flat().map(({ id }) => [id, [] as PlanGraphEdge[]]));
-  for (const edge of edges) upstream.get(edge.to)?.push(edge);
-  return layoutColumns(
-    waves.map((wave, index) => [
-      `wave ${index + 1}`,
-      ...wave.flatMap((part) => [
-        '',
-        part.id,
-        `  ${formatTaskCount(part)}`,
-        ...upstreamLines(upstream.get(part.id) ?? [], formatEdge),
-      ]),
-    ]),
+export function renderPlanText(graph: PlanGraph, columns: number): string {
+  return textChart(
+    graph,
+    formatTaskCount,
+    ({ from, keys }) => `${from}: ${abbreviate(keys).join(', ')}`,
     columns,
   );
-}
-
-function formatEdge({ from, keys }: PlanGraphEdge): string {
-  return `${from}: ${abbreviate(keys).join(', ')}`;
 }
 
 function formatTaskCount({ tasks }: PlanGraphPart): string {

@@ -13,6 +13,14 @@ export type PlanFileResult =
   | { readonly kind: 'plan' }
   | { readonly kind: 'unreadable'; readonly message: string };
 
+/** How many missing files get a suggestion. */
+const MAX_SUGGESTIONS = 50;
+
+/** How many entries of a folder are read for a suggestion. */
+const MAX_ENTRIES = 1000;
+
+const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
+
 /** The folder of a plan, the only place from which its pipelines are read (D44). */
 export class PlanFolder {
   /** The absolute path, with links. */
@@ -20,13 +28,12 @@ export class PlanFolder {
   /** The path with all links resolved; undefined when the folder does not exist. */
   readonly #realPath: string | undefined;
   readonly #planFile: string | undefined;
-  readonly #suggestions: FileSuggestions | undefined;
+  #suggestionsLeft = MAX_SUGGESTIONS;
 
   private constructor(path: string, realPath: string | undefined, planFile: string | undefined) {
     this.path = path;
     this.#realPath = realPath;
     this.#planFile = planFile;
-    this.#suggestions = realPath === undefined ? undefined : new FileSuggestions(realPath, planFile);
   }
 
   static async open(folder: string, planFile: string | undefined): Promise<PlanFolder> {
@@ -52,11 +59,6 @@ export class PlanFolder {
     }
   }
 
-  /** Returns the file that was probably meant by the name of a file that does not exist. */
-  async nearest(name: string): Promise<string | undefined> {
-    return this.#suggestions?.nearest(name);
-  }
-
   async #readReal(realPath: string, name: string): Promise<PlanFileResult> {
     if (this.#realPath === undefined || !isPathInside(realPath, this.#realPath)) return this.#outside(name);
     if (realPath === this.#planFile) return { kind: 'plan' };
@@ -65,6 +67,37 @@ export class PlanFolder {
 
   #outside(name: string): PlanFileResult {
     return unreadable(name, `it is outside the plan's folder ${this.path}`);
+  }
+
+  /** Returns the file beside a missing one whose name is closest; undefined when none is close enough. */
+  async nearest(name: string): Promise<string | undefined> {
+    if (this.#realPath === undefined || this.#suggestionsLeft-- <= 0) return undefined;
+    const files = new Map((await this.#listBeside(name, this.#realPath)).map((file) => [stem(file), file]));
+    const meant = files.get(nearest(stem(name), files.keys()) ?? '');
+    return meant === undefined ? undefined : join(dirname(name), meant);
+  }
+
+  async #listBeside(name: string, planFolder: string): Promise<string[]> {
+    try {
+      const folder = await realpath(resolve(planFolder, dirname(name)));
+      return isPathInside(folder, planFolder) ? await this.#listFiles(folder) : [];
+    } catch {
+      // The missing file is reported already; without its folder there is nothing to suggest.
+      return [];
+    }
+  }
+
+  async #listFiles(folder: string): Promise<string[]> {
+    const files: string[] = [];
+    let left = MAX_ENTRIES;
+    for await (const entry of await opendir(folder)) {
+      if (left-- <= 0) break;
+      const isFile = entry.isFile() || entry.isSymbolicLink();
+      if (!isFile || !EXTENSIONS.has(extname(entry.name)) || join(folder, entry.name) === this.#planFile)
+        continue;
+      files.push(entry.name);
+    }
+    return files.sort();
   }
 }
 
@@ -85,58 +118,6 @@ function toFailure(name: string, error: unknown): PlanFileResult {
 
 function unreadable(name: string, reason: string): PlanFileResult {
   return { kind: 'unreadable', message: `cannot read "${name}": ${reason}` };
-}
-
-/** How many missing files get a suggestion. */
-const MAX_SUGGESTIONS = 50;
-
-/** How many entries of a folder are read for a suggestion. */
-const MAX_ENTRIES = 1000;
-
-const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
-
-/** Suggests files of the plan's folder in place of missing ones. */
-class FileSuggestions {
-  readonly #folder: string;
-  readonly #planFile: string | undefined;
-  #left = MAX_SUGGESTIONS;
-
-  /** Both paths have all links resolved. */
-  constructor(folder: string, planFile: string | undefined) {
-    this.#folder = folder;
-    this.#planFile = planFile;
-  }
-
-  /** Returns the file beside the missing one whose name is closest. */
-  async nearest(name: string): Promise<string | undefined> {
-    if (this.#left-- <= 0) return undefined;
-    const files = new Map((await this.#listBeside(name)).map((file) => [stem(file), file]));
-    const meant = files.get(nearest(stem(name), files.keys()) ?? '');
-    return meant === undefined ? undefined : join(dirname(name), meant);
-  }
-
-  async #listBeside(name: string): Promise<string[]> {
-    try {
-      const folder = await realpath(resolve(this.#folder, dirname(name)));
-      return isPathInside(folder, this.#folder) ? await this.#listFiles(folder) : [];
-    } catch {
-      // The missing file is reported already; without its folder there is nothing to suggest.
-      return [];
-    }
-  }
-
-  async #listFiles(folder: string): Promise<string[]> {
-    const files: string[] = [];
-    let left = MAX_ENTRIES;
-    for await (const entry of await opendir(folder)) {
-      if (left-- <= 0) break;
-      const isFile = entry.isFile() || entry.isSymbolicLink();
-      if (!isFile || !EXTENSIONS.has(extname(entry.name)) || join(folder, entry.name) === this.#planFile)
-        continue;
-      files.push(entry.name);
-    }
-    return files.sort();
-  }
 }
 
 /** Removes the extension, which would make all names similar. */

@@ -1,8 +1,18 @@
 import { WavetrainError } from '../common/errors.js';
 import { eventLoopBudget } from '../execution/event-loop-budget.js';
 import { LinkedSet } from './linked-set.js';
-import type { AdmissionLimits } from './registry-options.js';
 import type { RunEntry } from './run-entry.js';
+
+/** Limits on queued and running runs (D25). */
+export interface AdmissionLimits {
+  readonly maxRunning: number;
+  readonly maxQueued: number;
+  /** Memory of all queued and running runs together. Default: unlimited. */
+  readonly maxBytes?: number;
+}
+
+/** Starts every run at once. */
+export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIVE_INFINITY, maxQueued: 0 };
 
 /** Starts queued runs as slots become free, and rejects submissions beyond the limits (D25). */
 export class Admission {
@@ -18,12 +28,9 @@ export class Admission {
     this.#limits = limits;
   }
 
-  get queued(): number {
-    return this.#queue.size;
-  }
-
-  get running(): number {
-    return this.#running.size;
+  /** The number of queued and of running runs. */
+  get load(): { readonly queued: number; readonly running: number } {
+    return { queued: this.#queue.size, running: this.#running.size };
   }
 
   /**
@@ -54,7 +61,7 @@ export class Admission {
   /** Queues the run and starts it as soon as a slot is free. */
   admit(entry: RunEntry): void {
     this.#bytes += entry.admittedBytes;
-    this.#queue.add(entry.tenantId, entry);
+    this.#queue.add(entry.run.tenantId, entry);
     this.#startQueued();
   }
 
@@ -62,7 +69,7 @@ export class Admission {
   release(entry: RunEntry): void {
     this.#bytes -= entry.admittedBytes;
     if (this.#running.delete(entry)) this.#startQueued();
-    else this.#queue.delete(entry.tenantId, entry);
+    else this.#queue.delete(entry.run.tenantId, entry);
   }
 
   /** Admits no more runs. Empties the queue and returns its runs and the running ones. */
@@ -75,20 +82,18 @@ export class Admission {
     if (this.#isFilling) return;
     this.#isFilling = true;
     while (this.#running.size < this.#limits.maxRunning && this.#queue.size > 0) {
-      if (eventLoopBudget.exhausted()) return this.#continueLater();
+      if (eventLoopBudget.exhausted()) {
+        return eventLoopBudget.defer(() => {
+          this.#isFilling = false;
+          this.#startQueued();
+        });
+      }
       const next = this.#queue.next();
       if (next === undefined) break;
       this.#running.add(next);
       void next.run.begin();
     }
     this.#isFilling = false;
-  }
-
-  #continueLater(): void {
-    eventLoopBudget.defer(() => {
-      this.#isFilling = false;
-      this.#startQueued();
-    });
   }
 }
 

@@ -43,7 +43,7 @@ export class LinkedSet<T> {
     else previous.next = next;
     if (next === undefined) this.#last = previous;
     else next.previous = previous;
-    // The garbage collector may promote this link before it finds it dead: the link must not keep the links beside it alive.
+    // A deleted link that the garbage collector has promoted would keep the links beside it alive.
     link.previous = undefined;
     link.next = undefined;
     return true;

@@ -41,8 +41,8 @@ export function paginate(entries: readonly RunEntry[], query: RunQuery): RunPage
   return { runs, next_cursor: null };
 }
 
-function matches({ run, tenantId }: RunEntry, { tenants, status, pipeline_id }: RunQuery): boolean {
-  if (tenants !== undefined && !tenants.includes(tenantId)) return false;
+function matches({ run }: RunEntry, { tenants, status, pipeline_id }: RunQuery): boolean {
+  if (tenants !== undefined && !tenants.includes(run.tenantId)) return false;
   if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
   return status === undefined || run.status === status;
 }

@@ -1,25 +1,34 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/types.js';
 import { type Clock, systemClock } from '../common/clock.js';
-import { LocalExecutor, runNotFound } from '../execution/local-executor.js';
+import { LocalExecutor, type LocalExecutorOptions, runNotFound } from '../execution/local-executor.js';
+import type { LiveEvent } from '../execution/events/event.js';
 import { readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { Admission, fairYield } from './admission.js';
+import { Admission, type AdmissionLimits, fairYield, UNLIMITED_ADMISSION } from './admission.js';
 import type { EventLog } from './event-log.js';
 import { type IdempotencyKey, IdempotencyStore } from './idempotency.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
 import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
-import {
-  type RegistryOptions,
-  type SubmissionOptions,
-  UNLIMITED_ADMISSION,
-  UNLIMITED_RETENTION,
-} from './registry-options.js';
 import { assertSettled, type CreateRun, prepareRerun } from './rerun.js';
-import { Retention } from './retention.js';
-import { RunEntry } from './run-entry.js';
+import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from './retention.js';
+import { RunEntry, type RunEventListener } from './run-entry.js';
 
-export type { RegistryOptions, RunIdentity, SubmissionOptions } from './registry-options.js';
+export interface RegistryOptions extends LocalExecutorOptions {
+  /** Default: any number of runs at once. */
+  readonly admission?: AdmissionLimits;
+  /** Default: keeps every settled run until it is forgotten. */
+  readonly retention?: RetentionLimits;
+  /** Events kept per run, for event streams and long polling. Default 0: none. */
+  readonly eventBuffer?: number;
+  readonly onEvent?: RunEventListener;
+}
+
+export interface SubmissionOptions {
+  /** Receives every event of the run, from the first on. */
+  readonly onEvent?: ((event: LiveEvent) => void) | undefined;
+  readonly idempotency?: IdempotencyKey | undefined;
+}
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
@@ -32,7 +41,7 @@ export class RunRegistry {
   readonly #clock: Clock;
   #submitted = 0;
 
-  /** Await before work that many concurrent requests may ask for. */
+  /** Await it before work that takes long and that many concurrent requests may cause, such as validation. */
   readonly fairYield = fairYield;
 
   constructor(options: RegistryOptions = {}) {
@@ -51,19 +60,19 @@ export class RunRegistry {
    * `invalid_params`, `invalid_inputs`, `invalid_options`, `queue_full`, `shutting_down` or `idempotency_conflict`.
    */
   async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
-    return this.#submitOnce(run, submission, (checkMemory) =>
+    return this.#accept(readTenantId(run), submission, (checkMemory) =>
       this.#executor.createRun(run, undefined, checkMemory),
     );
   }
 
   /** Accepts a run of a plan, as `submit` does (D35). */
   async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
-    return this.#submitOnce(run, submission, (checkMemory) =>
+    return this.#accept(readTenantId(run), submission, (checkMemory) =>
       this.#executor.createPlanRun(run, undefined, checkMemory),
     );
   }
 
-  /** The id of the run submitted with this key; undefined for a new key. Throws `idempotency_conflict`. */
+  /** Finds the run submitted with this key; undefined for a new key. Throws `idempotency_conflict`. */
   findSubmitted(tenantId: string, idempotency: IdempotencyKey): string | undefined {
     this.#retention.sweep();
     return this.#idempotencyKeys.find(tenantId, idempotency);
@@ -74,10 +83,11 @@ export class RunRegistry {
    * Rejects with `run_not_found`, `run_not_settled`, `nothing_to_rerun`, `invalid_request` and as `submit` does.
    */
   async rerun(runId: string, from?: string): Promise<string> {
-    return this.#admit({}, prepareRerun(this.#executor, this.#entry(runId).run, from));
+    const { run } = this.#entry(runId);
+    return this.#accept(run.tenantId, {}, prepareRerun(this.#executor, run, from));
   }
 
-  /** The response to the submission, whatever the run's status is by now. Throws `run_not_found`. */
+  /** Returns the response to the submission: the initial status, even if the run has started. Throws `run_not_found`. */
   accepted(runId: string): AcceptedRun {
     return { run_id: this.#entry(runId).run.id, status: INITIAL_STATUS };
   }
@@ -87,12 +97,12 @@ export class RunRegistry {
     return toRunRecord(this.#entry(runId).run);
   }
 
-  /** Throws `run_not_found`. */
+  /** Returns the tenant of a run. Throws `run_not_found`. */
   tenantId(runId: string): string {
-    return this.#entry(runId).tenantId;
+    return this.#entry(runId).run.tenantId;
   }
 
-  /** A text that changes whenever the record does. Throws `run_not_found`. */
+  /** Returns a text that changes whenever the record does. Throws `run_not_found`. */
   version(runId: string): string {
     return this.#entry(runId).version;
   }
@@ -145,7 +155,7 @@ export class RunRegistry {
 
   /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
-    return { queued: this.#admission.queued, running: this.#admission.running };
+    return this.#admission.load;
   }
 
   /** The number of kept runs per status; omits a status without runs. */
@@ -168,23 +178,15 @@ export class RunRegistry {
     this.#clock.clearTimeout(timer);
   }
 
-  #submitOnce(
-    run: Pick<RunInputs, 'tenant_id'>,
-    submission: SubmissionOptions,
-    createRun: CreateRun,
-  ): string {
-    const { idempotency } = submission;
-    const earlier = idempotency && this.findSubmitted(readTenantId(run), idempotency);
-    return earlier ?? this.#admit(submission, createRun);
-  }
-
-  #admit({ idempotency, onEvent }: SubmissionOptions, createRun: CreateRun): string {
+  #accept(tenantId: string, { idempotency, onEvent }: SubmissionOptions, createRun: CreateRun): string {
+    const earlier = idempotency && this.findSubmitted(tenantId, idempotency);
+    if (earlier !== undefined) return earlier;
     this.#retention.sweep();
     this.#admission.checkCapacity();
     const run = createRun((bytes) => this.#admission.checkMemory(bytes));
     const entry = new RunEntry(run, ++this.#submitted, this.#options.eventBuffer ?? 0);
     this.#entries.set(run.id, entry);
-    if (idempotency) this.#idempotencyKeys.add(entry.tenantId, idempotency, run.id);
+    if (idempotency) this.#idempotencyKeys.add(tenantId, idempotency, run.id);
     void run.settled.then(() => this.#onSettled(entry));
     entry.announce(onEvent, this.#options.onEvent);
     this.#admission.admit(entry);

@@ -56,8 +56,6 @@ export function assertSettled({ id, isSettled, status }: BaseRun): void {
 function tasksToRerun(run: PipelineRun, from: string | undefined): ReadonlySet<string> {
   const { tasks, waves } = run.prepared.pipeline;
   return partsToRerun(run, from, {
-    whole: 'pipeline',
-    part: 'task',
     ids: [...tasks.keys()],
     order: waves.flat(),
     dependencies: (id) => tasks.get(id)?.upstream ?? [],
@@ -68,8 +66,6 @@ function tasksToRerun(run: PipelineRun, from: string | undefined): ReadonlySet<s
 function subPipelinesToRerun(run: PlanRun, from: string | undefined): ReadonlySet<string> {
   const { subPipelines, statistics } = run.prepared.plan;
   return partsToRerun(run, from, {
-    whole: 'plan',
-    part: 'sub-pipeline',
     ids: [...subPipelines.keys()],
     order: statistics.order,
     dependencies: (id) => subPipelines.get(id)?.needs ?? [],
@@ -78,8 +74,6 @@ function subPipelinesToRerun(run: PlanRun, from: string | undefined): ReadonlySe
 
 /** The tasks of a pipeline, or the sub-pipelines of a plan. */
 interface Parts {
-  readonly whole: 'pipeline' | 'plan';
-  readonly part: 'task' | 'sub-pipeline';
   /** In declared order. */
   readonly ids: readonly string[];
   /** Each after its dependencies. */
@@ -94,23 +88,21 @@ interface Parts {
  * @throws WavetrainError `nothing_to_rerun` or `invalid_request`
  */
 function partsToRerun(
-  { id, status }: Pick<BaseRun, 'id' | 'status'>,
+  { id, kind, status }: BaseRun,
   from: string | undefined,
   parts: Parts,
 ): ReadonlySet<string> {
-  const { whole, part, ids } = parts;
+  const { ids } = parts;
+  const part = kind === 'plan' ? 'sub-pipeline' : 'task';
   if (from === undefined) return new Set(ids);
   if (from === FROM_FAILED) {
     if (status !== 'succeeded') return new Set();
-    const message = `run ${id} succeeded: name a ${part}, or rerun the whole ${whole}`;
+    const message = `run ${id} succeeded: name a ${part}, or rerun the whole ${kind}`;
     throw new WavetrainError('nothing_to_rerun', message);
   }
   if (ids.includes(from)) return withDependents(from, parts);
-  const known = ids.slice(0, 20).join(', ');
-  throw new WavetrainError(
-    'invalid_request',
-    `the ${whole} has no ${part} "${from}"; its ${part}s are ${known}`,
-  );
+  const message = `the ${kind} has no ${part} "${from}"; its ${part}s are ${ids.slice(0, 20).join(', ')}`;
+  throw new WavetrainError('invalid_request', message);
 }
 
 function withDependents(id: string, { order, dependencies }: Parts): Set<string> {

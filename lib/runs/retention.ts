@@ -1,7 +1,24 @@
 import type { Clock } from '../common/clock.js';
 import type { EventLog } from './event-log.js';
 import { LinkedSet } from './linked-set.js';
-import type { RetentionLimits } from './registry-options.js';
+
+/** Limits on settled runs (D26). */
+export interface RetentionLimits {
+  readonly maxRuns: number;
+  /** How long a settled run is kept, in milliseconds. */
+  readonly ttlMs: number;
+  /** Memory of all settled runs together. Default: unlimited. */
+  readonly maxBytes?: number;
+  /** Events of all settled runs together. */
+  readonly maxEvents: number;
+}
+
+/** Keeps every settled run until it is forgotten. */
+export const UNLIMITED_RETENTION: RetentionLimits = {
+  maxRuns: Number.POSITIVE_INFINITY,
+  ttlMs: Number.POSITIVE_INFINITY,
+  maxEvents: Number.POSITIVE_INFINITY,
+};
 
 interface SettledRun {
   readonly log: EventLog;
@@ -30,7 +47,7 @@ export class Retention {
   }
 
   /**
-   * Registers a run that has just settled.
+   * Adds a run that has just settled, which may evict others, or this one.
    *
    * @param bytes memory size of the run
    */

@@ -1,6 +1,16 @@
+import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import { EventLog } from './event-log.js';
-import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
+
+/** The run that an event belongs to. */
+export interface RunIdentity {
+  readonly run_id: string;
+  readonly tenant_id: string;
+  readonly pipeline_id: string;
+}
+
+/** Receives every event of every run. */
+export type RunEventListener = (event: LiveEvent, run: RunIdentity) => void;
 
 /** What the registry keeps of a run: the run itself and its event log. */
 export class RunEntry {
@@ -20,18 +30,14 @@ export class RunEntry {
   }
 
   /** Attaches the listeners of this run and of all runs, then emits the event that the run is queued. */
-  announce(onRunEvent: SubmissionOptions['onEvent'], onAnyEvent: RegistryOptions['onEvent']): void {
-    const { id, journal, definitionId } = this.run;
+  announce(onRunEvent?: (event: LiveEvent) => void, onAnyEvent?: RunEventListener): void {
+    const { id, journal, definitionId, tenantId } = this.run;
     if (onRunEvent) journal.subscribe(onRunEvent);
     if (onAnyEvent) {
-      const identity = { run_id: id, tenant_id: this.tenantId, pipeline_id: definitionId };
+      const identity = { run_id: id, tenant_id: tenantId, pipeline_id: definitionId };
       journal.subscribe((event) => onAnyEvent(event, identity));
     }
     this.run.emitStatus();
-  }
-
-  get tenantId(): string {
-    return this.run.tenantId;
   }
 
   /** Changes whenever the record does: built from every part of the record that changes. */

@@ -8,8 +8,8 @@ import { RunMetrics, TaskMetrics } from './run-metrics.js';
 const OUTCOMES = { finish: 'succeeded', fail: 'failed' } as const;
 
 /**
- * The metrics of a server for Prometheus (D35). Runs, tenants and paths are never labels: their number is unlimited, and
- * every label value is a time series of its own.
+ * The metrics of a server for Prometheus (D35). Runs, tenants and paths are never labels: each label
+ * value is a time series of its own, and their number is unlimited.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -119,7 +119,7 @@ export class EventLoopMetrics {
     monitor.enable();
     const lag = new Gauge({
       name: 'wavetrain_event_loop_lag_seconds',
-      help: 'Delay of timers by a busy event loop since the last read. Unlike nodejs_eventloop_lag, 0 when there was none.',
+      help: 'How late timers fired since the last read because the event loop was busy. Unlike nodejs_eventloop_lag, 0 if none was late.',
       labelNames: ['of'],
       registers: [registry],
       collect: () => {

@@ -11,7 +11,7 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage } from '../common/errors.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import type { RunIdentity } from '../runs/registry.js';
+import type { RunIdentity } from '../runs/run-entry.js';
 import { RunTracer } from './run-spans.js';
 import { Spans } from './spans.js';
 

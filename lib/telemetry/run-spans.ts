@@ -2,7 +2,7 @@ import type { Attributes, Span } from '@opentelemetry/api';
 import type { Clock } from '../common/clock.js';
 import type { AttemptInfo, AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, SubPipelineEvent } from '../execution/events/event.js';
-import type { RunIdentity } from '../runs/registry.js';
+import type { RunIdentity } from '../runs/run-entry.js';
 import { type EndSpan, type PipelineEvent, PipelineSpans } from './pipeline-spans.js';
 import { recordError, type Spans } from './spans.js';
 

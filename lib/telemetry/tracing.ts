@@ -44,7 +44,9 @@ export function readTraceSettings(env: Environment): TraceSettings | undefined {
       ...(name !== '' && { 'service.name': name }),
     },
     warnings: [
-      ...(attributes === undefined ? ['OTEL_RESOURCE_ATTRIBUTES is ignored: write it as in a=1,b=2'] : []),
+      ...(attributes === undefined
+        ? ['OTEL_RESOURCE_ATTRIBUTES is ignored: it must be a list of pairs such as a=1,b=2']
+        : []),
       ...protocolWarnings(get),
     ],
   };
@@ -87,5 +89,5 @@ function parseAttributes(text: string): Record<string, string> | undefined {
 
 function protocolWarnings(get: GetVariable): string[] {
   const protocol = get('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || get('OTEL_EXPORTER_OTLP_PROTOCOL');
-  return protocol === 'grpc' ? ['traces are sent over HTTP: the endpoint must not be one for gRPC'] : [];
+  return protocol === 'grpc' ? ['traces are sent over HTTP: the endpoint must not be a gRPC endpoint'] : [];
 }

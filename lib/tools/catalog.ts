@@ -86,16 +86,15 @@ export interface ToolMetadata {
 }
 
 /** Derives the metadata of a tool from its declaration (D48). */
-function describeTool(tool: Tool): ToolMetadata {
-  const inputs = Object.entries(tool.inputs).map(
-    ([name, declaration]) => [name, describeInput(name, declaration)] as const,
+function describeTool({ name, description, inputs, output }: Tool): ToolMetadata {
+  const described = Object.entries(inputs).map(
+    ([input, declaration]) => [input, describeInput(input, declaration)] as const,
   );
-  const { name, description, type } = tool.output;
   return {
-    name: tool.name,
-    description: tool.description,
-    inputs: Object.fromEntries<InputMetadata>(inputs),
-    output: { name, description, type },
+    name,
+    description,
+    inputs: Object.fromEntries<InputMetadata>(described),
+    output: { name: output.name, description: output.description, type: output.type },
   };
 }
 

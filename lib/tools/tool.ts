@@ -138,15 +138,10 @@ export function defineTool<const M extends InputDeclarations>(declaration: {
   readonly output?: OutputDeclaration;
   readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
 }): Tool {
-  if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(declaration.name)) {
-    throw new TypeError(`"${declaration.name}" is not a tool name: use lower-case letters, digits and _`);
+  const { name, description, inputs, openInputs = false, run } = declaration;
+  if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name)) {
+    throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
   }
-  return {
-    name: declaration.name,
-    description: declaration.description,
-    inputs: declaration.inputs,
-    openInputs: declaration.openInputs ?? false,
-    output: declaration.output ?? { name: 'output', description: 'the result', type: 'any' },
-    run: declaration.run,
-  };
+  const output = declaration.output ?? { name: 'output', description: 'the result', type: 'any' };
+  return { name, description, inputs, openInputs, output, run };
 }

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { type RunRecord, WavetrainClient, WavetrainError } from '../../lib/client/index.js';
-import type { ApiKey } from '../../lib/http/auth/keys-file.js';
+import type { ApiKey } from '../../lib/http/auth/authenticate.js';
 import { ControlledTool } from '../support/controlled-tool.js';
 import { catchRejection } from '../support/rejection.js';
-import { type TestServer, startTestServer } from '../support/http/serving.js';
+import { type TestServer, startTestServer } from '../support/http/test-server.js';
 
 const HELLO = {
   id: 'hello',
@@ -19,31 +19,31 @@ const FAILING = { id: 'failing', goal: 'g', tasks: [{ id: 'a', tool: 'fail', inp
 describe('WavetrainClient against a server', () => {
   let server: TestServer;
   let client: WavetrainClient;
-  const puppet = new ControlledTool();
+  const controlled = new ControlledTool();
 
   before(async () => {
-    server = await startTestServer({ tools: [puppet.tool] });
+    server = await startTestServer({ tools: [controlled.tool] });
     client = new WavetrainClient({ url: `${server.url}/` });
   });
 
   after(() => server.close(0));
 
   const held = (): Promise<{ run_id: string }> =>
-    client.submit({ pipeline: { id: 'held', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] } });
+    client.submit({ pipeline: { id: 'held', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] } });
 
   /** Completes the attempt that was started last. */
   const letGo = async (calls: number): Promise<void> => {
     for await (const event of client.events((await client.list({ limit: 1 })).runs[0]?.run_id ?? '')) {
       if (event.kind === 'start') break;
     }
-    expect(puppet.calls.length).to.equal(calls);
-    await puppet.returns('let go');
+    expect(controlled.calls.length).to.equal(calls);
+    await controlled.returns('let go');
   };
 
   it('reads its health and its tools', async () => {
     expect(await client.health()).to.deep.equal({ status: 'ok' });
     const { tools, metadata } = await client.tools();
-    expect(tools).to.include.members(['mock', 'store', 'puppet']);
+    expect(tools).to.include.members(['mock', 'store', 'controlled']);
     expect(metadata.map(({ name }) => name)).to.deep.equal(tools);
   });
 

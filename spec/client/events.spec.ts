@@ -5,7 +5,7 @@ import { type StreamedEvent, WavetrainClient } from '../../lib/client/index.js';
 import { deferred } from '../support/deferred.js';
 import { ControlledTool } from '../support/controlled-tool.js';
 import { catchRejection } from '../support/rejection.js';
-import { startTestServer } from '../support/http/serving.js';
+import { startTestServer } from '../support/http/test-server.js';
 import { type ReceivedRequest, respondJson, FakeServer } from './fake-server.js';
 import { ImmediateClock } from './immediate-clock.js';
 
@@ -101,8 +101,8 @@ describe('WavetrainClient.events', () => {
   });
 
   it('reads a running run of a real server through broken connections', async () => {
-    const puppet = new ControlledTool();
-    const server = await startTestServer({ tools: [puppet.tool] });
+    const controlled = new ControlledTool();
+    const server = await startTestServer({ tools: [controlled.tool] });
     let connections = 0;
     const cutting: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -112,13 +112,17 @@ describe('WavetrainClient.events', () => {
     };
     const client = new WavetrainClient({ url: server.url, fetch: cutting, clock: new ImmediateClock() });
     const tasks = Array.from({ length: 30 }, (_, index) => ({ id: `t${index}`, tool: 'mock' }));
-    const pipeline = { id: 'p', goal: 'g', tasks: [...tasks, { id: 'last', tool: 'puppet', await: ['t0'] }] };
+    const pipeline = {
+      id: 'p',
+      goal: 'g',
+      tasks: [...tasks, { id: 'last', tool: 'controlled', await: ['t0'] }],
+    };
     const { run_id } = await client.submit({ pipeline });
     const seqs: number[] = [];
     for await (const event of client.events(run_id)) {
       if (event.kind === 'gap') continue;
       seqs.push(event.seq);
-      if (event.kind === 'start' && event.task_id === 'last') await puppet.returns('done');
+      if (event.kind === 'start' && event.task_id === 'last') await controlled.returns('done');
     }
     const { last_seq } = (
       await server.request<{ last_seq: number }>('GET', `/pipelines/runs/${run_id}/events`, undefined, {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type PlanResult, WavetrainClient } from '../../lib/client/index.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../http/support/plans.js';
 import { catchRejection } from '../support/rejection.js';
-import { type TestServer, startTestServer } from '../support/http/serving.js';
+import { type TestServer, startTestServer } from '../support/http/test-server.js';
 
 const WHOLE = { plan: LETTER, pipelines: LETTER_PIPELINES };
 

@@ -5,7 +5,7 @@ import { ArtifactFolder } from '../../lib/execution/run-context.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { settle } from '../support/deferred.js';
 import { subPipelineText } from '../support/definitions/parse-plan.js';
-import { runningPlan } from '../support/runs/running-plan.js';
+import { startPlan } from '../support/runs/start-plan.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 
 describe('ArtifactFolder (D24)', () => {
@@ -29,7 +29,7 @@ describe('ArtifactFolder (D24)', () => {
       inputs: { text: { description: 'the text', required: true } },
       run: ({ text }) => Buffer.from(JSON.stringify(text)),
     });
-    const plan = await runningPlan(
+    const plan = await startPlan(
       ['a', 'b'].map((id) => subPipelineText(id, `{id: t, tool: bytes, inputs: {text: of ${id}}}`)),
       { tools: [tool], plan_concurrency: 2, executor: { artifactFolder: folder } },
     );

@@ -1,28 +1,28 @@
 import { expect } from 'chai';
 import type { RunResult } from '../../lib/execution/results.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
-import type { TestResponse } from '../support/http/serving.js';
+import type { TestResponse } from '../support/http/test-server.js';
 import { settle } from '../support/deferred.js';
-import { HeldServer } from './support/held-server.js';
+import { ControlledServer } from './support/controlled-server.js';
 
-const ONE_TASK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] };
+const ONE_TASK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] };
 
 describe('RunningServer.close (shutdown)', () => {
-  let held: HeldServer;
+  let fixture: ControlledServer;
   beforeEach(async () => {
-    held = new HeldServer();
-    await held.open();
+    fixture = new ControlledServer();
+    await fixture.open();
   });
 
   const run = <T>(): Promise<TestResponse<T>> =>
-    held.request<T>('POST', '/pipelines/run', { pipeline: ONE_TASK });
+    fixture.request<T>('POST', '/pipelines/run', { pipeline: ONE_TASK });
 
-  /** One run at work and one that waits, both asked for synchronously. */
+  /** Starts one run and queues another, both with synchronous requests. */
   async function bothAsked() {
     const running = run<RunResult & ErrorBody>();
-    while (held.puppet.calls.length === 0) await settle();
+    while (fixture.controlled.calls.length === 0) await settle();
     const waiting = run<ErrorBody>();
-    while (held.server.registry.load.queued === 0) await settle();
+    while (fixture.server.registry.load.queued === 0) await settle();
     return { running, waiting };
   }
 
@@ -33,53 +33,55 @@ describe('RunningServer.close (shutdown)', () => {
 
   it('refuses new runs and reports not ready, but serves every other request', async () => {
     const { running, waiting } = await bothAsked();
-    const closed = held.server.close(1000);
+    const closed = fixture.server.close(1000);
     expectShuttingDown(await run<ErrorBody>());
-    expectShuttingDown(await held.request<ErrorBody>('POST', '/pipelines/run_async', { pipeline: ONE_TASK }));
-    const ready = await held.request('GET', '/ready');
+    expectShuttingDown(
+      await fixture.request<ErrorBody>('POST', '/pipelines/run_async', { pipeline: ONE_TASK }),
+    );
+    const ready = await fixture.request('GET', '/ready');
     expect(ready.status).to.equal(503);
     expect(ready.body).to.deep.equal({ ready: false, queued: 0, running: 1, version: '0.0.0-spec' });
-    expect((await held.request('GET', '/health')).status).to.equal(200);
-    expect((await held.request('GET', '/pipelines/runs?status=running')).status).to.equal(200);
-    held.puppet.last.resolve('done');
+    expect((await fixture.request('GET', '/health')).status).to.equal(200);
+    expect((await fixture.request('GET', '/pipelines/runs?status=running')).status).to.equal(200);
+    fixture.controlled.last.resolve('done');
     await Promise.all([running, waiting, closed]);
   });
 
   it('refuses queued runs at once and lets running ones finish within the grace period', async () => {
     const { running, waiting } = await bothAsked();
-    const closed = held.server.close(1000);
+    const closed = fixture.server.close(1000);
     expectShuttingDown(await waiting);
-    held.puppet.last.resolve('done');
+    fixture.controlled.last.resolve('done');
     const { status, body } = await running;
     expect(status).to.equal(200);
     expect(body.outputs).to.deep.equal({ a: 'done' });
     await closed;
-    expect(held.clock.pending).to.equal(0);
+    expect(fixture.clock.pending).to.equal(0);
   });
 
   it('sends a large result completely before it closes the connection', async () => {
     const running = run<RunResult>();
-    while (held.puppet.calls.length === 0) await settle();
-    const closed = held.server.close(1000);
+    while (fixture.controlled.calls.length === 0) await settle();
+    const closed = fixture.server.close(1000);
     const large = 'x'.repeat(8 * 2 ** 20);
-    held.puppet.last.resolve(large);
+    fixture.controlled.last.resolve(large);
     expect((await running).body.outputs['a'] === large).to.equal(true);
     await closed;
   });
 
   it('aborts the tools of runs that exceed the grace period and responds 503 (D21)', async () => {
     const { running, waiting } = await bothAsked();
-    const closed = held.server.close(1000);
+    const closed = fixture.server.close(1000);
     await waiting;
-    held.clock.advance(1000);
-    expect(held.puppet.last.context.signal.aborted).to.equal(true);
+    fixture.clock.advance(1000);
+    expect(fixture.controlled.last.context.signal.aborted).to.equal(true);
     expectShuttingDown(await running);
     await closed;
   });
 
   it('refuses connections after it has closed', async () => {
-    const { url } = held.server;
-    await held.server.close(0);
+    const { url } = fixture.server;
+    await fixture.server.close(0);
     const refused = await fetch(`${url}/health`).then(
       () => false,
       () => true,

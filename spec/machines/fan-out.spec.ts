@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { toRunStatus } from '../../machines/status.js';
 import { FakeRunPorts } from '../support/runs/fake-ports.js';
-import { type StartedRun, startedRun } from '../support/runs/started-run.js';
+import { type StartedRunMachine, startRunMachine } from '../support/runs/start-run-machine.js';
 
-function fanOut(items: number, concurrency: number): StartedRun {
+function fanOut(items: number, concurrency: number): StartedRunMachine {
   const ports = new FakeRunPorts();
   ports.expansions.set('f', { items, concurrency });
-  return startedRun([['f']], { ports });
+  return startRunMachine([['f']], { ports });
 }
 
-function getStatus({ actor }: StartedRun): string {
+function getStatus({ actor }: StartedRunMachine): string {
   return toRunStatus(actor.getSnapshot());
 }
 
@@ -119,20 +119,20 @@ describe('fanOutLogic', () => {
     const ports = new FakeRunPorts();
     ports.expansions.set('f', { items: 100, concurrency: 1000 });
     ports.isExhausted = true;
-    startedRun([['f']], { ports });
-    expect(ports.held).to.have.length(63);
+    startRunMachine([['f']], { ports });
+    expect(ports.pending).to.have.length(63);
     ports.deferred.shift()?.();
-    expect(ports.held).to.have.length(100);
+    expect(ports.pending).to.have.length(100);
   });
 
   it('yields when instantly settling items start one another', () => {
     const ports = new FakeRunPorts();
     ports.expansions.set('f', { items: 200, concurrency: 1 });
     ports.isExhausted = true;
-    const { actor } = startedRun([['f']], { ports });
+    const { actor } = startRunMachine([['f']], { ports });
     let ticks = 0;
     while (actor.getSnapshot().status === 'active') {
-      while (ports.held.length > 0) ports.succeed('f', ports.held[0]?.item);
+      while (ports.pending.length > 0) ports.succeed('f', ports.pending[0]?.item);
       ports.deferred.shift()?.();
       ticks++;
     }
@@ -142,7 +142,7 @@ describe('fanOutLogic', () => {
   it('aborts an item whose own start forces the run', () => {
     const ports = new FakeRunPorts();
     ports.expansions.set('f', { items: 3, concurrency: 1 });
-    const { actor } = startedRun([['f']], { ports });
+    const { actor } = startRunMachine([['f']], { ports });
     const invoke = ports.invoke.bind(ports);
     ports.invoke = (taskId, item, slot) => {
       if (item === 1) actor.send({ type: 'force' });
@@ -172,14 +172,20 @@ describe('fanOutLogic', () => {
 type Action = { readonly pick: number; readonly what: string };
 
 /** Applies random events to a fan-out, checks the concurrency after each, then lets everything succeed. */
-function play(run: StartedRun, concurrency: number, actions: readonly Action[]): { settledOnce: boolean } {
+function play(
+  run: StartedRunMachine,
+  concurrency: number,
+  actions: readonly Action[],
+): { settledOnce: boolean } {
   const { ports } = run;
   const waiting = new Set<number>();
   const resuming = new Set<number>();
   const act = ({ pick, what }: Action): void => {
-    const held = ports.held.filter(({ item }) => !waiting.has(item ?? -1) && !resuming.has(item ?? -1));
-    expect(held.length).to.be.at.most(concurrency);
-    const chosen = held[pick % Math.max(1, held.length)];
+    const inFlight = ports.pending.filter(
+      ({ item }) => !waiting.has(item ?? -1) && !resuming.has(item ?? -1),
+    );
+    expect(inFlight.length).to.be.at.most(concurrency);
+    const chosen = inFlight[pick % Math.max(1, inFlight.length)];
     if (what === 'resume') {
       const [item] = waiting;
       if (item === undefined) return;
@@ -194,7 +200,7 @@ function play(run: StartedRun, concurrency: number, actions: readonly Action[]):
     else ports.succeed('f', chosen.item);
   };
   actions.forEach(act);
-  while (ports.held.length > 0) {
+  while (ports.pending.length > 0) {
     act({ pick: 0, what: 'resume' });
     act({ pick: 0, what: 'succeed' });
   }
@@ -204,7 +210,7 @@ function play(run: StartedRun, concurrency: number, actions: readonly Action[]):
 
 type Children = Record<string, { readonly src: string; readonly snapshot: unknown }>;
 
-function getItems({ actor }: StartedRun): Children {
+function getItems({ actor }: StartedRunMachine): Children {
   let snapshot: unknown = JSON.parse(JSON.stringify(actor.getPersistedSnapshot()));
   for (const id of ['wave', 'f', 'fan-out'])
     snapshot = (snapshot as { children: Children }).children[id]?.snapshot;

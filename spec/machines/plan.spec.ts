@@ -4,7 +4,11 @@ import fc from 'fast-check';
 import type { InspectionEvent } from 'xstate';
 import { planMachine } from '../../machines/plan.js';
 import { isSettled, toRunStatus } from '../../machines/status.js';
-import { FakePlanPorts, type StartedPlan, startedPlan } from '../support/runs/started-plan.js';
+import {
+  FakePlanPorts,
+  type StartedPlanMachine,
+  startPlanMachine,
+} from '../support/runs/start-plan-machine.js';
 import { plans } from './random-plans.js';
 
 const FREE = ['a', 'b', 'c'].map((id) => ({ id, needs: [] }));
@@ -16,23 +20,23 @@ const CHAIN = [
 
 describe('planMachine', () => {
   it('is queued and begins no sub-pipeline until it receives "begin"', () => {
-    const plan = startedPlan(FREE, { begin: false });
+    const plan = startPlanMachine(FREE, { begin: false });
     expect(status(plan)).to.equal('queued');
     expect(plan.ports.begun).to.deep.equal([]);
   });
 
   it('begins a sub-pipeline when those it needs have succeeded, and succeeds with the last (Plan, rule 1)', () => {
-    const plan = startedPlan(CHAIN, { concurrency: 3 });
+    const plan = startPlanMachine(CHAIN, { concurrency: 3 });
     for (const id of ['a', 'b', 'c']) {
       expect(plan.ports.atWork).to.deep.equal([id]);
       plan.ports.succeed(id);
     }
     expect(status(plan)).to.equal('succeeded');
-    expect(plan.ports.over).to.deep.equal(['a', 'b', 'c']);
+    expect(plan.ports.endOrder).to.deep.equal(['a', 'b', 'c']);
   });
 
   it('runs one sub-pipeline at a time in declaration order by default (D45)', () => {
-    const plan = startedPlan(FREE);
+    const plan = startPlanMachine(FREE);
     for (const id of ['a', 'b', 'c']) {
       expect(plan.ports.atWork).to.deep.equal([id]);
       plan.ports.succeed(id);
@@ -40,7 +44,7 @@ describe('planMachine', () => {
   });
 
   it('lets the runs at work finish when one fails, and begins no other', () => {
-    const plan = startedPlan(FREE, { concurrency: 2 });
+    const plan = startPlanMachine(FREE, { concurrency: 2 });
     plan.ports.fail('a');
     expect(status(plan)).to.equal('running');
     plan.ports.succeed('b');
@@ -50,7 +54,7 @@ describe('planMachine', () => {
   });
 
   it('is cancelled at once, and lets the runs at work drain (rule 12, D21)', () => {
-    const plan = startedPlan(FREE, { concurrency: 2 });
+    const plan = startPlanMachine(FREE, { concurrency: 2 });
     plan.actor.send({ type: 'cancel' });
     expect(status(plan)).to.equal('cancelled');
     expect(isSettled(plan.actor.getSnapshot())).to.equal(false);
@@ -63,7 +67,7 @@ describe('planMachine', () => {
 
   it('aborts the tools in flight when forced, also while it drains (D21)', () => {
     for (const events of [['force'], ['cancel', 'force']] as const) {
-      const plan = startedPlan(FREE, { concurrency: 2 });
+      const plan = startPlanMachine(FREE, { concurrency: 2 });
       for (const type of events) plan.actor.send({ type });
       for (const id of ['a', 'b']) expect(plan.ports.getPorts(id).log).to.include('abort t');
       expect(status(plan)).to.equal('cancelled');
@@ -73,9 +77,9 @@ describe('planMachine', () => {
 
   it('settles a cancel at once when no tool is at work: queued, reading a session, or concluding', () => {
     for (const type of ['cancel', 'force'] as const) {
-      const queued = startedPlan(FREE, { begin: false });
-      const reading = startedPlan(FREE, { ports: waitingFor('a') });
-      const concluding = startedPlan(FREE.slice(0, 1), { ports: holdingConclusion() });
+      const queued = startPlanMachine(FREE, { begin: false });
+      const reading = startPlanMachine(FREE, { ports: waitingFor('a') });
+      const concluding = startPlanMachine(FREE.slice(0, 1), { ports: holdingConclusion() });
       concluding.ports.succeed('a');
       for (const plan of [queued, reading, concluding]) {
         plan.actor.send({ type });
@@ -89,7 +93,7 @@ describe('planMachine', () => {
   });
 
   it('fails when the blackboard cannot be collected', () => {
-    const plan = startedPlan(FREE.slice(0, 1), { ports: holdingConclusion() });
+    const plan = startPlanMachine(FREE.slice(0, 1), { ports: holdingConclusion() });
     plan.ports.succeed('a');
     expect(status(plan)).to.equal('running');
     plan.ports.onConcluded?.({ ok: false, error: 'gone' });
@@ -98,7 +102,7 @@ describe('planMachine', () => {
 
   it('never leaves a terminal state, whatever event it receives', () => {
     for (const end of ['succeed', 'fail'] as const) {
-      const plan = startedPlan(FREE.slice(0, 1));
+      const plan = startPlanMachine(FREE.slice(0, 1));
       plan.ports[end]('a');
       const before = status(plan);
       for (const type of ['begin', 'cancel', 'force'] as const) plan.actor.send({ type });
@@ -107,7 +111,7 @@ describe('planMachine', () => {
   });
 
   it('aborts the runs at work with their tools when its actor is stopped', () => {
-    const plan = startedPlan(FREE, { concurrency: 2 });
+    const plan = startPlanMachine(FREE, { concurrency: 2 });
     plan.actor.stop();
     for (const id of ['a', 'b']) expect(plan.ports.getPorts(id).log).to.include('abort t');
     expect(plan.ports.begun).to.deep.equal(['a', 'b']);
@@ -115,7 +119,7 @@ describe('planMachine', () => {
 
   it('begins many runs over several ticks, and can be forced in between', () => {
     const many = Array.from({ length: 100 }, (_, index) => ({ id: `s${index}`, needs: [] }));
-    const plan = startedPlan(many, { concurrency: 100 });
+    const plan = startPlanMachine(many, { concurrency: 100 });
     expect(plan.ports.begun).to.have.length(32);
     plan.ports.succeed('s5');
     expect(plan.ports.begun).to.have.length(32);
@@ -130,7 +134,7 @@ describe('planMachine', () => {
 
   it('continues in the next tick when all runs that it began in this one have ended', () => {
     const many = Array.from({ length: 40 }, (_, index) => ({ id: `s${index}`, needs: [] }));
-    const plan = startedPlan(many, { concurrency: 40 });
+    const plan = startPlanMachine(many, { concurrency: 40 });
     for (const id of plan.ports.atWork) plan.ports.succeed(id);
     expect(status(plan)).to.equal('running');
     plan.ports.deferred.shift()?.();
@@ -145,7 +149,7 @@ describe('planMachine', () => {
     it('begins each sub-pipeline at most once, after its needs, and respects the concurrency', () => {
       fc.assert(
         fc.property(plans, fc.integer({ min: 1, max: 5 }), ends, (subPipelines, concurrency, drawn) => {
-          const plan = startedPlan(subPipelines, { concurrency });
+          const plan = startPlanMachine(subPipelines, { concurrency });
           const { ports } = plan;
           const succeeded = new Set<string>();
           const needsById = new Map(subPipelines.map(({ id, needs }) => [id, needs]));
@@ -186,7 +190,7 @@ describe('planMachine', () => {
         if (event.type === '@xstate.actor' && 'id' in event.actorRef) seen.push(String(event.actorRef.id));
         if (event.type === '@xstate.snapshot') expect(JSON.stringify(event.snapshot)).to.be.a('string');
       };
-      const { ports } = startedPlan(CHAIN, { inspect });
+      const { ports } = startPlanMachine(CHAIN, { inspect });
       expect(seen.slice(1)).to.deep.equal(['sub-runs', 'a', 'wave', 't']);
       ports.succeed('a');
       expect(seen.slice(5)).to.deep.equal(['b', 'wave', 't']);
@@ -194,7 +198,7 @@ describe('planMachine', () => {
 
     it('are plain JSON in every state, and contain every sub-run that began', () => {
       const moments: Record<string, unknown> = {};
-      const plan = startedPlan(FREE, { begin: false, concurrency: 2, ports: holdingConclusion() });
+      const plan = startPlanMachine(FREE, { begin: false, concurrency: 2, ports: holdingConclusion() });
       const check = (moment: string): void => {
         const persisted = plan.actor.getPersistedSnapshot();
         expect(JSON.stringify(structuredClone(persisted)), moment).to.equal(JSON.stringify(persisted));
@@ -217,7 +221,7 @@ describe('planMachine', () => {
     });
 
     it('serialise to a short summary', () => {
-      const plan = startedPlan(FREE, { concurrency: 2 });
+      const plan = startPlanMachine(FREE, { concurrency: 2 });
       plan.ports.succeed('a');
       const subRuns = plan.actor.getSnapshot().children['sub-runs']?.getSnapshot();
       expect(JSON.parse(JSON.stringify(subRuns))).to.deep.equal({
@@ -230,7 +234,7 @@ describe('planMachine', () => {
 
     it('contain one child and no event type per sub-pipeline', () => {
       const many = Array.from({ length: 50 }, (_, index) => ({ id: `s${index}`, needs: [] }));
-      const { actor } = startedPlan(many, { concurrency: 50 });
+      const { actor } = startPlanMachine(many, { concurrency: 50 });
       expect(Object.keys(actor.getSnapshot().children)).to.deep.equal(['sub-runs']);
       expect([...planMachine.events].sort()).to.deep.equal(['begin', 'cancel', 'force', 'sub-runs.settled']);
     });
@@ -238,24 +242,24 @@ describe('planMachine', () => {
 
   /** The specification's table "States and transitions", written with statuses. */
   const TABLE: Record<string, () => string> = {
-    'queued -> running': () => status(startedPlan(FREE)),
+    'queued -> running': () => status(startPlanMachine(FREE)),
     'running -> succeeded': () => {
-      const plan = startedPlan(FREE.slice(0, 1));
+      const plan = startPlanMachine(FREE.slice(0, 1));
       plan.ports.succeed('a');
       return status(plan);
     },
     'running -> failed': () => {
-      const plan = startedPlan(FREE);
+      const plan = startPlanMachine(FREE);
       plan.ports.fail('a');
       return status(plan);
     },
     'queued -> cancelled': () => {
-      const plan = startedPlan(FREE, { begin: false });
+      const plan = startPlanMachine(FREE, { begin: false });
       plan.actor.send({ type: 'cancel' });
       return status(plan);
     },
     'running -> cancelled': () => {
-      const plan = startedPlan(FREE);
+      const plan = startPlanMachine(FREE);
       plan.actor.send({ type: 'cancel' });
       return status(plan);
     },
@@ -279,7 +283,7 @@ describe('planMachine', () => {
   });
 });
 
-function status({ actor }: StartedPlan): string {
+function status({ actor }: StartedPlanMachine): string {
   return toRunStatus(actor.getSnapshot());
 }
 

@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import { toDirectedGraph } from 'xstate/graph';
 import { runMachine } from '../../machines/run.js';
 import { isSettled, toRunStatus, countWavesExecuted } from '../../machines/status.js';
-import { startedRun } from '../support/runs/started-run.js';
+import { startRunMachine } from '../support/runs/start-run-machine.js';
 
 describe('runMachine', () => {
   it('is queued and starts no task until it receives "begin"', () => {
-    const { actor, ports } = startedRun([['a']], { begin: false });
+    const { actor, ports } = startRunMachine([['a']], { begin: false });
     expect(toRunStatus(actor.getSnapshot())).to.equal('queued');
     expect(ports.log).to.deep.equal([]);
   });
 
   it('starts all tasks of a wave, and the next wave when every one of them has settled (rule 2)', () => {
-    const { actor, ports } = startedRun([['a', 'b'], ['c']]);
+    const { actor, ports } = startRunMachine([['a', 'b'], ['c']]);
     expect(ports.inFlight).to.deep.equal(['a', 'b']);
     ports.succeed('b');
     expect(ports.inFlight).to.deep.equal(['a']);
@@ -25,7 +25,7 @@ describe('runMachine', () => {
   });
 
   it('lets the wave of a failing task settle, then fails and starts no further wave (D16)', () => {
-    const { actor, ports } = startedRun([['a', 'b'], ['c']]);
+    const { actor, ports } = startRunMachine([['a', 'b'], ['c']]);
     ports.fail('a');
     expect(toRunStatus(actor.getSnapshot())).to.equal('running');
     ports.succeed('b');
@@ -35,11 +35,11 @@ describe('runMachine', () => {
   });
 
   it('is cancelled at once, drains the current wave and starts no further one (rule 12, D21)', () => {
-    const { actor, ports } = startedRun([['a', 'b'], ['c']]);
+    const { actor, ports } = startRunMachine([['a', 'b'], ['c']]);
     actor.send({ type: 'cancel' });
     expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
     expect(isSettled(actor.getSnapshot())).to.equal(false);
-    expect(ports.held.some(({ aborted }) => aborted)).to.equal(false);
+    expect(ports.pending.some(({ aborted }) => aborted)).to.equal(false);
     ports.succeed('a');
     ports.fail('b');
     expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
@@ -49,7 +49,7 @@ describe('runMachine', () => {
 
   it('aborts the tools in flight when forced, also while it drains (D21)', () => {
     for (const events of [['force'], ['cancel', 'force']] as const) {
-      const { actor, ports } = startedRun([['a', 'b'], ['c']]);
+      const { actor, ports } = startRunMachine([['a', 'b'], ['c']]);
       for (const type of events) actor.send({ type });
       expect(ports.log).to.include.members(['abort a', 'abort b']);
       expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
@@ -59,7 +59,7 @@ describe('runMachine', () => {
 
   it('settles at once when it is cancelled while queued', () => {
     for (const type of ['cancel', 'force'] as const) {
-      const { actor, ports } = startedRun([['a']], { begin: false });
+      const { actor, ports } = startRunMachine([['a']], { begin: false });
       actor.send({ type });
       expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
       expect(isSettled(actor.getSnapshot())).to.equal(true);
@@ -70,7 +70,7 @@ describe('runMachine', () => {
 
   it('never leaves a terminal state, whatever event it receives', () => {
     for (const end of ['succeed', 'fail'] as const) {
-      const { actor, ports } = startedRun([['a']]);
+      const { actor, ports } = startRunMachine([['a']]);
       ports[end]('a');
       const before = toRunStatus(actor.getSnapshot());
       for (const type of ['begin', 'cancel', 'force'] as const) actor.send({ type });
@@ -79,7 +79,7 @@ describe('runMachine', () => {
   });
 
   it('aborts the tools in flight when its actor is stopped', () => {
-    const { actor, ports } = startedRun([['a', 'b']]);
+    const { actor, ports } = startRunMachine([['a', 'b']]);
     actor.stop();
     expect(ports.log).to.include.members(['abort a', 'abort b']);
   });
@@ -109,24 +109,24 @@ describe('runMachine', () => {
 
   it('takes each transition of the specification', () => {
     const drive: Record<string, () => string> = {
-      'queued -> running': () => status(startedRun([['a']])),
+      'queued -> running': () => status(startRunMachine([['a']])),
       'running -> succeeded': () => {
-        const run = startedRun([['a']]);
+        const run = startRunMachine([['a']]);
         run.ports.succeed('a');
         return status(run);
       },
       'running -> failed': () => {
-        const run = startedRun([['a']]);
+        const run = startRunMachine([['a']]);
         run.ports.fail('a');
         return status(run);
       },
       'queued -> cancelled': () => {
-        const run = startedRun([['a']], { begin: false });
+        const run = startRunMachine([['a']], { begin: false });
         run.actor.send({ type: 'cancel' });
         return status(run);
       },
       'running -> cancelled': () => {
-        const run = startedRun([['a']]);
+        const run = startRunMachine([['a']]);
         run.actor.send({ type: 'cancel' });
         return status(run);
       },
@@ -135,7 +135,7 @@ describe('runMachine', () => {
   });
 });
 
-function status({ actor }: ReturnType<typeof startedRun>): string {
+function status({ actor }: ReturnType<typeof startRunMachine>): string {
   return toRunStatus(actor.getSnapshot());
 }
 

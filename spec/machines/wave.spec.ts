@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { InspectionEvent } from 'xstate';
 import { toRunStatus, countWavesExecuted } from '../../machines/status.js';
 import { FakeRunPorts } from '../support/runs/fake-ports.js';
-import { startedRun } from '../support/runs/started-run.js';
+import { startRunMachine } from '../support/runs/start-run-machine.js';
 
 describe('waveLogic', () => {
   it('shows every task as an actor to the inspect API', () => {
@@ -10,7 +10,7 @@ describe('waveLogic', () => {
     const inspect = (event: InspectionEvent): void => {
       if (event.type === '@xstate.actor' && 'id' in event.actorRef) seen.push(String(event.actorRef.id));
     };
-    const { ports } = startedRun([['a', 'b'], ['c']], { inspect });
+    const { ports } = startRunMachine([['a', 'b'], ['c']], { inspect });
     expect(seen).to.include.members(['wave', 'a', 'b']).and.not.include('c');
     ports.succeed('a');
     ports.succeed('b');
@@ -18,7 +18,7 @@ describe('waveLogic', () => {
   });
 
   it('persists live and settled tasks as plain JSON', () => {
-    const { actor, ports } = startedRun([['a', 'b', 'c'], ['d']]);
+    const { actor, ports } = startRunMachine([['a', 'b', 'c'], ['d']]);
     ports.succeed('a');
     ports.fail('b');
     const persisted = actor.getPersistedSnapshot();
@@ -35,7 +35,7 @@ describe('waveLogic', () => {
   });
 
   it('serialises to a short summary, whatever the number of tasks', () => {
-    const { actor } = startedRun([Array.from({ length: 1000 }, (_, i) => `t${i}`)]);
+    const { actor } = startRunMachine([Array.from({ length: 1000 }, (_, i) => `t${i}`)]);
     const wave = actor.getSnapshot().children.wave?.getSnapshot();
     expect(JSON.parse(JSON.stringify(wave))).to.deep.equal({
       status: 'active',
@@ -51,17 +51,17 @@ describe('waveLogic', () => {
   it('starts a wide wave in event-loop slices', () => {
     const ports = new FakeRunPorts();
     ports.isExhausted = true;
-    startedRun([Array.from({ length: 40 }, (_, i) => `t${i}`)], { ports });
-    expect(ports.held).to.have.length(16);
+    startRunMachine([Array.from({ length: 40 }, (_, i) => `t${i}`)], { ports });
+    expect(ports.pending).to.have.length(16);
     ports.deferred.shift()?.();
-    expect(ports.held).to.have.length(32);
+    expect(ports.pending).to.have.length(32);
     ports.deferred.shift()?.();
-    expect(ports.held).to.have.length(40);
+    expect(ports.pending).to.have.length(40);
     expect(ports.deferred).to.deep.equal([]);
   });
 
   it('reports a wave once in the next tick when the event-loop slice is used up', () => {
-    const { actor, ports } = startedRun([['a'], ['b']]);
+    const { actor, ports } = startRunMachine([['a'], ['b']]);
     ports.isExhausted = true;
     ports.succeed('a');
     expect(countWavesExecuted(actor.getSnapshot())).to.equal(0);
@@ -73,7 +73,7 @@ describe('waveLogic', () => {
   it('starts no further task when it is forced between two slices', () => {
     const ports = new FakeRunPorts();
     ports.isExhausted = true;
-    const { actor } = startedRun([Array.from({ length: 20 }, (_, i) => `t${i}`)], { ports });
+    const { actor } = startRunMachine([Array.from({ length: 20 }, (_, i) => `t${i}`)], { ports });
     actor.send({ type: 'force' });
     while (ports.deferred.length > 0) ports.deferred.shift()?.();
     expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
@@ -84,7 +84,7 @@ describe('waveLogic', () => {
   it('settles a task whose expansion fails without invoking it', () => {
     const ports = new FakeRunPorts();
     ports.expansions.set('a', { error: 'no list' });
-    const { actor } = startedRun([['a', 'b']], { ports });
+    const { actor } = startRunMachine([['a', 'b']], { ports });
     expect(ports.log).to.include('publish a (no list)').and.not.include('invoke a');
     ports.succeed('b');
     expect(actor.getSnapshot().context.failed).to.deep.equal(['a']);
@@ -96,7 +96,7 @@ describe('waveLogic', () => {
     ports.publication = (_, result, published) => {
       publish = () => published(result);
     };
-    const { actor } = startedRun([['a'], ['b']], { ports });
+    const { actor } = startRunMachine([['a'], ['b']], { ports });
     ports.succeed('a');
     expect(countWavesExecuted(actor.getSnapshot())).to.equal(0);
     publish();
@@ -106,7 +106,7 @@ describe('waveLogic', () => {
   it('cancels a publication when forced', () => {
     const ports = new FakeRunPorts();
     ports.publication = () => {};
-    const { actor } = startedRun([['a']], { ports });
+    const { actor } = startRunMachine([['a']], { ports });
     ports.succeed('a');
     actor.send({ type: 'force' });
     expect(ports.log).to.include('cancel publication of a');
@@ -114,14 +114,14 @@ describe('waveLogic', () => {
   });
 
   it('persists a task with any id, even __proto__', () => {
-    const { actor, ports } = startedRun([['__proto__', 'b']]);
+    const { actor, ports } = startRunMachine([['__proto__', 'b']]);
     ports.succeed('b');
     const live = getChildren(getChildren(actor.getPersistedSnapshot())['wave']?.snapshot);
     expect(Object.keys(live).sort()).to.deep.equal(['__proto__', 'b']);
   });
 
   it('shows a task as "waiting" between two attempts', () => {
-    const { actor, ports } = startedRun([['a']]);
+    const { actor, ports } = startRunMachine([['a']]);
     const { slot } = ports.find('a');
     slot.wait();
     expect(getTaskState(actor, 'a')).to.equal('waiting');
@@ -138,7 +138,7 @@ function getChildren(snapshot: unknown): Children {
   return (snapshot as { readonly children: Children }).children;
 }
 
-function getTaskState(actor: ReturnType<typeof startedRun>['actor'], task: string): unknown {
+function getTaskState(actor: ReturnType<typeof startRunMachine>['actor'], task: string): unknown {
   const wave = getChildren(actor.getPersistedSnapshot())['wave']?.snapshot;
   return (getChildren(wave)[task]?.snapshot as { readonly value: unknown }).value;
 }

@@ -30,7 +30,7 @@ describe('checkPipeline (rule 11, D8)', () => {
     expect(checkDefinition(definition, { catalog: builtinCatalog() }).ok).to.equal(true);
   });
 
-  it('rejects more schemas in the params than can be compiled quickly', () => {
+  it('rejects params with more schemas than can be compiled quickly', () => {
     const schemas = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { default: 'a', pattern: 'a' }]));
     const codesOf = (params: object) => {

@@ -10,24 +10,24 @@ import {
   wrapTasks,
 } from '../support/definitions/check-pipeline.js';
 
-const around = (nested: string, more = ''): string =>
+const wrapNested = (nested: string, more = ''): string =>
   wrapTasks(
     `- id: call\n  tool: run_pipeline\n  inputs:\n${more}    pipeline:\n${nested.replaceAll(/^/gm, '      ')}`,
   );
 
-describe('An inline pipeline of a task (D8, D49)', () => {
-  it('has its own templates, which the enclosing pipeline does not resolve', () => {
+describe('Checking an inline pipeline of a task (D8, D49)', () => {
+  it('leaves its templates to it: the enclosing pipeline does not resolve them', () => {
     const nested =
       'id: x\ngoal: "{{params.n}}"\nparams: {n: {type: integer}}\ntasks:\n- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {v: "{{a.output}} {{session.any}}"}}';
-    const check = checkPipelineText(around(nested));
+    const check = checkPipelineText(wrapNested(nested));
     expect(check.problems).to.deep.equal([]);
     expect(check.ok && check.pipeline.tasks.get('call')?.inputs.expressions).to.deep.equal([]);
   });
 
-  it('has its problems located in the enclosing text', () => {
+  it('locates its problems in the enclosing text', () => {
     const nested =
       'id: x\ngoal: g\ntasks:\n- {id: a, tool: moc}\n- {id: b, tool: mock, inputs: {v: "{{call.output}} {{}}"}}';
-    const check = checkPipelineText(around(nested));
+    const check = checkPipelineText(wrapNested(nested));
     expect(formatProblems(check)).to.have.members([
       'unknown_tool at /pipeline/tasks/0/inputs/pipeline/tasks/0/tool',
       'template_syntax at /pipeline/tasks/0/inputs/pipeline/tasks/1/inputs/v',
@@ -35,24 +35,24 @@ describe('An inline pipeline of a task (D8, D49)', () => {
     expect(check.problems.map(({ line }) => line)).to.deep.equal([12, 13]);
   });
 
-  it('has an unquoted template reported once', () => {
+  it('reports an unquoted template once', () => {
     const nested =
       'id: x\ngoal: g\ntasks:\n- {id: a, tool: mock}\n- id: b\n  tool: mock\n  inputs:\n    v: {{a.output}}';
-    expect(onlyProblem(checkPipelineText(around(nested)))).to.include({ code: 'unquoted_template' });
+    expect(onlyProblem(checkPipelineText(wrapNested(nested)))).to.include({ code: 'unquoted_template' });
   });
 
-  it('may read the inputs that the task passes, and any input when a template provides them', () => {
+  it('lets it read the inputs that the task passes, and any input when a template provides them', () => {
     const nested = 'id: x\ngoal: g\ntasks:\n- {id: a, tool: mock, inputs: {v: "{{pipeline.inputs.k}}"}}';
-    expect(formatProblems(checkPipelineText(around(nested)))).to.deep.equal([
+    expect(formatProblems(checkPipelineText(wrapNested(nested)))).to.deep.equal([
       'unknown_reference at /pipeline/tasks/0/inputs/pipeline/tasks/0/inputs/v',
     ]);
-    expect(formatProblems(checkPipelineText(around(nested, '    inputs: {k: 1}\n')))).to.deep.equal([]);
+    expect(formatProblems(checkPipelineText(wrapNested(nested, '    inputs: {k: 1}\n')))).to.deep.equal([]);
     expect(
-      formatProblems(checkPipelineText(around(nested, '    inputs: "{{session.k ?? null}}"\n'))),
+      formatProblems(checkPipelineText(wrapNested(nested, '    inputs: "{{session.k ?? null}}"\n'))),
     ).to.deep.equal([]);
   });
 
-  it('is checked eight levels deep and rejected below', () => {
+  it('accepts eight levels of nesting and rejects a ninth', () => {
     const nested = (levels: number): object => ({
       id: 'x',
       goal: 'g',
@@ -70,7 +70,7 @@ describe('An inline pipeline of a task (D8, D49)', () => {
     expect(check(12)).to.deep.equal(['nested_too_deep']);
   });
 
-  it('is checked when it is a text without templates, with the lines of that text in the messages', () => {
+  it('reads a text without templates, and names the lines of that text in the messages', () => {
     const text = JSON.stringify('id: x\ngoal: g\ntasks:\n- {id: a, tool: moc}');
     expect(
       onlyProblem(
@@ -88,7 +88,7 @@ describe('An inline pipeline of a task (D8, D49)', () => {
     }
   });
 
-  it('must be named exactly once, by file or inline', () => {
+  it('requires the task to name one pipeline, by file or inline', () => {
     expect(formatProblems(checkPipelineText(wrapTasks('- {id: a, tool: run_pipeline}')))).to.deep.equal([
       'missing_input at /pipeline/tasks/0',
     ]);
@@ -98,7 +98,7 @@ describe('An inline pipeline of a task (D8, D49)', () => {
     ]);
   });
 
-  it('may store any key that later tasks read (D9)', () => {
+  it('assumes that it may store any key that later tasks read (D9)', () => {
     const tasks =
       '- {id: a, tool: run_pipeline, inputs: {file: a.yaml}}\n- {id: b, tool: mock, await: [a], inputs: {v: "{{session.k}}"}}';
     expect(formatProblems(checkPipelineText(wrapTasks(tasks)))).to.deep.equal([]);

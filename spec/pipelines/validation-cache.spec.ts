@@ -19,52 +19,54 @@ function pipelineOf(check: CheckResult): Pipeline {
 
 describe('ValidationCache', () => {
   it('checks a definition once for all callers that send it (D8)', () => {
-    const known = new ValidationCache(builtinCatalog());
-    const first = pipelineOf(known.checkValue(DEFINITION, {}));
+    const cache = new ValidationCache(builtinCatalog());
+    const first = pipelineOf(cache.check({ value: DEFINITION }, {}));
 
-    expect(pipelineOf(known.checkValue(structuredClone(DEFINITION), {}))).to.equal(first);
-    expect(pipelineOf(known.checkValue({ ...DEFINITION, goal: 'h' }, {})).definition.goal).to.equal('h');
+    expect(pipelineOf(cache.check({ value: structuredClone(DEFINITION) }, {}))).to.equal(first);
+    expect(pipelineOf(cache.check({ value: { ...DEFINITION, goal: 'h' } }, {})).definition.goal).to.equal(
+      'h',
+    );
   });
 
   it('caches texts and objects separately, because only texts have lines', () => {
-    const known = new ValidationCache(builtinCatalog());
+    const cache = new ValidationCache(builtinCatalog());
     const text = JSON.stringify(DEFINITION);
-    const first = pipelineOf(known.checkText(text, {}));
+    const first = pipelineOf(cache.check({ text }, {}));
 
-    expect(pipelineOf(known.checkText(text, {}))).to.equal(first);
-    expect(pipelineOf(known.checkValue(DEFINITION, {}))).not.to.equal(first);
+    expect(pipelineOf(cache.check({ text }, {}))).to.equal(first);
+    expect(pipelineOf(cache.check({ value: DEFINITION }, {}))).not.to.equal(first);
   });
 
   it('reuses a result only for the same keys of inputs and session (D5, D9)', () => {
-    const known = new ValidationCache(builtinCatalog());
-    const withInputs = pipelineOf(known.checkValue(READER, { inputs: { k: 1 } }));
+    const cache = new ValidationCache(builtinCatalog());
+    const withInputs = pipelineOf(cache.check({ value: READER }, { inputs: { k: 1 } }));
 
-    expect(known.checkValue(READER, {}).ok).to.equal(false);
-    expect(known.checkValue(READER, { inputs: { j: 1 } }).ok).to.equal(false);
-    expect(known.checkValue(READER, { session: { k: 1 } }).ok).to.equal(false);
-    expect(pipelineOf(known.checkValue(READER, { inputs: { k: 2 } }))).to.equal(withInputs);
+    expect(cache.check({ value: READER }, {}).ok).to.equal(false);
+    expect(cache.check({ value: READER }, { inputs: { j: 1 } }).ok).to.equal(false);
+    expect(cache.check({ value: READER }, { session: { k: 1 } }).ok).to.equal(false);
+    expect(pipelineOf(cache.check({ value: READER }, { inputs: { k: 2 } }))).to.equal(withInputs);
   });
 
   it('evicts the oldest entries when later ones need the memory', () => {
     const named = (id: string) => ({ ...DEFINITION, id });
     const none = new ValidationCache(builtinCatalog(), 0);
-    const { sizeBytes } = pipelineOf(none.checkValue(DEFINITION, {}));
-    const known = new ValidationCache(builtinCatalog(), 2 * (sizeBytes + 2 * 200));
-    const first = pipelineOf(known.checkValue(named('p0'), {}));
-    expect(pipelineOf(known.checkValue(named('p0'), {}))).to.equal(first);
-    for (const id of ['p1', 'p2', 'p3']) known.checkValue(named(id), {});
-    const last = pipelineOf(known.checkValue(named('p3'), {}));
+    const { sizeBytes } = pipelineOf(none.check({ value: DEFINITION }, {}));
+    const cache = new ValidationCache(builtinCatalog(), 2 * (sizeBytes + 2 * 200));
+    const first = pipelineOf(cache.check({ value: named('p0') }, {}));
+    expect(pipelineOf(cache.check({ value: named('p0') }, {}))).to.equal(first);
+    for (const id of ['p1', 'p2', 'p3']) cache.check({ value: named(id) }, {});
+    const last = pipelineOf(cache.check({ value: named('p3') }, {}));
 
-    expect(pipelineOf(known.checkValue(named('p3'), {}))).to.equal(last);
-    expect(pipelineOf(known.checkValue(named('p0'), {}))).not.to.equal(first);
-    expect(pipelineOf(none.checkValue(DEFINITION, {}))).not.to.equal(
-      pipelineOf(none.checkValue(DEFINITION, {})),
+    expect(pipelineOf(cache.check({ value: named('p3') }, {}))).to.equal(last);
+    expect(pipelineOf(cache.check({ value: named('p0') }, {}))).not.to.equal(first);
+    expect(pipelineOf(none.check({ value: DEFINITION }, {}))).not.to.equal(
+      pipelineOf(none.check({ value: DEFINITION }, {})),
     );
   });
 
   it('returns pipelines that runs can share: each has its own outputs, and none changes the definition', async () => {
-    const known = new ValidationCache(builtinCatalog());
-    const pipeline = pipelineOf(known.checkValue(READER, { inputs: { k: 1 } }));
+    const cache = new ValidationCache(builtinCatalog());
+    const pipeline = pipelineOf(cache.check({ value: READER }, { inputs: { k: 1 } }));
     const before = JSON.stringify(pipeline.definition);
     const executor = new LocalExecutor();
     const ids = await Promise.all([1, 2].map((k) => executor.submit({ pipeline, inputs: { k } })));

@@ -293,7 +293,7 @@ describe('checkContract (D46)', () => {
       ).to.deep.equal([]);
     });
 
-    it('causes only a warning for a key that is never stored when it is unknown before the run', () => {
+    it('makes a missing store a warning when it could store any key', () => {
       const calls = [
         '{id: call, tool: run_pipeline, inputs: {file: c.yaml}}',
         calling('"{{pipeline.goal}}"'),

@@ -44,7 +44,7 @@ describe('checkKeys (Plan, rule 3)', () => {
     expect(checkPlanText(text, { session: { x: 1 } }).problems).to.deep.equal([]);
   });
 
-  it('reports a key that only its own writer reads with a specific message', () => {
+  it('explains that "reads" lists the keys of other sub-pipelines when only the reader itself stores a key', () => {
     const text = wrapSubPipelines(matchingSubPipeline('a', { reads: ['x'], stores: ['x'] }));
     const unsatisfied = checkPlanText(text).problems.filter(({ code }) => code === 'unsatisfied_read');
     expect(unsatisfied.map(({ message }) => message)).to.deep.equal([

@@ -5,11 +5,11 @@ import { checkPlanText, toFile, wrapSubPipelines } from '../support/definitions/
 
 const STORING = '{id: p, goal: g, tasks: [{id: s, tool: store, inputs: {key: lines, value: 1}}]}';
 
-function reading(expression: string): string {
+function pipelineReading(expression: string): string {
   return `{id: p, goal: g, tasks: [{id: r, tool: mock, inputs: {x: "{{${expression}}}"}}]}`;
 }
 
-const READER = `- {id: b, reads: [lines], pipeline: ${reading('session.lines')}}`;
+const READER = `- {id: b, reads: [lines], pipeline: ${pipelineReading('session.lines')}}`;
 const LEAST = '  inputs: {least: 1}\n';
 
 describe('A single mistake in a plan is one problem with a hint (D8)', () => {
@@ -19,8 +19,8 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
     );
   }
 
-  function handing(list: string, head = LEAST): Problem {
-    const text = `- {id: b, inputs: ${list}, pipeline: ${reading('pipeline.inputs.least')}}`;
+  function problemOfInputs(list: string, head = LEAST): Problem {
+    const text = `- {id: b, inputs: ${list}, pipeline: ${pipelineReading('pipeline.inputs.least')}}`;
     return onlyProblem(checkPlanText(wrapSubPipelines(text, head)));
   }
 
@@ -42,7 +42,7 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
   });
 
   it('suggests the inputs of the plan for values in place of input keys', () => {
-    expect(handing('{least: 3}')).to.deep.include({
+    expect(problemOfInputs('{least: 3}')).to.deep.include({
       code: 'wrong_type',
       message: '"inputs" must be a list, not a map',
       hint: 'write inputs: [least], a list of the plan\'s inputs; values go under the plan\'s own "inputs"',
@@ -50,7 +50,7 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
   });
 
   it('does not report a misspelt input in the pipeline again', () => {
-    expect(handing('[leest]')).to.deep.include({
+    expect(problemOfInputs('[leest]')).to.deep.include({
       code: 'unknown_input',
       path: '/plan/sub_pipelines/0/inputs/0',
       hint: 'did you mean "least"?',
@@ -58,7 +58,7 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
   });
 
   it('suggests the key that was meant for a misspelt session key in a template', () => {
-    const misspelt = `- {id: b, reads: [lines], pipeline: ${reading('session.lined')}}`;
+    const misspelt = `- {id: b, reads: [lines], pipeline: ${pipelineReading('session.lined')}}`;
     const storesOne = `- {id: a, stores: [lines], pipeline: ${STORING}}`;
     const near = { code: 'undeclared_read', severity: 'warning', hint: 'did you mean "lines"?' };
     expect(onlyProblem(checkPlanText(wrapSubPipelines(`${storesOne}\n${misspelt}`)))).to.deep.include(near);
@@ -74,9 +74,9 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
     expect(onlyProblem(checkPlanText(wrapSubPipelines(storesIt)))).to.deep.include(near);
   });
 
-  it('does not compare a duplicate id with the file of the first', () => {
+  it('does not compare the second sub-pipeline of an id with the file of the first', () => {
     const text = wrapSubPipelines('- {id: b, inputs: [least]}\n- {id: b}', LEAST);
-    const pipelines = new Map([['b', toFile(reading('pipeline.inputs.least'))]]);
+    const pipelines = new Map([['b', toFile(pipelineReading('pipeline.inputs.least'))]]);
     expect(onlyProblem(checkPlanText(text, { pipelines }))).to.deep.include({
       code: 'duplicate_sub_pipeline',
       hint: 'rename one of them',
@@ -84,7 +84,7 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
   });
 
   it('suggests "pipeline:" for a pipeline that starts with "plan:"', () => {
-    const pipelines = new Map([['b', toFile(`plan: ${reading('pipeline.goal')}`)]]);
+    const pipelines = new Map([['b', toFile(`plan: ${pipelineReading('pipeline.goal')}`)]]);
     expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: b}'), { pipelines }))).to.deep.include({
       message: 'it starts with "plan:" but contains "tasks"',
       path: '/plan',

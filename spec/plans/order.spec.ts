@@ -8,13 +8,13 @@ import { onlyProblem } from '../support/definitions/check-pipeline.js';
 import { checkPlanText, matchingSubPipeline, wrapSubPipelines } from '../support/definitions/check-plan.js';
 
 /** Creates a plan in which `b: a` means that b reads the key of a. Each sub-pipeline stores the key of its own name. */
-function waiting(needs: Record<string, string[]>): string {
+function planWithNeeds(needs: Record<string, string[]>): string {
   const lines = Object.entries(needs).map(([id, reads]) => matchingSubPipeline(id, { reads, stores: [id] }));
   return wrapSubPipelines(lines.join('\n'));
 }
 
 function orderOfPlan(needs: Record<string, string[]>): readonly string[] {
-  const check = checkPlanText(waiting(needs));
+  const check = checkPlanText(planWithNeeds(needs));
   if (!check.ok) throw new Error(JSON.stringify(check.problems));
   return check.statistics.order;
 }
@@ -30,7 +30,7 @@ describe('The order of sub-pipelines (Plan, rule 1; D45)', () => {
   });
 
   it('follows a key even when the session contains it too', () => {
-    const check = checkPlanText(waiting({ b: ['a'], a: [] }), { session: { a: 1 } });
+    const check = checkPlanText(planWithNeeds({ b: ['a'], a: [] }), { session: { a: 1 } });
     expect(check.ok && check.statistics.order).to.deep.equal(['a', 'b']);
   });
 
@@ -49,7 +49,7 @@ describe('The order of sub-pipelines (Plan, rule 1; D45)', () => {
   });
 
   it('reports the path of a cycle with the keys that cause it (D8)', () => {
-    expect(onlyProblem(checkPlanText(waiting({ ok: [], a: ['b'], b: ['ok', 'a'] })))).to.deep.include({
+    expect(onlyProblem(checkPlanText(planWithNeeds({ ok: [], a: ['b'], b: ['ok', 'a'] })))).to.deep.include({
       code: 'cycle',
       severity: 'error',
       message: 'sub-pipelines wait for each other: a -> b -> a (a reads "b" from b, b reads "a" from a)',
@@ -76,13 +76,13 @@ describe('The order of sub-pipelines (Plan, rule 1; D45)', () => {
   it('shows only both ends of a long cycle', () => {
     const ids = Array.from({ length: 40 }, (_, index) => `s${index}`);
     const ring = Object.fromEntries(ids.map((id, index) => [id, [ids[(index + 1) % 40] ?? '']]));
-    const { message } = onlyProblem(checkPlanText(waiting(ring)));
+    const { message } = onlyProblem(checkPlanText(planWithNeeds(ring)));
     expect(message).to.contain('s0 -> s1 -> s2 -> s3 -> s4 -> s5 -> … -> s36 -> s37 -> s38 -> s39 -> s0 (');
     expect(message.length).to.be.below(500);
   });
 
   it('finds no cycle in a sub-pipeline that reads its own key', () => {
-    const codes = checkPlanText(waiting({ a: ['a'] })).problems.map(({ code }) => code);
+    const codes = checkPlanText(planWithNeeds({ a: ['a'] })).problems.map(({ code }) => code);
     expect(codes).to.deep.equal(['unsatisfied_read', 'session_race']);
   });
 
@@ -108,26 +108,26 @@ describe('The order of sub-pipelines (Plan, rule 1; D45)', () => {
   });
 
   it('checks a plan of 500 sub-pipelines, visiting each a bounded number of times', () => {
-    const looks = [100, 500].map(looksAtDefinitionsOf);
-    expect(looks[1]).to.be.below(6 * (looks[0] ?? 0));
+    const fieldReads = [100, 500].map(countDefinitionReads);
+    expect(fieldReads[1]).to.be.below(6 * (fieldReads[0] ?? 0));
   });
 });
 
 /** Counts how often the check of a chain reads fields of sub-pipelines and tasks. */
-function looksAtDefinitionsOf(size: number): number {
-  let looks = 0;
-  const watched = <T extends object>(value: T): T =>
+function countDefinitionReads(size: number): number {
+  let fieldReads = 0;
+  const countReads = <T extends object>(value: T): T =>
     new Proxy(value, {
       get: (target, key) => {
-        looks++;
+        fieldReads++;
         return Reflect.get(target, key) as unknown;
       },
     });
   const sub_pipelines = Array.from({ length: size }, (_, index) => {
     const reads = index + 1 < size ? [`k${index + 1}`] : [];
     const inputs = { key: `k${index}`, value: reads.map((key) => `{{session.${key}}}`) };
-    const tasks = [watched({ id: 's', tool: 'store', inputs })];
-    return watched({
+    const tasks = [countReads({ id: 's', tool: 'store', inputs })];
+    return countReads({
       id: `s${index}`,
       reads,
       stores: [`k${index}`],
@@ -136,8 +136,8 @@ function looksAtDefinitionsOf(size: number): number {
   });
   const check = checkPlanDefinition({ id: 'p', sub_pipelines }, { catalog: builtinCatalog() });
   expect(check.problems).to.deep.equal([]);
-  expect(looks).to.be.above(size);
-  return looks;
+  expect(fieldReads).to.be.above(size);
+  return fieldReads;
 }
 
 /** A slow and obviously correct order: searches all remaining sub-pipelines again and again. */

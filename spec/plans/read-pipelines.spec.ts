@@ -18,7 +18,7 @@ describe('readPipelines (D44)', () => {
   afterEach(() => folder.remove());
 
   /** Reads the pipeline of one sub-pipeline `b` with this `file`. */
-  async function found(file?: string, planFile?: string): Promise<PipelineInput | undefined> {
+  async function readInputOfB(file?: string, planFile?: string): Promise<PipelineInput | undefined> {
     const text = wrapSubPipelines(
       file === undefined ? '- {id: b}' : `- {id: b, file: ${JSON.stringify(file)}}`,
     );
@@ -26,37 +26,37 @@ describe('readPipelines (D44)', () => {
   }
 
   async function missing(file?: string, planFile?: string): Promise<{ message: string; hint?: string }> {
-    const given = await found(file, planFile);
+    const given = await readInputOfB(file, planFile);
     if (given === undefined || !('missing' in given))
       throw new Error(`it is there: ${JSON.stringify(given)}`);
     return given.missing;
   }
 
-  async function whyMissing(file?: string, planFile?: string): Promise<string> {
+  async function missingMessage(file?: string, planFile?: string): Promise<string> {
     return (await missing(file, planFile)).message;
   }
 
   it('reads files beside or below the plan', async () => {
     folder.write('plans/below/b.yaml', 'text');
-    expect(await found('below/b.yaml')).to.deep.equal({ text: 'text', file: 'below/b.yaml' });
-    expect(await found('./below/../below/b.yaml')).to.include({ text: 'text' });
+    expect(await readInputOfB('below/b.yaml')).to.deep.equal({ text: 'text', file: 'below/b.yaml' });
+    expect(await readInputOfB('./below/../below/b.yaml')).to.include({ text: 'text' });
   });
 
   it('reads siblings named after the sub-pipelines when no file is named: yaml, yml, json, in this order', async () => {
     for (const ending of ['json', 'yml', 'yaml']) {
       folder.write(`plans/b.${ending}`, ending);
-      expect(await found()).to.deep.equal({ text: ending, file: `b.${ending}` });
+      expect(await readInputOfB()).to.deep.equal({ text: ending, file: `b.${ending}` });
     }
   });
 
   it('reports missing files with the paths that were tried', async () => {
     folder.write('plans/c.yaml', '');
     const place = folder.at('plans');
-    expect(await whyMissing('x/b.yaml')).to.equal(
+    expect(await missingMessage('x/b.yaml')).to.equal(
       `sub-pipeline "b": there is no file "x/b.yaml" in ${place}`,
     );
-    expect(await whyMissing('c.yaml/b.yaml')).to.contain('there is no file "c.yaml/b.yaml"');
-    expect(await whyMissing()).to.equal(
+    expect(await missingMessage('c.yaml/b.yaml')).to.contain('there is no file "c.yaml/b.yaml"');
+    expect(await missingMessage()).to.equal(
       `sub-pipeline "b" has no "file", and there is no b.yaml, b.yml or b.json in ${place}`,
     );
   });
@@ -87,12 +87,12 @@ describe('readPipelines (D44)', () => {
     folder.write('plans/c.yaml', '');
     const place = folder.at('plans');
     for (const path of ['../b.yaml', 'x/../../b.yaml', '../plans-of-others/b.yaml', '../absent.yaml']) {
-      expect(await whyMissing(path), path).to.equal(
+      expect(await missingMessage(path), path).to.equal(
         `sub-pipeline "b": cannot read "${path}": it is outside the plan's folder ${place}`,
       );
     }
     for (const path of [outside, beside, folder.at('plans/c.yaml'), '/etc/passwd']) {
-      expect(await whyMissing(path), path).to.contain(
+      expect(await missingMessage(path), path).to.contain(
         `a path must be relative to the plan's folder ${place}`,
       );
     }
@@ -105,7 +105,7 @@ describe('readPipelines (D44)', () => {
     symlinkSync(folder.at('secret/b.yaml'), folder.at('plans/b.yaml'));
     symlinkSync(folder.at('secret'), folder.at('plans/below'));
     for (const path of ['link.yaml', 'below/b.yaml', undefined]) {
-      expect(await whyMissing(path), path).to.contain(
+      expect(await missingMessage(path), path).to.contain(
         `it is outside the plan's folder ${folder.at('plans')}`,
       );
     }
@@ -115,7 +115,7 @@ describe('readPipelines (D44)', () => {
     folder.write('real/c.yaml', 'text');
     symlinkSync(folder.at('real/c.yaml'), folder.at('real/b.yaml'));
     symlinkSync(folder.at('real'), folder.at('plans'));
-    expect(await found('b.yaml')).to.include({ text: 'text' });
+    expect(await readInputOfB('b.yaml')).to.include({ text: 'text' });
   });
 
   it('reads only regular files, without waiting for pipes or opening devices', async () => {
@@ -123,11 +123,11 @@ describe('readPipelines (D44)', () => {
     execFileSync('mkfifo', [folder.at('plans/pipe')]);
     symlinkSync('/dev/zero', folder.at('plans/zero'));
     symlinkSync('circle', folder.at('plans/circle'));
-    expect(await whyMissing('pipe')).to.contain('not a regular file');
-    expect(await whyMissing('zero')).to.contain("outside the plan's folder");
-    expect(await whyMissing('circle')).to.contain('links lead in a circle');
-    expect(await whyMissing('.')).to.contain('it is a folder');
-    expect(await whyMissing()).to.equal(
+    expect(await missingMessage('pipe')).to.contain('not a regular file');
+    expect(await missingMessage('zero')).to.contain("outside the plan's folder");
+    expect(await missingMessage('circle')).to.contain('links lead in a circle');
+    expect(await missingMessage('.')).to.contain('it is a folder');
+    expect(await missingMessage()).to.equal(
       'sub-pipeline "b": cannot read "b.yml": it is a folder: name a file in it',
     );
   });
@@ -137,21 +137,21 @@ describe('readPipelines (D44)', () => {
     folder.write('plans/binary', new Uint8Array([0x61, 0xff, 0x62]));
     folder.write('plans/large', Buffer.alloc(16 * 2 ** 20 + 1, 0x20));
     folder.write('plans/marked', '\uFEFFid: p');
-    expect(await whyMissing('utf16')).to.contain('it looks like UTF-16');
-    expect(await whyMissing('binary')).to.contain('it is not UTF-8 text');
-    expect(await whyMissing('large')).to.contain('larger than the limit of 16 MiB');
-    expect(await found('marked')).to.include({ text: 'id: p' });
+    expect(await missingMessage('utf16')).to.contain('it looks like UTF-16');
+    expect(await missingMessage('binary')).to.contain('it is not UTF-8 text');
+    expect(await missingMessage('large')).to.contain('larger than the limit of 16 MiB');
+    expect(await readInputOfB('marked')).to.include({ text: 'id: p' });
   });
 
   it('rejects unusual paths with a message', async () => {
     mkdirSync(folder.at('plans'));
-    expect(await whyMissing('a\0b')).to.contain('a path cannot contain a NUL character');
-    expect(await whyMissing('x'.repeat(5000))).to.contain('its name is too long');
+    expect(await missingMessage('a\0b')).to.contain('a path cannot contain a NUL character');
+    expect(await missingMessage('x'.repeat(5000))).to.contain('its name is too long');
   });
 
   it('rejects files without permission with a message', async () => {
     chmodSync(folder.write('plans/b.yaml', 'text'), 0);
-    await asUnprivilegedUser(async () => expect(await whyMissing()).to.contain('permission denied'));
+    await asUnprivilegedUser(async () => expect(await missingMessage()).to.contain('permission denied'));
   });
 
   it('rejects the plan itself, whether named, linked or a sibling', async () => {
@@ -163,7 +163,7 @@ describe('readPipelines (D44)', () => {
         hint: 'name the file of its own pipeline',
       });
     }
-    expect(await whyMissing(undefined, plan)).to.equal(
+    expect(await missingMessage(undefined, plan)).to.equal(
       'sub-pipeline "b" has no "file", and b.yaml is the plan itself',
     );
   });
@@ -196,7 +196,7 @@ describe('readPipelines (D44)', () => {
   });
 
   it('reports every file as missing when the folder does not exist', async () => {
-    expect(await whyMissing('b.yaml')).to.contain('there is no file "b.yaml"');
-    expect(await whyMissing()).to.contain('there is no b.yaml, b.yml or b.json');
+    expect(await missingMessage('b.yaml')).to.contain('there is no file "b.yaml"');
+    expect(await missingMessage()).to.contain('there is no b.yaml, b.yml or b.json');
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { filesBelow, read, ROOT } from './files.js';
-import { type TestServer, startTestServer } from '../support/http/serving.js';
+import { type TestServer, startTestServer } from '../support/http/test-server.js';
 
 const execute = promisify(execFile);
 

@@ -27,7 +27,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   blackboard: { may: [], types: ['json'], reason: 'it stores values and needs nothing else' },
   tools: {
-    may: ['definition', 'errors', 'files', 'json', 'limits', 'json-schema'],
+    may: ['definition', 'errors', 'files', 'json', 'limits', 'json-schema', 'text'],
     types: ['clock'],
     reason: 'a tool is independent of the pipeline that names it and of the run that calls it',
   },
@@ -202,12 +202,12 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/json-output.ts':
     'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',
   'lib/execution/plan/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that does not exist',
-  'lib/execution/run/run-work.ts': 'a bug: a machine asks for a task that does not exist',
-  'lib/execution/run/task-work.ts': 'caught by RunWork.expand, and fails the task',
+  'lib/execution/run/run-work.ts':
+    'caught by RunWork.expand, and fails the task; or a bug: a task that does not exist',
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
-  'lib/tools/documents/csv.ts': 'caught by readCsv, which throws a ToolError with the line',
+  'lib/tools/documents/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LiveEvent } from '../../lib/execution/events/event.js';
 import { settle } from '../support/deferred.js';
-import { HeldRuns } from './held-runs.js';
+import { ControlledRuns } from './controlled-runs.js';
 
 const TERMINAL = ['succeeded', 'failed', 'cancelled'];
 
@@ -26,12 +26,12 @@ describe('RunRegistry: a cancel that races with the end of a run', () => {
     const endings = new Set<string>();
     await fc.assert(
       fc.asyncProperty(shape, async ({ actions, startsQueued }) => {
-        const held = new HeldRuns({ admission: { maxRunning: startsQueued ? 1 : 2, maxQueued: 5 } });
-        const { registry, puppet } = held;
-        const [first = ''] = await held.submitAll(['a']);
+        const fixture = new ControlledRuns({ admission: { maxRunning: startsQueued ? 1 : 2, maxQueued: 5 } });
+        const { registry, controlled } = fixture;
+        const [first = ''] = await fixture.submitAll(['a']);
         const events: LiveEvent[] = [];
-        const runId = await held.submit('a', { onEvent: (event) => void events.push(event) });
-        const callOf = (id: string) => puppet.calls.find(({ context }) => context.run_id === id);
+        const runId = await fixture.submit('a', { onEvent: (event) => void events.push(event) });
+        const callOf = (id: string) => controlled.calls.find(({ context }) => context.run_id === id);
         const states: string[] = [];
         let accepted = 0;
         const check = (): void => {
@@ -68,10 +68,10 @@ describe('RunRegistry: a cancel that races with the end of a run', () => {
           perform[kind]?.();
           check();
         }
-        await held.filled();
+        await fixture.waitUntilIdle();
         callOf(first)?.resolve('done');
         await registry.settled(first);
-        await held.filled();
+        await fixture.waitUntilIdle();
         callOf(runId)?.resolve('done');
         const { status } = await registry.settled(runId);
         check();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { IdempotencyStore } from '../../lib/runs/idempotency.js';
 import { catchRejection } from '../support/rejection.js';
-import { HeldRuns } from './held-runs.js';
+import { ControlledRuns } from './controlled-runs.js';
 
 const KEY = { key: 'k', fingerprint: 'f' };
 const OTHER = { key: 'k', fingerprint: 'other' };
@@ -39,56 +39,58 @@ describe('IdempotencyStore (D36)', () => {
 
 describe('RunRegistry: repeated submissions (D36)', () => {
   it('creates one run per key for concurrent submissions', async () => {
-    const held = new HeldRuns();
-    const { registry, pipeline } = held;
+    const fixture = new ControlledRuns();
+    const { registry, pipeline } = fixture;
     const ids = await Promise.all(
       Array.from({ length: 20 }, () => registry.submit({ pipeline }, { idempotency: KEY })),
     );
-    await held.filled();
+    await fixture.waitUntilIdle();
     expect(new Set(ids).size).to.equal(1);
-    expect(held.begun).to.deep.equal([ids[0]]);
+    expect(fixture.calledRunIds).to.deep.equal([ids[0]]);
     expect(registry.findSubmitted('default', KEY)).to.equal(ids[0]);
-    expect(await held.submit('acme', { idempotency: KEY })).not.to.equal(ids[0]);
+    expect(await fixture.submit('acme', { idempotency: KEY })).not.to.equal(ids[0]);
   });
 
   it('returns the earlier run although it has settled and although the queue is full', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 0 } });
-    const first = await held.submit('a', { idempotency: KEY });
-    expect(await held.submit('a', { idempotency: KEY })).to.equal(first);
-    await held.end(first);
-    expect(await held.submit('a', { idempotency: KEY })).to.equal(first);
-    expect(held.begun).to.have.length(1);
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 0 } });
+    const first = await fixture.submit('a', { idempotency: KEY });
+    expect(await fixture.submit('a', { idempotency: KEY })).to.equal(first);
+    await fixture.complete(first);
+    expect(await fixture.submit('a', { idempotency: KEY })).to.equal(first);
+    expect(fixture.calledRunIds).to.have.length(1);
   });
 
   it('rejects another request with the same key without creating a run', async () => {
-    const held = new HeldRuns();
-    await held.submit('a', { idempotency: KEY });
-    expect(await catchRejection(held.submit('a', { idempotency: OTHER }))).to.include({
+    const fixture = new ControlledRuns();
+    await fixture.submit('a', { idempotency: KEY });
+    expect(await catchRejection(fixture.submit('a', { idempotency: OTHER }))).to.include({
       code: 'idempotency_conflict',
     });
-    expect(() => held.registry.findSubmitted('a', OTHER)).to.throw('was used with another request');
-    expect(held.registry.list({ limit: 10 }).runs).to.have.length(1);
+    expect(() => fixture.registry.findSubmitted('a', OTHER)).to.throw('was used with another request');
+    expect(fixture.registry.list({ limit: 10 }).runs).to.have.length(1);
   });
 
   it('accepts the key again once its run was evicted or forgotten', async () => {
     const limits = { maxRuns: 10, ttlMs: 1000, maxEvents: 0 };
-    const held = new HeldRuns({ retention: limits });
-    const first = await held.submit('a', { idempotency: KEY });
-    await held.end(first);
-    held.clock.advance(1000);
-    expect(held.registry.findSubmitted('a', OTHER)).to.equal(undefined);
-    const second = await held.submit('a', { idempotency: OTHER });
+    const fixture = new ControlledRuns({ retention: limits });
+    const first = await fixture.submit('a', { idempotency: KEY });
+    await fixture.complete(first);
+    fixture.clock.advance(1000);
+    expect(fixture.registry.findSubmitted('a', OTHER)).to.equal(undefined);
+    const second = await fixture.submit('a', { idempotency: OTHER });
     expect(second).not.to.equal(first);
-    held.registry.forget(second);
-    expect(held.registry.findSubmitted('a', KEY)).to.equal(undefined);
+    fixture.registry.forget(second);
+    expect(fixture.registry.findSubmitted('a', KEY)).to.equal(undefined);
   });
 
   it('does not store the key of a rejected submission', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 0 } });
-    const first = await held.submit('a');
-    expect(await catchRejection(held.submit('a', { idempotency: KEY }))).to.include({ code: 'queue_full' });
-    await held.end(first);
-    const second = await held.submit('a', { idempotency: OTHER });
-    expect(held.registry.findSubmitted('a', OTHER)).to.equal(second);
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 0 } });
+    const first = await fixture.submit('a');
+    expect(await catchRejection(fixture.submit('a', { idempotency: KEY }))).to.include({
+      code: 'queue_full',
+    });
+    await fixture.complete(first);
+    const second = await fixture.submit('a', { idempotency: OTHER });
+    expect(fixture.registry.findSubmitted('a', OTHER)).to.equal(second);
   });
 });

@@ -1,27 +1,31 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RunQuery, RunPage } from '../../lib/runs/listing.js';
-import { HeldRuns } from './held-runs.js';
+import { ControlledRuns } from './controlled-runs.js';
 
-function idsIn(page: RunPage): string[] {
+function listIds(page: RunPage): string[] {
   return page.runs.map(({ run_id }) => run_id);
 }
 
 async function someRuns() {
-  const held = new HeldRuns({ admission: { maxRunning: 3, maxQueued: 100 } });
-  const ids = await held.submitAll(['a', 'b', 'a', 'c', 'b']);
-  await held.end(ids[0] ?? '');
-  await held.registry.cancel(ids[4] ?? '');
-  return { held, ids, list: (query: Partial<RunQuery>) => held.registry.list({ limit: 100, ...query }) };
+  const fixture = new ControlledRuns({ admission: { maxRunning: 3, maxQueued: 100 } });
+  const ids = await fixture.submitAll(['a', 'b', 'a', 'c', 'b']);
+  await fixture.complete(ids[0] ?? '');
+  await fixture.registry.cancel(ids[4] ?? '');
+  return {
+    fixture,
+    ids,
+    list: (query: Partial<RunQuery>) => fixture.registry.list({ limit: 100, ...query }),
+  };
 }
 
 describe('RunRegistry.list (D35)', () => {
   it('lists the newest run first, as records without the fields that may be large', async () => {
-    const { held, ids, list } = await someRuns();
+    const { fixture, ids, list } = await someRuns();
     const page = list({});
-    expect(idsIn(page)).to.deep.equal(ids.toReversed());
+    expect(listIds(page)).to.deep.equal(ids.toReversed());
     expect(page.next_cursor).to.equal(null);
-    const record = held.registry.record(ids[0] ?? '');
+    const record = fixture.registry.record(ids[0] ?? '');
     const { result: _, failures: __, events: ___, sub_pipelines: ____, ...summary } = record;
     expect(page.runs.at(-1)).to.deep.equal(summary);
   });
@@ -29,22 +33,22 @@ describe('RunRegistry.list (D35)', () => {
   it('filters by status, tenants, pipeline, and by all of these together', async () => {
     const { ids, list } = await someRuns();
     const [a0, b1, a2, c3, b4] = ids;
-    expect(idsIn(list({ status: 'succeeded' }))).to.deep.equal([a0]);
-    expect(idsIn(list({ status: 'running' }))).to.deep.equal([c3, a2, b1]);
-    expect(idsIn(list({ status: 'failed' }))).to.deep.equal([]);
-    expect(idsIn(list({ tenants: ['a', 'c'] }))).to.deep.equal([c3, a2, a0]);
-    expect(idsIn(list({ tenants: [] }))).to.deep.equal([]);
-    expect(idsIn(list({ pipeline_id: 'held' }))).to.deep.equal(ids.toReversed());
-    expect(idsIn(list({ pipeline_id: 'other' }))).to.deep.equal([]);
-    expect(idsIn(list({ tenants: ['b'], status: 'cancelled', pipeline_id: 'held' }))).to.deep.equal([b4]);
+    expect(listIds(list({ status: 'succeeded' }))).to.deep.equal([a0]);
+    expect(listIds(list({ status: 'running' }))).to.deep.equal([c3, a2, b1]);
+    expect(listIds(list({ status: 'failed' }))).to.deep.equal([]);
+    expect(listIds(list({ tenants: ['a', 'c'] }))).to.deep.equal([c3, a2, a0]);
+    expect(listIds(list({ tenants: [] }))).to.deep.equal([]);
+    expect(listIds(list({ pipeline_id: 'held' }))).to.deep.equal(ids.toReversed());
+    expect(listIds(list({ pipeline_id: 'other' }))).to.deep.equal([]);
+    expect(listIds(list({ tenants: ['b'], status: 'cancelled', pipeline_id: 'held' }))).to.deep.equal([b4]);
   });
 
   it('returns no next_cursor on the last page', async () => {
     const { ids, list } = await someRuns();
     const first = list({ limit: 3, tenants: ['a', 'b'] });
-    expect(idsIn(first)).to.deep.equal([ids[4], ids[2], ids[1]]);
+    expect(listIds(first)).to.deep.equal([ids[4], ids[2], ids[1]]);
     const second = list({ limit: 1, tenants: ['a', 'b'], cursor: first.next_cursor ?? '' });
-    expect([idsIn(second), second.next_cursor]).to.deep.equal([[ids[0]], null]);
+    expect([listIds(second), second.next_cursor]).to.deep.equal([[ids[0]], null]);
     expect(list({ limit: 5 }).next_cursor).to.equal(null);
   });
 
@@ -55,7 +59,7 @@ describe('RunRegistry.list (D35)', () => {
         .to.throw('cursor must be')
         .with.property('code', 'invalid_request');
     }
-    expect(idsIn(list({ cursor: 'r0' }))).to.deep.equal([]);
+    expect(listIds(list({ cursor: 'r0' }))).to.deep.equal([]);
   });
 
   it('lists every run exactly once over all pages although runs are added and forgotten between them', async () => {
@@ -69,32 +73,34 @@ describe('RunRegistry.list (D35)', () => {
     });
     await fc.assert(
       fc.asyncProperty(shape, async ({ tenants, between, limit, only }) => {
-        const held = new HeldRuns();
-        const { registry, pipeline } = held;
+        const fixture = new ControlledRuns();
+        const { registry, pipeline } = fixture;
         const submit = (tenant: string) => registry.submit({ pipeline, tenant_id: tenant });
         const old = await Promise.all(tenants.map(async (tenant) => ({ id: await submit(tenant), tenant })));
-        const wanted = old.filter(({ tenant }) => only === undefined || tenant === only).map(({ id }) => id);
-        const here = new Set(wanted);
+        const matching = old
+          .filter(({ tenant }) => only === undefined || tenant === only)
+          .map(({ id }) => id);
+        const present = new Set(matching);
         const query = { limit, ...(only === undefined ? {} : { tenants: [only] }) };
         const seen: string[] = [];
         let cursor: string | undefined;
         for (let pages = 0; ; pages++) {
           const page = registry.list({ ...query, cursor });
           expect(page.runs.length).to.be.at.most(limit);
-          seen.push(...idsIn(page));
+          seen.push(...listIds(page));
           if (page.next_cursor === null) break;
           expect(page.runs.length).to.equal(limit);
           cursor = page.next_cursor;
           for (const at of between[pages]?.forgets ?? []) {
             const { id } = old[at % old.length] ?? { id: '' };
             registry.forget(id);
-            here.delete(id);
+            present.delete(id);
           }
           for (let more = 0; more < (between[pages]?.adds ?? 0); more++) await submit('a');
         }
         expect(new Set(seen).size).to.equal(seen.length);
-        expect(seen).to.deep.equal(wanted.toReversed().filter((id) => seen.includes(id)));
-        expect([...here].filter((id) => !seen.includes(id))).to.deep.equal([]);
+        expect(seen).to.deep.equal(matching.toReversed().filter((id) => seen.includes(id)));
+        expect([...present].filter((id) => !seen.includes(id))).to.deep.equal([]);
       }),
       { numRuns: 60 },
     );

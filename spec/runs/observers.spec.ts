@@ -1,27 +1,27 @@
 import { expect } from 'chai';
 import type { AttemptObserver } from '../../lib/execution/invocation/attempt-observer.js';
-import { HeldRuns } from './held-runs.js';
+import { ControlledRuns } from './controlled-runs.js';
 import { takeWarnings } from '../support/warnings.js';
 
 const FAILING = `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
-  {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}}]}`;
+  {id: a, tool: controlled, retry: 1}, {id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}}]}`;
 
 describe('RunRegistry: event listeners and attempt observers', () => {
   it('passes every event of every run to onEvent, in order, with run, tenant and pipeline', async () => {
     const reported: string[] = [];
-    const held = new HeldRuns({
+    const fixture = new ControlledRuns({
       eventBuffer: 100,
       onEvent: ({ seq, kind }, { run_id, tenant_id, pipeline_id }) =>
         reported.push(`${run_id} ${tenant_id} ${pipeline_id} ${seq} ${kind}`),
     });
-    const [first = '', second = ''] = await held.submitAll(['a', 'b']);
-    await held.end(second);
-    await held.end(first);
+    const [first = '', second = ''] = await fixture.submitAll(['a', 'b']);
+    await fixture.complete(second);
+    await fixture.complete(first);
     for (const [runId, tenant] of [
       [first, 'a'],
       [second, 'b'],
     ]) {
-      const { events, gap } = held.registry.events(runId ?? '').readAfter(0, 100);
+      const { events, gap } = fixture.registry.events(runId ?? '').readAfter(0, 100);
       expect(events.map(({ kind }) => kind)).to.deep.equal([
         'run',
         'run',
@@ -39,27 +39,27 @@ describe('RunRegistry: event listeners and attempt observers', () => {
 
   it('continues the run and its event log when onEvent throws', async () => {
     let calls = 0;
-    const held = new HeldRuns({
+    const fixture = new ControlledRuns({
       eventBuffer: 100,
       onEvent: () => {
         calls++;
         throw new Error('no metrics');
       },
     });
-    const [first = '', second = ''] = await held.submitAll(['a', 'a']);
-    await held.end(first);
-    await held.end(second);
+    const [first = '', second = ''] = await fixture.submitAll(['a', 'a']);
+    await fixture.complete(first);
+    await fixture.complete(second);
     const warnings = await takeWarnings();
     expect(warnings).to.have.length(2);
     expect(warnings[0]).to.match(/a listener of run .* threw and was removed: no metrics/);
     expect(calls).to.equal(2);
-    expect(held.registry.record(first)).to.include({ status: 'succeeded' });
-    expect(held.registry.events(first).lastSeq).to.equal(7);
+    expect(fixture.registry.record(first)).to.include({ status: 'succeeded' });
+    expect(fixture.registry.events(first).lastSeq).to.equal(7);
   });
 
   it('reports every attempt to onAttempt, and its end exactly once however it ends', async () => {
     const reported: string[] = [];
-    const held = new HeldRuns(
+    const fixture = new ControlledRuns(
       {
         onAttempt: ({ taskId, tool, item, attempt, runId }) => {
           const name = `${taskId} ${tool} ${item ?? '-'} ${attempt}`;
@@ -71,27 +71,27 @@ describe('RunRegistry: event listeners and attempt observers', () => {
     );
     let runId = '';
     const onEvent = ({ run_id }: { run_id: string }): void => void (runId = run_id);
-    await held.submit('default', { onEvent });
-    await held.filled();
-    const [a, first, second] = held.puppet.calls;
-    expect(held.puppet.order).to.deep.equal(['a', 'each[0]', 'each[1]']);
-    held.clock.advance(1000);
-    await held.puppet.returns('too late', a);
-    await held.puppet.returns('x', first);
-    held.clock.advance(500);
-    await held.filled();
-    await held.puppet.rejects(new Error('no luck'));
-    await held.registry.cancel(runId, { force: true });
-    await held.puppet.returns('too late', second);
+    await fixture.submit('default', { onEvent });
+    await fixture.waitUntilIdle();
+    const [a, first, second] = fixture.controlled.calls;
+    expect(fixture.controlled.order).to.deep.equal(['a', 'each[0]', 'each[1]']);
+    fixture.clock.advance(1000);
+    await fixture.controlled.returns('too late', a);
+    await fixture.controlled.returns('x', first);
+    fixture.clock.advance(500);
+    await fixture.waitUntilIdle();
+    await fixture.controlled.rejects(new Error('no luck'));
+    await fixture.registry.cancel(runId, { force: true });
+    await fixture.controlled.returns('too late', second);
     expect(reported).to.deep.equal([
-      'a puppet - 1 begins',
-      'each puppet 0 1 begins',
-      'each puppet 1 1 begins',
-      'a puppet - 1 timed out after 1 s',
-      'each puppet 0 1 succeeds',
-      'a puppet - 2 begins',
-      'a puppet - 2 no luck',
-      'each puppet 1 1 stopped by force',
+      'a controlled - 1 begins',
+      'each controlled 0 1 begins',
+      'each controlled 1 1 begins',
+      'a controlled - 1 timed out after 1 s',
+      'each controlled 0 1 succeeds',
+      'a controlled - 2 begins',
+      'a controlled - 2 no luck',
+      'each controlled 1 1 stopped by force',
     ]);
   });
 
@@ -106,18 +106,18 @@ describe('RunRegistry: event listeners and attempt observers', () => {
     ];
     for (const onAttempt of observers) {
       let calls = 0;
-      const held = new HeldRuns({
+      const fixture = new ControlledRuns({
         onAttempt: (facts) => {
           calls++;
           return onAttempt(facts);
         },
       });
-      const first = await held.submit();
-      await held.end(first);
+      const first = await fixture.submit();
+      await fixture.complete(first);
       const message = 'the observer of attempts threw and was removed: no gauge';
       expect(await takeWarnings()).to.deep.equal([message]);
-      await held.end(await held.submit());
-      expect(held.statusOf(first)).to.equal('succeeded');
+      await fixture.complete(await fixture.submit());
+      expect(fixture.getStatus(first)).to.equal('succeeded');
       expect(calls).to.equal(1);
     }
   });

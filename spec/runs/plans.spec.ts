@@ -4,18 +4,18 @@ import type { LiveEvent } from '../../lib/execution/events/event.js';
 import type { PendingCall } from '../support/controlled-tool.js';
 import { subPipelineText } from '../support/definitions/parse-plan.js';
 import { catchRejection } from '../support/rejection.js';
-import { held, stores } from '../support/runs/running-plan.js';
-import { HeldPlans } from './held-plans.js';
+import { controlledTask, storeTask } from '../support/runs/start-plan.js';
+import { ControlledPlans } from './controlled-plans.js';
 
 const TWO = [
-  subPipelineText('a', `${held('a')}, ${stores('k', '1')}`, 'stores: [k]'),
-  subPipelineText('b', held('b'), 'reads: [k]'),
+  subPipelineText('a', `${controlledTask('a')}, ${storeTask('k', '1')}`, 'stores: [k]'),
+  subPipelineText('b', controlledTask('b'), 'reads: [k]'),
 ];
 const KEY = { key: 'k', fingerprint: 'f' };
 
 describe('RunRegistry: runs of plans (law L2, D35)', () => {
   it('returns the current record of a plan run (D28)', async () => {
-    const plans = new HeldPlans(TWO);
+    const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan({ tenant_id: 'acme' });
     const time = new Date(plans.clock.now()).toISOString();
     expect(plans.registry.record(runId)).to.deep.equal({
@@ -46,7 +46,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
       rerun_of: null,
     });
     plans.clock.advance(2000);
-    const record = await plans.ended(runId);
+    const record = await plans.runToEnd(runId);
     expect(record).to.deep.include({ status: 'succeeded', settled: true });
     expect(record.finished_at).to.equal(new Date(plans.clock.now()).toISOString());
     expect(record.result?.sub_results?.['b']?.outputs).to.deep.equal({ t: 'b/t' });
@@ -54,7 +54,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   });
 
   it('lists runs of pipelines and plans, filtered by the id of either', async () => {
-    const plans = new HeldPlans(TWO);
+    const plans = new ControlledPlans(TWO);
     const pipelineRun = await plans.submit();
     const planRun = await plans.submitPlan();
     const found = (pipeline_id?: string): string[] =>
@@ -66,25 +66,25 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   });
 
   it('queues a plan run, which then holds one slot until its last sub-pipeline ends (D25)', async () => {
-    const plans = new HeldPlans(TWO, { admission: { maxRunning: 1, maxQueued: 1 } });
+    const plans = new ControlledPlans(TWO, { admission: { maxRunning: 1, maxQueued: 1 } });
     const first = await plans.submitPlan();
     const second = await plans.submitPlan();
     expect(await catchRejection(plans.submitPlan())).to.include({ code: 'queue_full' });
-    await plans.returns('a/t');
-    expect(plans.statusOf(second)).to.equal('queued');
-    await plans.returns('b/t');
-    expect([plans.statusOf(first), plans.statusOf(second)]).to.deep.equal(['succeeded', 'running']);
+    await plans.completeTask('a/t');
+    expect(plans.getStatus(second)).to.equal('queued');
+    await plans.completeTask('b/t');
+    expect([plans.getStatus(first), plans.getStatus(second)]).to.deep.equal(['succeeded', 'running']);
     expect(plans.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
   it('logs the events of a plan run and closes the log when it settles (D30)', async () => {
-    const plans = new HeldPlans(TWO, { eventBuffer: 100 });
+    const plans = new ControlledPlans(TWO, { eventBuffer: 100 });
     const received: LiveEvent[] = [];
     const runId = await plans.submitPlan({}, { onEvent: (event) => void received.push(event) });
     const log = plans.registry.events(runId);
-    await plans.returns('a/t');
+    await plans.completeTask('a/t');
     expect(log.isClosed).to.equal(false);
-    await plans.returns('b/t');
+    await plans.completeTask('b/t');
     expect(log.isClosed).to.equal(true);
     const { events, gap } = log.readAfter(0, 1000);
     expect(gap).to.equal(false);
@@ -99,12 +99,12 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   });
 
   it('closes the log of a cancelled plan run after the end of its last wave was logged', async () => {
-    const plans = new HeldPlans(TWO, { eventBuffer: 100 });
+    const plans = new ControlledPlans(TWO, { eventBuffer: 100 });
     const runId = await plans.submitPlan();
     await plans.registry.cancel(runId);
     const log = plans.registry.events(runId);
     expect(log.isClosed).to.equal(false);
-    await plans.returns('a/t');
+    await plans.completeTask('a/t');
     expect(log.isClosed).to.equal(true);
     expect(log.readAfter(0, 1000).events.at(-1)).to.include({
       kind: 'wave',
@@ -114,24 +114,24 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   });
 
   it('creates one plan run per idempotency key (D36)', async () => {
-    const plans = new HeldPlans(TWO);
+    const plans = new ControlledPlans(TWO);
     const ids = await Promise.all(
       Array.from({ length: 5 }, () => plans.registry.submitPlan({ plan: plans.plan }, { idempotency: KEY })),
     );
-    await plans.filled();
+    await plans.waitUntilIdle();
     expect(new Set(ids).size).to.equal(1);
-    expect(plans.called).to.deep.equal(['a/t']);
+    expect(plans.callNames).to.deep.equal(['a/t']);
   });
 
   it('keeps the newest plan run and evicts the older one with its log (D26)', async () => {
-    const plans = new HeldPlans(TWO, {
+    const plans = new ControlledPlans(TWO, {
       eventBuffer: 10,
       retention: { maxRuns: 1, ttlMs: 1e9, maxEvents: 1000 },
     });
     const first = await plans.submitPlan();
-    await plans.ended(first);
+    await plans.runToEnd(first);
     const second = await plans.submitPlan();
-    await plans.ended(second);
+    await plans.runToEnd(second);
     expect(() => plans.registry.record(first)).to.throw('there is no run');
     expect(plans.registry.record(second).status).to.equal('succeeded');
     plans.registry.remove(second);
@@ -139,16 +139,16 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   });
 
   it('counts the outputs of all sub-pipelines towards the memory limit on settled runs', async () => {
-    const plans = new HeldPlans(TWO, {
+    const plans = new ControlledPlans(TWO, {
       retention: { maxRuns: 10, ttlMs: 1e9, maxEvents: 1000, maxBytes: 100_000 },
     });
     const first = await plans.submitPlan();
-    await plans.returns('a/t', 'x'.repeat(30_000));
-    await plans.returns('b/t', 'y'.repeat(30_000));
+    await plans.completeTask('a/t', 'x'.repeat(30_000));
+    await plans.completeTask('b/t', 'y'.repeat(30_000));
     const second = await plans.submitPlan();
-    await plans.returns('a/t', 'x'.repeat(30_000));
+    await plans.completeTask('a/t', 'x'.repeat(30_000));
     expect(plans.registry.record(first).settled).to.equal(true);
-    await plans.returns('b/t', 'y'.repeat(30_000));
+    await plans.completeTask('b/t', 'y'.repeat(30_000));
     expect(() => plans.registry.record(first)).to.throw('there is no run');
     expect(plans.registry.record(second).settled).to.equal(true);
   });
@@ -157,7 +157,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     const many = Array.from({ length: 20 }, (_, index) =>
       subPipelineText(`s${index}`, '{id: t, tool: mock}'),
     );
-    const plans = new HeldPlans(many, {
+    const plans = new ControlledPlans(many, {
       retention: { maxRuns: 100, ttlMs: 1e9, maxEvents: 0, maxBytes: 1_500_000 },
     });
     for (let count = 0; count < 20; count++) {
@@ -167,38 +167,38 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   });
 
   it('rejects a plan that exceeds the memory limit with queue_full', async () => {
-    const plans = new HeldPlans(TWO, { admission: { maxRunning: 5, maxQueued: 5, maxBytes: 100_000 } });
+    const plans = new ControlledPlans(TWO, { admission: { maxRunning: 5, maxQueued: 5, maxBytes: 100_000 } });
     await plans.submitPlan();
     const inputs = { large: 'x'.repeat(200_000) };
     expect(await catchRejection(plans.submitPlan({ inputs }))).to.include({ code: 'queue_full' });
   });
 
   it('waits for a running plan on close, then aborts its tools', async () => {
-    const plans = new HeldPlans(TWO);
+    const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan();
-    const { signal } = plans.call('a/t').context;
+    const { signal } = plans.findTaskCall('a/t').context;
     const closed = plans.registry.close(1000);
-    await plans.filled();
+    await plans.waitUntilIdle();
     expect(signal.aborted).to.equal(false);
     plans.clock.advance(1000);
     await closed;
     expect(signal.aborted).to.equal(true);
     expect(plans.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: true });
-    expect(plans.called).to.deep.equal(['a/t']);
+    expect(plans.callNames).to.deep.equal(['a/t']);
     expect(plans.clock.pending).to.equal(0);
   });
 
   it('rejects settled() with run_not_found when the plan run is forgotten', async () => {
-    const plans = new HeldPlans(TWO);
+    const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan();
     const waiting = catchRejection(plans.registry.settled(runId));
     plans.registry.forget(runId);
     expect(await waiting).to.include({ code: 'run_not_found' });
-    expect(plans.call('a/t').context.signal.aborted).to.equal(true);
+    expect(plans.findTaskCall('a/t').context.signal.aborted).to.equal(true);
   });
 
   it('returns the actor tree of a plan run as JSON', async () => {
-    const plans = new HeldPlans(TWO);
+    const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan();
     const text = JSON.stringify(plans.registry.snapshot(runId));
     expect(text).to.include('"sub-runs"').and.to.include('"a":{"snapshot"');
@@ -216,14 +216,17 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     });
     const FOUR = [
       ...TWO,
-      subPipelineText('c', `${held('c')}, ${held('c', 'u')}, ${held('c', 'v', 'await: [t],')}`),
-      subPipelineText('d', held('d')),
+      subPipelineText(
+        'c',
+        `${controlledTask('c')}, ${controlledTask('c', 'u')}, ${controlledTask('c', 'v', 'await: [t],')}`,
+      ),
+      subPipelineText('d', controlledTask('d')),
     ];
 
     it('changes if and only if the record changes', async () => {
       await fc.assert(
         fc.asyncProperty(SHAPE, async ({ acts, ...inputs }) => {
-          const plans = new HeldPlans(FOUR);
+          const plans = new ControlledPlans(FOUR);
           const runId = await plans.registry.submitPlan({ plan: plans.plan, ...inputs });
           const records = new Map<string, string>();
           const check = (): void => {
@@ -237,13 +240,13 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
               check();
               await Promise.resolve();
             }
-            await plans.filled();
+            await plans.waitUntilIdle();
             check();
           };
           await checkOften();
           const answered = new Set<PendingCall>();
           for (const { kind, at } of acts) {
-            const calls = plans.puppet.calls.filter((call) => !answered.has(call));
+            const calls = plans.controlled.calls.filter((call) => !answered.has(call));
             const call = calls[at % calls.length];
             plans.clock.advance(1);
             if (kind === 'cancel' || kind === 'force') {

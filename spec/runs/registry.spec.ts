@@ -5,24 +5,24 @@ import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { ControlledTool } from '../support/controlled-tool.js';
 import { catchRejection } from '../support/rejection.js';
-import { HeldRuns } from './held-runs.js';
+import { ControlledRuns } from './controlled-runs.js';
 
-const HELD =
-  'pipeline: {id: held, goal: "wait for {{params.who}}", params: {who: {}}, tasks: [{id: a, tool: puppet}]}';
+const CONTROLLED =
+  'pipeline: {id: held, goal: "wait for {{params.who}}", params: {who: {}}, tasks: [{id: a, tool: controlled}]}';
 
-async function held() {
-  const puppet = new ControlledTool();
+async function submitControlledRun() {
+  const controlled = new ControlledTool();
   const clock = new ManualClock();
   const registry = new RunRegistry({ clock });
-  const pipeline = parsePipeline(HELD, { tools: [puppet.tool] });
+  const pipeline = parsePipeline(CONTROLLED, { tools: [controlled.tool] });
   const runId = await registry.submit({ pipeline, params: { who: 'Ada' }, tenant_id: 'acme' });
   await settle();
-  return { puppet, clock, registry, runId, pipeline };
+  return { controlled, clock, registry, runId, pipeline };
 }
 
 describe('RunRegistry (law L2)', () => {
   it('returns the current record of a run (Run record, D28)', async () => {
-    const { puppet, clock, registry, runId } = await held();
+    const { controlled, clock, registry, runId } = await submitControlledRun();
     const time = new Date(clock.now()).toISOString();
     const running = {
       run_id: runId,
@@ -45,7 +45,7 @@ describe('RunRegistry (law L2)', () => {
     };
     expect(registry.record(runId)).to.deep.equal(running);
     clock.advance(2000);
-    await puppet.returns('came');
+    await controlled.returns('came');
     expect(await registry.settled(runId)).to.deep.equal({
       ...running,
       status: 'succeeded',
@@ -57,40 +57,40 @@ describe('RunRegistry (law L2)', () => {
   });
 
   it('cancels a run and returns its record', async () => {
-    const { puppet, registry, runId } = await held();
+    const { controlled, registry, runId } = await submitControlledRun();
     expect(await registry.cancel(runId)).to.deep.include({ status: 'cancelled', settled: false });
     expect(await catchRejection(registry.cancel(runId))).to.include({ code: 'run_already_terminal' });
     expect(await registry.cancel(runId, { force: true })).to.deep.include({
       status: 'cancelled',
       settled: true,
     });
-    expect(puppet.calls).to.have.length(1);
+    expect(controlled.calls).to.have.length(1);
   });
 
   it('rejects invalid params before anything runs', async () => {
-    const { registry, pipeline, puppet } = await held();
+    const { registry, pipeline, controlled } = await submitControlledRun();
     const error = await catchRejection(registry.submit({ pipeline }));
     expect(error).to.include({ code: 'invalid_params', message: 'param "who" (string) is required' });
-    expect(puppet.calls).to.have.length(1);
+    expect(controlled.calls).to.have.length(1);
   });
 
   it('forgets a run', async () => {
-    const { registry, runId } = await held();
+    const { registry, runId } = await submitControlledRun();
     registry.forget(runId);
     expect(() => registry.record(runId)).to.throw('there is no run');
     expect(await catchRejection(registry.settled(runId))).to.include({ code: 'run_not_found' });
   });
 
   it('returns a queued run from every method as soon as it was accepted', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 }, eventBuffer: 10 });
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 1 }, eventBuffer: 10 });
     const received: string[] = [];
-    const [first = ''] = await held.submitAll(['a']);
-    const runId = await held.submit('acme', {
-      onEvent: ({ run_id, kind }) => received.push(`${kind} ${held.registry.record(run_id).status}`),
+    const [first = ''] = await fixture.submitAll(['a']);
+    const runId = await fixture.submit('acme', {
+      onEvent: ({ run_id, kind }) => received.push(`${kind} ${fixture.registry.record(run_id).status}`),
     });
     expect(received).to.deep.equal(['run queued']);
-    const time = new Date(held.clock.now()).toISOString();
-    expect(held.registry.record(runId)).to.deep.include({
+    const time = new Date(fixture.clock.now()).toISOString();
+    expect(fixture.registry.record(runId)).to.deep.include({
       status: 'queued',
       settled: false,
       created_at: time,
@@ -99,21 +99,21 @@ describe('RunRegistry (law L2)', () => {
       result: null,
       progress: { waves: 1, waves_executed: 0, tasks: 1, tasks_settled: 0, invocations: 0 },
     });
-    expect(held.registry.tenantId(runId)).to.equal('acme');
-    expect(held.registry.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
-    expect([...held.registry.countByStatus()]).to.have.deep.members([
+    expect(fixture.registry.tenantId(runId)).to.equal('acme');
+    expect(fixture.registry.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
+    expect([...fixture.registry.countByStatus()]).to.have.deep.members([
       ['running', 1],
       ['queued', 1],
     ]);
-    held.clock.advance(500);
-    await held.end(first);
-    const record = held.registry.record(runId);
+    fixture.clock.advance(500);
+    await fixture.complete(first);
+    const record = fixture.registry.record(runId);
     expect(record).to.include({ status: 'running', created_at: time });
-    expect(record.started_at).to.equal(new Date(held.clock.now()).toISOString());
+    expect(record.started_at).to.equal(new Date(fixture.clock.now()).toISOString());
   });
 
   it('throws run_not_found for an unknown id', async () => {
-    const { registry } = new HeldRuns();
+    const { registry } = new ControlledRuns();
     for (const method of ['record', 'version', 'tenantId', 'events', 'snapshot'] as const) {
       expect(() => registry[method]('x'), method)
         .to.throw('there is no run x')
@@ -125,13 +125,13 @@ describe('RunRegistry (law L2)', () => {
   });
 
   it('returns records that do not change while the run continues', async () => {
-    const held = new HeldRuns();
-    const runId = await held.registry.submit({ pipeline: held.pipeline, collect_events: true });
-    await held.filled();
-    const record = held.registry.record(runId);
+    const fixture = new ControlledRuns();
+    const runId = await fixture.registry.submit({ pipeline: fixture.pipeline, collect_events: true });
+    await fixture.waitUntilIdle();
+    const record = fixture.registry.record(runId);
     expect(record.events).to.have.length(1);
-    await held.end(runId);
+    await fixture.complete(runId);
     expect(record.events).to.have.length(1);
-    expect(held.registry.record(runId).events).to.have.length(2);
+    expect(fixture.registry.record(runId).events).to.have.length(2);
   });
 });

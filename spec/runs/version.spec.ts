@@ -7,8 +7,8 @@ import { ManualClock } from '../support/manual-clock.js';
 import { ControlledTool } from '../support/controlled-tool.js';
 
 const PIPELINE = `{id: p, goal: g, tasks: [
-  {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},
-  {id: put, tool: store, inputs: {key: k, value: "{{a.output}}"}}, {id: z, tool: puppet, await: [put, each]}]}`;
+  {id: a, tool: controlled, retry: 1}, {id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},
+  {id: put, tool: store, inputs: {key: k, value: "{{a.output}}"}}, {id: z, tool: controlled, await: [put, each]}]}`;
 
 const ACT = fc.record({
   kind: fc.constantFrom('return', 'return', 'return', 'return', 'throw', 'wait', 'cancel', 'force', 'log'),
@@ -24,11 +24,11 @@ describe('RunRegistry.version', () => {
     });
     await fc.assert(
       fc.asyncProperty(shape, async ({ acts, eventBuffer, collect_events }) => {
-        const puppet = new ControlledTool();
+        const controlled = new ControlledTool();
         const clock = new ManualClock();
         const registry = new RunRegistry({ clock, eventBuffer, admission: { maxRunning: 1, maxQueued: 1 } });
         const inputs = { list: [1, 2] };
-        const pipeline = parsePipeline(PIPELINE, { tools: [puppet.tool], inputs });
+        const pipeline = parsePipeline(PIPELINE, { tools: [controlled.tool], inputs });
         const before = await registry.submit({ pipeline, inputs });
         const runId = await registry.submit({ pipeline, inputs, collect_events });
         const records = new Map<string, string>();
@@ -51,7 +51,7 @@ describe('RunRegistry.version', () => {
         await checkOften();
         const open = new Set<unknown>();
         for (const { kind, at } of acts) {
-          const calls = puppet.calls.filter((call) => call.context.run_id === runId && !open.has(call));
+          const calls = controlled.calls.filter((call) => call.context.run_id === runId && !open.has(call));
           const call = calls[at % calls.length];
           clock.advance(1);
           if (kind === 'wait') clock.advance(10_000);
@@ -72,18 +72,18 @@ describe('RunRegistry.version', () => {
   }).timeout(20_000);
 
   it('stays the same while nothing changes and when the events of the run are dropped', async () => {
-    const puppet = new ControlledTool();
+    const controlled = new ControlledTool();
     const retention = { maxRuns: 10, ttlMs: 1e9, maxEvents: 0 };
     const registry = new RunRegistry({ clock: new ManualClock(), eventBuffer: 10, retention });
-    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
-      tools: [puppet.tool],
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: controlled}]}', {
+      tools: [controlled.tool],
     });
     const runId = await registry.submit({ pipeline });
     await settle();
     const running = registry.version(runId);
     await settle();
     expect(registry.version(runId)).to.equal(running);
-    puppet.last.resolve(1);
+    controlled.last.resolve(1);
     await registry.settled(runId);
     const settled = registry.version(runId);
     await settle();

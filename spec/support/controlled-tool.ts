@@ -12,7 +12,7 @@ export class ControlledTool {
   readonly calls: PendingCall[] = [];
   readonly tool: Tool;
 
-  constructor(name = 'puppet') {
+  constructor(name = 'controlled') {
     this.tool = defineTool({
       name,
       description: 'waits for the spec',

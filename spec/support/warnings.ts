@@ -1,20 +1,20 @@
 import { settle } from './deferred.js';
 
 /** Warnings that Wavetrain has emitted and no spec has taken yet. */
-let held: string[] = [];
+let pending: string[] = [];
 
 const [print] = process.listeners('warning');
 process.removeAllListeners('warning');
 process.on('warning', (warning) => {
-  if (warning.name === 'WavetrainWarning') held.push(warning.message);
+  if (warning.name === 'WavetrainWarning') pending.push(warning.message);
   else print?.(warning);
 });
 
 /** Returns the warnings that Wavetrain has emitted in this test; a test that leaves any of them fails. */
 export async function takeWarnings(): Promise<string[]> {
   await settle(1);
-  const taken = held;
-  held = [];
+  const taken = pending;
+  pending = [];
   return taken;
 }
 

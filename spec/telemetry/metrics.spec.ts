@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RegistryOptions } from '../../lib/runs/registry.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
-import { HeldRuns } from '../runs/held-runs.js';
+import { ControlledRuns } from '../runs/controlled-runs.js';
 import { FakeMonitor } from './fake-monitor.js';
 import { readSamples, under } from './exposition.js';
 
@@ -9,11 +9,14 @@ describe('Metrics', () => {
   const opened: Metrics[] = [];
 
   /** Runs with metrics. */
-  function counted(pipeline?: string, options: RegistryOptions = {}): { metrics: Metrics; held: HeldRuns } {
+  function counted(
+    pipeline?: string,
+    options: RegistryOptions = {},
+  ): { metrics: Metrics; held: ControlledRuns } {
     const metrics = new Metrics();
     opened.push(metrics);
     const { onEvent, onAttempt } = metrics;
-    const held = new HeldRuns({ onEvent, onAttempt, ...options }, pipeline);
+    const held = new ControlledRuns({ onEvent, onAttempt, ...options }, pipeline);
     metrics.watch(held.registry);
     return { metrics, held };
   }
@@ -41,9 +44,9 @@ describe('Metrics', () => {
       running: 2,
     });
     await held.registry.cancel(third);
-    held.callOf(second).reject(new Error('no'));
+    held.findCall(second).reject(new Error('no'));
     await held.registry.settled(second);
-    await held.end(first);
+    await held.complete(first);
     held.registry.remove(first);
     const after = await readSamples(metrics);
     expect(under(after, 'wavetrain_runs_')).to.deep.equal({
@@ -69,7 +72,7 @@ describe('Metrics', () => {
     const draining = await readSamples(metrics);
     expect(draining.get('wavetrain_runs_running')).to.equal(1);
     expect(draining.get('wavetrain_runs_total{status="cancelled"}')).to.equal(1);
-    await held.end(run);
+    await held.complete(run);
     const settled = await readSamples(metrics);
     expect(settled.get('wavetrain_runs_running')).to.equal(0);
     expect(settled.get('wavetrain_runs_total{status="cancelled"}')).to.equal(1);
@@ -79,70 +82,72 @@ describe('Metrics', () => {
     const { metrics, held } = counted();
     const [first = '', second = ''] = await held.submitAll(['a', 'a']);
     held.clock.advance(1500);
-    await held.end(first);
+    await held.complete(first);
     held.clock.advance(10_500);
-    held.callOf(second).reject(new Error('no'));
+    held.findCall(second).reject(new Error('no'));
     await held.registry.settled(second);
     const samples = await readSamples(metrics);
     const count = (outcome: string, le: string): number | undefined =>
-      samples.get(`wavetrain_task_duration_seconds_bucket{le="${le}",tool="puppet",outcome="${outcome}"}`);
+      samples.get(
+        `wavetrain_task_duration_seconds_bucket{le="${le}",tool="controlled",outcome="${outcome}"}`,
+      );
     expect(['1', '2.5', '3600', '+Inf'].map((le) => count('succeeded', le))).to.deep.equal([0, 1, 1, 1]);
     expect(['10', '30', '3600', '+Inf'].map((le) => count('failed', le))).to.deep.equal([0, 1, 1, 1]);
     expect(under(samples, 'wavetrain_task_duration_seconds_sum')).to.deep.equal({
-      '{tool="puppet",outcome="succeeded"}': 1.5,
-      '{tool="puppet",outcome="failed"}': 12,
+      '{tool="controlled",outcome="succeeded"}': 1.5,
+      '{tool="controlled",outcome="failed"}': 12,
     });
     expect(under(samples, 'wavetrain_task_duration_seconds_count')).to.deep.equal({
-      '{tool="puppet",outcome="succeeded"}': 1,
-      '{tool="puppet",outcome="failed"}': 1,
+      '{tool="controlled",outcome="succeeded"}': 1,
+      '{tool="controlled",outcome="failed"}': 1,
     });
   });
 
   it('counts attempts, retries and running tools, without those that wait for a retry', async () => {
     const { metrics, held } = counted(
       `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
-        {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}}]}`,
+        {id: a, tool: controlled, retry: 1}, {id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}}]}`,
     );
     const run = await held.submit();
-    const [a, first, second] = held.puppet.calls;
+    const [a, first, second] = held.controlled.calls;
     expect((await readSamples(metrics)).get('wavetrain_invocations_in_flight')).to.equal(3);
-    await held.puppet.rejects(new Error('once'), a);
-    await held.puppet.returns('x', first);
+    await held.controlled.rejects(new Error('once'), a);
+    await held.controlled.returns('x', first);
     const between = await readSamples(metrics);
     expect(between.get('wavetrain_invocations_in_flight')).to.equal(1);
-    expect(between.get('wavetrain_retries_total{tool="puppet"}')).to.equal(0);
+    expect(between.get('wavetrain_retries_total{tool="controlled"}')).to.equal(0);
     held.clock.advance(60_000);
-    await held.filled();
+    await held.waitUntilIdle();
     expect((await readSamples(metrics)).get('wavetrain_invocations_in_flight')).to.equal(2);
-    await held.puppet.returns('now');
+    await held.controlled.returns('now');
     await held.registry.cancel(run, { force: true });
-    await held.puppet.returns('too late', second);
+    await held.controlled.returns('too late', second);
     const samples = await readSamples(metrics);
     expect(samples.get('wavetrain_invocations_in_flight')).to.equal(0);
-    expect(samples.get('wavetrain_retries_total{tool="puppet"}')).to.equal(1);
+    expect(samples.get('wavetrain_retries_total{tool="controlled"}')).to.equal(1);
     expect(under(samples, 'wavetrain_attempts_total')).to.deep.equal({
-      '{tool="puppet",outcome="succeeded"}': 2,
-      '{tool="puppet",outcome="failed"}': 2,
+      '{tool="controlled",outcome="succeeded"}': 2,
+      '{tool="controlled",outcome="failed"}': 2,
     });
   });
 
   it('does not count reused tasks (D35)', async () => {
     const { metrics, held } = counted(
-      '{id: p, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}',
+      '{id: p, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}',
     );
     const run = await held.submit();
-    await held.puppet.returns('a');
-    await held.filled();
-    await held.puppet.rejects(new Error('no'));
+    await held.controlled.returns('a');
+    await held.waitUntilIdle();
+    await held.controlled.rejects(new Error('no'));
     await held.registry.settled(run);
     const again = await held.registry.rerun(run, 'failed');
-    await held.filled();
-    expect(held.puppet.order).to.deep.equal(['a', 'b', 'b']);
-    await held.end(again);
+    await held.waitUntilIdle();
+    expect(held.controlled.order).to.deep.equal(['a', 'b', 'b']);
+    await held.complete(again);
     const samples = await readSamples(metrics);
     expect(under(samples, 'wavetrain_task_duration_seconds_count')).to.deep.equal({
-      '{tool="puppet",outcome="succeeded"}': 2,
-      '{tool="puppet",outcome="failed"}': 1,
+      '{tool="controlled",outcome="succeeded"}': 2,
+      '{tool="controlled",outcome="failed"}': 1,
     });
   });
 
@@ -172,10 +177,10 @@ describe('Metrics', () => {
   it('has no labels for runs, tenants, pipelines and tasks', async () => {
     const { metrics, held } = counted();
     const series = async (): Promise<string[]> => [...(await readSamples(metrics)).keys()];
-    await held.end(await held.submit('tenant-one'));
+    await held.complete(await held.submit('tenant-one'));
     const before = (await series()).filter((name) => name.startsWith('wavetrain_'));
     const run = await held.submit('tenant-two');
-    await held.end(run);
+    await held.complete(run);
     expect((await series()).filter((name) => name.startsWith('wavetrain_'))).to.deep.equal(before);
     const text = await metrics.read();
     for (const name of [run, 'tenant-', '"held"', '"a"']) expect(text).not.to.include(name);

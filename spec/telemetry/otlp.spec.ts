@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Environment } from '../../lib/common/config.js';
 import type { SpanExport } from '../../lib/telemetry/otlp.js';
 import { openTracing, type Tracing } from '../../lib/telemetry/tracing.js';
-import { HeldRuns } from '../runs/held-runs.js';
+import { ControlledRuns } from '../runs/controlled-runs.js';
 import { deferred, settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { catchRejection } from '../support/rejection.js';
@@ -28,10 +28,10 @@ describe('openTracing (D35)', () => {
 
   /** Runs one task that takes 1.5 s. */
   async function run({ onEvent, onAttempt }: Tracing): Promise<string> {
-    const held = new HeldRuns({ clock, onEvent, onAttempt });
+    const held = new ControlledRuns({ clock, onEvent, onAttempt });
     const runId = await held.submit('acme');
     clock.advance(1500);
-    await held.end(runId);
+    await held.complete(runId);
     return runId;
   }
 
@@ -78,7 +78,7 @@ describe('openTracing (D35)', () => {
     collector = await Collector.open(200);
     const tracing = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     const { onEvent, onAttempt } = tracing;
-    const held = new HeldRuns({ clock, onEvent, onAttempt });
+    const held = new ControlledRuns({ clock, onEvent, onAttempt });
     const runId = await held.submit();
     await tracing.close();
     expect(collector.spans.map(({ name }) => name)).to.deep.equal([
@@ -87,7 +87,7 @@ describe('openTracing (D35)', () => {
       'wave 0',
       'run held',
     ]);
-    await held.end(runId);
+    await held.complete(runId);
     expect(warnings).to.deep.equal([]);
   });
 

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { Metrics } from '../../lib/telemetry/metrics.js';
-import { HeldPlans } from '../runs/held-plans.js';
+import { ControlledPlans } from '../runs/controlled-plans.js';
 import { subPipelineText } from '../support/definitions/parse-plan.js';
-import { held } from '../support/runs/running-plan.js';
+import { controlledTask } from '../support/runs/start-plan.js';
 import { readSamples, under } from './exposition.js';
 
-const TWO = ['a', 'b'].map((id) => subPipelineText(id, held(id)));
+const TWO = ['a', 'b'].map((id) => subPipelineText(id, controlledTask(id)));
 
 describe('Metrics of plans', () => {
   let metrics: Metrics;
-  let plans: HeldPlans;
+  let plans: ControlledPlans;
 
   beforeEach(() => {
     metrics = new Metrics();
     const { onEvent, onAttempt } = metrics;
-    plans = new HeldPlans(TWO, { onEvent, onAttempt });
+    plans = new ControlledPlans(TWO, { onEvent, onAttempt });
     metrics.watch(plans.registry);
   });
 
@@ -27,9 +27,9 @@ describe('Metrics of plans', () => {
   it('count a plan as one run, and not its sub-pipelines', async () => {
     const first = await plans.submitPlan({ plan_concurrency: 2 });
     expect(await totals()).to.include({ '{status="queued"}': 1, '{status="running"}': 1 });
-    await plans.ended(first, ['a/t']);
+    await plans.runToEnd(first, ['a/t']);
     const second = await plans.submitPlan();
-    await plans.ended(second);
+    await plans.runToEnd(second);
     const third = await plans.submitPlan();
     await plans.registry.cancel(third, { force: true });
     expect(await totals()).to.deep.equal({
@@ -46,13 +46,16 @@ describe('Metrics of plans', () => {
     const atWork = await readSamples(metrics);
     expect(atWork.get('wavetrain_invocations_in_flight')).to.equal(2);
     expect(atWork.get('wavetrain_runs_running')).to.equal(1);
-    await plans.ended(first, ['b/t']);
+    await plans.runToEnd(first, ['b/t']);
     const again = await plans.registry.rerun(first, 'failed');
-    await plans.filled();
-    await plans.ended(again);
+    await plans.waitUntilIdle();
+    await plans.runToEnd(again);
     const samples = await readSamples(metrics);
     expect(samples.get('wavetrain_invocations_in_flight')).to.equal(0);
-    const counts = { '{tool="puppet",outcome="succeeded"}': 2, '{tool="puppet",outcome="failed"}': 1 };
+    const counts = {
+      '{tool="controlled",outcome="succeeded"}': 2,
+      '{tool="controlled",outcome="failed"}': 1,
+    };
     expect(under(samples, 'wavetrain_task_duration_seconds_count')).to.deep.equal(counts);
     expect(under(samples, 'wavetrain_attempts_total')).to.deep.equal(counts);
   });

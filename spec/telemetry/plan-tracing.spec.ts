@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { subPipelineText } from '../support/definitions/parse-plan.js';
-import { held } from '../support/runs/running-plan.js';
+import { controlledTask } from '../support/runs/start-plan.js';
 import { TracedPlans } from './traced-runs.js';
 
-const TWO = ['a', 'b'].map((id) => subPipelineText(id, held(id)));
+const TWO = ['a', 'b'].map((id) => subPipelineText(id, controlledTask(id)));
 
 describe('Traces of plans (D35)', () => {
   it('are nested as run, sub-pipeline, wave, task and attempt', async () => {
     const plans = new TracedPlans(TWO);
     await plans.held.submitPlan({ tenant_id: 'acme' });
     await plans.advance(10);
-    await plans.held.returns('a/t');
+    await plans.held.completeTask('a/t');
     await plans.advance(5);
-    await plans.held.returns('b/t');
+    await plans.held.completeTask('b/t');
     expect(plans.lines).to.deep.equal([
       'run plan > sub-pipeline a > wave 0 > task t > attempt 1 0-10',
       'run plan > sub-pipeline a > wave 0 > task t 0-10',
@@ -39,9 +39,9 @@ describe('Traces of plans (D35)', () => {
     const plans = new TracedPlans(TWO);
     await plans.held.submitPlan({ plan_concurrency: 2 });
     await plans.advance(10);
-    await plans.held.returns('b/t');
+    await plans.held.completeTask('b/t');
     await plans.advance(5);
-    await plans.held.returns('a/t');
+    await plans.held.completeTask('a/t');
     expect(plans.lines).to.deep.equal([
       'run plan > sub-pipeline b > wave 0 > task t > attempt 1 0-10',
       'run plan > sub-pipeline b > wave 0 > task t 0-10',
@@ -58,7 +58,7 @@ describe('Traces of plans (D35)', () => {
   it('record the error of a failed plan in every span that it affects', async () => {
     const plans = new TracedPlans(TWO);
     await plans.held.submitPlan();
-    await plans.held.rejects('a/t', 'no luck');
+    await plans.held.failTask('a/t', 'no luck');
     expect(plans.lines).to.deep.equal([
       'run plan > sub-pipeline a > wave 0 > task t > attempt 1 0-0 ! no luck',
       'run plan > sub-pipeline a > wave 0 > task t 0-0 ! no luck',
@@ -73,11 +73,11 @@ describe('Traces of plans (D35)', () => {
     const run = await plans.held.submitPlan({ plan_concurrency: 2 });
     await plans.held.registry.cancel(run);
     await plans.advance(10);
-    await plans.held.returns('a/t');
+    await plans.held.completeTask('a/t');
     expect(plans.lines.at(-1)).to.equal('? > sub-pipeline a 0-10');
     expect(plans.tracer.size).to.equal(1);
     await plans.advance(10);
-    await plans.held.returns('b/t');
+    await plans.held.completeTask('b/t');
     expect(plans.lines.slice(-2)).to.deep.equal(['run plan > sub-pipeline b 0-20', 'run plan 0-20']);
     expect(plans.named('sub-pipeline b').attributes).to.include({
       'wavetrain.sub_pipeline.status': 'cancelled',
@@ -101,7 +101,7 @@ describe('Traces of plans (D35)', () => {
     const plans = new TracedPlans(TWO);
     const run = await plans.held.submitPlan({ plan_concurrency: 2 });
     plans.held.registry.forget(run);
-    await plans.held.filled();
+    await plans.held.waitUntilIdle();
     plans.tracer.close();
     expect(plans.spans.open).to.equal(0);
   });

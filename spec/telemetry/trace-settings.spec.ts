@@ -4,7 +4,7 @@ import { readTraceSettings } from '../../lib/telemetry/tracing.js';
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
 describe('readTraceSettings', () => {
-  it('reads the endpoint for traces as it is, else appends the path to the common one', () => {
+  it('uses the endpoint for traces as it is, or else appends /v1/traces to the common one', () => {
     const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/own' };
     expect(readTraceSettings(ENDPOINT)?.url).to.equal('http://collector:4318/v1/traces');
     expect(readTraceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c/base/' })?.url).to.equal(
@@ -54,13 +54,13 @@ describe('readTraceSettings', () => {
     for (const text of ['a', 'a=b=c', '=b', 'a=%ZZ']) {
       expect(readTraceSettings({ ...ENDPOINT, OTEL_RESOURCE_ATTRIBUTES: text }), text).to.deep.include({
         resource: { 'service.name': 'wavetrain' },
-        warnings: ['OTEL_RESOURCE_ATTRIBUTES is ignored: write it as in a=1,b=2'],
+        warnings: ['OTEL_RESOURCE_ATTRIBUTES is ignored: it must be a list of pairs such as a=1,b=2'],
       });
     }
     const warned = (protocol: string): unknown =>
       readTraceSettings({ ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: protocol })?.warnings;
     expect(warned('grpc')).to.deep.equal([
-      'traces are sent over HTTP: the endpoint must not be one for gRPC',
+      'traces are sent over HTTP: the endpoint must not be a gRPC endpoint',
     ]);
     expect(warned('http/json')).to.deep.equal([]);
   });

@@ -9,14 +9,14 @@ import type { RegistryOptions } from '../../lib/runs/registry.js';
 import { RunTracer } from '../../lib/telemetry/run-spans.js';
 import { Spans } from '../../lib/telemetry/spans.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { HeldRuns } from '../runs/held-runs.js';
-import { HeldPlans } from '../runs/held-plans.js';
+import { ControlledRuns } from '../runs/controlled-runs.js';
+import { ControlledPlans } from '../runs/controlled-plans.js';
 
 /** Creates runs with these observers. */
-type Holding<H extends HeldRuns> = (options: RegistryOptions) => H;
+type Holding<H extends ControlledRuns> = (options: RegistryOptions) => H;
 
 /** Runs that a spec controls, and their ended spans. */
-export class Traced<H extends HeldRuns> {
+export class Traced<H extends ControlledRuns> {
   readonly held: H;
   readonly tracer: RunTracer;
   readonly spans: Spans;
@@ -35,7 +35,7 @@ export class Traced<H extends HeldRuns> {
   /** Advances the clock and lets the woken code run. */
   async advance(ms: number): Promise<void> {
     this.#clock.advance(ms);
-    await this.held.filled();
+    await this.held.waitUntilIdle();
   }
 
   /** The ended spans, in the order in which they ended. */
@@ -76,14 +76,14 @@ export class Traced<H extends HeldRuns> {
   }
 }
 
-export class TracedRuns extends Traced<HeldRuns> {
+export class TracedRuns extends Traced<ControlledRuns> {
   constructor(pipeline?: string, options: RegistryOptions = {}) {
-    super((observers) => new HeldRuns({ ...observers, ...options }, pipeline));
+    super((observers) => new ControlledRuns({ ...observers, ...options }, pipeline));
   }
 }
 
-export class TracedPlans extends Traced<HeldPlans> {
+export class TracedPlans extends Traced<ControlledPlans> {
   constructor(subPipelines: readonly string[], options: RegistryOptions = {}) {
-    super((observers) => new HeldPlans(subPipelines, { ...observers, ...options }));
+    super((observers) => new ControlledPlans(subPipelines, { ...observers, ...options }));
   }
 }

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { TracedRuns } from './traced-runs.js';
 
 const FAN_OUT = `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
-  {id: a, tool: puppet, retry: 1},
-  {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}, await: [a]}]}`;
+  {id: a, tool: controlled, retry: 1},
+  {id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}, await: [a]}]}`;
 
 describe('Traces of runs (D35)', () => {
   it('are nested as run, wave, task and attempt, with the times of the events', async () => {
@@ -12,16 +12,16 @@ describe('Traces of runs (D35)', () => {
     const { held } = runs;
     const run = await held.submit('acme');
     await runs.advance(100);
-    await held.puppet.rejects(new Error('no luck'));
+    await held.controlled.rejects(new Error('no luck'));
     await runs.advance(500);
     await runs.advance(20);
-    await held.puppet.returns('a');
-    await held.filled();
+    await held.controlled.returns('a');
+    await held.waitUntilIdle();
     await runs.advance(5);
-    const [, , first, second] = held.puppet.calls;
-    await held.puppet.returns('y', second);
+    const [, , first, second] = held.controlled.calls;
+    await held.controlled.returns('y', second);
     await runs.advance(2);
-    await held.puppet.returns('x', first);
+    await held.controlled.returns('x', first);
     await held.registry.settled(run);
     expect(runs.lines).to.deep.equal([
       'run p > wave 0 > task a > attempt 1 0-100 ! no luck',
@@ -40,9 +40,9 @@ describe('Traces of runs (D35)', () => {
     const runs = new TracedRuns(FAN_OUT);
     const { held } = runs;
     const run = await held.submit('acme');
-    await held.puppet.returns('a');
-    await held.filled();
-    for (const call of held.puppet.calls.slice(1)) await held.puppet.returns('x', call);
+    await held.controlled.returns('a');
+    await held.waitUntilIdle();
+    for (const call of held.controlled.calls.slice(1)) await held.controlled.returns('x', call);
     await held.registry.settled(run);
     expect(runs.named('run p').attributes).to.deep.equal({
       'wavetrain.run.id': run,
@@ -54,12 +54,12 @@ describe('Traces of runs (D35)', () => {
     expect(runs.named('wave 1').attributes).to.deep.equal({ 'wavetrain.wave': 1, 'wavetrain.wave.tasks': 1 });
     expect(runs.named('task a').attributes).to.deep.equal({
       'wavetrain.task.id': 'a',
-      'wavetrain.tool': 'puppet',
+      'wavetrain.tool': 'controlled',
       'wavetrain.task.attempts': 1,
     });
     expect(runs.named('task each').attributes).to.deep.equal({
       'wavetrain.task.id': 'each',
-      'wavetrain.tool': 'puppet',
+      'wavetrain.tool': 'controlled',
       'wavetrain.task.items': 2,
     });
     const attempts = runs.ended.filter(({ name }) => name === 'attempt 1');
@@ -67,7 +67,7 @@ describe('Traces of runs (D35)', () => {
     expect(attempts[2]?.attributes).to.deep.equal({
       'wavetrain.attempt': 1,
       'wavetrain.task.id': 'each',
-      'wavetrain.tool': 'puppet',
+      'wavetrain.tool': 'controlled',
       'wavetrain.item': 1,
     });
   });
@@ -76,7 +76,7 @@ describe('Traces of runs (D35)', () => {
     const runs = new TracedRuns();
     const run = await runs.held.submit();
     await runs.advance(7);
-    await runs.held.puppet.rejects(new Error('no luck'));
+    await runs.held.controlled.rejects(new Error('no luck'));
     await runs.held.registry.settled(run);
     expect(runs.lines).to.deep.equal([
       'run held > wave 0 > task a > attempt 1 0-7 ! no luck',
@@ -98,7 +98,7 @@ describe('Traces of runs (D35)', () => {
     expect(runs.lines).to.deep.equal([]);
     expect(runs.tracer.size).to.equal(1);
     await runs.advance(30);
-    await runs.held.end(run);
+    await runs.held.complete(run);
     expect(runs.lines).to.deep.equal([
       'run held > wave 0 > task a > attempt 1 0-40',
       'run held > wave 0 > task a 0-40',
@@ -115,7 +115,7 @@ describe('Traces of runs (D35)', () => {
     await runs.held.registry.cancel(run, { force: true });
     await runs.held.registry.settled(run);
     await runs.advance(10);
-    await runs.held.puppet.returns('too late');
+    await runs.held.controlled.returns('too late');
     expect(runs.lines).to.deep.equal([
       'run held > wave 0 > task a > attempt 1 0-10 ! stopped by force',
       'run held > wave 0 > task a 0-10 ! stopped by force',
@@ -131,7 +131,7 @@ describe('Traces of runs (D35)', () => {
     await runs.advance(3);
     await runs.held.registry.cancel(second);
     expect(runs.lines).to.deep.equal(['run held 0-3']);
-    await runs.held.end(first);
+    await runs.held.complete(first);
     expect(runs.lines).to.have.length(5);
   });
 
@@ -139,10 +139,10 @@ describe('Traces of runs (D35)', () => {
     const runs = new TracedRuns();
     for (let count = 0; count < 3; count++) {
       const run = await runs.held.submit();
-      const { log } = runs.held.puppet.last.context;
+      const { log } = runs.held.controlled.last.context;
       expect(runs.tracer.size).to.equal(1);
       expect(runs.spans.open).to.equal(4);
-      await runs.held.end(run);
+      await runs.held.complete(run);
       log('too late');
       expect(runs.tracer.size).to.equal(0);
       expect(runs.spans.open).to.equal(0);
@@ -152,18 +152,18 @@ describe('Traces of runs (D35)', () => {
 
   it('mark reused tasks (D35)', async () => {
     const runs = new TracedRuns(
-      '{id: p, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}',
+      '{id: p, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}',
     );
     const { held } = runs;
     const run = await held.submit();
-    await held.puppet.returns('a');
-    await held.filled();
-    await held.puppet.rejects(new Error('no'));
+    await held.controlled.returns('a');
+    await held.waitUntilIdle();
+    await held.controlled.rejects(new Error('no'));
     await held.registry.settled(run);
     const before = runs.ended.length;
     const again = await held.registry.rerun(run, 'failed');
-    await held.filled();
-    await held.end(again);
+    await held.waitUntilIdle();
+    await held.complete(again);
     const reused = runs.ended
       .slice(before)
       .map(({ name, attributes }) => [name, attributes['wavetrain.task.reused']]);
@@ -192,7 +192,7 @@ describe('Traces of runs (D35)', () => {
       'wave 0 0-25',
       'run held 0-25',
     ]);
-    await runs.held.end(run);
+    await runs.held.complete(run);
     diag.disable();
     expect(runs.ended).to.have.length(4);
     expect(complaints).to.deep.equal([]);

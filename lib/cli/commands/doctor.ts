@@ -17,7 +17,7 @@ import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
-import { detectTerminal, streamStyle, type Style } from '../render/terminal.js';
+import { detectTerminal, type Style } from '../render/terminal.js';
 import { padToWidth, toSingleLine } from '../render/text.js';
 import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
 
@@ -36,15 +36,26 @@ export class DoctorCommand extends Command<CliContext> {
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
-  override execute(): Promise<number> {
-    return doctor(this, this.context);
+  /** Checks everything that Wavetrain needs (D43). Returns `failed` if something is broken. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    await readEnvFile(this.envFile, context);
+    const { config, findings: configFindings } = checkConfig(context.env);
+    const findings: DoctorFinding[] = [
+      { name: PROGRAM, state: 'ok', found: readPackageJson().version },
+      checkNode(),
+      ...configFindings,
+      ...checkVariables(context.env),
+      checkFileRoots(config, context.cwd),
+      await checkTools(config, this.tools, context),
+      checkTerminal(context),
+      await checkFolder(context.cwd),
+    ];
+    const ok = findings.every(({ state }) => state !== 'broken');
+    if (this.json) printJson({ ok, findings }, context);
+    else printFindings(findings, context);
+    return ok ? EXIT.done : EXIT.failed;
   }
-}
-
-interface DoctorFlags {
-  readonly json: boolean;
-  readonly tools?: string[] | undefined;
-  readonly envFile?: string | undefined;
 }
 
 /** The result of one check. */
@@ -56,30 +67,6 @@ export interface DoctorFinding {
   readonly found: string;
   /** How to fix it. */
   readonly advice?: string;
-}
-
-/** Checks everything that Wavetrain needs (D43). Returns `failed` if something is broken. */
-async function doctor(flags: DoctorFlags, context: CliContext): Promise<ExitStatus> {
-  await readEnvFile(flags.envFile, context);
-  const findings = await checkAll(flags, context);
-  const ok = findings.every(({ state }) => state !== 'broken');
-  if (flags.json) printJson({ ok, findings }, context);
-  else printFindings(findings, context);
-  return ok ? EXIT.done : EXIT.failed;
-}
-
-async function checkAll({ tools }: DoctorFlags, context: CliContext): Promise<DoctorFinding[]> {
-  const { config, findings } = checkConfig(context.env);
-  return [
-    { name: PROGRAM, state: 'ok', found: readPackageJson().version },
-    checkNode(),
-    ...findings,
-    ...checkVariables(context.env),
-    checkFileRoots(config, context.cwd),
-    await checkTools(config, tools, context),
-    checkTerminal(context),
-    await checkFolder(context.cwd),
-  ];
 }
 
 /** Checks that this version of Node.js is recent enough for the package. */
@@ -178,7 +165,7 @@ async function checkFolder(cwd: string): Promise<DoctorFinding> {
 }
 
 function printFindings(findings: readonly DoctorFinding[], { stdout, env }: CliContext): void {
-  const style = streamStyle(stdout, env);
+  const { style } = detectTerminal(stdout, env);
   const nameColumns = findings.reduce((widest, { name }) => Math.max(widest, name.length), 0) + 2;
   const lines = findings.flatMap(({ name, state, found, advice }) => [
     `${formatState(state, style)} ${padToWidth(name, nameColumns)}${toSingleLine(found)}`,

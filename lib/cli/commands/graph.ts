@@ -2,7 +2,7 @@ import { Command, Option } from 'clipanion';
 import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/graph.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { type DefinitionFlags, type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
@@ -14,9 +14,10 @@ export class GraphCommand extends Command<CliContext> {
   static override usage = Command.Usage({
     description: 'draws the waves of a pipeline or a plan and the dependencies between its tasks',
     details: `
-      A solid arrow is a value that a template reads. A dashed arrow is a dependency from await. Fan-outs are marked.
+      A solid arrow means that a template reads the output of a task, a dashed arrow that a task awaits another one.
+      Fan-outs are marked.
 
-      For a plan it draws the sub-pipelines; each arrow names the keys that one stores and the other reads.
+      The graph of a plan shows its sub-pipelines; each arrow names the keys that one stores and the other reads.
     `,
     examples: [
       ['in the terminal', '$0 graph pipeline.yaml'],
@@ -34,64 +35,49 @@ export class GraphCommand extends Command<CliContext> {
   session = Option.String('--session', { description: SESSION_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
-  override execute(): Promise<number> {
-    return graph(this, this.context);
+  /** Draws the tasks of a pipeline or the sub-pipelines of a plan (D43). Returns `invalid` for an invalid definition. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const format = FORMATS.find((name) => name === this.format);
+    if (format === undefined) {
+      throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not "${this.format}"`);
+    }
+    const loaded = await loadDefinition(this, context);
+    const drawing = await createDrawing(loaded, format);
+    if (drawing === undefined) {
+      printProblems(loaded, context);
+      return EXIT.invalid;
+    }
+    if (this.json) printJson(drawing.graph, context);
+    else context.stdout.write(drawing.render(detectTerminal(context.stdout, context.env).columns));
+    return EXIT.done;
   }
 }
 
 const FORMATS = ['text', 'mermaid', 'dot'] as const;
 
-/** A graph as data, and its drawing in each format. */
+/** A graph as data, and the function that draws it. */
 interface Drawing {
   readonly graph: unknown;
-  readonly render: Readonly<Record<(typeof FORMATS)[number], (columns: number) => string>>;
-}
-
-/** Draws the tasks of a pipeline or the sub-pipelines of a plan (D43). Returns `invalid` for an invalid definition. */
-async function graph(
-  flags: DefinitionFlags & { readonly format: string; readonly json: boolean },
-  context: CliContext,
-): Promise<ExitStatus> {
-  const format = FORMATS.find((name) => name === flags.format);
-  if (format === undefined) {
-    throw new UsageError(`--format must be ${FORMATS.join(', ')}, not "${flags.format}"`);
-  }
-  const loaded = await loadDefinition(flags, context);
-  const drawing = await createDrawing(loaded);
-  if (drawing === undefined) {
-    printProblems(loaded, context);
-    return EXIT.invalid;
-  }
-  if (flags.json) printJson(drawing.graph, context);
-  else context.stdout.write(drawing.render[format](detectTerminal(context.stdout, context.env).columns));
-  return EXIT.done;
+  readonly render: (columns: number) => string;
 }
 
 /** Returns undefined for an invalid definition. */
-async function createDrawing({ kind, check }: LoadedDefinition): Promise<Drawing | undefined> {
+async function createDrawing(
+  { kind, check }: LoadedDefinition,
+  format: (typeof FORMATS)[number],
+): Promise<Drawing | undefined> {
   if (!check.ok) return undefined;
   if (kind === 'pipeline') {
     const pipelineGraph = createGraph(check.pipeline);
-    return {
-      graph: pipelineGraph,
-      render: {
-        text: (columns) => renderText(pipelineGraph, columns),
-        mermaid: () => renderMermaid(pipelineGraph),
-        dot: () => renderDot(pipelineGraph),
-      },
-    };
+    const render = { text: renderText, mermaid: renderMermaid, dot: renderDot }[format];
+    return { graph: pipelineGraph, render: (columns) => render(pipelineGraph, columns) };
   }
   if (check.plan === undefined) return undefined;
-  const { createPlanGraph, renderPlanDot, renderPlanMermaid, renderPlanText } = await import(
-    '../lazy/plans.js'
-  );
-  const planGraph = createPlanGraph(check.plan);
-  return {
-    graph: planGraph,
-    render: {
-      text: (columns) => renderPlanText(planGraph, columns),
-      mermaid: () => renderPlanMermaid(planGraph),
-      dot: () => renderPlanDot(planGraph),
-    },
-  };
+  const plans = await import('../lazy/plans.js');
+  const planGraph = plans.createPlanGraph(check.plan);
+  const render = { text: plans.renderPlanText, mermaid: plans.renderPlanMermaid, dot: plans.renderPlanDot }[
+    format
+  ];
+  return { graph: planGraph, render: (columns) => render(planGraph, columns) };
 }

@@ -43,7 +43,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
 
 /**
  * Selects the commands whose path starts with `word`, or all commands if there are none. clipanion builds a state
- * machine of the commands it gets, which for all of them takes longer than most commands run.
+ * machine from the commands it gets; for all of them, that takes longer than most commands run.
  */
 export function commandsFor(word: string | undefined): readonly CommandClass<CliContext>[] {
   const matching = COMMANDS.filter(({ paths, usage }) => usage && paths?.some(([first]) => first === word));

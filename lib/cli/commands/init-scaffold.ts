@@ -1,4 +1,4 @@
-import { pipelineSchemaText } from '../render/schema-text.js';
+import { pipelineJsonSchema } from '../lazy/schemas.js';
 
 /** A file that `init` writes. */
 export interface ScaffoldFile {
@@ -13,7 +13,7 @@ export function scaffold(): ScaffoldFile[] {
     { path: 'pipeline.yaml', text: PIPELINE },
     { path: 'tools.ts', text: TOOLS },
     { path: 'data/orders.csv', text: ORDERS },
-    { path: 'pipeline.schema.json', text: pipelineSchemaText() },
+    { path: 'pipeline.schema.json', text: `${JSON.stringify(pipelineJsonSchema(), null, 2)}\n` },
     { path: '.vscode/settings.json', text: SETTINGS },
     { path: 'README.md', text: README },
   ];

@@ -6,7 +6,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { describeErrno } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
-import { streamStyle } from '../render/terminal.js';
+import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
 import type { ScaffoldFile } from './init-scaffold.js';
 
@@ -15,7 +15,7 @@ export class InitCommand extends Command<CliContext> {
   static override usage = Command.Usage({
     description: 'creates a small pipeline to start from, with its own tools and editor support',
     details: `
-      It never overwrites files: if one exists, it lists them and writes nothing. Use --force to overwrite.
+      If one of the files exists, nothing is written. Use --force to overwrite existing files.
     `,
     examples: [
       ['in a new folder', '$0 init demo'],
@@ -26,25 +26,17 @@ export class InitCommand extends Command<CliContext> {
   directory = Option.String({ name: 'DIR', required: false });
   force = Option.Boolean('--force', false, { description: 'overwrite existing files' });
 
-  override execute(): Promise<number> {
-    return init({ directory: this.directory ?? '.', force: this.force }, this.context);
+  /** Writes the files of a small pipeline: all of them, or none if one would be overwritten. */
+  override async execute(): Promise<ExitStatus> {
+    const { context, directory = '.', force } = this;
+    const folder = resolve(context.cwd, directory);
+    const { scaffold } = await import('./init-scaffold.js');
+    const files = scaffold();
+    if (!force) assertNoneExists(files, folder);
+    for (const file of files) await writeScaffoldFile(file, folder);
+    printNextCommands(files, directory, context);
+    return EXIT.done;
   }
-}
-
-interface InitFlags {
-  readonly directory: string;
-  readonly force: boolean;
-}
-
-/** Writes the files of a small pipeline: all of them, or none if one would be overwritten. */
-async function init({ directory, force }: InitFlags, context: CliContext): Promise<ExitStatus> {
-  const folder = resolve(context.cwd, directory);
-  const { scaffold } = await import('./init-scaffold.js');
-  const files = scaffold();
-  if (!force) assertNoneExists(files, folder);
-  for (const file of files) await writeScaffoldFile(file, folder);
-  printNextCommands(files, directory, context);
-  return EXIT.done;
 }
 
 function assertNoneExists(files: readonly ScaffoldFile[], folder: string): void {
@@ -72,7 +64,7 @@ function printNextCommands(
   directory: string,
   { stdout, env }: CliContext,
 ): void {
-  const style = streamStyle(stdout, env);
+  const { style } = detectTerminal(stdout, env);
   const commands = [
     ...(directory === '.' ? [] : [`cd ${directory}`]),
     `${PROGRAM} validate pipeline.yaml --tools tools.ts`,

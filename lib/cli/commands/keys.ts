@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { errorCode } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
-import type { ApiKey } from '../../http/auth/keys-file.js';
+import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { printJson } from '../render/stdout.js';
-import { streamStyle } from '../render/terminal.js';
+import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
 
 export class KeysNewCommand extends Command<CliContext> {
@@ -27,47 +27,36 @@ export class KeysNewCommand extends Command<CliContext> {
   });
 
   name = Option.String('--name', {
-    description: '<NAME> name of the key in the log; default key- and 8 digits',
+    description: '<NAME> name of the key in the log; by default key- and the first 8 digits of its SHA-256',
   });
   tenants = Option.Array('--tenant', {
     description:
-      "<ID> tenant whose runs the key can see and start; can be repeated; '*' is every tenant; default default",
+      "<ID> tenant whose runs the key can see and start; can be repeated; '*' means every tenant; by default the tenant default",
   });
   scopes = Option.Array('--scope', {
-    description: '<SCOPE> read, run or metrics; can be repeated; default read and run',
+    description: '<SCOPE> what the key allows: read, run or metrics; can be repeated; default read and run',
   });
   file = Option.String('--file', { description: '<FILE> add the entry to this keys file' });
   json = Option.Boolean('--json', false, { description: 'print the key and its entry as one JSON document' });
 
-  override execute(): Promise<number> {
-    return createKey(this, this.context);
+  /** Creates a key and prints it once. Its entry is added to a keys file or printed too (D37). */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const modules = await import('../lazy/keys.js');
+    const { key, sha256 } = modules.createApiKey(context.secretBytes(modules.KEY_BYTES));
+    const entry = createEntry(this, sha256, modules);
+    const text = modules.formatKeyEntry(entry);
+    if (this.file !== undefined) await appendEntry(text, this.file, modules, context);
+    if (this.json) printJson({ key, ...entry }, context);
+    else printKey(key, text, this.file, context);
+    return EXIT.done;
   }
-}
-
-interface NewKeyFlags {
-  readonly name: string | undefined;
-  readonly tenants: string[] | undefined;
-  readonly scopes: string[] | undefined;
-  readonly file: string | undefined;
-  readonly json: boolean;
 }
 
 type KeysModule = typeof import('../lazy/keys.js');
 
-/** Creates a key and prints it once. Its entry is added to a keys file or printed too (D37). */
-async function createKey(flags: NewKeyFlags, context: CliContext): Promise<ExitStatus> {
-  const modules = await import('../lazy/keys.js');
-  const { key, sha256 } = modules.createApiKey(context.secretBytes(modules.KEY_BYTES));
-  const entry = createEntry(flags, sha256, modules);
-  const text = modules.formatKeyEntry(entry);
-  if (flags.file !== undefined) await appendEntry(text, flags.file, modules, context);
-  if (flags.json) printJson({ key, ...entry }, context);
-  else printKey(key, text, flags.file, context);
-  return EXIT.done;
-}
-
 function createEntry(
-  flags: NewKeyFlags,
+  flags: KeysNewCommand,
   sha256: string,
   { KEY_FIELD_CHECKS, parseKeysFile, formatKeyEntry }: KeysModule,
 ): ApiKey {
@@ -76,7 +65,7 @@ function createEntry(
   assertValid('--tenant', KEY_FIELD_CHECKS.tenants(tenants));
   assertValid('--scope', KEY_FIELD_CHECKS.scopes(scopes));
   const entry = { name, sha256, tenants, scopes: scopes as ApiKey['scopes'] };
-  // The server must read the printed entry as it is meant.
+  // Fails here rather than when the server reads the printed entry.
   const [parsed = entry] = parseKeysFile(formatKeyEntry(entry), 'entry');
   return parsed;
 }
@@ -118,7 +107,7 @@ function printKey(
   file: string | undefined,
   { stdout, stderr, env }: CliContext,
 ): void {
-  const style = streamStyle(stderr, env);
+  const { style } = detectTerminal(stderr, env);
   const about =
     file === undefined
       ? 'Its entry for the keys file (SERVICE_API_KEYS_FILE):'

@@ -1,15 +1,17 @@
 import { Command, Option } from 'clipanion';
 import type { JsonObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
+import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readJsonObject } from '../input/flags.js';
+import { readJsonObject, readNumber } from '../input/flags.js';
 import { loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { PROGRAM } from '../package-info.js';
-import { createPipelineRun, createPlanRun } from '../run/displayed-run.js';
-import { executeRun } from '../run/execute-run.js';
-import { checkParams, readExecutionOptions, readPlanConcurrency, type RunFlags } from '../run/run-flags.js';
+import { PipelineRunView } from '../progress/run-view.js';
+import { pipelineFailureLines, planFailureLines } from '../render/run-summary.js';
+import { type DisplayedRun, executeRun } from '../run/execute-run.js';
+import { checkParams, readExecutionOptions } from '../run/run-flags.js';
 import { UsageError } from '../usage-errors.js';
 import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
 
@@ -22,7 +24,7 @@ export class RunCommand extends Command<CliContext> {
       terminal shows their progress. Outputs and statistics go to standard output, everything else to standard error.
 
       The sub-pipelines of a plan run one after another, each after those that store the keys it reads. The result
-      includes the final values on the blackboard. The pipelines of a plan are read from the files beside it.
+      includes the final values on the blackboard. The pipelines of a plan are read from files in its folder.
 
       Ctrl-C cancels the run: the current wave finishes and nothing else starts. A second Ctrl-C stops at once.
 
@@ -45,7 +47,8 @@ export class RunCommand extends Command<CliContext> {
 
   file = Option.String({ name: 'FILE' });
   params = Option.String('--params', {
-    description: '<JSON> params of a pipeline; the others keep their defaults; @FILE reads them from a file',
+    description:
+      '<JSON> values of the params of a pipeline; absent ones keep their default; @FILE reads them from a file',
   });
   inputs = Option.String('--inputs', { description: INPUTS_OPTION });
   session = Option.String('--session', { description: SESSION_OPTION });
@@ -54,17 +57,17 @@ export class RunCommand extends Command<CliContext> {
   });
   json = Option.Boolean('--json', false, {
     description:
-      'print only the outputs (for a plan, the result) as one JSON document, and nothing else unless the run fails',
+      'print only the outputs (for a plan, the whole result), as one JSON document; a run that fails prints its errors',
   });
   timeout = Option.String('--timeout', {
-    description: '<SECONDS> time limit for each attempt of a tool; default no limit',
+    description: '<SECONDS> time limit of each attempt of a tool; by default there is none',
   });
   concurrency = Option.String('--concurrency', {
     description: '<N> maximum number of items of one fan-out in flight; default unlimited',
   });
   planConcurrency = Option.String('--plan-concurrency', {
     description:
-      '<N> maximum number of sub-pipelines that run at once; default the plan_concurrency of the plan, or 1',
+      '<N> maximum number of sub-pipelines that run at once; overrides plan_concurrency of the plan; default 1',
   });
   jitter = Option.String('--jitter', {
     description: '<FRACTION> random variation of retry delays, from 0 to 1; default 0',
@@ -78,7 +81,7 @@ export class RunCommand extends Command<CliContext> {
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   events = Option.String('--events', {
     description:
-      '<FILE> write each event to this file as it happens, one JSON document per line; replaces the file',
+      '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
   });
   tenant = Option.String('--tenant', { description: '<ID> namespace on the blackboard; default "default"' });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
@@ -87,32 +90,47 @@ export class RunCommand extends Command<CliContext> {
   });
   quiet = Option.Boolean('--quiet', false, { description: 'show no progress and no warnings' });
 
-  override execute(): Promise<number> {
-    return run(this, this.context);
+  /** Runs a pipeline or plan file: checks flags, definition and params, then executes the run and prints its result. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const options = readExecutionOptions(this);
+    const planConcurrency = readNumber('--plan-concurrency', this.planConcurrency, PLAN_CONCURRENCY);
+    if (this.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
+    const params = await readJsonObject('--params', this.params, context);
+    const loaded = await loadDefinition(this, context);
+    assertFlagsFit(loaded.kind, params, planConcurrency);
+    const { kind, check, inputs, session, files, fileRoots } = loaded;
+    if (!check.ok || !(this.json || this.quiet)) printProblems(loaded, context);
+    if (!check.ok) return EXIT.invalid;
+    // An absent flag leaves its field out, so that the default applies.
+    const commonInputs = {
+      options,
+      ...(inputs && { inputs }),
+      ...(session && { session }),
+      ...(this.tenant !== undefined && { tenant_id: this.tenant }),
+    };
+    if (kind === 'pipeline') {
+      const { pipeline } = check;
+      await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
+      const pipelineRun = displayPipeline({ pipeline, params: params ?? {}, ...commonInputs }, this.file);
+      return executeRun(pipelineRun, this, fileRoots, context);
+    }
+    const { plan } = check;
+    if (plan === undefined) return EXIT.invalid;
+    const planInputs = {
+      plan,
+      ...commonInputs,
+      ...(planConcurrency && { plan_concurrency: planConcurrency }),
+    };
+    const planRun = await displayPlan(planInputs, [
+      this.file,
+      ...[...files.values()].map(({ name }) => name),
+    ]);
+    return executeRun(planRun, this, fileRoots, context);
   }
 }
 
-/** Runs a pipeline or plan file: checks flags, definition and params, then executes the run and prints its result. */
-async function run(flags: RunFlags, context: CliContext): Promise<ExitStatus> {
-  const options = readExecutionOptions(flags);
-  const planConcurrency = readPlanConcurrency(flags);
-  if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
-  const params = await readJsonObject('--params', flags.params, context);
-  const loaded = await loadDefinition(flags, context);
-  assertFlagsFit(loaded.kind, params, planConcurrency);
-  if (!loaded.check.ok || !(flags.json || flags.quiet)) printProblems(loaded, context);
-  if (!loaded.check.ok) return EXIT.invalid;
-  if (loaded.kind === 'pipeline') {
-    const { pipeline } = loaded.check;
-    await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${flags.file}`);
-    const pipelineRun = createPipelineRun(pipeline, loaded, flags, options, params ?? {});
-    return executeRun(pipelineRun, flags, loaded.fileRoots, context);
-  }
-  const { plan } = loaded.check;
-  if (plan === undefined) return EXIT.invalid;
-  const planRun = await createPlanRun(plan, loaded, flags, options, planConcurrency);
-  return executeRun(planRun, flags, loaded.fileRoots, context);
-}
+const PLAN_CONCURRENCY = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' } as const;
 
 function assertFlagsFit(
   kind: DefinitionKind,
@@ -131,4 +149,30 @@ function assertFlagsFit(
       'write --concurrency to limit the items of one fan-out in flight',
     );
   }
+}
+
+function displayPipeline(inputs: RunInputs, file: string): DisplayedRun {
+  const { pipeline } = inputs;
+  return {
+    submit: (registry, options) => registry.submit(inputs, options),
+    hasParallelWaves: false,
+    definitionFiles: [file],
+    createView: () => new PipelineRunView(pipeline.waves),
+    formatFailures: (record, terminal) => pipelineFailureLines(record, pipeline, terminal),
+  };
+}
+
+/** @param files the files of the plan and its pipelines */
+async function displayPlan(inputs: PlanInputs, files: readonly string[]): Promise<DisplayedRun> {
+  const { PlanRunView } = await import('../progress/plan-view.js');
+  const { subPipelines, definition } = inputs.plan;
+  const concurrency = inputs.plan_concurrency ?? definition.plan_concurrency ?? 1;
+  const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
+  return {
+    submit: (registry, options) => registry.submitPlan(inputs, options),
+    hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
+    definitionFiles: files,
+    createView: () => new PlanRunView(subPipelines.size, waves),
+    formatFailures: planFailureLines,
+  };
 }

@@ -1,15 +1,19 @@
 import { Command, Option } from 'clipanion';
-import { cancelRun, deleteRun, rerunRun } from '../runs/cancel-rerun-delete.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { PROGRAM } from '../package-info.js';
+import { describeDraining } from '../render/run-summary.js';
+import { printJson } from '../render/stdout.js';
 import { listRuns } from '../runs/list.js';
+import { callServer, resolveRunId } from '../runs/server-client.js';
 import { showRun } from '../runs/show.js';
-import { watchRun } from '../runs/watch.js';
+import { followRun, printSettledRun, watchRun } from '../runs/watch.js';
 import { ServerCommand } from './shared-options.js';
 
 const RUN_ID = { name: 'RUN_ID', required: true } as const;
 
 const RUN_ID_DETAILS = `
-  RUN_ID is the id of a run, or at least 4 characters from its start or end. If the server requires an API key, set
-  WAVETRAIN_API_KEY.
+  RUN_ID is the id of a run, or its last 4 or more characters (ids begin with the time, so their start is often the
+  same). If the server requires an API key, set WAVETRAIN_API_KEY.
 `;
 
 const OUTPUTS_JSON_OPTION =
@@ -89,8 +93,17 @@ export class RunsCancelCommand extends ServerCommand {
   runId = Option.String(RUN_ID);
   force = Option.Boolean('--force', false, { description: 'also stop the tools in flight' });
 
-  override execute(): Promise<number> {
-    return cancelRun(this, this.context);
+  /** Prints what the run still waits for. */
+  override async execute(): Promise<ExitStatus> {
+    const record = await callServer(this, this.context, async (client) =>
+      client.cancel(await resolveRunId(client, this.runId), { force: this.force }),
+    );
+    const { run_id, settled } = record;
+    const remaining = this.force
+      ? 'its tools were asked to stop'
+      : `${describeDraining(record)} first (${PROGRAM} runs cancel ${run_id} --force stops the tools)`;
+    this.context.stderr.write(`cancelled ${run_id}${settled ? '' : `: ${remaining}`}\n`);
+    return EXIT.done;
   }
 }
 
@@ -119,8 +132,19 @@ export class RunsRerunCommand extends ServerCommand {
   verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
   quiet = Option.Boolean('--quiet', false, { description: `with --watch: ${QUIET_OPTION}` });
 
-  override execute(): Promise<number> {
-    return rerunRun(this, this.context);
+  override execute(): Promise<ExitStatus> {
+    const { context } = this;
+    return callServer(this, context, async (client) => {
+      const accepted = await client.rerun(await resolveRunId(client, this.runId), { from: this.from });
+      if (this.watch) {
+        context.stderr.write(`submitted ${accepted.run_id}\n`);
+        const record = await followRun(client, accepted.run_id, this, context);
+        return record === undefined ? EXIT.interrupted : printSettledRun(record, this, context);
+      }
+      if (this.json) printJson(accepted, context);
+      else context.stdout.write(`${accepted.run_id}\n`);
+      return EXIT.done;
+    });
   }
 }
 
@@ -134,7 +158,13 @@ export class RunsDeleteCommand extends ServerCommand {
 
   runId = Option.String(RUN_ID);
 
-  override execute(): Promise<number> {
-    return deleteRun(this, this.context);
+  override async execute(): Promise<ExitStatus> {
+    const runId = await callServer(this, this.context, async (client) => {
+      const id = await resolveRunId(client, this.runId);
+      await client.remove(id);
+      return id;
+    });
+    this.context.stderr.write(`deleted ${runId}\n`);
+    return EXIT.done;
   }
 }

@@ -16,8 +16,8 @@ export class SchemaPipelineCommand extends Command<CliContext> {
   });
 
   override async execute(): Promise<void> {
-    const { pipelineSchemaText } = await import('../render/schema-text.js');
-    this.context.stdout.write(pipelineSchemaText());
+    const { pipelineJsonSchema } = await import('../lazy/schemas.js');
+    this.context.stdout.write(`${JSON.stringify(pipelineJsonSchema(), null, 2)}\n`);
   }
 }
 
@@ -36,7 +36,7 @@ export class SchemaPlanCommand extends Command<CliContext> {
   });
 
   override async execute(): Promise<void> {
-    const { planSchemaText } = await import('../render/schema-text.js');
-    this.context.stdout.write(planSchemaText());
+    const { planJsonSchema } = await import('../lazy/schemas.js');
+    this.context.stdout.write(`${JSON.stringify(planJsonSchema(), null, 2)}\n`);
   }
 }

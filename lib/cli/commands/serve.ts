@@ -10,10 +10,9 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
+import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { distFile, PROGRAM, readPackageJson } from '../package-info.js';
-import { createStyle, detectTerminal } from '../render/terminal.js';
-import { reportUncaughtToolErrors } from '../render/tool-output.js';
-import { StopSignals } from '../signals.js';
+import { detectTerminal } from '../render/terminal.js';
 import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class ServeCommand extends Command<CliContext> {
@@ -21,12 +20,12 @@ export class ServeCommand extends Command<CliContext> {
   static override usage = Command.Usage({
     description: 'serves the HTTP API and its documentation',
     details: `
-      Listens on 127.0.0.1:8000 by default and prints the address of the documentation. Accepting requests from other
-      machines requires API keys (SERVICE_API_KEYS_FILE). Each request is logged in one line on standard output: as
-      text on a terminal, as JSON elsewhere.
+      Listens on 127.0.0.1:8000 by default and prints the address of the documentation. To accept requests from
+      other machines, it needs API keys (SERVICE_API_KEYS_FILE). It logs each request in one line on standard output:
+      as text on a terminal, as JSON elsewhere.
 
-      Ctrl-C or SIGTERM shuts down: the server accepts no more runs, gives the active ones SERVICE_SHUTDOWN_SECONDS to
-      finish and then stops their tools. A second Ctrl-C exits at once. Runs are kept in memory and are lost when the
+      Ctrl-C or SIGTERM shuts the server down: it accepts no more runs, gives running ones SERVICE_SHUTDOWN_SECONDS to
+      finish, and then stops their tools. A second Ctrl-C exits at once. Runs are kept in memory and are lost when the
       server exits.
     `,
     examples: [
@@ -47,61 +46,56 @@ export class ServeCommand extends Command<CliContext> {
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
   quiet = Option.Boolean('--quiet', false, { description: 'log only warnings and errors' });
 
-  override execute(): Promise<number> {
-    return serve(this, this.context);
+  /** Serves the API until a signal stops it (D43). Returns `interrupted` if a second signal cut the shutdown short. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const port = readNumber('--port', this.port, PORT);
+    await readEnvFile(this.envFile, context);
+    const config = readServeConfig(this, port, context);
+    const modules = await import('../lazy/server.js');
+    const { interactive, colours } = detectTerminal(context.stdout, context.env);
+    const { stdout: stream, clock } = context;
+    const log = modules.createLog({ stream, interactive, colours, level: config.logLevel, clock });
+    const tracing = await modules.openTracing(context.env, {
+      clock,
+      warn: (message) => log.warn({}, message),
+    });
+    const signals = new StopSignals(context.processEvents);
+    const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => log.error({}, line));
+    const processes = Math.min(Math.max(1, availableParallelism() - 1), MAX_PROCESSES);
+    const expressions = new modules.ExpressionPool(distFile('expression-process.cjs'), processes, clock);
+    try {
+      const server = await modules.startServer({
+        ...(await createServerOptions(modules, config, context)),
+        catalog: await loadServerCatalog(modules, expressions, this, context),
+        log,
+        observer: tracing,
+      });
+      printAddress(server, log, this, context);
+      warnAboutUnknownVariables(log, context);
+      await signals.first;
+      printShutdown(server, config, log, context);
+      const closed = server.close(config.shutdownMs).then(() => tracing?.close());
+      return await Promise.race([closed.then(() => EXIT.done), signals.second.then(() => EXIT.interrupted)]);
+    } finally {
+      signals.close();
+      stopReporting();
+      await expressions.close();
+    }
   }
-}
-
-interface ServeFlags {
-  readonly host: string | undefined;
-  readonly port: string | undefined;
-  readonly tools?: string[] | undefined;
-  readonly envFile?: string | undefined;
-  readonly quiet: boolean;
 }
 
 type ServerModule = typeof import('../lazy/server.js');
 type ExpressionPool = InstanceType<ServerModule['ExpressionPool']>;
 
-/** Serves the API until a signal stops it (D43). Returns `interrupted` if a second signal cut the shutdown short. */
-async function serve(flags: ServeFlags, context: CliContext): Promise<ExitStatus> {
-  const port = readNumber('--port', flags.port, PORT);
-  await readEnvFile(flags.envFile, context);
-  const config = readServeConfig(flags, port, context);
-  const modules = await import('../lazy/server.js');
-  const log = createServeLog(modules, config, context);
-  const tracing = await modules.openTracing(context.env, {
-    clock: context.clock,
-    warn: (message) => log.warn({}, message),
-  });
-  const signals = new StopSignals(context.processEvents);
-  const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => log.error({}, line));
-  const expressions = createExpressionPool(modules, context);
-  try {
-    const server = await modules.startServer({
-      ...(await createServerOptions(modules, config, context)),
-      catalog: await loadServerCatalog(modules, expressions, flags, context),
-      log,
-      observer: tracing,
-    });
-    printAddress(server, log, flags, context);
-    warnAboutUnknownVariables(log, context);
-    await signals.first;
-    printShutdown(server, config, log, context);
-    const closed = server.close(config.shutdownMs).then(() => tracing?.close());
-    return await Promise.race([closed.then(() => EXIT.done), signals.second.then(() => EXIT.interrupted)]);
-  } finally {
-    signals.close();
-    stopReporting();
-    await expressions.close();
-  }
-}
+/** A process keeps running after its first expression and takes about 50 MB; more than this many would mostly idle. */
+const MAX_PROCESSES = 8;
 
 const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;
 
 /** Reads the configuration. Flags override environment variables. */
 function readServeConfig(
-  { host, quiet }: ServeFlags,
+  { host, quiet }: ServeCommand,
   port: number | undefined,
   { env }: CliContext,
 ): ServerConfig {
@@ -111,15 +105,6 @@ function readServeConfig(
     ...(port !== undefined && { SERVICE_API_PORT: String(port) }),
   });
   return quiet && config.logLevel === 'info' ? { ...config, logLevel: 'warn' } : config;
-}
-
-function createServeLog(
-  modules: ServerModule,
-  { logLevel }: ServerConfig,
-  { stdout, env, clock }: CliContext,
-): Log {
-  const { interactive, colours } = detectTerminal(stdout, env);
-  return modules.createLog({ stream: stdout, interactive, colours, level: logLevel, clock });
 }
 
 async function createServerOptions(
@@ -145,21 +130,13 @@ async function createServerOptions(
 async function loadServerCatalog(
   { createTransform }: ServerModule,
   expressions: ExpressionPool,
-  { tools }: ServeFlags,
+  { tools }: ServeCommand,
   context: CliContext,
 ): Promise<Catalog> {
   const catalog = await loadCatalog(tools, readConfig(context.env), context);
   return catalog.withReplacement(
     createTransform((source, input, bindings) => expressions.evaluate(source, input, bindings)),
   );
-}
-
-/** A process keeps running after its first expression and takes about 50 MB; more than this many would mostly idle. */
-const MAX_PROCESSES = 8;
-
-function createExpressionPool({ ExpressionPool }: ServerModule, { clock }: CliContext): ExpressionPool {
-  const size = Math.min(Math.max(1, availableParallelism() - 1), MAX_PROCESSES);
-  return new ExpressionPool(distFile('expression-process.cjs'), size, clock);
 }
 
 /** Warns about misspelt variables, which have no effect and would otherwise go unnoticed. */
@@ -177,14 +154,14 @@ function warnAboutUnknownVariables(log: Log, { env }: CliContext): void {
 function printAddress(
   { url }: RunningServer,
   log: Log,
-  { quiet }: ServeFlags,
+  { quiet }: ServeCommand,
   { stdout, env }: CliContext,
 ): void {
-  const terminal = detectTerminal(stdout, env);
+  const { interactive, style } = detectTerminal(stdout, env);
   const docs = `${url}/docs`;
-  if (!terminal.interactive) return log.info({ url, docs }, 'listening');
+  if (!interactive) return log.info({ url, docs }, 'listening');
   if (quiet) return;
-  const { bold, cyan, dim } = createStyle(terminal);
+  const { bold, cyan, dim } = style;
   stdout.write(
     [
       `${bold(PROGRAM)} listens on ${cyan(url)}`,

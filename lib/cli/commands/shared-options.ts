@@ -7,9 +7,9 @@ export const TOOLS_OPTION =
 export const INPUTS_OPTION =
   '<JSON> inputs of the pipeline or plan, which override its defaults; @FILE reads them from a file';
 export const SESSION_OPTION =
-  '<JSON> values that {{session.KEY}} reads from the start; @FILE reads them from a file';
+  '<JSON> session values, which templates read as {{session.KEY}}; @FILE reads them from a file';
 export const ENV_FILE_OPTION =
-  '<FILE> sets environment variables from a file; variables that are already set win';
+  '<FILE> set environment variables from this file; variables that are already set keep their value';
 
 /** Base of the commands that send requests to a server. */
 export abstract class ServerCommand extends Command<CliContext> {

@@ -8,7 +8,7 @@ import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { PROGRAM } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
-import { type Style, createStyle, detectTerminal } from '../render/terminal.js';
+import { detectTerminal, type Style } from '../render/terminal.js';
 import { formatTable, wrapText } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
@@ -29,37 +29,26 @@ export class ToolsCommand extends Command<CliContext> {
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
-  override execute(): Promise<number> {
-    return tools(this, this.context);
+  /** Lists the tools, or shows one (D43). */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    await readEnvFile(this.envFile, context);
+    const catalog = await loadCatalog(this.tools, readConfig(context.env), context);
+    const tool = this.tool === undefined ? undefined : findTool(this.tool, catalog);
+    if (this.json) {
+      printJson(tool ?? { tools: catalog.names(), metadata: catalog.metadata() }, context);
+      return EXIT.done;
+    }
+    const { style, ...terminal } = detectTerminal(context.stdout, context.env);
+    const columns = Math.min(terminal.columns, MAX_COLUMNS);
+    const lines = tool === undefined ? formatList(catalog, columns, style) : formatTool(tool, columns, style);
+    context.stdout.write(`${lines.join('\n')}\n`);
+    return EXIT.done;
   }
-}
-
-interface ToolsFlags {
-  readonly tool: string | undefined;
-  readonly json: boolean;
-  readonly tools?: string[] | undefined;
-  readonly envFile?: string | undefined;
 }
 
 /** Longer lines are hard to read. */
 const MAX_COLUMNS = 120;
-
-/** Lists the tools, or shows one (D43). */
-async function tools(flags: ToolsFlags, context: CliContext): Promise<ExitStatus> {
-  await readEnvFile(flags.envFile, context);
-  const catalog = await loadCatalog(flags.tools, readConfig(context.env), context);
-  const tool = flags.tool === undefined ? undefined : findTool(flags.tool, catalog);
-  if (flags.json) {
-    printJson(tool ?? { tools: catalog.names(), metadata: catalog.metadata() }, context);
-    return EXIT.done;
-  }
-  const terminal = detectTerminal(context.stdout, context.env);
-  const columns = Math.min(terminal.columns, MAX_COLUMNS);
-  const style = createStyle(terminal);
-  const lines = tool === undefined ? formatList(catalog, columns, style) : formatTool(tool, columns, style);
-  context.stdout.write(`${lines.join('\n')}\n`);
-  return EXIT.done;
-}
 
 function findTool(name: string, catalog: Catalog): ToolMetadata {
   const tool = catalog.metadata().find((candidate) => candidate.name === name);

@@ -2,10 +2,10 @@ import { Command, Option } from 'clipanion';
 import type { Statistics } from '../../pipelines/statistics.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { type DefinitionFlags, type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
-import { createStyle, detectTerminal, type Style } from '../render/terminal.js';
+import { detectTerminal, type Style } from '../render/terminal.js';
 import { toSingleLine } from '../render/text.js';
 import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
 
@@ -14,8 +14,8 @@ export class ValidateCommand extends Command<CliContext> {
   static override usage = Command.Usage({
     description: 'checks a pipeline or a plan without running it and shows its statistics',
     details: `
-      Each problem is shown with its position in the file and a hint. Warnings do not make a definition invalid. A
-      definition that passes can start: run makes the same checks.
+      Each problem is shown with its position in the file and a hint. Warnings do not make a definition invalid. Run
+      makes the same checks before it starts anything.
 
       A plan is checked together with its pipelines. The report shows the order and waves of its sub-pipelines, and
       which of them store and read each key.
@@ -37,24 +37,18 @@ export class ValidateCommand extends Command<CliContext> {
   session = Option.String('--session', { description: SESSION_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
-  override execute(): Promise<number> {
-    return validate(this, this.context);
+  /** Checks a pipeline or a plan without running it (rule 11; Plan, rule 3). Returns `invalid` if it has errors. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const loaded = await loadDefinition(this, context);
+    if (this.json) {
+      printJson(await createJsonReport(loaded), context);
+    } else {
+      printProblems(loaded, context);
+      await printStatistics(loaded, context);
+    }
+    return loaded.check.ok ? EXIT.done : EXIT.invalid;
   }
-}
-
-/** Checks a pipeline or a plan without running it (rule 11; Plan, rule 3). Returns `invalid` if it has errors. */
-async function validate(
-  flags: DefinitionFlags & { readonly json: boolean },
-  context: CliContext,
-): Promise<ExitStatus> {
-  const loaded = await loadDefinition(flags, context);
-  if (flags.json) {
-    printJson(await createJsonReport(loaded), context);
-  } else {
-    printProblems(loaded, context);
-    await printStatistics(loaded, context);
-  }
-  return loaded.check.ok ? EXIT.done : EXIT.invalid;
 }
 
 /** Creates the response body of the validation endpoint (D33, D41). */
@@ -70,13 +64,13 @@ async function createJsonReport({ kind, check }: LoadedDefinition): Promise<unkn
 async function printStatistics({ kind, name, check }: LoadedDefinition, context: CliContext): Promise<void> {
   if (!check.ok) return;
   const terminal = detectTerminal(context.stdout, context.env);
-  const style = createStyle(terminal);
+  const { style } = terminal;
   let lines: readonly string[];
   if (kind === 'pipeline') {
     lines = formatStatistics(check.pipeline.statistics, style);
   } else {
     const { formatPlanStatistics } = await import('../render/plan-statistics.js');
-    lines = formatPlanStatistics(check.statistics, terminal, style);
+    lines = formatPlanStatistics(check.statistics, terminal);
   }
   const title = `${style.green(style.marks.done)} ${name} is valid`;
   context.stdout.write([title, ...lines, ''].join('\n'));

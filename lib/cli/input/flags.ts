@@ -40,13 +40,9 @@ function parseObject(what: string, text: string, hint: string | undefined): Json
   } catch (error) {
     throw new UsageError(`${what} is not JSON: ${describeSyntaxError(text, error)}`, hint);
   }
-  if (isJsonObject(value)) return value;
+  // Parsed JSON contains only JSON values.
+  if (isObject(value)) return value as JsonObject;
   throw new UsageError(`${what} must be a JSON object, not ${describeKind(value)}`, hint);
-}
-
-/** Parsed JSON contains only JSON values. */
-function isJsonObject(value: unknown): value is JsonObject {
-  return isObject(value);
 }
 
 const CODE_FRAME_COLUMNS = 100;

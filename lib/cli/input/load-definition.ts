@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../../common/config.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Source } from '../../definition/text/source.js';
 import type { CheckResult } from '../../pipelines/pipeline.js';
-import type { CheckOptions } from '../../pipelines/check.js';
+import type { CheckOptions } from '../../pipelines/check-context.js';
 import type { PlanCheckResult } from '../../plans/check.js';
 import type { PipelineInput } from '../../plans/plan.js';
 import type { Catalog } from '../../tools/catalog.js';
@@ -23,19 +23,10 @@ export interface DefinitionFlags {
   readonly envFile?: string | undefined;
 }
 
-/** A definition that was read and checked (D42). */
-export type LoadedDefinition = LoadedPipeline | LoadedPlan;
-
-export interface LoadedPipeline extends LoadedFile {
-  readonly kind: 'pipeline';
-  readonly check: CheckResult;
-}
-
-/** A plan, checked together with its pipelines. */
-export interface LoadedPlan extends LoadedFile {
-  readonly kind: 'plan';
-  readonly check: PlanCheckResult;
-}
+/** A pipeline, or a plan with its pipelines, that was read and checked (D42). */
+export type LoadedDefinition =
+  | (LoadedFile & { readonly kind: 'pipeline'; readonly check: CheckResult })
+  | (LoadedFile & { readonly kind: 'plan'; readonly check: PlanCheckResult });
 
 interface LoadedFile extends NamedText {
   readonly inputs: JsonObject | undefined;
@@ -77,10 +68,12 @@ export async function loadDefinition(flags: DefinitionFlags, context: CliContext
     fileRoots: [...new Set([folder, context.cwd, ...configured])],
     files: new Map(),
   };
-  const { checkPipelineSource, detectKindOfText, readSource } = await import('../lazy/validation.js');
+  const { checkSource, createCheckContext, detectKindOfText, readSource } = await import(
+    '../lazy/validation.js'
+  );
   const source = readSource(text);
   if (detectKindOfText(text, source) === 'plan') return loadPlan(file, flags.file, folder, source, options);
-  return { kind: 'pipeline', ...file, check: checkPipelineSource(source, options) };
+  return { kind: 'pipeline', ...file, check: checkSource(source, createCheckContext(options)) };
 }
 
 async function readSession(flags: DefinitionFlags, context: CliContext): Promise<JsonObject | undefined> {
@@ -116,7 +109,7 @@ async function loadPlan(
   folder: string,
   source: Source,
   options: CheckOptions,
-): Promise<LoadedPlan> {
+): Promise<LoadedDefinition> {
   const { checkPlanSource, readPipelines } = await import('../lazy/plans.js');
   const path = name === STANDARD_INPUT ? undefined : join(folder, basename(name));
   const pipelines = await readPipelines(source, folder, path);
@@ -131,7 +124,7 @@ async function loadPlan(
   };
 }
 
-/** Names each file as the plan was named, so that a terminal can open it from the working directory. */
+/** Puts the folder of the plan, as the user named it, before each file name, so that a terminal can open the file. */
 function collectFiles(pipelines: Iterable<PipelineInput>, planName: string): Map<string, NamedText> {
   const folder = planName === STANDARD_INPUT ? '' : dirname(planName);
   const files = new Map<string, NamedText>();

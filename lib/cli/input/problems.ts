@@ -1,7 +1,7 @@
 import type { Problem } from '../../definition/problem.js';
 import type { CliContext } from '../context.js';
 import { codeFrame } from '../render/code-frame.js';
-import { createStyle, detectTerminal, type Style, type Terminal } from '../render/terminal.js';
+import { detectTerminal, type Style, type Terminal } from '../render/terminal.js';
 import { formatCount, toSingleLine } from '../render/text.js';
 import type { LoadedDefinition } from './load-definition.js';
 
@@ -13,12 +13,12 @@ export function printProblems(loaded: LoadedDefinition, { stderr, env }: CliCont
   const { name, check } = loaded;
   if (check.problems.length === 0) return;
   const terminal = detectTerminal(stderr, env);
-  const style = createStyle(terminal);
+  const { style } = terminal;
   const shown = terminal.interactive ? check.problems.slice(0, MAX_SHOWN) : check.problems;
   const hidden = check.problems.length - shown.length;
-  const sources = new SourceFiles(loaded);
+  const findSource = createSourceFinder(loaded);
   const lines = [
-    ...shown.flatMap((problem) => formatProblem(problem, sources.find(problem.file), style, terminal)),
+    ...shown.flatMap((problem) => formatProblem(problem, findSource(problem.file), terminal)),
     ...(hidden > 0 ? [`… ${hidden} more; --json shows them all`, ''] : []),
     formatCounts(check.problems, style),
     ...(check.ok ? [] : [`${style.red(style.marks.failed)} ${name} is not valid`]),
@@ -31,25 +31,19 @@ interface SourceFile {
   readonly lines: readonly string[];
 }
 
-/** The texts that problems are in. Splits each text into lines once. */
-class SourceFiles {
-  readonly #loaded: LoadedDefinition;
-  readonly #split = new Map<string | undefined, SourceFile>();
-
-  constructor(loaded: LoadedDefinition) {
-    this.#loaded = loaded;
-  }
-
-  /** @param file the file of a problem; undefined for the definition itself */
-  find(file: string | undefined): SourceFile {
-    const cached = this.#split.get(file);
-    if (cached !== undefined) return cached;
-    const { name, text } =
-      file === undefined ? this.#loaded : (this.#loaded.files.get(file) ?? { name: file, text: '' });
-    const source = { name, lines: text.split('\n') };
-    this.#split.set(file, source);
+/** Returns a function that finds the file of a problem, undefined for the definition itself. Splits each text once. */
+function createSourceFinder(loaded: LoadedDefinition): (file: string | undefined) => SourceFile {
+  const sources = new Map<string | undefined, SourceFile>();
+  return (file) => {
+    let source = sources.get(file);
+    if (source === undefined) {
+      const { name, text } =
+        file === undefined ? loaded : (loaded.files.get(file) ?? { name: file, text: '' });
+      source = { name, lines: text.split('\n') };
+      sources.set(file, source);
+    }
     return source;
-  }
+  };
 }
 
 /**
@@ -65,16 +59,12 @@ class SourceFiles {
 function formatProblem(
   { severity, message, hint, path, line, column = 1 }: Problem,
   { name, lines }: SourceFile,
-  style: Style,
-  terminal: Terminal,
+  { style, columns }: Terminal,
 ): string[] {
   const paint = severity === 'error' ? style.red : style.yellow;
-  const position = line === undefined ? undefined : { line, column };
-  const location = toSingleLine(
-    position === undefined ? name : `${name}:${position.line}:${position.column}`,
-  );
-  const suffix = position === undefined && path !== '' ? ` (at ${toSingleLine(path)})` : '';
-  const [code, caret] = position === undefined ? [] : codeFrame(lines, position, terminal.columns);
+  const location = toSingleLine(line === undefined ? name : `${name}:${line}:${column}`);
+  const suffix = line === undefined && path !== '' ? ` (at ${toSingleLine(path)})` : '';
+  const [code, caret] = line === undefined ? [] : codeFrame(lines, { line, column }, columns);
   return [
     `${style.bold(location)} ${paint(severity)}: ${toSingleLine(message)}${suffix}`,
     ...(code === undefined ? [] : [style.dim(code)]),

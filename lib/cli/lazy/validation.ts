@@ -2,6 +2,7 @@
 export { resolveParams } from '../../definition/params.js';
 export { detectKindOfText } from '../../definition/schema/root.js';
 export { readSource } from '../../definition/text/source.js';
-export { checkPipelineSource } from '../../pipelines/check.js';
+export { createCheckContext } from '../../pipelines/check-context.js';
+export { checkSource } from '../../pipelines/check.js';
 export { createReport } from '../../pipelines/report.js';
 export { builtinCatalog } from '../../tools/catalog.js';

@@ -1,22 +1,22 @@
 import type { createLogUpdate } from 'log-update';
 import type { EventLocation, LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { CliContext } from '../context.js';
-import { detectTerminal, streamStyle, type Style } from '../render/terminal.js';
+import { detectTerminal, type Style } from '../render/terminal.js';
 import { formatCount, formatDuration, toSingleLine } from '../render/text.js';
 import type { RunView, Viewport } from './run-view.js';
 
-/** Shows a run on standard error while it lasts. */
+/** Shows the progress of a run on standard error. */
 export interface Display {
-  /** False if the display ignores events, so that none need be created for it. */
+  /** If false, the display ignores events and the run need not create any. */
   readonly wantsEvents: boolean;
   onEvent(event: LiveEvent): void;
-  /** Prints a line beside the events. */
+  /** Prints a line among the events, or above the live view. */
   print(line: string): void;
   /** Leaves the final state of the run on the screen and stops drawing. May be called twice. */
   close(): void;
 }
 
-interface DisplayFlags {
+export interface DisplayFlags {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;
@@ -24,13 +24,12 @@ interface DisplayFlags {
 
 /** Opens a live display on a terminal; elsewhere one that prints a line per event with `--verbose` or nothing (D41). */
 export function openDisplay(flags: DisplayFlags, createView: () => RunView, context: CliContext): Display {
-  const { canRedraw } = detectTerminal(context.stderr, context.env);
-  if (!canRedraw || flags.json || flags.quiet) return createLineDisplay(flags, context);
+  const { canRedraw, style } = detectTerminal(context.stderr, context.env);
+  if (!canRedraw || flags.json || flags.quiet) return createLineDisplay(flags.verbose, style, context);
   return new LiveDisplay(createView(), flags.verbose, context);
 }
 
-function createLineDisplay({ verbose }: DisplayFlags, { stderr, env }: CliContext): Display {
-  const style = streamStyle(stderr, env);
+function createLineDisplay(verbose: boolean, style: Style, { stderr }: CliContext): Display {
   const print = (line: string): void => {
     stderr.write(`${line}\n`);
   };
@@ -63,7 +62,7 @@ export class LiveDisplay implements Display {
     this.#view = view;
     this.#verbose = verbose;
     this.#context = context;
-    this.#style = streamStyle(context.stderr, context.env);
+    this.#style = detectTerminal(context.stderr, context.env).style;
     this.#scheduleRedraw();
   }
 
@@ -136,12 +135,12 @@ function describeEvent(event: LiveEvent, style: Style): string {
     case 'start': {
       const task = formatTask(event);
       const tool = toSingleLine(event.tool);
-      if (event.reused) return `${task} is taken over from the earlier run (${tool})`;
+      if (event.reused) return `${task} reuses its output of the earlier run (${tool})`;
       const items = event.items === undefined ? '' : `, ${formatCount(event.items, 'item')}`;
       return `${task} started (${tool}${items})`;
     }
     case 'finish':
-      if (event.reused) return `${formatTask(event)} ${style.green('taken over')}`;
+      if (event.reused) return `${formatTask(event)} ${style.green('reused')}`;
       return `${formatTask(event)} ${style.green('finished')}${formatElapsed(event)}`;
     case 'fail':
       return `${formatTask(event)} ${style.red('failed')}${formatElapsed(event)}: ${toSingleLine(event.error ?? '')}`;

@@ -29,7 +29,7 @@ const INDENT: StyledText = ['plain', '  '];
 export class PlanRunView implements RunView {
   readonly #progress: PlanProgress;
 
-  /** @param waves unknown for a run on a server, whose definition is not at hand */
+  /** @param waves undefined for a run on a server, which does not return its definition */
   constructor(subPipelines: number, waves?: WavesBySubPipeline) {
     this.#progress = new PlanProgress(subPipelines, waves);
   }
@@ -45,8 +45,8 @@ export class PlanRunView implements RunView {
 }
 
 /**
- * At most `space` rows. If they are few, running sub-pipelines come first, then settled ones and the number of those
- * to come.
+ * Returns at most `space` rows. If space is short, running sub-pipelines take it first, then the number of pending ones
+ * and the settled ones.
  */
 function planRows(progress: PlanProgress, layout: RowLayout, space: number): StyledText[][] {
   if (progress.running.size === 0) return settledRows(progress, layout, space);
@@ -65,7 +65,7 @@ function settledRows(
   const shown = settledCount > space ? lastSettled.slice(1 - space) : lastSettled;
   const rows = shown.map((settled) => settledRow(settled, layout));
   if (settledCount <= space) return rows;
-  return [[['dim', `… ${formatCount(settledCount - shown.length, 'sub-pipeline')} before`]], ...rows];
+  return [[['dim', `… ${formatCount(settledCount - shown.length, 'earlier sub-pipeline')}`]], ...rows];
 }
 
 /** `✓ ingest  3 waves  1.2 s`, `✗ report  connection refused`, `! report  cancelled after 1 wave  1.2 s` */
@@ -82,7 +82,7 @@ function settledRow(settled: SettledSubPipeline, { style, idColumns }: RowLayout
     case 'cancelled':
       return [...head, ['dim', `cancelled after ${waves}  ${formatDuration(durationMs)}`]];
     default:
-      return [...head, ['dim', `${waves}  ${reused ? 'taken over' : formatDuration(durationMs)}`]];
+      return [...head, ['dim', `${waves}  ${reused ? 'reused' : formatDuration(durationMs)}`]];
   }
 }
 

@@ -39,7 +39,7 @@ const KEPT_FOR_DISPLAY = 100;
 
 /** Keeps the progress of a pipeline run, read from its events. Each event costs the same, however large the run. */
 export class PipelineProgress {
-  /** Undefined for a run on a server, whose definition is not at hand. */
+  /** Undefined for a sub-pipeline of a run on a server, which does not return its definition. */
   readonly waveCount: number | undefined;
   settledWaveCount = 0;
   /** Whether every succeeded task reuses an earlier output (D35); undefined before the first one has succeeded. */

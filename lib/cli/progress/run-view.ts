@@ -69,7 +69,7 @@ export function createLayout(longestId: number, viewport: Viewport): RowLayout {
   };
 }
 
-/** Leaves one row free: the cursor waits below the last line. */
+/** Leaves one row free for the cursor below the last line. */
 export function availableRows({ rows }: Viewport): number {
   return Math.max(0, Math.min(rows - 1, MAX_ROWS));
 }
@@ -94,8 +94,8 @@ function styleRow(row: readonly StyledText[], columns: number, style: Style): st
 }
 
 /**
- * At most `space` rows. If they are few, the current wave comes first, then its tasks, then the settled waves and the
- * number of waves to come.
+ * Returns at most `space` rows. If space is short, the current wave takes it first, then its tasks, then the number of
+ * pending waves and the settled ones.
  */
 export function pipelineRows(progress: PipelineProgress, layout: RowLayout, space: number): StyledText[][] {
   const { currentWave, waveCount } = progress;
@@ -119,7 +119,7 @@ function settledWaveRows(
   const shown = settled > space ? lastSettledWaves.slice(1 - space) : lastSettledWaves;
   const rows = shown.map((wave) => settledWaveRow(wave, waveCount, layout));
   if (settled <= space) return rows;
-  return [[['dim', `  … ${formatCount(settled - shown.length, 'wave')} before`]], ...rows];
+  return [[['dim', `  … ${formatCount(settled - shown.length, 'earlier wave')}`]], ...rows];
 }
 
 /** `✓ wave 1 of 3  2 tasks  1.2 s` */
@@ -128,7 +128,7 @@ function settledWaveRow(
   waveCount: number | undefined,
   { style: { marks } }: RowLayout,
 ): StyledText[] {
-  const reused = wave.reused > 0 ? `, ${formatNumber(wave.reused)} taken over` : '';
+  const reused = wave.reused > 0 ? `, ${formatNumber(wave.reused)} reused` : '';
   const failed = wave.failed > 0 ? `, ${formatNumber(wave.failed)} failed` : '';
   return [
     wave.failed > 0 ? ['red', `${marks.failed} `] : ['green', `${marks.done} `],
@@ -168,8 +168,8 @@ function pendingWavesRow({ index }: WaveProgress, waveCount = 0): StyledText[][]
 }
 
 /**
- * The tasks of the current wave: those that succeeded last, those that failed, those that run. If space is short,
- * failures come first (at most a third), then running tasks.
+ * The tasks of the current wave: the last that succeeded, the failed, the running. If space is short, failures take up
+ * to a third of it, running tasks the rest.
  */
 function taskRows(
   progress: PipelineProgress,
@@ -220,7 +220,7 @@ function settledTaskRow(task: SettledTask, { style: { marks }, idColumns }: RowL
   return [
     ['green', `  ${marks.done} `],
     ['plain', id],
-    ['dim', `${items}${task.reused ? 'taken over' : formatDuration(task.durationMs)}`],
+    ['dim', `${items}${task.reused ? 'reused' : formatDuration(task.durationMs)}`],
   ];
 }
 
@@ -253,7 +253,7 @@ function progressBar(task: RunningTask, items: number, { columns }: RowLayout): 
   ];
 }
 
-/** The elapsed time, or while a retry waits, when and why it comes. */
+/** The elapsed time; during a retry delay, the rest of the delay and the error. */
 function elapsedOrRetry({ startedAt, items, retry }: RunningTask, { now }: RowLayout): StyledText[] {
   const delayMs = retry === undefined ? 0 : retry.until - now;
   if (retry !== undefined && delayMs > 0) {

@@ -1,4 +1,4 @@
-import { displayWidth, escapeControlCharacters, sliceToWidth } from './text.js';
+import { displayWidth, escapeControlCharacters, sliceToWidth, truncateToWidth } from './text.js';
 
 /** Counted from 1. A column counts UTF-16 code units, as the YAML parser does. */
 export interface SourcePosition {
@@ -47,8 +47,10 @@ function excerptAround(line: string, caret: number, width: number): Excerpt {
   const fits = at <= width && displayWidth(before) + displayWidth(after) <= width;
   const start = fits ? before : truncateStart(before, at > width, Math.floor(width * LEADING_SHARE));
   const offset = displayWidth(start);
-  const rest = truncateEnd(after, line.length > at + width * 2, width - offset);
-  const length = Math.max(1, Math.min(displayWidth(underlined), width - offset));
+  const free = width - offset;
+  const isCut = line.length > at + width * 2;
+  const rest = isCut ? `${sliceToWidth(after, free - 1)}…` : truncateToWidth(after, free);
+  const length = Math.max(1, Math.min(displayWidth(underlined), free));
   return { text: start + rest, offset, length };
 }
 
@@ -73,10 +75,4 @@ function truncateStart(text: string, hasMore: boolean, columns: number): string 
     kept = character + kept;
   }
   return `…${kept}`;
-}
-
-/** @param hasMore whether the line has more text after `text` */
-function truncateEnd(text: string, hasMore: boolean, columns: number): string {
-  if (displayWidth(text) <= columns && !hasMore) return text;
-  return `${sliceToWidth(text, columns - 1)}…`;
 }

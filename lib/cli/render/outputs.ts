@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { summaryLine } from './run-summary.js';
 import { printJson } from './stdout.js';
-import { createStyle, detectTerminal, type Style, type Terminal } from './terminal.js';
+import { detectTerminal, type Style, type Terminal } from './terminal.js';
 import { escapeControlCharacters, formatCount, truncateToWidth, wrapLine } from './text.js';
 
 interface RunEndOptions {
@@ -11,7 +11,7 @@ interface RunEndOptions {
   /** Print the summary line of a succeeded run as well. */
   readonly showSummary: boolean;
   /** Describes a run that failed or was cancelled. */
-  readonly formatFailures: (record: RunRecord, style: Style, terminal: Terminal) => string[];
+  readonly formatFailures: (record: RunRecord, terminal: Terminal) => string[];
 }
 
 /** Prints a settled run: its outputs on standard output, its summary and failures on standard error. */
@@ -23,9 +23,8 @@ export function printRunEnd(
   const { result } = record;
   if (result === null || showSummary) {
     const terminal = detectTerminal(context.stderr, context.env);
-    const style = createStyle(terminal);
-    const lines = wrapLine(summaryLine(record, style), terminal);
-    if (result === null) lines.push(...formatFailures(record, style, terminal));
+    const lines = wrapLine(summaryLine(record, terminal.style), terminal);
+    if (result === null) lines.push(...formatFailures(record, terminal));
     context.stderr.write(`${lines.join('\n')}\n`);
   }
   if (result === null) return;
@@ -50,9 +49,8 @@ const LINES_PER_WRITE = 1000;
 
 /** Prints outputs, statistics and the blackboard of a plan as one YAML document; a terminal gets it shortened. */
 export function printOutputs(result: Result, { stdout, env }: CliContext): void {
-  const terminal = detectTerminal(stdout, env);
   let lines: string[] = [];
-  for (const line of resultLines(result, new OutputFormatter(terminal, createStyle(terminal)))) {
+  for (const line of resultLines(result, new OutputFormatter(detectTerminal(stdout, env)))) {
     lines.push(line);
     if (lines.length >= LINES_PER_WRITE) {
       stdout.write(`${lines.join('\n')}\n`);
@@ -81,7 +79,7 @@ function* resultLines(result: Result, formatter: OutputFormatter): Generator<str
     yield `  total_tasks_executed: ${result.total_tasks_executed}`;
   }
   if (formatter.hasShortened)
-    yield dim('shortened for the terminal: --json, a pipe or a file gets all of it');
+    yield dim('shortened for the terminal; --json, a pipe or a file gets everything');
 }
 
 /** Formats named values as lines of YAML, shortened for a terminal. */
@@ -91,10 +89,10 @@ class OutputFormatter {
   readonly #shortens: boolean;
   readonly #columns: number;
 
-  constructor(terminal: Terminal, style: Style) {
+  constructor({ interactive, columns, style }: Terminal) {
     this.style = style;
-    this.#shortens = terminal.interactive;
-    this.#columns = Math.max(20, terminal.columns - 1);
+    this.#shortens = interactive;
+    this.#columns = Math.max(20, columns - 1);
   }
 
   /** @param noun names a value in `… 7 more tasks` */
@@ -291,8 +289,4 @@ const RESERVED = /^(null|true|false|yes|no|on|off|y|n)$/i;
 
 function toYamlKey(name: string): string {
   return /^[A-Za-z_][\w-]*$/.test(name) && !RESERVED.test(name) ? name : JSON.stringify(name);
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@ import type { KeyUse, PlanStatistics } from '../../plans/statistics.js';
 import type { Style, Terminal } from './terminal.js';
 import { displayWidth, formatCount, padToWidth, toSingleLine, wrapText } from './text.js';
 
-/** A terminal shows at most so many names, waves or keys; a file or pipe gets all. */
+/** A terminal shows at most this many names, waves or keys; a file or pipe gets all. */
 const MAX_SHOWN = 50;
 /** A narrower last column would be hard to read. */
 const MIN_LAST_COLUMN = 16;
@@ -17,8 +17,7 @@ interface Limits {
 /** Formats the statistics of a valid plan: its order, its waves, and which sub-pipelines store and read each key. */
 export function formatPlanStatistics(
   statistics: PlanStatistics,
-  { interactive, columns }: Terminal,
-  style: Style,
+  { interactive, columns, style }: Terminal,
 ): string[] {
   const { order, wave_ids, keys } = statistics;
   const limits: Limits = interactive
@@ -112,6 +111,6 @@ function joinNames(names: readonly string[], separator: string, { most }: Limits
 
 function moreLine(count: number, noun: string, style: Style): string[] {
   return count > 0
-    ? [`  ${style.dim(`… ${formatCount(count, `more ${noun}`)}; a pipe or --json gets all`)}`]
+    ? [`  ${style.dim(`… ${formatCount(count, `more ${noun}`)}; a pipe or --json gets all of them`)}`]
     : [];
 }

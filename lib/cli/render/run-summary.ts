@@ -7,7 +7,7 @@ import { PROGRAM } from '../package-info.js';
 import type { Formatter, Style, Terminal } from './terminal.js';
 import { formatCount, formatDuration, formatNumber, toSingleLine, wrapLine, wrapText } from './text.js';
 
-/** A terminal shows at most so many failures; a file or pipe gets all. */
+/** Limits of a terminal; a file or pipe gets all failures. */
 const MAX_FAILURES = 50;
 const MAX_NAMES = 12;
 
@@ -88,55 +88,44 @@ function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }:
  * Describes why a pipeline run of this command did not succeed: its failures, the tasks that succeeded and those that
  * did not start, and a hint.
  */
-export function pipelineFailureLines(
-  record: RunRecord,
-  pipeline: Pipeline,
-  style: Style,
-  terminal: Terminal,
-): string[] {
+export function pipelineFailureLines(record: RunRecord, pipeline: Pipeline, terminal: Terminal): string[] {
   const executed = pipeline.waves.slice(0, record.progress.waves_executed).flat();
   const pending = pipeline.waves.slice(record.progress.waves_executed).flat();
   const failed = new Set(record.failures.map(({ task_id }) => task_id));
   // A run ends with the wave in which a task failed: all other tasks up to that wave succeeded (D16).
   const succeeded = executed.filter((taskId) => !failed.has(taskId));
   return [
-    ...errorLines(record, style, terminal, SEE_EVENTS),
-    ...nameLines('succeeded before', succeeded, terminal),
+    ...errorLines(record, terminal, SEE_EVENTS),
+    ...nameLines('succeeded', succeeded, terminal),
     ...nameLines('not started', pending, terminal),
-    ...hintLines(record, style, terminal),
+    ...hintLines(record, terminal),
   ];
 }
 
 /** Describes why a plan run of this command did not succeed: its failures, its sub-pipelines and a hint. */
-export function planFailureLines(record: RunRecord, style: Style, terminal: Terminal): string[] {
+export function planFailureLines(record: RunRecord, terminal: Terminal): string[] {
   return [
-    ...errorLines(record, style, terminal, SEE_EVENTS),
+    ...errorLines(record, terminal, SEE_EVENTS),
     ...subPipelineLines(record, terminal),
-    ...hintLines(record, style, terminal),
+    ...hintLines(record, terminal),
   ];
 }
 
 /** Describes why a run on a server did not succeed: its failures, its sub-pipelines and how to rerun it. */
-export function serverFailureLines(record: RunRecord, style: Style, terminal: Terminal): string[] {
-  const seeAll = `${PROGRAM} runs show ${record.run_id} --json has them all`;
+export function serverFailureLines(record: RunRecord, terminal: Terminal): string[] {
   return [
-    ...errorLines(record, style, terminal, seeAll),
+    ...errorLines(record, terminal, `${PROGRAM} runs show ${record.run_id} --json prints all of them`),
     ...subPipelineLines(record, terminal),
-    ...rerunLines(record, style),
+    ...rerunLines(record, terminal.style),
   ];
 }
 
 const SEE_EVENTS = '--events FILE writes all of them';
 
-/** A run can fail without a failed task; its error is shown instead. */
-function errorLines(
-  { failures, error }: RunRecord,
-  style: Style,
-  terminal: Terminal,
-  seeAll: string,
-): string[] {
-  if (failures.length === 0) return error === null ? [] : [`  ${style.red(toSingleLine(error))}`];
-  return failureLines(failures, style, terminal, seeAll);
+/** The failures, or for a run that failed without a failed task, its error. */
+function errorLines({ failures, error }: RunRecord, terminal: Terminal, seeAll: string): string[] {
+  if (failures.length > 0 || error === null) return failureLines(failures, terminal, seeAll);
+  return [`  ${terminal.style.red(toSingleLine(error))}`];
 }
 
 /**
@@ -146,15 +135,15 @@ function errorLines(
  */
 export function failureLines(
   failures: readonly TaskFailure[],
-  style: Style,
-  { interactive }: Terminal,
+  { interactive, style }: Terminal,
   seeAll: string,
 ): string[] {
   const shown = interactive ? failures.slice(0, MAX_FAILURES) : failures;
-  const lines = shown.map((failure) => formatFailure(failure, style));
   const hidden = failures.length - shown.length;
-  if (hidden > 0) lines.push(`  … ${formatNumber(hidden)} more; ${seeAll}`);
-  return lines;
+  return [
+    ...shown.map((failure) => formatFailure(failure, style)),
+    ...(hidden > 0 ? [`  … ${formatNumber(hidden)} more; ${seeAll}`] : []),
+  ];
 }
 
 function formatFailure(failure: TaskFailure, style: Style): string {
@@ -165,13 +154,11 @@ function formatFailure(failure: TaskFailure, style: Style): string {
   return `  ${style.red(name)} ${tries}: ${toSingleLine(error)}`;
 }
 
-/** The sub-pipelines of a plan that did not succeed, by status; empty for a pipeline. */
+/** The sub-pipelines of a plan run by status, without those that failed; empty for a pipeline. */
 export function subPipelineLines(record: RunRecord, terminal: Terminal): string[] {
-  return [
-    ...nameLines('succeeded before', subPipelinesWith('succeeded', record), terminal),
-    ...nameLines('cancelled', subPipelinesWith('cancelled', record), terminal),
-    ...nameLines('not started', subPipelinesWith(null, record), terminal),
-  ];
+  return (['succeeded', 'cancelled', null] as const).flatMap((status) =>
+    nameLines(status ?? 'not started', subPipelinesWith(status, record), terminal),
+  );
 }
 
 /** `  title: a, b, c and 7 more`, wrapped; empty without names. */
@@ -182,22 +169,22 @@ function nameLines(title: string, names: readonly string[], { columns }: Termina
   return [`  ${first}`, ...others.map((line) => `    ${line}`)];
 }
 
-function hintLines({ status, failures }: RunRecord, style: Style, terminal: Terminal): string[] {
+function hintLines({ status, failures }: RunRecord, terminal: Terminal): string[] {
   if (status !== 'failed') return [];
   const timedOut = failures.some(({ error }) => /timed out/i.test(error));
   const hint = timedOut
     ? 'a larger --timeout, or timeout: SECONDS on the task, gives attempts more time'
     : '--verbose prints every event as it happens, --events FILE writes them to a file';
-  return wrapLine(`  ${style.cyan('hint:')} ${hint}`, terminal);
+  return wrapLine(`  ${terminal.style.cyan('hint:')} ${hint}`, terminal);
 }
 
-/** How to rerun a run that did not succeed (D35); empty until it has settled. */
+/** The command that reruns a run which did not succeed (D35); empty until the run has settled. */
 export function rerunLines({ run_id, status, settled }: RunRecord, style: Style): string[] {
   if (!settled || status === 'succeeded') return [];
   return [
     // Never wrapped, so that it can be copied.
     `  ${style.cyan('hint:')} ${PROGRAM} runs rerun ${run_id} --from failed`,
-    '    runs again what has not succeeded',
+    '    reruns everything that has not succeeded',
   ];
 }
 

@@ -16,10 +16,6 @@ export class BrokenPipeGuard {
     stream.on('error', this.#onError);
   }
 
-  drain(): Promise<void> {
-    return drain(this.#stream);
-  }
-
   close(): void {
     this.#stream.off('error', this.#onError);
   }
@@ -37,4 +33,28 @@ export async function drain(stream: Writable): Promise<void> {
 export function printJson(value: unknown, { stdout, env }: Pick<CliContext, 'stdout' | 'env'>): void {
   const { interactive } = detectTerminal(stdout, env);
   stdout.write(`${JSON.stringify(value, null, interactive ? 2 : 0)}\n`);
+}
+
+/**
+ * Passes each line that tools write to standard output to `print` instead: standard output is for the outputs alone
+ * (D41).
+ *
+ * @returns restores the stream
+ */
+export function captureStdout(stdout: Writable, print: (line: string) => void): () => void {
+  const write = stdout.write.bind(stdout);
+  let unfinished = '';
+  stdout.write = (chunk: unknown, ...rest: unknown[]): boolean => {
+    const text = chunk instanceof Uint8Array ? Buffer.from(chunk).toString('utf8') : String(chunk);
+    const lines = (unfinished + text).split('\n');
+    unfinished = lines.pop() ?? '';
+    for (const line of lines) print(line);
+    const callback = rest.at(-1);
+    if (typeof callback === 'function') queueMicrotask(() => void callback());
+    return true;
+  };
+  return () => {
+    stdout.write = write;
+    if (unfinished !== '') print(unfinished);
+  };
 }

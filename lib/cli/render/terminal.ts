@@ -13,6 +13,8 @@ export interface Terminal {
   readonly unicode: boolean;
   /** Lines can be drawn again in place. */
   readonly canRedraw: boolean;
+  /** Formats text as far as colours and unicode allow. */
+  readonly style: Style;
 }
 
 type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
@@ -27,14 +29,17 @@ export function detectTerminal(
 ): Terminal {
   const screen: Screen = stream;
   const interactive = screen.isTTY === true;
+  const colours = hasColours(interactive, env);
+  const unicode = hasUnicode(env, platform);
   return {
     interactive,
     // A pseudo-terminal without a size reports zero.
     columns: screen.columns || DEFAULT_COLUMNS,
     rows: screen.rows || DEFAULT_ROWS,
-    colours: hasColours(interactive, env),
-    unicode: hasUnicode(env, platform),
+    colours,
+    unicode,
     canRedraw: interactive && env['TERM'] !== 'dumb' && !isContinuousIntegration(env),
+    style: createStyle({ colours, unicode }),
   };
 }
 
@@ -89,21 +94,8 @@ const UNICODE: Marks = {
 
 const ASCII: Marks = { done: '+', failed: 'x', warning: '!', spinner: ['-', '\\', '|', '/'] };
 
-export function createStyle(terminal: Terminal): Style {
-  const colours = picocolors.createColors(terminal.colours);
-  return {
-    plain: (text) => text,
-    bold: colours.bold,
-    dim: colours.dim,
-    red: colours.red,
-    green: colours.green,
-    yellow: colours.yellow,
-    cyan: colours.cyan,
-    marks: terminal.unicode ? UNICODE : ASCII,
-  };
-}
-
-/** The style for a stream. */
-export function streamStyle(stream: Writable, env: Environment): Style {
-  return createStyle(detectTerminal(stream, env));
+export function createStyle({ colours, unicode }: Pick<Terminal, 'colours' | 'unicode'>): Style {
+  const { bold, dim, red, green, yellow, cyan } = picocolors.createColors(colours);
+  const marks = unicode ? UNICODE : ASCII;
+  return { plain: (text) => text, bold, dim, red, green, yellow, cyan, marks };
 }

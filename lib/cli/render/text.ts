@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { eastAsianWidth } from 'get-east-asian-width';
 import type { Terminal } from './terminal.js';
 
-/** Breaks text at spaces into lines of at most `columns`; a longer word gets its own line. Styles take no columns. */
+/** Breaks text at spaces into lines of at most `columns`; a longer word gets its own line. Escape sequences take none. */
 export function wrapText(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -2,20 +2,33 @@ import { stripVTControlCharacters } from 'node:util';
 import { errorCode } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
+import type { SubmissionOptions } from '../../runs/registry.js';
 import type { CliContext, RegistryApi } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
+import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { type Display, openDisplay } from '../progress/display.js';
+import type { RunView } from '../progress/run-view.js';
 import { printRunEnd } from '../render/outputs.js';
 import { describeCurrentWaves } from '../render/run-summary.js';
-import { drain } from '../render/stdout.js';
-import { detectTerminal } from '../render/terminal.js';
+import { captureStdout, drain } from '../render/stdout.js';
+import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
-import { captureStdout, reportUncaughtToolErrors } from '../render/tool-output.js';
-import { StopSignals } from '../signals.js';
-import type { DisplayedRun } from './displayed-run.js';
 import { EventFile } from './event-file.js';
 import type { RunFlags } from './run-flags.js';
+
+/** A run of a pipeline or a plan, ready to be submitted, and how the terminal displays it. */
+export interface DisplayedRun {
+  /** Resolves with the run id. */
+  readonly submit: (registry: RegistryApi, options: SubmissionOptions) => Promise<string>;
+  /** Several sub-pipelines, and so several waves, may run at once (D45). */
+  readonly hasParallelWaves: boolean;
+  /** The files of the definition, which `--events` must not overwrite. */
+  readonly definitionFiles: readonly string[];
+  readonly createView: () => RunView;
+  /** Describes a run that failed or was cancelled. */
+  readonly formatFailures: (record: RunRecord, terminal: Terminal) => string[];
+}
 
 /** The receivers of a run's events. */
 interface RunListeners {
@@ -36,7 +49,7 @@ export async function executeRun(
       : await EventFile.open(flags.events, run.definitionFiles, context.cwd);
   const registry = await context.openRegistry(fileRoots, context.clock);
   const display = openDisplay(flags, run.createView, context);
-  // Until the outputs are printed: a late error of a tool must not cut them off.
+  // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
   const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => display.print(line));
   try {
     const record = await submitAndWait(registry, run, { display, eventFile }, context);
@@ -111,7 +124,7 @@ async function cancelOnSignal(
   return record ?? new Promise(() => undefined);
 }
 
-/** A run that has settled in the meantime ends as it did: there is nothing to cancel. */
+/** Returns undefined for a run that has settled in the meantime: it keeps its status. */
 async function cancelUnlessSettled(
   registry: RegistryApi,
   runId: string,

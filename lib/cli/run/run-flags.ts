@@ -2,21 +2,18 @@ import type { JsonObject } from '../../common/json.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/run-inputs.js';
 import { type NumberRule, readNumber } from '../input/flags.js';
-import type { DefinitionFlags } from '../input/load-definition.js';
 import { formatCount } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 
-/** The flags of `run`, unparsed. */
-export interface RunFlags extends DefinitionFlags {
+/** The flags of `run` that say how to execute and display it, unparsed. */
+export interface RunFlags {
   readonly json: boolean;
   readonly timeout?: string | undefined;
   readonly concurrency?: string | undefined;
-  readonly planConcurrency?: string | undefined;
   readonly jitter?: string | undefined;
   readonly retryBaseDelay?: string | undefined;
   readonly maxRetryDelay?: string | undefined;
   readonly events?: string | undefined;
-  readonly tenant?: string | undefined;
   readonly verbose: boolean;
   readonly quiet: boolean;
 }
@@ -25,7 +22,6 @@ const TIMEOUT: NumberRule = { least: 0, above: true, unit: 'seconds', example: '
 const CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'items at once', example: '8' };
 const JITTER: NumberRule = { least: 0, most: 1, unit: 'a fraction of the delay', example: '0.2' };
 const DELAY: NumberRule = { least: 0, unit: 'seconds', example: '0.5' };
-const PLAN_CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' };
 
 /**
  * Reads the ExecutionOptions from the flags. An option without a flag is absent, so its default applies.
@@ -41,15 +37,6 @@ export function readExecutionOptions(flags: RunFlags): ExecutionOptions {
     max_retry_delay: readNumber('--max-retry-delay', flags.maxRetryDelay, DELAY),
   };
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
-/**
- * Reads how many sub-pipelines of a plan may run at once (D45).
- *
- * @throws UsageError unless the flag is a whole number of at least 1
- */
-export function readPlanConcurrency({ planConcurrency }: RunFlags): number | undefined {
-  return readNumber('--plan-concurrency', planConcurrency, PLAN_CONCURRENCY);
 }
 
 type Params = NonNullable<PipelineDefinition['params']>;
@@ -72,10 +59,9 @@ export async function checkParams(
   const resolved = resolveParams(definition, values);
   if (resolved.ok) return;
   const { problems } = resolved;
-  const [only = '', ...others] = problems;
   const message =
-    others.length === 0
-      ? only
+    problems.length === 1
+      ? problems.join()
       : indentBelow(`${formatCount(problems.length, 'param')} cannot be used:`, problems);
   throw new UsageError(message, hasParams ? describeParams(params, values, command) : undefined);
 }
@@ -86,7 +72,7 @@ function describeParams(params: Params, values: JsonObject, command: string): st
     .map(([name, param]) => [name, createExample(param)]);
   const descriptions = Object.entries(params).map(([name, param]) => describeParam(name, param));
   const json = JSON.stringify(Object.fromEntries(example)).replaceAll("'", "'\\''");
-  return `${indentBelow('its params:', descriptions)}\n  as in ${command} --params '${json}'`;
+  return `${indentBelow('its params:', descriptions)}\n  try: ${command} --params '${json}'`;
 }
 
 function describeParam(name: string, { type, default: fallback, description }: Params[string]): string {

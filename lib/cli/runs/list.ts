@@ -5,7 +5,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
-import { createStyle, detectTerminal, type Style, type Terminal } from '../render/terminal.js';
+import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { displayWidth, formatDuration, padToWidth, toSingleLine, truncateToWidth } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
@@ -35,9 +35,10 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
     return EXIT.done;
   }
   const terminal = detectTerminal(context.stdout, context.env);
-  const lines = formatRunTable(runs, terminal, createStyle(terminal), context.clock.now());
+  const lines = formatRunTable(runs, terminal, context.clock.now());
   context.stdout.write(`${lines.join('\n')}\n`);
-  if (hasMore) context.stderr.write('there are more runs: --limit N lists N runs, --all every run\n');
+  if (hasMore)
+    context.stderr.write('the server has more runs: --limit N lists N of them, --all lists every run\n');
   return EXIT.done;
 }
 
@@ -45,7 +46,7 @@ function readStatus({ status }: ListFlags): RunStatus | undefined {
   if (status === undefined) return undefined;
   const valid = STATUSES.find((one) => one === status);
   if (valid !== undefined) return valid;
-  throw new UsageError(`--status must be ${STATUSES.join(', ')}, not "${status}"`);
+  throw new UsageError(`--status must be one of ${STATUSES.join(', ')}, not "${status}"`);
 }
 
 const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
@@ -53,8 +54,7 @@ const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
 /** One line per run, truncated on a terminal. */
 function formatRunTable(
   runs: readonly RunSummary[],
-  terminal: Terminal,
-  style: Style,
+  { interactive, columns, style }: Terminal,
   now: number,
 ): string[] {
   if (runs.length === 0) return [style.dim('no runs found')];
@@ -63,7 +63,7 @@ function formatRunTable(
   return rows.map((row, index) => {
     const cells = row.map((cell, column) => padToWidth(cell, widths[column] ?? 0));
     const line = cells.join('  ').trimEnd();
-    const shown = terminal.interactive ? truncateToWidth(line, terminal.columns - 1) : line;
+    const shown = interactive ? truncateToWidth(line, columns - 1) : line;
     const status = runs[index - 1]?.status;
     if (status === undefined) return style.dim(shown);
     return shown.replace(` ${status} `, ` ${statusFormatter(status, style)(status)} `);

@@ -46,8 +46,8 @@ const START_HINT = `start one with ${PROGRAM} serve, or name another with --serv
 const KEY_HINT = 'set WAVETRAIN_API_KEY to a key that the server accepts';
 /** Why a server may no longer have a run (D26). */
 const RETENTION_HINT = [
-  'a server keeps runs in memory: it forgets them when it stops, and settled runs after a while',
-  '(after SERVICE_RUN_TTL seconds, by default a day, or beyond SERVICE_RUN_KEEP runs, by default 1000);',
+  'a server keeps runs in memory: all are lost when it stops; settled ones are removed after SERVICE_RUN_TTL seconds',
+  '(default one day), or when there are more than SERVICE_RUN_KEEP (default 1000);',
   `${PROGRAM} runs list shows the runs that it has`,
 ].join(' ');
 
@@ -99,7 +99,7 @@ export async function resolveRunId(client: WavetrainClient, idOrPart: string): P
     const more = matches.length > MAX_IDS_LISTED ? ', …' : '';
     throw new UsageError(
       `${matches.length} runs have an id that begins or ends with "${part}"`,
-      `write more of one of them: ${matches.slice(0, MAX_IDS_LISTED).join(', ')}${more}`,
+      `write more of one id: ${matches.slice(0, MAX_IDS_LISTED).join(', ')}${more}`,
     );
   }
   return runId;

@@ -12,16 +12,15 @@ import {
   subPipelineSummary,
 } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
-import { createStyle, detectTerminal, type Style, type Terminal } from '../render/terminal.js';
+import { detectTerminal, type Style, type Terminal } from '../render/terminal.js';
 import { formatCount, formatNumber, padToWidth, toSingleLine, wrapText } from '../render/text.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
-interface ShowFlags extends RunIdFlags {
-  readonly json: boolean;
-}
-
 /** Shows one run with its outputs or its error. */
-export async function showRun(flags: ShowFlags, context: CliContext): Promise<ExitStatus> {
+export async function showRun(
+  flags: RunIdFlags & { readonly json: boolean },
+  context: CliContext,
+): Promise<ExitStatus> {
   const record = await callServer(flags, context, async (client) =>
     client.record(await resolveRunId(client, flags.runId)),
   );
@@ -30,14 +29,15 @@ export async function showRun(flags: ShowFlags, context: CliContext): Promise<Ex
     return EXIT.done;
   }
   const terminal = detectTerminal(context.stdout, context.env);
-  context.stdout.write(`${recordLines(record, createStyle(terminal), terminal).join('\n')}\n`);
+  context.stdout.write(`${recordLines(record, terminal).join('\n')}\n`);
   if (record.result !== null) printOutputs(record.result, context);
   return EXIT.done;
 }
 
 /** The record without its outputs. */
-function recordLines(record: RunRecord, style: Style, terminal: Terminal): string[] {
+function recordLines(record: RunRecord, terminal: Terminal): string[] {
   const { failures, status } = record;
+  const { style } = terminal;
   const fields = listFields(record, style);
   const columns = Math.max(...fields.map(([name]) => name.length)) + 2;
   return [
@@ -45,7 +45,7 @@ function recordLines(record: RunRecord, style: Style, terminal: Terminal): strin
       fieldLines(style.dim(padToWidth(name, columns)), value, columns, terminal),
     ),
     ...(failures.length === 0 ? [] : [style.bold('Failures:')]),
-    ...failureLines(failures, style, terminal, '--json has them all'),
+    ...failureLines(failures, terminal, '--json prints all of them'),
     ...(status === 'succeeded' ? [] : subPipelineLines(record, terminal)),
     ...rerunLines(record, style),
   ];

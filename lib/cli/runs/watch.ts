@@ -5,24 +5,16 @@ import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
-import { type Display, openDisplay } from '../progress/display.js';
+import { type Display, type DisplayFlags, openDisplay } from '../progress/display.js';
 import { PipelineRunView, type RunView } from '../progress/run-view.js';
 import { printRunEnd } from '../render/outputs.js';
 import { serverFailureLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
-import { StopSignals } from '../signals.js';
+import { StopSignals } from '../process-events.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
-export interface FollowFlags {
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
-}
-
-interface WatchFlags extends RunIdFlags, FollowFlags {}
-
 /** Watches a run until it settles and returns the exit status of the run (D40). Ctrl-C stops watching only. */
-export async function watchRun(flags: WatchFlags, context: CliContext): Promise<ExitStatus> {
+export async function watchRun(flags: RunIdFlags & DisplayFlags, context: CliContext): Promise<ExitStatus> {
   const record = await callServer(flags, context, async (client) =>
     followRun(client, await resolveRunId(client, flags.runId), flags, context),
   );
@@ -32,7 +24,7 @@ export async function watchRun(flags: WatchFlags, context: CliContext): Promise<
 /** Prints a settled run of a server and returns its exit status. */
 export function printSettledRun(
   record: RunRecord,
-  { json, quiet }: FollowFlags,
+  { json, quiet }: DisplayFlags,
   context: CliContext,
 ): ExitStatus {
   printRunEnd(record, { json, showSummary: !json && !quiet, formatFailures: serverFailureLines }, context);
@@ -43,7 +35,7 @@ export function printSettledRun(
 export async function followRun(
   client: WavetrainClient,
   runId: string,
-  flags: FollowFlags,
+  flags: DisplayFlags,
   context: CliContext,
 ): Promise<RunRecord | undefined> {
   const abort = new AbortController();
@@ -66,7 +58,7 @@ export async function followRun(
 async function displayUntilSettled(
   client: WavetrainClient,
   runId: string,
-  flags: FollowFlags,
+  flags: DisplayFlags,
   context: CliContext,
   signal: AbortSignal,
 ): Promise<RunRecord> {
@@ -90,7 +82,7 @@ async function displayUntilSettled(
 }
 
 /** In a file or pipe the display prints every event even without `--verbose`, because watching is its purpose. */
-function openServerDisplay(view: RunView, flags: FollowFlags, context: CliContext): Display {
+function openServerDisplay(view: RunView, flags: DisplayFlags, context: CliContext): Display {
   const { canRedraw } = detectTerminal(context.stderr, context.env);
   const verbose = flags.verbose || !(canRedraw || flags.json || flags.quiet);
   return openDisplay({ ...flags, verbose }, () => view, context);
@@ -104,7 +96,7 @@ async function createRunView({ progress }: RunRecord): Promise<RunView> {
   return new PlanRunView(sub_pipelines);
 }
 
-/** Runs at the time of the last event, so that events of the past show the durations that they had. */
+/** Each event sets this clock to its time, so that events of the past show their true durations. */
 class ServerClock implements Clock {
   readonly #clock: Clock;
   #offsetMs = 0;

@@ -6,7 +6,7 @@ import { linearRegex } from './linear-regex.js';
 // ajv is loaded with the first schema: most runs need none, and a run must start fast.
 const require = createRequire(import.meta.url);
 
-/** Options of every schema: reports all errors, and coerces nothing but text. */
+/** Options of every schema: reports all errors. */
 const OPTIONS: Options = {
   strict: true,
   // Strict mode is for misspelt keywords; these three options would reject terse schemas.
@@ -32,7 +32,7 @@ export interface CompileOptions {
   readonly isTrusted?: boolean;
 }
 
-/** A compiler is replaced after so many schemas, since it retains memory of each. */
+/** Number of schemas after which a compiler is replaced, because it retains memory of each. */
 const MAX_COMPILED = 200;
 
 interface Compiler {
@@ -51,7 +51,7 @@ let checker: Ajv2020 | undefined;
 export function compileSchema(schema: AnySchemaObject, options: CompileOptions = {}): ValidateFunction {
   const ajv = selectCompiler(schema, options);
   const validate = ajv.compile(schema);
-  // ajv would keep the schema for ever.
+  // Otherwise ajv retains the schema for ever.
   ajv.removeSchema(schema);
   return validate;
 }
@@ -83,7 +83,7 @@ function selectCompiler(schema: AnySchemaObject, options: CompileOptions): Ajv20
   return compiler.ajv;
 }
 
-/** Omits the meta-schema, which takes 20 ms to compile: compiling a schema rejects most of what it would. */
+/** Omits the meta-schema, which takes 20 ms to compile: compiling a schema detects most of the same errors. */
 function createCompiler({
   useDefaults = false,
   coerceText = false,

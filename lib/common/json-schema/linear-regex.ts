@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 
+// re2js is loaded with the first pattern: most runs need none, and a run must start fast.
 const require = createRequire(import.meta.url);
-
-let re2: typeof import('re2js') | undefined;
 
 /**
  * Compiles a pattern from a caller. Matching takes linear time in the length of the text, whatever the pattern, where
@@ -12,14 +11,8 @@ let re2: typeof import('re2js') | undefined;
  * @throws Error that names the unsupported or invalid part of the pattern
  */
 export function linearRegex(pattern: string | RegExp): RE2JS {
-  const { RE2JS } = loadRe2();
+  const { RE2JS }: typeof import('re2js') = require('re2js');
   return RE2JS.compile(RE2JS.translateRegExp(pattern));
-}
-
-function loadRe2(): typeof import('re2js') {
-  const loaded: typeof import('re2js') = re2 ?? require('re2js');
-  re2 = loaded;
-  return loaded;
 }
 
 type Matcher = ReturnType<RE2JS['matcher']>;

@@ -4,18 +4,17 @@ import { isObject, kindOf } from '../../common/json.js';
 import type { Diagnostic } from '../diagnostic.js';
 import type { Path } from '../problem.js';
 import { didYouMean, nearest } from '../suggest.js';
+import type { DefinitionKind } from './root.js';
 
-/** A kind of definition: its validator and the nouns for its messages. */
+/** What the structure check must know about pipelines or plans: the validator, and the words of its messages. */
 export interface DefinitionShape {
   readonly validate: ValidateFunction;
-  /** Names the whole: `the pipeline`. */
-  readonly name: string;
+  readonly kind: DefinitionKind;
   /** The field that lists its parts, and the noun for one of them: `tasks`, `task`. */
   readonly parts: string;
   readonly part: string;
   /** The fields allowed in the object at a path, for hints. */
   readonly fieldsAt: (path: Path) => readonly string[];
-  readonly idHint: string;
   /** The fields that are lists of keys, each with a remark for an author who wrote a map there. */
   readonly keyLists: Readonly<Record<string, string>>;
 }
@@ -41,7 +40,7 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
         code: 'wrong_type',
         path,
         message: `${name} must be ${TYPE_NAMES[wantedName] ?? wantedName}, not ${describeValue(value)}`,
-        ...(wanted === 'array' ? suggestList(path, value, shape) : {}),
+        hint: wanted === 'array' ? suggestList(path, value, shape) : undefined,
       };
     case 'enum': {
       const allowed = (Array.isArray(wanted) ? wanted : []).map(String);
@@ -50,7 +49,7 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
         code: 'invalid_value',
         path,
         message: `${name} must be one of ${allowed.join(', ')}`,
-        ...(meant === undefined ? {} : { hint: didYouMean(meant) }),
+        hint: meant && didYouMean(meant),
       };
     }
     case 'pattern':
@@ -58,7 +57,7 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
         code: 'invalid_value',
         path,
         message: `"${String(value)}" is not a valid id`,
-        hint: shape.idHint,
+        hint: `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also contain dots`,
       };
     case 'minItems':
     case 'minLength':
@@ -68,9 +67,9 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
   }
 }
 
-function formatName(path: Path, { name, parts, part }: DefinitionShape): string {
+function formatName(path: Path, { kind, parts, part }: DefinitionShape): string {
   const last = path.at(-1);
-  if (last === undefined) return name;
+  if (last === undefined) return `the ${kind}`;
   if (path.length === 2 && path[0] === parts) return `${part} ${Number(last) + 1}`;
   return typeof last === 'number' ? `entry ${last + 1} of "${String(path.at(-2))}"` : `"${last}"`;
 }
@@ -96,12 +95,13 @@ function missingField(field: string, { path, value }: Violation, shape: Definiti
 /** A text with more keys than this was not meant as a list of keys. */
 const MAX_GUESSED_KEYS = 12;
 
-function suggestList(path: Path, value: unknown, { keyLists }: DefinitionShape): { hint?: string } {
+function suggestList(path: Path, value: unknown, { keyLists }: DefinitionShape): string | undefined {
   const field = String(path.at(-1));
   const keys = guessKeys(value);
-  if (!Object.hasOwn(keyLists, field) || keys.length === 0 || keys.length > MAX_GUESSED_KEYS) return {};
+  if (!Object.hasOwn(keyLists, field) || keys.length === 0 || keys.length > MAX_GUESSED_KEYS)
+    return undefined;
   const remark = isObject(value) ? (keyLists[field] ?? '') : '';
-  return { hint: `write ${field}: [${keys.join(', ')}]${remark}` };
+  return `write ${field}: [${keys.join(', ')}]${remark}`;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import type { TemplateProblem } from './expression.js';
 
 /** Thrown and caught within the parser. */
 export class TemplateSyntaxError extends Error {
-  override readonly name = 'SyntaxFault';
+  override readonly name = 'TemplateSyntaxError';
   readonly problem: TemplateProblem;
   /** Where the parser looks for the next template. */
   readonly resume: number;
@@ -105,8 +105,8 @@ export class Cursor {
   }
 
   /**
-   * Parsing stays linear: a quote that does not close is scanned at most once per line and kind of quote, because a
-   * later quote on that line would have closed it.
+   * Returns the position of the closing quote; -1 when the line has none. Parsing stays linear: a quote that does not
+   * close is scanned at most once per line and kind of quote, because a later quote on that line would have closed it.
    */
   #closingQuote(): number {
     const quote = this.text.charCodeAt(this.at);

@@ -22,7 +22,8 @@ const FOREIGN_WORDS: ReadonlyMap<string, string> = new Map([
 /** Reads one JSON value and freezes it, because many results may share it. @throws TemplateSyntaxError */
 export function readLiteral(cursor: Cursor, depth = 0): Json {
   if (cursor.startsWith('"')) return cursor.takeQuoted();
-  if (depth === MAX_LITERAL_DEPTH) failAtDepth(cursor);
+  if (depth === MAX_LITERAL_DEPTH && (cursor.startsWith('[') || cursor.startsWith('{')))
+    cursor.fail(`a literal is nested deeper than ${MAX_LITERAL_DEPTH} levels`);
   if (cursor.take('[')) return readList(cursor, depth);
   if (cursor.take('{')) return readObject(cursor, depth);
   return readScalar(cursor);
@@ -71,11 +72,6 @@ function readScalar(cursor: Cursor): Json {
   if (value === Infinity || value === -Infinity)
     return cursor.fail('a number is too large', undefined, start);
   return value;
-}
-
-function failAtDepth(cursor: Cursor): void {
-  if (cursor.startsWith('[') || cursor.startsWith('{'))
-    cursor.fail(`a literal is nested deeper than ${MAX_LITERAL_DEPTH} levels`);
 }
 
 function failAtLiteral(cursor: Cursor, start: number, word: string): never {

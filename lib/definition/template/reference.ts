@@ -2,7 +2,6 @@ import type { Json } from '../../common/json.js';
 import { didYouMean, nearest } from '../suggest.js';
 import { type Expression, formatPath, type Segment, ellipsize } from './expression.js';
 import type { TemplateScope } from './scope.js';
-import { TemplateError } from './template-error.js';
 
 /** What an expression reads (rule 8); checks and the order of tasks are based on it (rule 5). */
 export type Reference =
@@ -85,7 +84,7 @@ function resolveTask(taskId: string, first: Segment | undefined): Reference {
 }
 
 function unknownName({ root, path }: Expression, taskIds: ReadonlySet<string>): Reference {
-  const message = `there is no task "${ellipsize(root, 80)}", and the namespaces are ${NAMESPACES.join(', ')}`;
+  const message = `there is no task "${ellipsize(root, 80)}"; a template starts with a task id or one of ${NAMESPACES.join(', ')}`;
   const meant = guessFromOtherLanguages(root, path, taskIds) ?? nearest(root, listNames(taskIds));
   return { kind: 'unknown', message, ...(meant === undefined ? {} : { hint: didYouMean(meant) }) };
 }
@@ -106,6 +105,18 @@ function guessFromOtherLanguages(
 function* listNames(taskIds: ReadonlySet<string>): Generator<string> {
   yield* taskIds;
   yield* NAMESPACES;
+}
+
+/** A template of the definition could not be rendered with the data of this run (D13). */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError';
+  /** The path that has no value, as text: `a.output.rows[0]`. */
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(`{{${path}}}: ${reason}`);
+    this.path = path;
+  }
 }
 
 /** Where an expression gets its value at run time, and the path from there. */

@@ -2,14 +2,13 @@ import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import { type Expression, formatPath } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing } from './missing-value.js';
-import { toValueSource } from './reference.js';
+import { TemplateError, toValueSource } from './reference.js';
 import type { TemplateScope } from './scope.js';
-import { TemplateError } from './template-error.js';
 
 /** Renders one part of a compiled value. */
 export interface Renderer {
   render(scope: TemplateScope, item: Json | undefined): Json;
-  /** Returns the renderer for all items of one fan-out; it evaluates once what does not read the item (D15). */
+  /** Returns the renderer for all items of one fan-out; it evaluates the parts that do not read the item once (D15). */
   bind(scope: TemplateScope): Renderer;
 }
 
@@ -117,7 +116,7 @@ export class ObjectRenderer implements Renderer {
   }
 }
 
-/** A text that did not parse. The definition is invalid, so it is never rendered unless a check is missing. */
+/** A text that is not a valid template. An invalid definition never runs, so only a bug in the checks renders it. */
 export class FailingRenderer implements Renderer {
   readonly #text: string;
   readonly #reason: string;
@@ -223,7 +222,7 @@ export function appendText(text: string, addition: string, path: string): string
   return text + addition;
 }
 
-/** Measures a value before it is written: because values are shared, a small one may be gigabytes of JSON. */
+/** Measures the value first: one that shares its parts may be small in memory and gigabytes long as JSON. */
 function toJsonText(value: Json, path: string): string {
   const left = subtractSize(MAX_TEXT_LENGTH, value, 0);
   if (left === TOO_DEEP) throw new TemplateError(path, `the value is nested deeper than ${MAX_DEPTH} levels`);

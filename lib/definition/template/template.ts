@@ -15,8 +15,6 @@ import {
 } from './renderer.js';
 import type { TemplateScope } from './scope.js';
 
-export { TemplateError } from './template-error.js';
-
 /** An expression and its path in the compiled value. */
 interface LocatedExpression {
   readonly expression: Expression;
@@ -37,8 +35,8 @@ export interface Template {
    */
   render(scope: TemplateScope): Json;
   /**
-   * Returns the renderer for the items of one fan-out. It evaluates what does not read `item` once, at the first item
-   * (D15). Binding itself evaluates nothing and never throws.
+   * Returns the renderer for the items of one fan-out. At the first item, it evaluates the parts that do not read
+   * `item`, and keeps their values for the other items (D15). `bind` itself evaluates nothing and never throws.
    */
   bind(scope: TemplateScope): (item: Json, index: number) => Json;
 }
@@ -55,7 +53,7 @@ export function compileTemplate(
   readonly template: Template;
   readonly problems: readonly LocatedTemplateProblem[];
 } {
-  const compiler = new TemplateCompiler({ verbatim });
+  const compiler = new TemplateCompiler(verbatim);
   const root = compiler.compile(value);
   return { template: new CompiledTemplate(root, compiler.expressions), problems: compiler.problems };
 }
@@ -95,11 +93,9 @@ class TemplateCompiler {
   readonly #seen = new Map<object, LiteralRenderer | 'open'>();
 
   /** With `verbatim`, the lists and objects at these keys are literal; with `isLiteral`, the whole value is. */
-  constructor(
-    options: { readonly verbatim?: ReadonlySet<string> | undefined; readonly isLiteral?: boolean } = {},
-  ) {
-    this.#verbatim = options.verbatim;
-    this.#isLiteral = options.isLiteral ?? false;
+  constructor(verbatim: ReadonlySet<string> | undefined, isLiteral = false) {
+    this.#verbatim = verbatim;
+    this.#isLiteral = isLiteral;
   }
 
   compile(value: Json): Renderer {
@@ -171,9 +167,9 @@ class TemplateCompiler {
     return length === 1 && typeof value === 'object' && this.#verbatim?.has(String(key)) === true;
   }
 
-  /** Uses a compiler of its own, because an alias may put the same object where its templates count. */
+  /** Uses a second compiler: an alias may also put the same object where its templates are rendered. */
   #compileLiterally(value: Json): Renderer {
-    const literally = new TemplateCompiler({ isLiteral: true });
+    const literally = new TemplateCompiler(undefined, true);
     const renderer = literally.compile(value);
     for (const problem of literally.problems) {
       this.problems.push({ ...problem, path: [...this.#path, ...problem.path] });

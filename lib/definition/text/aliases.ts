@@ -1,8 +1,8 @@
 import { type Alias, type Document, isNode, type Node, visit } from 'yaml';
 
 /**
- * Describes how expanding aliases would make a value longer than the limit allows; undefined when it would not. A small
- * text whose aliases repeat large parts would be checked again and again. The value must not contain itself.
+ * Returns a sentence when expanding the aliases makes a value longer than the limit allows; otherwise undefined. The
+ * checks visit a part wherever it is used, so a small text could keep them busy. The value must not contain itself.
  */
 export function describeExpansion(value: unknown, limitBytes: number): string | undefined {
   if (expansionSize(value) <= limitBytes) return undefined;

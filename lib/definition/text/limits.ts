@@ -15,7 +15,7 @@ export const MAX_ALIASES = 100;
 /** How much longer a text may become when its aliases are expanded. */
 export const MAX_EXPANSION_BYTES = 2 ** 20;
 
-/** The same limit for objects, which is higher because code shares parts as a matter of course. */
+/** The same limit for objects. It is higher, because code often uses one object in several places. */
 export const MAX_SHARED_BYTES = MAX_DEFINITION_BYTES;
 
 /**

@@ -19,7 +19,7 @@ const PLAIN_TAGS: ReadonlySet<string> = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** What only the text shows: duplicate keys, unquoted templates, values that JSON cannot hold (D7). */
+/** What the parsed value no longer shows: duplicate keys, unquoted templates, values that JSON cannot hold (D7). */
 interface Scan {
   readonly problems: Problem[];
   readonly unquoted: Path[];
@@ -47,11 +47,11 @@ class Scanner implements Scan {
     if (isScalar(node)) this.#visitScalar(node, path);
     else if (isAlias(node)) this.#visitAlias(node, path);
     else if (path.length > MAX_NESTING) {
-      this.#report({ code: 'too_deep', message: TOO_DEEP_MESSAGE }, path, node);
+      this.#report('too_deep', TOO_DEEP_MESSAGE, undefined, path, node);
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) this.#within(path, index, item);
     } else if (isMap(node)) this.#visitMap(node.items, path);
-    // Last, so that no node can contain itself.
+    // Last: an alias within the node cannot refer to it, or the node would contain itself.
     if ((isScalar(node) || isCollection(node)) && node.anchor) this.#anchors.add(node.anchor);
   }
 
@@ -60,22 +60,13 @@ class Scanner implements Scan {
     for (const pair of pairs) {
       if (!isScalar(pair.key)) {
         if (isMap(pair.key)) this.#reportUnquoted(pair, path);
-        else
-          this.#report(
-            { code: 'syntax', message: 'a key must be text', hint: 'put quotes around it' },
-            path,
-            pair.key,
-          );
+        else this.#report('syntax', 'a key must be text', 'put quotes around it', path, pair.key);
         continue;
       }
       const key = String(pair.key.value);
       if (seen.has(key)) {
-        const code = 'duplicate_key';
-        this.#report(
-          { code, message: `duplicate key "${key}"`, hint: 'keep one of them' },
-          [...path, key],
-          pair.key,
-        );
+        const message = `duplicate key "${key}"`;
+        this.#report('duplicate_key', message, 'keep one of them', [...path, key], pair.key);
       }
       seen.add(key);
       this.#within(path, key, pair.value);
@@ -86,41 +77,33 @@ class Scanner implements Scan {
   #reportUnquoted(pair: Pair, path: readonly (string | number)[]): void {
     this.unquoted.push([...path]);
     const message = 'YAML reads this as a map, not as a template';
-    this.#report(
-      { code: 'unquoted_template', message, hint: 'put quotes around the template' },
-      path,
-      pair.key,
-    );
+    this.#report('unquoted_template', message, 'put quotes around the template', path, pair.key);
   }
 
   #visitTag(node: Node, path: Path): void {
     if (node.tag === undefined || PLAIN_TAGS.has(node.tag)) return;
-    this.#report(
-      { code: 'syntax', message: `a definition cannot have the tag ${node.tag}`, hint: 'remove it' },
-      path,
-      node,
-    );
+    this.#report('syntax', `a definition cannot have the tag ${node.tag}`, 'remove it', path, node);
   }
 
   #visitScalar(node: Scalar, path: Path): void {
     const { value } = node;
     if (typeof value !== 'number') return;
     if (!Number.isFinite(value)) {
-      this.#report({ code: 'invalid_value', message: `${value} is not a JSON number` }, path, node);
+      this.#report('invalid_value', `${value} is not a JSON number`, undefined, path, node);
     } else if (
       Number.isInteger(value) &&
       !Number.isSafeInteger(value) &&
       /^[-+]?\d+$/.test(node.source ?? '')
     ) {
       const message = `${node.source} has more digits than a number can hold; it would become ${value}`;
-      this.#report({ code: 'invalid_value', message, hint: 'put quotes around it' }, path, node);
+      this.#report('invalid_value', message, 'put quotes around it', path, node);
     }
   }
 
   #visitAlias(alias: Alias, path: readonly (string | number)[]): void {
     if (this.#anchors.has(alias.source)) return;
     const message = `not YAML: there is no anchor "&${alias.source}"`;
-    this.#report({ code: 'syntax', message, hint: `quote "*${alias.source}" if it is text` }, path, alias);
+    this.#report('syntax', message, `quote "*${alias.source}" if it is text`, path, alias);
   }
 
   #within(path: (string | number)[], key: string | number, node: unknown): void {
@@ -129,10 +112,18 @@ class Scanner implements Scan {
     path.pop();
   }
 
-  #report(what: Pick<Problem, 'code' | 'message' | 'hint'>, path: Path, node: unknown): void {
+  #report(code: ProblemCode, message: string, hint: string | undefined, path: Path, node: unknown): void {
     const range = (node as { readonly range?: readonly number[] | null } | null)?.range;
     const position = range ? this.#positionAt(range[0] ?? 0) : undefined;
-    this.problems.push({ ...what, path: toJsonPointer(path), severity: 'error', ...position });
+    const pointer = toJsonPointer(path);
+    this.problems.push({
+      code,
+      message,
+      path: pointer,
+      severity: 'error',
+      ...position,
+      ...(hint && { hint }),
+    });
   }
 }
 

@@ -8,8 +8,10 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  type YAMLParseError,
 } from 'yaml';
 import { errorMessage } from '../../common/errors.js';
+import { groupBy } from '../group-by.js';
 import type { Path, Position, Problem, ProblemCode } from '../problem.js';
 import { describeExpansion, findAliasTarget } from './aliases.js';
 import {
@@ -21,12 +23,11 @@ import {
   TOO_DEEP_MESSAGE,
 } from './limits.js';
 import { scanDocument, scanValue } from './scan.js';
-import { syntaxHint } from './syntax-hint.js';
 
 /** A parsed definition: its value, and the position of each part in the text. */
 export interface Source {
   readonly value: unknown;
-  /** Found by parsing; the checks need not look at the values behind them again. */
+  /** Found by parsing. */
   readonly problems: readonly Problem[];
   /** Paths of unquoted templates, which YAML reads as maps. */
   readonly unquoted: readonly Path[];
@@ -34,12 +35,22 @@ export interface Source {
   positionOf(path: Path, at?: 'key' | 'value'): Position | undefined;
 }
 
+/** A definition as text or as an object. */
+export type DefinitionInput = { readonly text: string } | { readonly value: unknown };
+
+/** Parses a text, or wraps an object. */
+export function toSource(input: DefinitionInput): Source {
+  return 'text' in input ? readSource(input.text) : sourceFromValue(input.value);
+}
+
 /** Parses YAML or JSON, which is a subset of YAML (D3, D7). Reports what is wrong with the text; never throws. */
 export function readSource(text: string): Source {
   const rejected = rejectText(text);
   if (rejected !== undefined) return failedSource([rejected]);
   const lines = new LineCounter();
-  const document = parse(text, lines);
+  // `scanDocument` finds duplicate keys: the parser's own check is quadratic in the size of a map.
+  const options = { lineCounter: lines, uniqueKeys: false, prettyErrors: false, logLevel: 'error' } as const;
+  const document = parseDocument(text, options);
   const problems = findSyntaxProblems(document, text, lines);
   if (problems.length > 0) return failedSource(problems);
   if (document.contents === null) return failedSource([problem('empty', EMPTY, EMPTY_HINT)]);
@@ -76,11 +87,6 @@ function rejectText(text: string): Problem | undefined {
   return undefined;
 }
 
-function parse(text: string, lineCounter: LineCounter): Document {
-  // `scanDocument` finds duplicate keys: the parser's own check is quadratic in the size of a map.
-  return parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false, logLevel: 'error' });
-}
-
 function findSyntaxProblems(document: Document, text: string, lines: LineCounter): Problem[] {
   const tags = document.warnings.filter(
     ({ code }) => code === 'TAG_RESOLVE_FAILED' || code === 'BAD_DIRECTIVE',
@@ -102,6 +108,39 @@ function findSyntaxProblems(document: Document, text: string, lines: LineCounter
       position,
     );
   });
+}
+
+const ALIGN_KEYS_HINT = 'check the indentation: the keys of one map start in the same column';
+
+/**
+ * Suggests how to fix a YAML syntax error, because the parser's messages do not.
+ *
+ * @param line the line of the error
+ * @param column the column of the error, from 1
+ */
+function syntaxHint(
+  error: Pick<YAMLParseError, 'code' | 'message'>,
+  line: string,
+  column: number,
+): string | undefined {
+  if (/[:-]\s+\{\{/.test(line)) return 'put quotes around the template';
+  if (error.code === 'TAB_AS_INDENT') return 'indent with spaces, not with tabs';
+  const startsLine = line.slice(0, column - 1).trim() === '';
+  if (isMisaligned(error) || (startsLine && error.message.startsWith('Unexpected scalar at ')))
+    return ALIGN_KEYS_HINT;
+  // `x: a: b`
+  if (/:\s.*:(\s|$)/.test(line))
+    return 'put quotes around text that contains ": ", or write it as a block after "|"';
+  if (error.code === 'BLOCK_AS_IMPLICIT_KEY') return ALIGN_KEYS_HINT;
+  if (error.code !== 'MULTILINE_IMPLICIT_KEY') return undefined;
+  // A list entry is where a key is expected.
+  if (/^\s*-\s/.test(line)) return ALIGN_KEYS_HINT;
+  return 'a key ends with ":" and starts in the same column as the other keys of its map';
+}
+
+/** Distinguishes keys in the wrong column from unclosed braces and brackets, which have the same code. */
+function isMisaligned({ message }: Pick<YAMLParseError, 'message'>): boolean {
+  return message.startsWith('All mapping items') || message.startsWith('Sequence item without');
 }
 
 function getLine(text: string, { lineStarts }: LineCounter, { line }: Position): string {
@@ -200,14 +239,9 @@ export function groupUnquotedByEntry(
   base: Path,
   { list, field }: { readonly list: string; readonly field: Path },
 ): (index: number) => readonly Path[] {
-  const byEntry = new Map<string | number | undefined, Path[]>();
-  for (const path of unquoted) {
-    const [first, index, ...rest] = path.slice(base.length);
-    if (first !== list || field.some((key, depth) => rest[depth] !== key)) continue;
-    const nestedPath = rest.slice(field.length);
-    const paths = byEntry.get(index);
-    if (paths === undefined) byEntry.set(index, [nestedPath]);
-    else paths.push(nestedPath);
-  }
-  return (index) => byEntry.get(index) ?? [];
+  const paths = unquoted
+    .map((path) => path.slice(base.length))
+    .filter(([first, , ...rest]) => first === list && field.every((key, depth) => rest[depth] === key));
+  const byEntry = groupBy(paths, ([, index]) => index);
+  return (index) => (byEntry.get(index) ?? []).map((path) => path.slice(2 + field.length));
 }

@@ -30,7 +30,7 @@ export class Attempt implements ToolContext, CallingAttempt {
 
   constructor(services: InvocationServices, taskId: string, item: number | undefined, attempt: number) {
     this.#services = services;
-    this.run_id = services.runId;
+    this.run_id = services.prepared.id;
     this.task_id = taskId;
     this.item_index = item ?? null;
     this.attempt = attempt;
@@ -91,7 +91,7 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.#writes = [...(this.#writes ?? []), ...writes];
   }
 
-  /** Sums the memory of the writes, except of a value that is the output itself, as the tool `store` returns it. */
+  /** Sums the memory of the writes. A value that is also the output, as with the tool `store`, does not count again. */
   measureWrites(output: Json): number {
     let sum = 0;
     for (const { value, sizeBytes } of this.#writes ?? NO_WRITES) if (value !== output) sum += sizeBytes;

@@ -80,7 +80,7 @@ export class Invocation {
   #createInfo(): AttemptInfo {
     const { id, tool } = this.#task;
     return {
-      runId: this.#services.runId,
+      runId: this.#services.prepared.id,
       location: this.#services.journal.location,
       taskId: id,
       tool: tool.name,
@@ -90,7 +90,7 @@ export class Invocation {
   }
 
   #startTimeout(attempt: Attempt): void {
-    const timeoutMs = this.#task.timeoutMs ?? this.#services.options.timeoutMs;
+    const timeoutMs = this.#task.timeoutMs ?? this.#services.prepared.options.timeoutMs;
     if (timeoutMs === undefined) return;
     this.#timer = this.#services.dependencies.clock.setTimeout(() => {
       const error = new ToolError(`timed out after ${timeoutMs / 1000} s`);
@@ -146,8 +146,8 @@ export class Invocation {
   }
 
   #scheduleRetry(error: string): void {
-    const { options, journal, dependencies } = this.#services;
-    const delayMs = retryDelayMs(this.#attempts, options.backoff, dependencies.random());
+    const { prepared, journal, dependencies } = this.#services;
+    const delayMs = retryDelayMs(this.#attempts, prepared.options.backoff, dependencies.random());
     if (journal.isObserved) {
       const item = this.#item === undefined ? {} : { item: this.#item };
       const attempt = this.#attempts;

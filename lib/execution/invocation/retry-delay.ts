@@ -10,7 +10,7 @@ export interface Backoff {
   readonly jitter: number;
 }
 
-/** Defaults of the specification's Limits. */
+/** The defaults of the reference (Limits). */
 const DEFAULT_BASE_SECONDS = 0.5;
 const DEFAULT_MAX_SECONDS = 4;
 

@@ -35,7 +35,7 @@ export class CalledPipelines {
     const definition = typeof file === 'string' ? await this.#read(file) : (pipeline ?? null);
     const name = typeof file === 'string' ? `"${file}"` : 'the pipeline';
     if (typeof definition === 'string') assertLength(definition.length, name);
-    // Of the inputs only the keys matter, and of the session not even these: a missing key is only a warning (D9).
+    // Only the keys of the inputs affect the check. Session keys do not: a missing one is only a warning (D9).
     const inputKeys = JSON.stringify(Object.keys(inputs).toSorted());
     const check =
       this.#findCheck(definition, inputKeys) ??

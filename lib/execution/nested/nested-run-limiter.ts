@@ -9,8 +9,9 @@ const RUN_BYTES = 20 * 1024;
 const TASK_BYTES = 5 * 1024;
 
 /**
- * Limits the nested runs of one submitted run, at every depth, by number and by memory: a few words of fan-outs in
- * fan-outs can ask for millions. After the first refusal it refuses all others, because the submitted run fails (D49).
+ * Limits the nested runs of one submitted run, at every depth, by number and by memory: a short definition with
+ * fan-outs inside fan-outs can request millions of them. After the first refusal it refuses all others, because the
+ * submitted run is going to fail (D49).
  */
 export class NestedRunLimiter {
   readonly #budget: MemoryBudget;
@@ -20,8 +21,10 @@ export class NestedRunLimiter {
   #active = 0;
   #refusal: ToolError | undefined;
 
-  /** @param budget of the submitted run
-   * @param max maximum number of nested runs at once */
+  /**
+   * @param budget of the submitted run
+   * @param max maximum number of nested runs at once
+   */
   constructor(budget: MemoryBudget, max: number) {
     this.#budget = budget;
     this.#max = max;
@@ -55,7 +58,11 @@ export class NestedRunLimiter {
     );
   }
 
-  /** Reserves the memory of a pipeline, unless another nested run uses it already. @throws ToolError as `assertRoom` */
+  /**
+   * Reserves the memory of a pipeline, unless another nested run uses it already.
+   *
+   * @throws ToolError, not retryable, as `assertRoom`
+   */
   retain(pipeline: Pipeline): void {
     const users = this.#userCounts.get(pipeline) ?? 0;
     if (users === 0) {

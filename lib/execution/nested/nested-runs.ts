@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../../machines/types.js';
-import { describeFailedTask, type TaskFailure, ToolError } from '../../common/errors.js';
+import { describeFailedTask, errorMessage, type TaskFailure, ToolError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
@@ -7,14 +7,17 @@ import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
 import { runInBudget } from '../event-loop-budget.js';
 import { NestedJournal } from '../events/journal.js';
-import type { PreparedRun } from '../prepare/prepare-run.js';
+import { copyToJson } from '../json-output.js';
+import { freezeValues, type PreparedRun, prepareRun } from '../prepare/prepare-run.js';
 import type { CallingAttempt, InvocationServices, ParentRunContext } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import { CalledPipelines } from './called-pipelines.js';
 import { NestedRunBudget, NestedRunLimiter } from './nested-run-limiter.js';
-import { prepareNestedRun } from './prepare-nested-run.js';
 
 const CANCELLED = 'the pipeline was cancelled';
+
+/** Memory of a reference to a value that is already in memory. */
+const REFERENCE_BYTES = 64;
 
 /** The part of a nested run that the calling run uses. */
 interface NestedRun {
@@ -29,15 +32,14 @@ interface NestedRun {
   cancel(force: boolean): void;
 }
 
-export type CreateNestedRun = (prepared: PreparedRun, parent: ParentRunContext) => NestedRun;
+type CreateNestedRun = (prepared: PreparedRun, parent: ParentRunContext) => NestedRun;
 
 /**
- * The nested runs of one run: pipelines that its tasks run (D49). Each has its own blackboard, below the values that
- * the calling run sees; what it stores goes to the attempt that called it. No nested run outlives that attempt.
+ * The nested runs of one run: pipelines that its tasks run (D49). Each reads the session of the calling run, has a
+ * blackboard of its own, and adds its writes to the attempt that called it. No nested run outlives that attempt.
  */
 export class NestedRuns {
   readonly #services: InvocationServices;
-  readonly #caller: PreparedRun;
   readonly #createRun: CreateNestedRun;
   readonly #limiter: NestedRunLimiter;
   readonly #pipelines: CalledPipelines;
@@ -46,15 +48,15 @@ export class NestedRuns {
   #isCancelled = false;
   #count = 0;
 
-  constructor(services: InvocationServices, caller: PreparedRun, createRun: CreateNestedRun) {
-    const { parent, budget, dependencies } = services;
+  constructor(services: InvocationServices, createRun: CreateNestedRun) {
+    const { parent, budget, dependencies, prepared } = services;
     this.#services = services;
-    this.#caller = caller;
     this.#createRun = createRun;
     this.#limiter = parent?.nestedRunLimiter ?? new NestedRunLimiter(budget, dependencies.maxNestedPipelines);
     this.#pipelines =
-      parent?.calledPipelines ?? new CalledPipelines(dependencies.files, caller.pipeline.checkNestedPipeline);
-    this.#pipelinePath = parent?.pipelinePath ?? [caller.pipeline.definition.id];
+      parent?.calledPipelines ??
+      new CalledPipelines(dependencies.files, prepared.pipeline.checkNestedPipeline);
+    this.#pipelinePath = parent?.pipelinePath ?? [prepared.pipeline.definition.id];
   }
 
   /** Runs a pipeline for an attempt. Rejects with a ToolError when it cannot run, fails or is cancelled. */
@@ -68,7 +70,7 @@ export class NestedRuns {
     }
   }
 
-  /** Lets no run begin; active runs end when their wave has settled (rule 12). */
+  /** Prevents further runs from beginning. Active runs end when their wave has settled (rule 12). */
   cancel(): void {
     this.#isCancelled = true;
     for (const run of this.#active) run.cancel(false);
@@ -89,8 +91,7 @@ export class NestedRuns {
     };
     const run = await runInBudget(() => {
       this.#assertCanBegin(attempt);
-      const { clock } = this.#services.dependencies;
-      const { prepared, inputBytes } = prepareNestedRun(pipeline, call, session, this.#caller, clock);
+      const { prepared, inputBytes } = this.#prepare(pipeline, call, session);
       budget.reserveFor(pipeline, inputBytes);
       const context = this.#createContext(attempt, { budget, pipelinePath, onPermanentFailure });
       const created = this.#createRun(prepared, context);
@@ -123,6 +124,37 @@ export class NestedRuns {
     if (attempt.isOver) throw ToolError.nonRetryable('the attempt has ended; it cannot run another pipeline');
   }
 
+  /**
+   * Checks the inputs of a nested run, as `prepareRun` does for a submitted one. `inputBytes` is the memory that they
+   * add to what is already in memory.
+   *
+   * @param outerSession session values of the calling run; those of the call override them
+   * @throws ToolError, not retryable
+   */
+  #prepare(
+    pipeline: Pipeline,
+    call: PipelineCall,
+    outerSession: JsonObject,
+  ): { readonly prepared: PreparedRun; readonly inputBytes: number } {
+    const { params = {}, inputs = {} } = call;
+    const { prepared: caller, dependencies } = this.#services;
+    const { id, tenantId, options, submittedOptions } = caller;
+    try {
+      const run = { pipeline, params, inputs, tenant_id: tenantId };
+      const prepared = prepareRun(run, undefined, undefined, dependencies.clock);
+      const ownSession = freezeValues('session', call.session ?? {}).json;
+      const session = mergeSessions(outerSession, ownSession);
+      const inputBytes =
+        measureCopy(prepared.params, params) +
+        measureCopy(prepared.inputs, inputs) +
+        measureCopy(ownSession, call.session ?? {}) +
+        (session === outerSession ? 0 : REFERENCE_BYTES * Object.keys(session).length);
+      return { prepared: { ...prepared, id, options, submittedOptions, session }, inputBytes };
+    } catch (cause) {
+      throw ToolError.nonRetryable(`pipeline "${pipeline.definition.id}": ${errorMessage(cause)}`, cause);
+    }
+  }
+
   #createContext(
     { task_id: taskId, item_index: item }: CallingAttempt,
     own: Pick<ParentRunContext, 'budget' | 'pipelinePath' | 'onPermanentFailure'>,
@@ -147,6 +179,25 @@ function assertDepth(pipelinePath: readonly string[]): void {
   throw ToolError.nonRetryable(
     `pipelines may be nested ${MAX_NESTING_DEPTH} deep, and this goes deeper: ${pipelinePath.join(' > ')}`,
   );
+}
+
+/** Returns the outer session itself when the call adds nothing, so that many runs share it. */
+function mergeSessions(outer: JsonObject, own: JsonObject): JsonObject {
+  if (Object.isFrozen(outer) && Object.keys(own).length === 0) return outer;
+  return Object.freeze({ ...outer, ...own });
+}
+
+/**
+ * Measures what a copy adds to memory. Lists and objects that were not copied add a reference only; strings count,
+ * because each may have been rendered for this call.
+ */
+function measureCopy(copy: JsonObject, original: JsonObject): number {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(copy)) {
+    const isShared = typeof value === 'object' && value === original[key];
+    bytes += key.length + REFERENCE_BYTES + (isShared ? 0 : copyToJson(value).sizeBytes);
+  }
+  return bytes;
 }
 
 function toToolError(run: NestedRun, { definition }: Pipeline, retryable: boolean): ToolError {

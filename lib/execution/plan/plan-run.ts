@@ -2,6 +2,7 @@ import { type Actor, createActor } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import { planPorts } from '../../../machines/sub-runs.js';
 import { describeFailedTask, errorMessage, type TaskFailure } from '../../common/errors.js';
+import { groupBy } from '../../definition/group-by.js';
 import type { TaskEvent } from '../events/event.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
@@ -92,7 +93,7 @@ function collectOutcome(
   { waves_executed, invocations }: RunProgress,
   events: readonly TaskEvent[] | null,
 ): PlanOutcome {
-  const eventsById = events && groupBySubPipeline(events);
+  const eventsById = events && groupBy(events, (event) => event.sub_pipeline);
   const results = [...prepared.keys()].flatMap((id): [string, RunResult][] => {
     const run = begun.get(id);
     if (run === undefined) return [];
@@ -105,15 +106,4 @@ function collectOutcome(
     total_tasks_executed: invocations,
     total_waves: waves_executed,
   };
-}
-
-function groupBySubPipeline(events: readonly TaskEvent[]): Map<string, TaskEvent[]> {
-  const groups = new Map<string, TaskEvent[]>();
-  for (const event of events) {
-    const { sub_pipeline: id = '' } = event;
-    const group = groups.get(id);
-    if (group === undefined) groups.set(id, [event]);
-    else group.push(event);
-  }
-  return groups;
 }

@@ -16,30 +16,26 @@ interface OptionRule {
   readonly nullable?: true;
 }
 
-const ABOVE_ZERO: OptionRule = { expected: 'a number of seconds above 0', isValid: (value) => value > 0 };
-const NOT_NEGATIVE: OptionRule = {
-  expected: 'a number of seconds, 0 or more',
-  isValid: (value) => value >= 0,
-};
-const FRACTION: OptionRule = {
-  expected: 'a number from 0 to 1',
-  isValid: (value) => value >= 0 && value <= 1,
-};
-const COUNT: OptionRule = {
-  expected: 'a whole number above 0',
-  isValid: (value) => Number.isInteger(value) && value > 0,
-};
+const DELAY: OptionRule = { expected: 'a number of seconds, 0 or more', isValid: (value) => value >= 0 };
 
 const RULES: Readonly<Record<keyof ExecutionOptions, OptionRule>> = {
-  per_task_timeout: { ...ABOVE_ZERO, nullable: true },
-  retry_base_delay: NOT_NEGATIVE,
-  max_retry_delay: NOT_NEGATIVE,
-  backoff_jitter: FRACTION,
-  fan_out_concurrency: { ...COUNT, nullable: true },
+  per_task_timeout: {
+    expected: 'a number of seconds above 0, or null',
+    isValid: (value) => value > 0,
+    nullable: true,
+  },
+  retry_base_delay: DELAY,
+  max_retry_delay: DELAY,
+  backoff_jitter: { expected: 'a number from 0 to 1', isValid: (value) => value >= 0 && value <= 1 },
+  fan_out_concurrency: {
+    expected: 'a whole number above 0, or null',
+    isValid: (value) => Number.isInteger(value) && value > 0,
+    nullable: true,
+  },
 };
 
 /**
- * Reads ExecutionOptions, with the defaults of the specification's Limits.
+ * Reads ExecutionOptions, with the defaults of the reference (Limits).
  *
  * @throws WavetrainError `invalid_options`, which names every option that is unknown or out of range
  */
@@ -61,7 +57,5 @@ function checkOption(name: string, value: unknown): string[] {
   const rule = RULES[name as keyof ExecutionOptions];
   if (value === undefined || (value === null && rule.nullable)) return [];
   if (typeof value === 'number' && Number.isFinite(value) && rule.isValid(value)) return [];
-  return [
-    `${name} must be ${rule.expected}${rule.nullable ? ', or null' : ''}; it is ${JSON.stringify(value)}`,
-  ];
+  return [`${name} must be ${rule.expected}; it is ${JSON.stringify(value)}`];
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
-import type { ExecutionOptions, PlanInputs } from '../run-inputs.js';
+import type { PlanInputs } from '../run-inputs.js';
 import {
   createRunId,
   freezeValues,
@@ -16,14 +16,13 @@ import {
 } from './prepare-run.js';
 
 /** Checked plan inputs, for the plan and for each of its sub-pipelines. */
-export interface PreparedPlan {
-  readonly id: string;
+export interface PreparedPlan
+  extends Pick<
+    PreparedRun,
+    'id' | 'tenantId' | 'inputs' | 'session' | 'submittedOptions' | 'sizeBytes' | 'collectEvents'
+  > {
   readonly plan: Plan;
-  readonly tenantId: string;
-  readonly inputs: JsonObject;
-  readonly session: JsonObject;
-  /** The options as they were submitted, for a rerun. */
-  readonly submittedOptions: ExecutionOptions;
+  /** Maximum number of sub-pipelines that run at once. */
   readonly concurrency: number;
   /** Number of waves of all sub-pipelines. */
   readonly waves: number;
@@ -31,9 +30,6 @@ export interface PreparedPlan {
   readonly tasks: number;
   /** By sub-pipeline id, in declaration order. */
   readonly subRuns: ReadonlyMap<string, PreparedRun>;
-  /** Approximate memory, in bytes. */
-  readonly sizeBytes: number;
-  readonly collectEvents: boolean;
   readonly blackboard: Blackboard;
   /** True when the blackboard was created for this run. */
   readonly ownsBlackboard: boolean;

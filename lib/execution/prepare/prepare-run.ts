@@ -59,7 +59,9 @@ export function prepareRun(
   clock: Clock,
 ): PreparedRun {
   const { pipeline } = run;
-  const params = resolveRunParams(run);
+  const resolved = resolveParams(pipeline.definition, run.params ?? {});
+  if (!resolved.ok) throw new WavetrainError('invalid_params', resolved.problems.join('; '));
+  const params = freezeValues('params', resolved.values);
   const inputs = freezeValues('inputs', mergeInputs(pipeline.definition.inputs ?? {}, run.inputs ?? {}));
   const session = freezeValues('session', run.session ?? {});
   const values = { params: params.json, inputs: inputs.json, session: session.json };
@@ -77,12 +79,6 @@ export function prepareRun(
     ownsBlackboard: blackboard === undefined,
     rerunSource,
   };
-}
-
-function resolveRunParams({ pipeline, params }: RunInputs): ReturnType<typeof freezeValues> {
-  const resolved = resolveParams(pipeline.definition, params ?? {});
-  if (!resolved.ok) throw new WavetrainError('invalid_params', resolved.problems.join('; '));
-  return freezeValues('params', resolved.values);
 }
 
 /** Merges defaults and submitted values key by key (D5); an undefined value does not override its default. */

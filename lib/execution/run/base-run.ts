@@ -34,7 +34,7 @@ export abstract class BaseRun {
   abstract readonly definitionId: string;
   /** The rendered goal. */
   abstract readonly goal: string;
-  /** Error of a failed run: the first failure in time (D16); null otherwise. */
+  /** The error of a failed run: that of the task that failed first (D16); null otherwise. */
   abstract readonly error: string | null;
   /** In the order in which they happened. */
   abstract readonly failures: readonly TaskFailure[];
@@ -113,7 +113,7 @@ export abstract class BaseRun {
     return undefined;
   }
 
-  /** Cancels the runs that the machine does not know. */
+  /** Cancels the nested runs, which are not actors of the machine. */
   protected abstract cancelNestedRuns(): void;
 
   /** Releases what a settled run does not need. */

@@ -2,14 +2,22 @@ import { createActor } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
 import { type RunActor, runMachine } from '../../../machines/run.js';
 import { countWavesExecuted } from '../../../machines/status.js';
+import { MemoryBlackboard } from '../../blackboard/memory-blackboard.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
-import { type Journal, LifecycleEvents } from '../events/journal.js';
+import { Journal, LifecycleEvents } from '../events/journal.js';
+import { MemoryBudget } from '../memory-budget.js';
+import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { RunOutcome, RunProgress } from '../results.js';
-import type { ParentRunContext, RunDependencies } from '../run-context.js';
+import {
+  ArtifactFolder,
+  type InvocationServices,
+  type ParentRunContext,
+  type RunDependencies,
+} from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
+import { Session } from '../session/session.js';
 import { BaseRun } from './base-run.js';
-import { RunServices } from './run-services.js';
 import { RunWork } from './run-work.js';
 
 /** One run of a pipeline in this process: its actor, its work, its journal. */
@@ -26,14 +34,9 @@ export class PipelineRun extends BaseRun {
   constructor(prepared: PreparedRun, dependencies: RunDependencies, parent?: ParentRunContext) {
     super(dependencies.clock);
     this.prepared = prepared;
-    this.#services = new RunServices(
-      prepared,
-      dependencies,
-      parent,
-      (nested, context) => new PipelineRun(nested, dependencies, context),
-    );
+    this.#services = new RunServices(prepared, dependencies, parent);
     this.lifecycle = new LifecycleEvents(this.journal, prepared.pipeline.waves);
-    this.work = new RunWork(this.#services, prepared, (wave) => this.lifecycle.beginWave(wave, this));
+    this.work = new RunWork(this.#services, (wave) => this.lifecycle.beginWave(wave, this));
     this.actor = parent?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
     runPorts.bind(this.actor, this.work);
     this.start();
@@ -111,7 +114,6 @@ export class PipelineRun extends BaseRun {
     });
   }
 
-  /** Nested runs end with their current wave (rule 12). */
   protected override cancelNestedRuns(): void {
     this.#services.nestedRuns.cancel();
   }
@@ -119,5 +121,44 @@ export class PipelineRun extends BaseRun {
   protected override onEnd(): void {
     this.lifecycle.closeWave();
     this.#services.session.close();
+  }
+}
+
+/** What the invocations of one run share. A sub-run or nested run takes some of it from the run that contains it. */
+class RunServices implements InvocationServices {
+  readonly prepared: PreparedRun;
+  readonly dependencies: RunDependencies;
+  readonly parent: ParentRunContext | undefined;
+  readonly journal: Journal;
+  readonly session: Session;
+  readonly memory = new Map<string, unknown>();
+  readonly budget: MemoryBudget;
+  readonly artifacts: ArtifactFolder;
+  invocations = 0;
+  #nestedRuns: NestedRuns | undefined;
+
+  constructor(prepared: PreparedRun, dependencies: RunDependencies, parent: ParentRunContext | undefined) {
+    this.prepared = prepared;
+    this.dependencies = dependencies;
+    this.parent = parent;
+    this.journal = parent?.journal ?? new Journal(prepared.id, dependencies.clock, prepared.collectEvents);
+    this.session = new Session(
+      prepared.blackboard ?? new MemoryBlackboard(),
+      prepared.ownsBlackboard,
+      prepared.tenantId,
+      prepared.session,
+      prepared.pipeline.contract,
+    );
+    this.budget = parent?.budget ?? new MemoryBudget(dependencies.runOutputLimitBytes);
+    this.artifacts = parent?.artifacts ?? new ArtifactFolder(dependencies.artifactFolder, prepared.id);
+  }
+
+  /** Created when first used: most runs have no nested runs. */
+  get nestedRuns(): NestedRuns {
+    this.#nestedRuns ??= new NestedRuns(
+      this,
+      (prepared, parent) => new PipelineRun(prepared, this.dependencies, parent),
+    );
+    return this.#nestedRuns;
   }
 }

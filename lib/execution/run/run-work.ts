@@ -1,17 +1,19 @@
 import type { Abort, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
-import { type Json, setOwn } from '../../common/json.js';
+import { describeKind, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
-import type { TaskEvent } from '../events/event.js';
+import type { Task } from '../../pipelines/pipeline.js';
+import { validateInputs } from '../../tools/inputs/validate.js';
 import { eventLoopBudget } from '../event-loop-budget.js';
-import type { PreparedRun } from '../prepare/prepare-run.js';
+import type { TaskEvent } from '../events/event.js';
+import { Invocation, type InvocationListener } from '../invocation/invocation.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
-import { TaskWork } from './task-work.js';
 
 const NO_ABORT: Abort = () => {};
+const NO_WRITES: readonly Write[] = [];
 
 /** Implements the ports of one run's machines with templates, tools and the blackboard, and keeps what they produce. */
 export class RunWork implements RunPorts {
@@ -28,7 +30,6 @@ export class RunWork implements RunPorts {
   /** Why no task can begin: every task fails with it. */
   startError: string | undefined;
   readonly #services: InvocationServices;
-  readonly #prepared: PreparedRun;
   readonly #scope: TemplateScope;
   readonly #onWave: (wave: number) => void;
   /** Writes of succeeded tasks, by task id; only of tasks that wrote. */
@@ -37,11 +38,10 @@ export class RunWork implements RunPorts {
   #wave = -1;
 
   /** @param onWave is called when the first task of a wave begins */
-  constructor(services: InvocationServices, prepared: PreparedRun, onWave: (wave: number) => void) {
+  constructor(services: InvocationServices, onWave: (wave: number) => void) {
     const { outputs } = this;
-    const { inputs, params, goal } = prepared;
+    const { inputs, params, goal } = services.prepared;
     this.#services = services;
-    this.#prepared = prepared;
     this.#onWave = onWave;
     this.#scope = {
       inputs,
@@ -58,9 +58,7 @@ export class RunWork implements RunPorts {
     const work = this.#beginTask(taskId);
     try {
       if (this.startError !== undefined) throw new Error(this.startError);
-      const reused = this.#prepared.rerunSource?.outcomes.get(taskId);
-      const value =
-        reused === undefined ? work.expand(this.#services.options.fanOutConcurrency) : work.reuse(reused);
+      const value = work.expand();
       this.#writeStartEvent(work);
       return { ok: true, value };
     } catch (thrown) {
@@ -71,8 +69,35 @@ export class RunWork implements RunPorts {
     }
   }
 
+  #beginTask(taskId: string): TaskWork {
+    const task = this.#services.prepared.pipeline.tasks.get(taskId);
+    if (task === undefined) throw new Error(`the pipeline has no task "${taskId}"`);
+    if (task.wave !== this.#wave) {
+      this.#wave = task.wave;
+      this.#onWave(task.wave);
+    }
+    const work = new TaskWork(task, this.#services, this.#scope, this.failures);
+    this.#activeTasks.set(taskId, work);
+    setOwn(this.outputs, taskId, undefined);
+    return work;
+  }
+
+  #writeStartEvent(work: TaskWork): void {
+    const { journal } = this.#services;
+    if (!journal.isObserved) return;
+    const { items } = work;
+    const count = items === undefined ? {} : { items: items.length };
+    journal.write({ kind: 'start', ...toTaskFields(work), ...count });
+  }
+
   invoke(taskId: string, item: number | undefined, slot: Slot): Abort {
     return this.#getActiveTask(taskId).invoke(item, slot);
+  }
+
+  #getActiveTask(taskId: string): TaskWork {
+    const work = this.#activeTasks.get(taskId);
+    if (work === undefined) throw new Error(`task "${taskId}" is not active`);
+    return work;
   }
 
   publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abort {
@@ -110,6 +135,23 @@ export class RunWork implements RunPorts {
     return () => fail('stopped by force');
   }
 
+  #settle(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
+    this.#activeTasks.delete(work.task.id);
+    this.tasksSettled++;
+    if (!result.ok) delete this.outputs[work.task.id];
+    this.#writeEndEvent(work, result);
+    onPublished(result);
+  }
+
+  #writeEndEvent(work: TaskWork, result: TaskResult): void {
+    const { journal, dependencies } = this.#services;
+    if (!journal.isObserved) return;
+    const duration = { duration_ms: dependencies.clock.now() - work.startedAt };
+    const ending = result.ok ? { kind: 'finish' as const } : { kind: 'fail' as const, error: result.error };
+    // Spreading them into a new object takes fifty times as long.
+    journal.write(Object.assign(ending, toTaskFields(work), toCountFields(work), duration));
+  }
+
   /** Returns what a task published; undefined unless it has succeeded. */
   getOutcome(taskId: string): TaskOutcome | undefined {
     const output = Object.hasOwn(this.outputs, taskId) ? this.outputs[taskId] : undefined;
@@ -120,52 +162,119 @@ export class RunWork implements RunPorts {
   get writes(): readonly Write[] {
     return [...this.#writes.values()].flat();
   }
+}
 
-  #beginTask(taskId: string): TaskWork {
-    const task = this.#prepared.pipeline.tasks.get(taskId);
-    if (task === undefined) throw new Error(`the pipeline has no task "${taskId}"`);
-    if (task.wave !== this.#wave) {
-      this.#wave = task.wave;
-      this.#onWave(task.wave);
+/** One task while its wave settles: renders its inputs, invokes its tool, and collects the outcomes of its items. */
+class TaskWork implements InvocationListener {
+  readonly task: Task;
+  readonly startedAt: number;
+  /** Attempts of a task that calls its tool once. */
+  attempts = 0;
+  /** The list that a fan-out runs over. */
+  items: readonly Json[] | undefined;
+  /** The outcome of an earlier run that replaces an invocation. */
+  reused: TaskOutcome | undefined;
+  #renderItemInputs: ((item: Json, index: number) => Json) | undefined;
+  #output: Json = null;
+  #itemOutputs: Json[] | undefined;
+  #writes: (readonly Write[])[] | undefined;
+  readonly #services: InvocationServices;
+  readonly #scope: TemplateScope;
+  readonly #failures: TaskFailure[];
+
+  /** @param failures receives each failure as it happens */
+  constructor(task: Task, services: InvocationServices, scope: TemplateScope, failures: TaskFailure[]) {
+    this.task = task;
+    this.startedAt = services.dependencies.clock.now();
+    this.#services = services;
+    this.#scope = scope;
+    this.#failures = failures;
+  }
+
+  /**
+   * Renders `parallel_over` (rule 7, D6). A task that reuses an earlier outcome makes no invocation (D35).
+   *
+   * @throws TypeError when `parallel_over` does not render to a list
+   */
+  expand(): Expansion {
+    const { rerunSource, options } = this.#services.prepared;
+    this.reused = rerunSource?.outcomes.get(this.task.id);
+    if (this.reused !== undefined) return { items: 0, concurrency: 1 };
+    const { parallelOver } = this.task;
+    const concurrency = options.fanOutConcurrency;
+    if (parallelOver === undefined) return { items: undefined, concurrency };
+    const list = parallelOver.render(this.#scope);
+    if (!Array.isArray(list)) {
+      throw new TypeError(`parallel_over must give a list, but gave ${describeKind(list)}`);
     }
-    const work = new TaskWork(task, this.#services, this.#scope, (failure) => {
-      this.failures.push(failure);
-      this.#services.parent?.onFailure?.(failure);
-    });
-    this.#activeTasks.set(taskId, work);
-    setOwn(this.outputs, taskId, undefined);
-    return work;
+    this.items = list;
+    this.#itemOutputs = new Array<Json>(list.length);
+    this.#renderItemInputs = this.task.inputs.bind(this.#scope);
+    return { items: list.length, concurrency };
   }
 
-  #getActiveTask(taskId: string): TaskWork {
-    const work = this.#activeTasks.get(taskId);
-    if (work === undefined) throw new Error(`task "${taskId}" is not active`);
-    return work;
+  invoke(item: number | undefined, slot: Slot): Abort {
+    const inputs = this.#renderInputs(item);
+    if (typeof inputs === 'string') {
+      this.onFailure(item, inputs, 0);
+      slot.settle({ ok: false, error: inputs });
+      return NO_ABORT;
+    }
+    const invocation = new Invocation(this.#services, this.task, item, inputs, this, slot);
+    invocation.start();
+    return () => invocation.abort();
   }
 
-  #settle(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
-    this.#activeTasks.delete(work.task.id);
-    this.tasksSettled++;
-    if (!result.ok) delete this.outputs[work.task.id];
-    this.#writeEndEvent(work, result);
-    onPublished(result);
+  /** Renders and validates the inputs of one invocation; returns an error message when they are invalid. */
+  #renderInputs(item: number | undefined): JsonObject | string {
+    try {
+      const rendered = (
+        item === undefined || this.items === undefined
+          ? this.task.inputs.render(this.#scope)
+          : this.#renderItemInputs?.(this.items[item] ?? null, item)
+      ) as JsonObject;
+      const validated = validateInputs(this.task.tool, rendered);
+      return validated.ok ? Object.freeze(validated.inputs) : validated.errors.join('; ');
+    } catch (error) {
+      return errorMessage(error);
+    }
   }
 
-  #writeStartEvent(work: TaskWork): void {
+  onSuccess(item: number | undefined, value: Json, writes: readonly Write[], attempts: number): void {
+    if (item === undefined || this.#itemOutputs === undefined) {
+      this.#output = value;
+      this.attempts = attempts;
+    } else {
+      this.#itemOutputs[item] = value;
+      this.#writeItemEvent(item, attempts);
+    }
+    if (writes.length > 0) {
+      this.#writes ??= [];
+      this.#writes[item ?? 0] = writes;
+    }
+  }
+
+  onFailure(item: number | undefined, error: string, attempts: number): void {
+    const itemField = item === undefined ? {} : { item };
+    const failure = { task_id: this.task.id, error, attempts, ...itemField };
+    this.#failures.push(failure);
+    this.#services.parent?.onFailure?.(failure);
+    if (item === undefined) this.attempts = attempts;
+    else this.#writeItemEvent(item, attempts, error);
+  }
+
+  #writeItemEvent(item: number, attempt: number, error?: string): void {
     const { journal } = this.#services;
     if (!journal.isObserved) return;
-    const { items } = work;
-    const count = items === undefined ? {} : { items: items.length };
-    journal.write({ kind: 'start', ...toTaskFields(work), ...count });
+    const ending = error === undefined ? { phase: 'finish' as const } : { phase: 'fail' as const, error };
+    journal.write({ kind: 'item', task_id: this.task.id, item, attempt, ...ending });
   }
 
-  #writeEndEvent(work: TaskWork, result: TaskResult): void {
-    const { journal, dependencies } = this.#services;
-    if (!journal.isObserved) return;
-    const duration = { duration_ms: dependencies.clock.now() - work.startedAt };
-    const ending = result.ok ? { kind: 'finish' as const } : { kind: 'fail' as const, error: result.error };
-    // Spreading them into a new object takes fifty times as long.
-    journal.write(Object.assign(ending, toTaskFields(work), toCountFields(work), duration));
+  /** Collects output and blackboard writes of all invocations, both in item order (D23). */
+  getOutcome(): TaskOutcome {
+    if (this.reused !== undefined) return this.reused;
+    const output = this.#itemOutputs === undefined ? this.#output : Object.freeze(this.#itemOutputs);
+    return { output: output as Json, writes: this.#writes?.flat() ?? NO_WRITES };
   }
 }
 

@@ -24,7 +24,7 @@ export class Session {
   readonly #tenantId: string;
   readonly #overrides: SessionOverrides;
   readonly #contract: SessionContract;
-  /** Serialises the writes of tasks, so that a value is never read back older than it is. */
+  /** Settles when all writes so far are applied and read back. The next write waits for it. */
   #applied: Promise<void> = Promise.resolve();
 
   /** @param ownsBlackboard true when the blackboard was created for this run, or for the plan that contains it */
@@ -58,7 +58,10 @@ export class Session {
     this.#showStored(stored);
   }
 
-  /** Reads everything, but of an own blackboard only what templates read: the pipelines of a plan would copy it all. */
+  /**
+   * Reads the whole blackboard. Reads only the keys that templates use when the run or its plan owns the blackboard:
+   * otherwise each sub-pipeline would copy the values of all others.
+   */
   async #readNeeded(): Promise<Record<string, Json>> {
     if (this.#ownsBlackboard) {
       const stored = await this.#readKeys([...this.#contract.reads.keys()]);
@@ -82,7 +85,7 @@ export class Session {
     }
   }
 
-  /** Drops the values of a settled run, so that it does not keep what others put on the blackboard. */
+  /** Drops the values of a settled run, so that its record does not retain values of a shared blackboard. */
   close(): void {
     this.values = {};
   }
@@ -159,7 +162,7 @@ export class Session {
 /**
  * Validates what a (possibly third-party) blackboard returns.
  *
- * @throws Error, as the end of a sentence, when it is not an object of keys and values
+ * @throws Error when it is not an object of keys and values; the message continues "the blackboard cannot be read: "
  */
 export function assertRecord(stored: unknown): Record<string, Json> {
   if (isObject(stored)) return stored as Record<string, Json>;

@@ -1,12 +1,48 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { ANONYMOUS, type Caller } from './caller.js';
-import { ALL_TENANTS, type ApiKey } from './keys-file.js';
+import { WavetrainError } from '../../common/errors.js';
+import type { RunRegistry } from '../../runs/registry.js';
+
+/**
+ * What an API key permits: `read` shows runs; `run` starts, cancels, reruns and deletes them; `metrics` reads the
+ * metrics of the whole server.
+ */
+export type KeyScope = 'read' | 'run' | 'metrics';
+
+export const KEY_SCOPES: readonly KeyScope[] = ['read', 'run', 'metrics'];
+
+/** An entry of the keys file (D37). Only the owner knows the key itself. */
+export interface ApiKey {
+  /** Appears in the log. */
+  readonly name: string;
+  /** SHA-256 of the key, in hexadecimal. */
+  readonly sha256: string;
+  /** Tenants whose runs the key may see and start; {@link ALL_TENANTS} alone means all of them. */
+  readonly tenants: readonly string[];
+  readonly scopes: readonly KeyScope[];
+}
+
+export const ALL_TENANTS = '*';
+
+/** Allows only characters that are harmless in logs, queries and headers. */
+export const TENANT_ID_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$';
+
+const DEFAULT_TENANT = 'default';
+
+/** The sender of a request (D37). */
+export interface Caller {
+  /** Name of the API key; null when the server has no keys. */
+  readonly name: string | null;
+  /** Tenants whose runs the caller may see and start; null for all tenants. */
+  readonly tenants: readonly string[] | null;
+  readonly scopes: readonly KeyScope[];
+}
+
+/** The caller of every request when the server has no keys. */
+export const ANONYMOUS: Caller = { name: null, tenants: null, scopes: KEY_SCOPES };
 
 /** Returns the caller of a request, or undefined when the request carries no valid key (D37). */
-export type Authenticate = (headers: RequestHeaders) => Caller | undefined;
-
-type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type Authenticate = (headers: NodeJS.Dict<string | string[]>) => Caller | undefined;
 
 /** @param keys without keys every caller is {@link ANONYMOUS} */
 export function createAuthenticator(keys: readonly ApiKey[] | undefined): Authenticate {
@@ -29,20 +65,14 @@ function toCaller({ name, tenants, scopes }: ApiKey): Caller {
 }
 
 /** Returns the one key of a request; undefined when there is none, or when two differ, even if both are valid. */
-function readKey(headers: RequestHeaders): string | undefined {
-  const bearers = listValues(headers['authorization']).flatMap((value) => readBearer(value));
-  const [key, ...others] = new Set([...bearers, ...listValues(headers['x-api-key'])]);
+function readKey(headers: NodeJS.Dict<string | string[]>): string | undefined {
+  const bearers = [headers['authorization'] ?? []].flat().flatMap((value) => {
+    // Ignores other schemes: a proxy may use them.
+    const match = /^bearer(?:$| +(.*)$)/i.exec(value.trim());
+    return match === null ? [] : [match[1] ?? ''];
+  });
+  const [key, ...others] = new Set([...bearers, ...[headers['x-api-key'] ?? []].flat()]);
   return others.length === 0 && key !== '' ? key : undefined;
-}
-
-function listValues(value: string | string[] | undefined): readonly string[] {
-  return value === undefined ? [] : [value].flat();
-}
-
-/** Ignores other schemes: a proxy may use them. */
-function readBearer(value: string): string[] {
-  const match = /^bearer(?:$| +(.*)$)/i.exec(value.trim());
-  return match === null ? [] : [match[1] ?? ''];
 }
 
 /** Explains a response of 401: the request has no key, or none that the keys file lists (D37). */
@@ -51,4 +81,31 @@ export function unauthorizedMessage(headers: IncomingHttpHeaders): string {
   const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
   if (!hasKey) return `no API key was sent: send ${usage}`;
   return `the API key is unknown, or was not sent as ${usage}; the server reads its keys file when it starts`;
+}
+
+export function canUseTenant({ tenants }: Caller, tenantId: string): boolean {
+  return tenants === null || tenants.includes(tenantId);
+}
+
+/**
+ * Returns the tenant of a new run: the requested one, else `default`, else the caller's first.
+ *
+ * @throws WavetrainError `forbidden` when the caller may not use the requested tenant
+ */
+export function resolveTenant(caller: Caller, requested?: string): string {
+  if (requested === undefined) {
+    return canUseTenant(caller, DEFAULT_TENANT) ? DEFAULT_TENANT : (caller.tenants?.[0] ?? DEFAULT_TENANT);
+  }
+  if (canUseTenant(caller, requested)) return requested;
+  throw new WavetrainError('forbidden', `this key may not use tenant "${requested}"`);
+}
+
+/**
+ * Returns the run id if the caller may see the run. Runs of other tenants are reported as not found (D37).
+ *
+ * @throws WavetrainError `run_not_found`
+ */
+export function authorizeRun(registry: RunRegistry, caller: Caller, runId: string): string {
+  if (canUseTenant(caller, registry.tenantId(runId))) return runId;
+  throw new WavetrainError('run_not_found', `there is no run ${runId}`);
 }

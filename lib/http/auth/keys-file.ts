@@ -6,20 +6,7 @@ import { isObject, kindOf } from '../../common/json.js';
 import type { Path } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
 import { readSource, type Source } from '../../definition/text/source.js';
-import { KEY_SCOPES, type KeyScope, TENANT_ID_PATTERN } from './caller.js';
-
-/** An entry of the keys file (D37). The key itself is known to its owner alone. */
-export interface ApiKey {
-  /** Appears in the log. */
-  readonly name: string;
-  /** SHA-256 of the key, in hexadecimal. */
-  readonly sha256: string;
-  /** Tenants whose runs the key may see and start; {@link ALL_TENANTS} alone means all of them. */
-  readonly tenants: readonly string[];
-  readonly scopes: readonly KeyScope[];
-}
-
-export const ALL_TENANTS = '*';
+import { ALL_TENANTS, type ApiKey, KEY_SCOPES, type KeyScope, TENANT_ID_PATTERN } from './authenticate.js';
 
 const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'run'];
 
@@ -74,7 +61,7 @@ class KeysFileParser {
     const problem = this.#source.problems.find(({ severity }) => severity === 'error');
     if (problem === undefined) return;
     const { code, message, line } = problem;
-    // The YAML reader words its messages for definitions.
+    // The messages of the YAML reader speak of a definition.
     throw this.#errorAtLine(line, code === 'empty' ? NO_KEYS : message.replace('the definition', 'the file'));
   }
 
@@ -148,47 +135,39 @@ const TENANT_ID = new RegExp(TENANT_ID_PATTERN);
 // Control characters, and those that reverse the direction of a log line.
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-const checkName: FieldCheck = (value) => {
-  if (typeof value !== 'string') return `name must be text, not ${describe(value)}`;
-  if (value.trim() === '') return 'name must not be empty';
-  if (value.length > MAX_NAME_LENGTH) return `name is longer than ${MAX_NAME_LENGTH} characters`;
-  return UNPRINTABLE.test(value) ? 'name contains a character that cannot be printed' : undefined;
-};
-
-const checkSha256: FieldCheck = (value) =>
-  typeof value === 'string' && SHA256.test(value)
-    ? undefined
-    : 'sha256 must be the SHA-256 of the key in 64 hexadecimal digits, in quotes';
-
-const checkTenants: FieldCheck = (value) => {
-  if (!isNonEmptyList(value)) return describeNonList('tenants', value);
-  if (value.includes(ALL_TENANTS) && value.length > 1) {
-    return '"*" means all tenants and must be the only entry';
-  }
-  const wrong = value.find(
-    (tenant) => tenant !== ALL_TENANTS && !(typeof tenant === 'string' && TENANT_ID.test(tenant)),
-  );
-  return wrong === undefined
-    ? undefined
-    : `${describe(wrong)} is not a tenant: it must match ${TENANT_ID_PATTERN}`;
-};
-
-const checkScopes: FieldCheck = (value) => {
-  if (!isNonEmptyList(value)) return describeNonList('scopes', value);
-  const wrong = value.find((name) => !KEY_SCOPES.some((scope) => scope === name));
-  if (wrong === undefined) return undefined;
-  const suggestion = typeof wrong === 'string' ? nearest(wrong, KEY_SCOPES) : undefined;
-  const hint =
-    suggestion === undefined ? `the scopes are ${KEY_SCOPES.join(', ')}` : `did you mean ${suggestion}?`;
-  return `there is no scope ${describe(wrong)}: ${hint}`;
-};
-
 /** The check of every field of a key. */
 export const KEY_FIELD_CHECKS = {
-  name: checkName,
-  sha256: checkSha256,
-  tenants: checkTenants,
-  scopes: checkScopes,
+  name: (value) => {
+    if (typeof value !== 'string') return `name must be text, not ${describe(value)}`;
+    if (value.trim() === '') return 'name must not be empty';
+    if (value.length > MAX_NAME_LENGTH) return `name is longer than ${MAX_NAME_LENGTH} characters`;
+    return UNPRINTABLE.test(value) ? 'name contains a character that cannot be printed' : undefined;
+  },
+  sha256: (value) =>
+    typeof value === 'string' && SHA256.test(value)
+      ? undefined
+      : 'sha256 must be the SHA-256 of the key in 64 hexadecimal digits, in quotes',
+  tenants: (value) => {
+    if (!isNonEmptyList(value)) return describeNonList('tenants', value);
+    if (value.includes(ALL_TENANTS) && value.length > 1) {
+      return '"*" means all tenants and must be the only entry';
+    }
+    const wrong = value.find(
+      (tenant) => tenant !== ALL_TENANTS && !(typeof tenant === 'string' && TENANT_ID.test(tenant)),
+    );
+    return wrong === undefined
+      ? undefined
+      : `${describe(wrong)} is not a tenant: it must match ${TENANT_ID_PATTERN}`;
+  },
+  scopes: (value) => {
+    if (!isNonEmptyList(value)) return describeNonList('scopes', value);
+    const wrong = value.find((name) => !KEY_SCOPES.some((scope) => scope === name));
+    if (wrong === undefined) return undefined;
+    const suggestion = typeof wrong === 'string' ? nearest(wrong, KEY_SCOPES) : undefined;
+    const hint =
+      suggestion === undefined ? `the scopes are ${KEY_SCOPES.join(', ')}` : `did you mean ${suggestion}?`;
+    return `there is no scope ${describe(wrong)}: ${hint}`;
+  },
 } satisfies Record<string, FieldCheck>;
 
 function isNonEmptyList(value: unknown): value is readonly unknown[] {

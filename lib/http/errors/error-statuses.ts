@@ -18,7 +18,7 @@ interface ErrorStatus {
 export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   invalid_request: {
     status: 400,
-    meaning: 'The request is not as documented: broken JSON, a field or parameter too many or too few.',
+    meaning: 'The request is not as documented: broken JSON, or an unknown or missing field or parameter.',
   },
   invalid_definition: {
     status: 400,
@@ -33,10 +33,10 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   },
   nothing_to_rerun: {
     status: 400,
-    meaning: 'The run succeeded, so there is no failed task to rerun it from.',
+    meaning: 'The run succeeded, so it has no failed task to rerun.',
   },
   unauthorized: { status: 401, meaning: 'The API key is missing or unknown.' },
-  forbidden: { status: 403, meaning: 'The key lacks the scope, or the tenant, that this needs.' },
+  forbidden: { status: 403, meaning: 'The key lacks the scope or the tenant that the request needs.' },
   foreign_host: {
     status: 403,
     meaning: 'The Host header names another server. See `SERVICE_ALLOWED_HOSTS`.',
@@ -50,7 +50,7 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   },
   method_not_allowed: {
     status: 405,
-    meaning: 'The path takes other methods: the header `Allow` lists them.',
+    meaning: 'The path does not accept this method: the header `Allow` lists those that it accepts.',
   },
   not_acceptable: {
     status: 406,
@@ -83,7 +83,7 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     status: 500,
     meaning: 'A bug in the server. Its log has the details under the same `id`.',
   },
-  not_implemented: { status: 501, meaning: 'This server is not configured for it.' },
+  not_implemented: { status: 501, meaning: 'The server is not configured for this request.' },
   queue_full: {
     status: 503,
     retryAfter: 1,

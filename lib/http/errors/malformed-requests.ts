@@ -16,7 +16,7 @@ export function handleMalformedRequests(server: Server): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     lastExchanges.set(request.socket, { request, response });
   });
-  // Reading the body sends "100 Continue": a request that is rejected before need not send its body.
+  // The body reader sends "100 Continue", so that a client does not send the body of a request that is rejected before.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
   });
@@ -37,12 +37,12 @@ export function handleMalformedRequests(server: Server): void {
   });
 }
 
-/** Responses that an error is waiting for: Node.js reports further bytes of the same malformed request again. */
+/** Responses after which an error will be written: Node.js reports the same error again when more bytes arrive. */
 const awaited = new WeakSet<ServerResponse>();
 
 /**
- * Calls `respond` when the error may be written. If the malformed request follows one that is still being handled,
- * its response has to come second, or the client would take it for the response to the first.
+ * Calls `respond` when the error may be written. If the malformed request follows one that is still being handled, it
+ * waits for the response to that one, because the client would mistake the error for it.
  */
 function afterLastResponse(last: Exchange | undefined, socket: Duplex, respond: () => void): void {
   if (last === undefined || (last.request.complete && last.response.writableFinished)) respond();

@@ -5,7 +5,7 @@ import type { Clock } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { RunIdentity } from '../../runs/registry.js';
+import type { RunIdentity } from '../../runs/run-entry.js';
 
 /** The log of a server, for its operators. */
 export interface Log {
@@ -34,7 +34,7 @@ type Colours = ReturnType<typeof picocolors.createColors>;
  * `level` as a word, `msg`, and the facts). Redacts API keys and cookies (D37).
  */
 export function createLog(options: LogOptions): Log {
-  return options.interactive ? new TerminalLog(options) : createJsonLog(options);
+  return options.interactive ? createTerminalLog(options) : createJsonLog(options);
 }
 
 /**
@@ -63,7 +63,7 @@ function createJsonLog({ stream, level, clock }: LogOptions): Log {
       // Omits pid and hostname: the host's own log has them.
       base: null,
       timestamp: createTimestamp(clock),
-      formatters: { level: (label) => ({ level: label }), log: redactFacts },
+      formatters: { level: (label) => ({ level: label }), log: (facts) => redactFacts(facts) },
       // redactFacts has serialized errors already; pino's serializer would add all their properties.
       serializers: { err: (serialized: unknown) => serialized },
     },
@@ -85,84 +85,63 @@ function createTimestamp(clock: Clock): () => string {
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
-/** A log for people who watch a server on their terminal: one line per entry, coloured by level or status. */
-class TerminalLog implements Log {
-  readonly #stream: Writable;
-  readonly #clock: Clock;
-  readonly #minLevel: number;
-  readonly #colours: Colours;
+/** Creates a log for people who watch a server on their terminal: one line per entry, coloured by level or status. */
+function createTerminalLog(options: LogOptions): Log {
+  const { stream, clock } = options;
+  const colours = picocolors.createColors(options.colours);
+  const minLevel = LEVELS.indexOf(options.level);
+  const createWriter =
+    (level: Level) =>
+    (entry: object, message: string): void => {
+      if (LEVELS.indexOf(level) < minLevel) return;
+      const { err, ...facts } = redactFacts(entry);
+      const isRequest = message === 'request' && level === 'info';
+      const text = isRequest ? formatRequest(facts, colours) : formatEntry(level, message, facts, colours);
+      const localTime = new Date(clock.now()).toTimeString().slice(0, 8);
+      stream.write(`${colours.dim(localTime)} ${text}\n${formatError(err, colours)}`);
+    };
+  return { info: createWriter('info'), warn: createWriter('warn'), error: createWriter('error') };
+}
 
-  constructor(options: LogOptions) {
-    this.#stream = options.stream;
-    this.#clock = options.clock;
-    this.#minLevel = LEVELS.indexOf(options.level);
-    this.#colours = picocolors.createColors(options.colours);
-  }
+/** As in `POST /pipelines/run 200 14 ms run 0198…`. */
+function formatRequest(facts: Facts, colours: Colours): string {
+  const { method, path, status, duration_ms, run_id, key, left, ...rest } = facts;
+  const parts = [
+    escapeControls(method),
+    escapeControls(path),
+    formatStatus(Number(status), colours),
+    `${escapeControls(duration_ms)} ms`,
+    ...(run_id === undefined || escapeControls(path).includes(escapeControls(run_id))
+      ? []
+      : [`run ${escapeControls(run_id)}`]),
+    ...(key === undefined ? [] : [`by ${escapeControls(key)}`]),
+    ...(left === true ? [colours.yellow('(client disconnected)')] : []),
+  ];
+  return parts.join(' ') + formatFacts(rest, colours);
+}
 
-  info(facts: object, message: string): void {
-    this.#write('info', facts, message);
-  }
+function formatEntry(level: Level, message: string, facts: Facts, colours: Colours): string {
+  const text = level === 'info' ? escapeControls(message) : `${level}: ${escapeControls(message)}`;
+  const paint = { info: String, warn: colours.yellow, error: colours.red }[level];
+  return paint(text) + formatFacts(facts, colours);
+}
 
-  warn(facts: object, message: string): void {
-    this.#write('warn', facts, message);
-  }
+function formatStatus(status: number, { green, cyan, yellow, red }: Colours): string {
+  const paint = status >= 500 ? red : status >= 400 ? yellow : status >= 300 ? cyan : green;
+  return paint(String(status));
+}
 
-  error(facts: object, message: string): void {
-    this.#write('error', facts, message);
-  }
+function formatFacts(facts: Facts, { dim }: Colours): string {
+  const defined = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return defined.map(([name, value]) => ` ${dim(`${name}=`)}${escapeControls(value)}`).join('');
+}
 
-  #write(level: Level, entry: object, message: string): void {
-    if (LEVELS.indexOf(level) < this.#minLevel) return;
-    const { err, ...facts } = redactFacts(entry);
-    const isRequest = message === 'request' && level === 'info';
-    const text = isRequest ? this.#formatRequest(facts) : this.#formatEntry(level, message, facts);
-    const localTime = new Date(this.#clock.now()).toTimeString().slice(0, 8);
-    this.#stream.write(`${this.#colours.dim(localTime)} ${text}\n${this.#formatError(err)}`);
-  }
-
-  /** As in `POST /pipelines/run 200 14 ms run 0198…`. */
-  #formatRequest({ method, path, status, duration_ms, run_id, key, left, ...rest }: Facts): string {
-    const parts = [
-      escapeControls(method),
-      escapeControls(path),
-      this.#formatStatus(Number(status)),
-      `${escapeControls(duration_ms)} ms`,
-      ...(run_id === undefined || escapeControls(path).includes(escapeControls(run_id))
-        ? []
-        : [`run ${escapeControls(run_id)}`]),
-      ...(key === undefined ? [] : [`by ${escapeControls(key)}`]),
-      ...(left === true ? [this.#colours.yellow('(client disconnected)')] : []),
-    ];
-    return parts.join(' ') + this.#formatFacts(rest);
-  }
-
-  #formatEntry(level: Level, message: string, facts: Facts): string {
-    const { yellow, red } = this.#colours;
-    const text = escapeControls(message);
-    if (level === 'info') return text + this.#formatFacts(facts);
-    return (level === 'warn' ? yellow : red)(`${level}: ${text}`) + this.#formatFacts(facts);
-  }
-
-  #formatStatus(status: number): string {
-    const { green, cyan, yellow, red } = this.#colours;
-    const paint = status >= 500 ? red : status >= 400 ? yellow : status >= 300 ? cyan : green;
-    return paint(String(status));
-  }
-
-  #formatFacts(facts: Facts): string {
-    const defined = Object.entries(facts).filter(([, value]) => value !== undefined);
-    return defined
-      .map(([name, value]) => ` ${this.#colours.dim(`${name}=`)}${escapeControls(value)}`)
-      .join('');
-  }
-
-  /** Puts the stack of an error below its line, then the stacks of its causes. */
-  #formatError(err: unknown): string {
-    if (typeof err !== 'object' || err === null) return err === undefined ? '' : `  ${escapeControls(err)}\n`;
-    const { type, message, stack, cause } = err as SerializedError;
-    const lines = (stack ?? `${type}: ${message}`).split('\n').map((line) => `  ${escapeControls(line)}\n`);
-    return this.#colours.dim(lines.join('')) + this.#formatError(cause);
-  }
+/** Puts the stack of an error below its line, then the stacks of its causes. */
+function formatError(err: unknown, colours: Colours): string {
+  if (typeof err !== 'object' || err === null) return err === undefined ? '' : `  ${escapeControls(err)}\n`;
+  const { type, message, stack, cause } = err as SerializedError;
+  const lines = (stack ?? `${type}: ${message}`).split('\n').map((line) => `  ${escapeControls(line)}\n`);
+  return colours.dim(lines.join('')) + formatError(cause, colours);
 }
 
 /** Escapes control characters: text from callers must not move the cursor or start a new line. */
@@ -192,13 +171,9 @@ interface SerializedError {
  * Copies the facts of a line, redacts secret headers at every depth and serializes errors. Pino's own `redact` takes
  * exact paths and cannot find a header by name at any depth and in any case.
  */
-function redactFacts(facts: object): Record<string, unknown> {
-  return redactFields(facts, 0);
-}
-
-function redactFields(fields: object, depth: number): Record<string, unknown> {
+function redactFacts(facts: object, depth = 0): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
+  for (const [name, value] of Object.entries(facts)) {
     copy[name] = SECRET_HEADERS.has(name.toLowerCase()) ? '[redacted]' : redactValue(value, depth + 1);
   }
   return copy;
@@ -210,7 +185,7 @@ function redactValue(value: unknown, depth: number): unknown {
   if (value instanceof Error) return serializeError(value, depth);
   if (Array.isArray(value)) return value.map((entry) => redactValue(entry, depth + 1));
   if (value instanceof Uint8Array) return `[${value.length} bytes]`;
-  return redactFields(value, depth);
+  return redactFacts(value, depth);
 }
 
 function serializeError(error: Error, depth: number): SerializedError {

@@ -55,6 +55,9 @@ const PLAN_OUTCOME = {
   total_waves: 2,
 };
 
+/** The fields of a report on a valid definition. */
+const VALID = { ok: true, errors: null, warnings: [], problems: [] };
+
 /** Examples of components, by title: what the server returns for the example pipeline and the example plan. */
 export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   Accepted: { run_id: RUN_ID, status: QUEUED },
@@ -85,10 +88,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
     hint: 'did you mean "mock"?',
   },
   ValidationReport: {
-    ok: true,
-    errors: null,
-    warnings: [],
-    problems: [],
+    ...VALID,
     message: 'Pipeline is valid',
     stats: {
       id: 'hello',
@@ -104,10 +104,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
     },
   },
   PlanReport: {
-    ok: true,
-    errors: null,
-    warnings: [],
-    problems: [],
+    ...VALID,
     message: 'Plan is valid',
     stats: {
       id: 'letter',

@@ -6,7 +6,7 @@ import { COMPONENT_EXAMPLES } from './component-examples.js';
 
 type Schema = Record<string, unknown>;
 
-/** Schemas, by title, of values for which the routes declare only that they are objects. */
+/** The complete schemas, by title, of values that the routes declare only as objects. */
 const DOCUMENTED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Pipeline: PipelineDefinition,
   Plan: PlanDocument,
@@ -35,7 +35,7 @@ export class Components {
     const { title } = schema;
     if (typeof title !== 'string') return this.#extractParts(schema);
     if (this.schemas[title] === undefined) {
-      // Reserves the entry first: it fixes the order of components, and ends the recursion of a schema in itself.
+      // Adds the entry before its parts: a component precedes those it contains, and may contain itself.
       this.schemas[title] = {};
       this.schemas[title] = this.#extractParts(createComponent(title, schema));
     }
@@ -57,7 +57,7 @@ function createComponent(title: string, { title: _, ...schema }: Schema): Schema
   };
 }
 
-/** Removes what TypeBox adds to schemas and JSON does not show. */
+/** Removes the properties that TypeBox adds and JSON omits. */
 function toPlainJson(schema: TSchema): Schema {
   return JSON.parse(JSON.stringify(schema)) as Schema;
 }

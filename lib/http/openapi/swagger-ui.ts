@@ -79,11 +79,6 @@ const ASSET_TYPES: ReadonlyMap<string, string> = new Map([
   ['favicon-32x32.png', 'image/png'],
 ]);
 
-interface DocsAsset {
-  readonly bytes: Buffer;
-  readonly type: string;
-}
-
 /** The files of Swagger UI, which the build copies into `dist`, so that the page needs no other host (D39). */
 export class DocsAssets {
   readonly #folder: string;
@@ -107,7 +102,7 @@ export class DocsAssets {
   }
 
   /** @throws WavetrainError `not_found` */
-  async read(version: string, name: string): Promise<DocsAsset> {
+  async read(version: string, name: string): Promise<{ readonly bytes: Buffer; readonly type: string }> {
     const type = ASSET_TYPES.get(name);
     if (type === undefined || version !== this.version()) {
       throw new WavetrainError('not_found', `there is no file ${name} of version ${version}`);

@@ -13,13 +13,10 @@ export const NOT_MODIFIED: ResponseDocument = {
   description: 'The client already has the current version.',
 };
 
-/** A result without its content. */
-type Head = RouteResult & { readonly headers: { readonly ETag: string } };
-
-/** Returns 304 without content when If-None-Match names the ETag of `head`, else `head` with its content. */
+/** Returns status 304 when If-None-Match names the ETag of `head`; otherwise `head` with its content. */
 export function returnIfModified(
   { 'if-none-match': ifNoneMatch }: Static<typeof IfNoneMatch>,
-  head: Head,
+  head: RouteResult & { readonly headers: { readonly ETag: string } },
   getContent: () => Pick<RouteResult, 'body' | 'text'>,
 ): RouteResult {
   return matchesEtag(head.headers.ETag, ifNoneMatch)
@@ -30,8 +27,8 @@ export function returnIfModified(
 /**
  * Whether an If-None-Match header names an ETag. The header is a list of ETags, strong or weak, or `*` for any.
  *
- * Koa's `ctx.fresh` would ignore the header of a request with `Cache-Control: no-cache`, and reads only the
- * response that is set already, but a long poll compares before it has one.
+ * Koa's `ctx.fresh` ignores the header when the request has `Cache-Control: no-cache`, and needs a response, which a
+ * long poll does not have yet.
  */
 export function matchesEtag(etag: string, ifNoneMatch = ''): boolean {
   return ifNoneMatch.split(',').some((entry) => {

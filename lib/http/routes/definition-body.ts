@@ -1,5 +1,5 @@
+import type { Static } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
 import type { Problem } from '../../definition/problem.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';
@@ -13,6 +13,7 @@ import {
 } from '../../plans/check.js';
 import type { PipelineInput, Plan } from '../../plans/plan.js';
 import type { Catalog } from '../../tools/catalog.js';
+import type { DefinitionRequestSchema, PlanRequestSchema } from '../schemas/request.js';
 
 /** Parsing YAML blocks the event loop for seconds per megabyte; parsing JSON does not. */
 const YAML_LIMIT_BYTES = 256 * 1024;
@@ -20,14 +21,7 @@ const YAML_LIMIT_BYTES = 256 * 1024;
 /** The parts of a request that hold a pipeline. */
 interface PipelineRequest {
   readonly yaml: string | undefined;
-  readonly body:
-    | {
-        readonly pipeline?: Record<string, unknown>;
-        readonly yaml?: string;
-        readonly inputs?: JsonObject;
-        readonly session?: JsonObject;
-      }
-    | undefined;
+  readonly body: Static<typeof DefinitionRequestSchema> | undefined;
 }
 
 /** Returns the pipeline of a request. Throws an InvalidDefinitionError with every problem. */
@@ -40,7 +34,7 @@ export function readPipeline(request: PipelineRequest, cache: ValidationCache): 
 /**
  * Validates the pipeline of a request.
  *
- * @throws WavetrainError `invalid_request` for none or two, `body_too_large` for long YAML
+ * @throws WavetrainError `invalid_request` unless there is exactly one definition, `body_too_large` for long YAML
  */
 export function checkPipelineRequest(
   { yaml, body = {} }: PipelineRequest,
@@ -49,25 +43,14 @@ export function checkPipelineRequest(
   const { inputs, session } = body;
   const definition = pickDefinition('pipeline', body.pipeline, yaml ?? body.yaml);
   if ('text' in definition) assertShortYaml([definition.text]);
-  const check =
-    'text' in definition
-      ? cache.checkText(definition.text, { inputs, session })
-      : cache.checkValue(definition.value, { inputs, session });
+  const check = cache.check(definition, { inputs, session });
   return check.ok ? check : { ...check, problems: addPathHints(check.problems, 'pipeline') };
 }
 
 /** The parts of a request that hold a plan, and the pipelines that are not part of it. */
 interface PlanRequest {
   readonly yaml: string | undefined;
-  readonly body:
-    | {
-        readonly plan?: Record<string, unknown>;
-        readonly yaml?: string;
-        readonly pipelines?: Readonly<Record<string, string | Record<string, unknown>>>;
-        readonly inputs?: JsonObject;
-        readonly session?: JsonObject;
-      }
-    | undefined;
+  readonly body: Static<typeof PlanRequestSchema> | undefined;
 }
 
 /** Returns the plan of a request. Throws an InvalidDefinitionError with every problem. */
@@ -81,7 +64,7 @@ export function readPlan(request: PlanRequest, catalog: Catalog): Plan {
  * Validates the plan of a request. Reads no file: a pipeline that the request lacks is missing (D33).
  *
  * @param complete whether a missing pipeline is an error, as for a run
- * @throws WavetrainError `invalid_request` for no plan or two, `body_too_large` for long YAML
+ * @throws WavetrainError `invalid_request` unless there is exactly one definition, `body_too_large` for long YAML
  */
 export function checkPlanRequest(
   { yaml, body = {} }: PlanRequest,
@@ -117,8 +100,6 @@ export function checkPlanRequest(
   return { ...check, problems: check.ok ? problems : addPathHints(problems, 'plan') };
 }
 
-type RequestDefinition = { readonly text: string } | { readonly value: Record<string, unknown> };
-
 /**
  * Picks the definition of a request: its text, or the field of its JSON body that is named after the `kind` (D33).
  *
@@ -128,7 +109,7 @@ function pickDefinition(
   kind: DefinitionKind,
   value: Record<string, unknown> | undefined,
   text: string | undefined,
-): RequestDefinition {
+): { readonly text: string } | { readonly value: Record<string, unknown> } {
   if (text !== undefined && value === undefined) return { text };
   if (text === undefined && value !== undefined) return { value };
   const message =
@@ -163,7 +144,7 @@ const SEND_ELSEWHERE: Readonly<Record<DefinitionKind, string>> = {
   plan: 'send it to /pipelines/run, /pipelines/run_async or /pipelines/validate',
 };
 
-/** Names the paths for a definition of the other kind, which the validator does not know. */
+/** Adds the paths that accept a definition of the other kind; the validator knows no paths. */
 function addPathHints(problems: readonly Problem[], expected: DefinitionKind): readonly Problem[] {
   const isRoot = ({ path }: Problem): boolean => path === '' || path === `/${expected}`;
   return problems.map((problem) =>

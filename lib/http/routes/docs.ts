@@ -120,7 +120,8 @@ function document(
   description: string,
   create: () => Record<string, unknown>,
 ): Route {
-  let created: { readonly body: Record<string, unknown>; readonly etag: string } | undefined;
+  let body: Record<string, unknown> | undefined;
+  let etag: string | undefined;
   return defineRoute({
     method: 'GET',
     path,
@@ -141,17 +142,10 @@ function document(
       304: NOT_MODIFIED,
     },
     handle: ({ headers: requestHeaders }) => {
-      created ??= withEtag(create());
-      const { body, etag } = created;
+      body ??= create();
+      etag ??= hashEtag(JSON.stringify(body));
       const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
       return returnIfModified(requestHeaders, { headers }, () => ({ body }));
     },
   });
-}
-
-function withEtag(body: Record<string, unknown>): {
-  readonly body: Record<string, unknown>;
-  readonly etag: string;
-} {
-  return { body, etag: hashEtag(JSON.stringify(body)) };
 }

@@ -8,7 +8,7 @@ import { type Route, defineRoute } from '../routing/route.js';
 import { type EventList, EventListSchema } from '../schemas/event.js';
 import { RunIdParams } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
-import { authorizeRun } from '../auth/caller.js';
+import { authorizeRun } from '../auth/authenticate.js';
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';

@@ -51,7 +51,7 @@ const ReadinessSchema = Type.Object(
   { title: 'Readiness' },
 );
 
-const METRICS_EXAMPLE = `# HELP wavetrain_runs_total Runs that came to a status since the server began. Every run begins as queued.
+const METRICS_EXAMPLE = `# HELP wavetrain_runs_total Runs that have reached a status since the server started. Every run starts as queued.
 # TYPE wavetrain_runs_total counter
 wavetrain_runs_total{status="queued"} 12
 wavetrain_runs_total{status="succeeded"} 11

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { authorizeRun, canUseTenant } from '../auth/caller.js';
+import { authorizeRun, canUseTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { CancelRequestSchema, RerunRequestSchema, RunIdParams, TenantId } from '../schemas/request.js';
 import { AcceptedSchema, RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';

@@ -5,17 +5,17 @@ import { isObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { SubmissionOptions } from '../../runs/registry.js';
-import { resolveTenant } from '../auth/caller.js';
+import { resolveTenant } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
 import { type BodyDocument, defineRoute, type Route, type RouteResult } from '../routing/route.js';
 import { AcceptedSchema } from '../schemas/run.js';
 import type { HttpServices } from '../services.js';
 
-/** What differs between pipelines and plans, which are run in the same two ways. */
+/** The differences between pipelines and plans, for the two routes that run either. */
 interface Runnable<R extends TSchema, A extends TSchema> {
   readonly kind: DefinitionKind;
   readonly tag: string;
-  /** First sentences about each of the two ways. */
+  /** First sentences of the descriptions of the two routes. */
   readonly descriptions?: { readonly run: string; readonly runAsync: string };
   readonly body: Omit<BodyDocument<TSchema>, 'schema'>;
   readonly runSchema: R;
@@ -31,7 +31,7 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   ) => Promise<string>;
 }
 
-/** Errors before a run exists. */
+/** Errors that are found before a run exists. */
 const SUBMISSION_ERRORS = [
   'invalid_definition',
   'invalid_params',

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
@@ -27,7 +26,7 @@ export function createBodyReader(limitBytes: number): BodyReader {
     const format = detectFormat(ctx, acceptsYaml);
     if (format === undefined) return NO_BODY;
     if (Number(ctx.req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
-    // A client that waits for permission gets it only here, after every check that needs no body.
+    // Asks the client for the body only now, after every check that needs none.
     if (ctx.req.headers.expect?.toLowerCase() === '100-continue') ctx.res.writeContinue();
     const { value, text } = await parse(ctx);
     if (text === '') return NO_BODY;
@@ -73,18 +72,19 @@ function isAbsentOr(expected: string, header: string | undefined): boolean {
 
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/gi;
 
-/** Refuses two charsets: a proxy that reads the other one would decode another text. */
+/** Refuses a second charset: a proxy that uses it would decode a different text. */
 function isDeclaredUtf8(contentType: string): boolean {
   const charsets = [...contentType.matchAll(CHARSET)].map(([, quoted, bare]) => quoted ?? bare ?? '');
   return charsets.length < 2 && charsets.every((charset) => /^utf-?8$/i.test(charset));
 }
 
-interface ParsedBody {
-  readonly value: unknown;
-  readonly text: string;
-}
+/** The parser decodes each invalid byte to this character. */
+const REPLACEMENT = '\ufffd';
 
-function createParser(limitBytes: number): (ctx: Context) => Promise<ParsedBody> {
+/** Creates a parser that returns the value of a JSON body, and the text of any body. */
+function createParser(
+  limitBytes: number,
+): (ctx: Context) => Promise<{ readonly value: unknown; readonly text: string }> {
   const parse = bodyParser({
     enableTypes: ['json', 'text'],
     extendTypes: { json: ['application/json'], text: YAML_TYPES },
@@ -96,40 +96,21 @@ function createParser(limitBytes: number): (ctx: Context) => Promise<ParsedBody>
     },
   });
   return async (ctx) => {
-    const bytes = new ReceivedBytes(ctx.req);
+    // The parser replaces invalid UTF-8 without an error, so its input is checked here.
+    const chunks: Buffer[] = [];
+    const collect = (chunk: Buffer): void => void chunks.push(chunk);
+    ctx.req.on('data', collect);
     try {
       await parse(ctx, () => Promise.resolve());
-      const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
-      if (!bytes.decodeTo(rawBody)) throw invalidBody('the body is not UTF-8');
-      return { value: body, text: rawBody };
     } finally {
-      bytes.release();
+      ctx.req.off('data', collect);
     }
+    const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
+    if (rawBody.includes(REPLACEMENT) && !isUtf8(Buffer.concat(chunks))) {
+      throw invalidBody('the body is not UTF-8');
+    }
+    return { value: body, text: rawBody };
   };
-}
-
-/** The parser decodes each invalid byte to this character. */
-const REPLACEMENT = '\ufffd';
-
-/** Collects the bytes of a body, because the parser replaces invalid UTF-8 silently. */
-class ReceivedBytes {
-  readonly #request: IncomingMessage;
-  readonly #chunks: Buffer[] = [];
-  readonly #collect = (chunk: Buffer): void => void this.#chunks.push(chunk);
-
-  constructor(request: IncomingMessage) {
-    this.#request = request;
-    request.on('data', this.#collect);
-  }
-
-  /** Whether the bytes were valid UTF-8 before the parser decoded them to `text`. */
-  decodeTo(text: string): boolean {
-    return !text.includes(REPLACEMENT) || isUtf8(Buffer.concat(this.#chunks));
-  }
-
-  release(): void {
-    this.#request.off('data', this.#collect);
-  }
 }
 
 const QUOTE = 0x22;
@@ -175,7 +156,7 @@ function toBodyError(error: ParserError, limitBytes: number): WavetrainError {
 
 function describeSyntaxError(text: string): string {
   const error = findJsonSyntaxError(text);
-  // The JSON is valid, so the parser has refused the one key that it refuses.
+  // The JSON is valid, so it contains the only key that the parser rejects.
   if (error === undefined) return 'the body has the key "__proto__", which is not allowed';
   const before = text.slice(0, error.offset).split('\n');
   const [line, column] = [before.length, (before.at(-1) ?? '').length + 1];

@@ -4,8 +4,7 @@ import { WavetrainError } from '../../common/errors.js';
 import { type CompileOptions, compileSchema } from '../../common/json-schema/ajv.js';
 import { describeViolations, type Nouns, takeViolations } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json.js';
-import { unauthorizedMessage } from '../auth/authenticate.js';
-import { ANONYMOUS, type Caller } from '../auth/caller.js';
+import { ANONYMOUS, type Caller, unauthorizedMessage } from '../auth/authenticate.js';
 import type { HttpServices } from '../services.js';
 import { type Body, type BodyReader, NO_BODY } from './body.js';
 import type { Route, RouteResult } from './route.js';
@@ -169,9 +168,8 @@ function describeInfinity(value: unknown, { one }: Nouns): string | undefined {
 function compileResponseValidators({ responses }: Route): Map<number, Validator> {
   const validators = new Map<number, Validator>();
   for (const [status, { schema }] of Object.entries(responses)) {
-    if (schema !== undefined) {
-      validators.set(Number(status), compileValidator(schema, { one: 'field', all: 'the response' }));
-    }
+    if (schema === undefined) continue;
+    validators.set(Number(status), compileValidator(schema, { one: 'field', all: 'the response' }));
   }
   return validators;
 }

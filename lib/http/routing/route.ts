@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Caller, KeyScope } from '../auth/caller.js';
+import type { Caller, KeyScope } from '../auth/authenticate.js';
 import type { HttpErrorCode } from '../errors/error-statuses.js';
 
 /** A request as its handler receives it: every part has passed the schema of the route. */
@@ -84,7 +84,7 @@ interface RouteDeclaration<P extends TObject, Q extends TObject, H extends TObje
   readonly defaultMediaType?: string;
   /** By status; the first is the default. */
   readonly responses: Readonly<Record<number, ResponseDocument>>;
-  /** The error codes of this route, without those of keys, bodies and bugs, which are added. */
+  /** The error codes of this route alone; those of authentication, bodies and internal errors are added. */
   readonly errors?: readonly HttpErrorCode[];
   readonly handle: (request: RouteRequest<P, Q, H, B>) => RouteResult | Promise<RouteResult>;
 }

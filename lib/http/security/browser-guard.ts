@@ -24,10 +24,10 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const ANY_HOST = '*';
 
 /**
- * Protects the server from pages of other origins (D38). Such a page reaches a server on loopback in two ways: through
- * a name of its own that it resolves to this address (DNS rebinding), which the Host header reveals, and with a form or
- * a script (CSRF), which the browser marks. Reading from another origin is allowed: without CORS headers no browser
- * shows the response to the page.
+ * Protects the server from two attacks by pages of other origins (D38). In DNS rebinding, a host name of the attacker
+ * resolves to this server, which the Host header reveals. In CSRF, the page sends a form or runs a script, which the
+ * browser marks with the headers Origin and Sec-Fetch-Site. Reading from another origin is allowed: without CORS
+ * headers no browser shows the response to the page.
  */
 export class BrowserGuard {
   readonly #isAllowedHost: (authority: Authority) => boolean;

@@ -16,7 +16,7 @@ export function formatEndFrame(runId: string, status: RunStatus): string {
   return `event: end\ndata: ${JSON.stringify({ run_id: runId, status })}\n\n`;
 }
 
-/** The size of a chunk limits what a reader costs that has stopped reading, beside the buffer of its connection. */
+/** Limits on a chunk, which stays in memory while its reader has stopped reading. */
 const MAX_CHUNK_EVENTS = 256;
 const MAX_CHUNK_CHARACTERS = 64 * 1024;
 
@@ -48,7 +48,7 @@ function formatGapFrame(after: number, next: number): string {
   return `event: gap\ndata: ${JSON.stringify({ after, next })}\n\n`;
 }
 
-/** Frames that at least one reader was sent: each is formatted once for all readers. */
+/** Formatted events: each is formatted once for all readers. */
 const eventFrames = new WeakMap<LiveEvent, string>();
 
 /** The number of the event is its `id`, which clients send back as Last-Event-ID. */

@@ -49,7 +49,7 @@ export class EventChannel {
     return this.#source.log.isClosed;
   }
 
-  /** What a stream writes when the run has settled and all its events are sent; empty when the run was deleted. */
+  /** The last frame of a stream, after all events of a settled run; empty when the run was deleted. */
   get endFrame(): string {
     this.#endFrame ??= this.#createEndFrame();
     return this.#endFrame;
@@ -68,7 +68,7 @@ export class EventChannel {
   }
 }
 
-/** Proxies and clients take a silent connection for a dead one. */
+/** Interval of heartbeats: proxies and clients close a connection that is silent for too long. */
 export const HEARTBEAT_MS = 15_000;
 
 /**

@@ -12,7 +12,7 @@ export function checkParamDefinitions(definition: unknown): Diagnostic[] {
   return Object.entries(params).flatMap(([name, param]) => (isObject(param) ? checkParam(name, param) : []));
 }
 
-/** Each schema is compiled before a run, which takes far longer than sending it. */
+/** All schemas are compiled before a run, and compiling one takes far longer than sending it. */
 const MAX_SCHEMAS = 1000;
 
 const TOO_MANY: Diagnostic = {

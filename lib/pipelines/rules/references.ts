@@ -47,15 +47,8 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
   const { reference, source, path } = located;
   switch (reference.kind) {
     case 'unknown': {
-      const { message, hint } = reference;
-      return [
-        {
-          code: 'unknown_reference',
-          message: `{{${source}}}: ${message}`,
-          path,
-          ...(hint === undefined ? {} : { hint }),
-        },
-      ];
+      const message = `{{${source}}}: ${reference.message}`;
+      return [{ code: 'unknown_reference', message, path, hint: reference.hint }];
     }
     case 'task':
       return checkOutput(located, reference.taskId, reference.omitted, task);
@@ -63,8 +56,12 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
       return checkParam(located, reference.name, context);
     case 'input':
       return checkInput(located, reference.key, context);
-    case 'item':
-      return task.fansOut ? [] : [itemOutsideFanOut(located)];
+    case 'item': {
+      if (task.fansOut) return [];
+      const message = `{{${source}}} is used in a task without parallel_over`;
+      const hint = 'add parallel_over with the list of items';
+      return [{ code: 'item_outside_fan_out', message, path, hint }];
+    }
     case 'session':
     case 'goal':
       return [];
@@ -94,9 +91,7 @@ function checkParam(
 ): Diagnostic[] {
   if (draft.paramNames.has(name)) return [];
   const hint = suggestions.hint(name, draft.paramNames, `declare it under "params"`);
-  return [
-    { code: 'unknown_reference', message: `{{${source}}}: there is no param "${name}"`, path, ...hint },
-  ];
+  return [{ code: 'unknown_reference', message: `{{${source}}}: there is no param "${name}"`, path, hint }];
 }
 
 function checkInput(
@@ -106,17 +101,7 @@ function checkInput(
 ): Diagnostic[] {
   if (inputs.has(key) || hasFallback) return [];
   const hint = suggestions.hint(key, inputs, inputHint);
-  return [{ code: 'unknown_reference', message: `{{${source}}}: there is no input "${key}"`, path, ...hint }];
-}
-
-function itemOutsideFanOut({ source, path }: LocatedReference): Diagnostic {
-  const message = `{{${source}}} is used in a task without parallel_over`;
-  return {
-    code: 'item_outside_fan_out',
-    message,
-    path,
-    hint: 'add parallel_over with the list of items',
-  };
+  return [{ code: 'unknown_reference', message: `{{${source}}}: there is no input "${key}"`, path, hint }];
 }
 
 function checkAwait(task: DraftTask, { draft, suggestions }: ReferenceContext): Diagnostic[] {
@@ -125,7 +110,7 @@ function checkAwait(task: DraftTask, { draft, suggestions }: ReferenceContext): 
     if (id === task.id) return [{ code: 'self_reference', message: `task "${id}" awaits itself`, path }];
     if (draft.taskIds.has(id)) return [];
     const hint = suggestions.hint(id, draft.taskIds);
-    return [{ code: 'unknown_reference', message: `there is no task "${id}" to await`, path, ...hint }];
+    return [{ code: 'unknown_reference', message: `there is no task "${id}" to await`, path, hint }];
   });
 }
 
@@ -174,8 +159,8 @@ export function checkUnusedInputs(
     const message = `the input "${key}" of the run is not used: ${reason}`;
     const hint =
       params?.has(key) === true
-        ? { hint: `"${key}" is a param: pass it with --params` }
+        ? `"${key}" is a param: pass it with --params`
         : suggestions.hint(key, inputs);
-    return [{ code: 'unknown_input', message, path: '', severity: 'warning', ...hint }];
+    return [{ code: 'unknown_input', message, path: '', severity: 'warning', ...(hint && { hint }) }];
   });
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../definition/group-by.js';
 import { joinFirst } from '../../common/text.js';
 import { getOrThrow } from '../../definition/assert.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
@@ -17,7 +18,6 @@ import { hasUnknownStoreKey, listStores, type StoringTask } from './stores.js';
 export function checkSessions(
   draft: PipelineDraft,
   waves: readonly (readonly string[])[],
-  upstream: Upstream,
   session: KeyLookup,
 ): Diagnostic[] {
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
@@ -27,7 +27,7 @@ export function checkSessions(
       new KeyStores(group),
     ]),
   );
-  const ancestors = new Ancestors(upstream);
+  const ancestors = new Ancestors(draft.upstream);
   const mayStoreAnyKey = draft.tasks.some((task) => hasUnknownStoreKey(task) || isPipelineCall(task));
   const mayExist = (key: string): boolean => mayStoreAnyKey || draft.reads.has(key) || session.has(key);
   return [
@@ -120,16 +120,6 @@ function checkOverwritingItems({ id, key, append, fansOut, path }: StoringTask):
   return [{ code: 'store_conflict', severity: 'warning', message, path, hint }];
 }
 
-function groupBy<T, K>(values: Iterable<T>, getKey: (value: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const value of values) {
-    const group = groups.get(getKey(value));
-    if (group === undefined) groups.set(getKey(value), [value]);
-    else group.push(value);
-  }
-  return groups;
-}
-
 /** How many tasks are considered that might race with one reader. */
 const MAX_CANDIDATES = 20;
 
@@ -180,7 +170,7 @@ class Ancestors {
     this.#upstream = upstream;
   }
 
-  /** Also returns true when the search would take too long: what is unknown is no reason to warn. */
+  /** Also returns true when the search would take too long, because only certain races are reported. */
   includes(id: string, ancestor: string): boolean {
     return this.#visitsLeft <= 0 || this.#find(id).has(ancestor);
   }

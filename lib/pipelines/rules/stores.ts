@@ -29,7 +29,7 @@ export function readStore(task: DraftTask): Store | undefined {
   const { id, literalInputs, fansOut, path } = task;
   const { key } = literalInputs;
   if (task.tool !== store.name || typeof key !== 'string' || hasUnknownStoreKey(task)) return undefined;
-  // A template may be true, and only tasks that are known to overwrite are reported.
+  // A template may render to true, and only tasks that certainly overwrite are reported.
   const append = literalInputs['append'] === true || typeof literalInputs['append'] === 'string';
   return { id, key, append, fansOut, path };
 }

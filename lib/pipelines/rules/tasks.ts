@@ -37,13 +37,13 @@ function checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions):
     const otherwise = '`wavetrain tools` lists them; --tools adds your own';
     const hint = suggestions.hint(task.tool, catalog.names(), otherwise);
     const path = [...task.path, 'tool'];
-    return [{ code: 'unknown_tool', message: `there is no tool "${task.tool}"`, path, ...hint }];
+    return [{ code: 'unknown_tool', message: `there is no tool "${task.tool}"`, path, hint }];
   }
   return findLiteralInputProblems(tool, task.literalInputs).map(({ code, message, path, hint }) => ({
     code,
     message,
     path: [...task.path, 'inputs', ...path],
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     ...(code === 'unknown_input' ? { at: 'key' as const } : {}),
   }));
 }

@@ -61,14 +61,13 @@ function checkDeclaredStores(
       return [{ code: 'never_stored', severity: 'warning', message, path }];
     }
     const hint = suggestions.hint(key, undeclared, 'remove it from "stores", or store it with a store task');
-    return [{ code: 'never_stored', message: `sub-pipeline "${id}" never stores "${key}"`, path, ...hint }];
+    return [{ code: 'never_stored', message: `sub-pipeline "${id}" never stores "${key}"`, path, hint }];
   });
 }
 
 /**
- * Reports session keys that a pipeline reads without declaring them in the plan, because a sub-pipeline that stores
- * one of them could run before or after (D46); and keys that the plan declares but the `reads` of the pipeline omits
- * (D3).
+ * Reports session keys that a pipeline reads but the plan does not declare: the sub-pipeline that stores such a key
+ * could run before or after (D46). Also reports keys that the plan declares but the `reads` of the pipeline omits (D3).
  */
 function checkReads(match: Match, context: KeyContext): Diagnostic[] {
   const { subPipeline, pipeline } = match;
@@ -117,7 +116,7 @@ function checkUndeclaredRead(
     ...writers.keysFor(subPipeline),
     ...pipeline.contract.stores.keys(),
   ];
-  return [{ ...diagnostic, severity: 'warning', ...suggestions.hint(key, likely, otherwise) }];
+  return [{ ...diagnostic, severity: 'warning', hint: suggestions.hint(key, likely, otherwise) }];
 }
 
 function hiddenRead(key: string, reader: string, path: Path, { id }: DraftSubPipeline): Diagnostic {
@@ -136,7 +135,7 @@ function checkInputs(
     if (contract.inputs.has(key) || !known.has(key)) return [];
     const message = `the pipeline of sub-pipeline "${id}" neither declares nor reads the input "${key}"`;
     const hint = suggestions.hint(key, contract.inputs, 'remove it from "inputs"');
-    return [{ code: 'unknown_input', message, path, ...hint }];
+    return [{ code: 'unknown_input', message, path, hint }];
   });
 }
 

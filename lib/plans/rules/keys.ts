@@ -64,7 +64,12 @@ function checkRead(
   const message = `no sub-pipeline stores "${key}", which "${reader.id}" reads`;
   const otherwise = 'add it to the "stores" of the sub-pipeline that writes it, or pass it in the session';
   return [
-    { code: 'unsatisfied_read', message, path, ...suggestions.hint(key, writers.keysFor(reader), otherwise) },
+    {
+      code: 'unsatisfied_read',
+      message,
+      path,
+      hint: suggestions.hint(key, writers.keysFor(reader), otherwise),
+    },
   ];
 }
 
@@ -88,7 +93,7 @@ function checkInput(
   if (inputs.has(key)) return [];
   const message = `the plan has no input "${key}" to pass to sub-pipeline "${id}"`;
   const hint = suggestions.hint(key, inputs, 'give it a default under "inputs" of the plan');
-  return [{ code: 'unknown_input', message, path, ...hint }];
+  return [{ code: 'unknown_input', message, path, hint }];
 }
 
 /** Returns the first entry of each key. */

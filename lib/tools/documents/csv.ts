@@ -23,14 +23,18 @@ export async function parseCsv(
   signal: AbortSignal,
 ): Promise<DocumentContent> {
   const { parse } = await import('csv-parse');
-  const table = new Table();
+  let columns: readonly string[] = [];
+  const rows: Record<string, string | number>[] = [];
   const parser = parse({ bom: true, skip_empty_lines: true, delimiter: detectDelimiter(text, source) });
   try {
     await pipeline(
       slices(bytes),
       parser,
       async (records: AsyncIterable<string[]>) => {
-        for await (const cells of records) table.add(cells);
+        for await (const cells of records) {
+          if (columns.length === 0) columns = parseHeader(cells);
+          else rows.push(toRow(columns, cells));
+        }
       },
       { signal },
     );
@@ -38,23 +42,7 @@ export async function parseCsv(
     const message = signal.aborted ? 'stopped' : `"${source}" is not a table: ${describeError(cause)}`;
     throw ToolError.nonRetryable(message, cause);
   }
-  return { columns: table.columns, rows: table.rows };
-}
-
-class Table {
-  columns: readonly string[] = [];
-  readonly rows: Record<string, string | number>[] = [];
-
-  add(cells: readonly string[]): void {
-    if (this.columns.length === 0) this.columns = parseHeader(cells);
-    else this.rows.push(this.#toRow(cells));
-  }
-
-  #toRow(cells: readonly string[]): Record<string, string | number> {
-    const row: Record<string, string | number> = {};
-    for (const [i, column] of this.columns.entries()) setOwn(row, column, parseCell(cells[i] ?? ''));
-    return row;
-  }
+  return { columns, rows };
 }
 
 function parseHeader(cells: readonly string[]): string[] {
@@ -71,6 +59,12 @@ function parseHeader(cells: readonly string[]): string[] {
     throw new Error('its first line must name the columns, but holds only numbers');
   }
   return columns;
+}
+
+function toRow(columns: readonly string[], cells: readonly string[]): Record<string, string | number> {
+  const row: Record<string, string | number> = {};
+  for (const [i, column] of columns.entries()) setOwn(row, column, parseCell(cells[i] ?? ''));
+  return row;
 }
 
 function parseCell(cell: string): string | number {

@@ -1,6 +1,7 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
 import { type Evaluation, Sandbox } from './sandbox.js';
 
 /** Evaluates JSONata expressions in this process. Blocks the event loop, at most for the time in its limits. */
@@ -47,9 +48,7 @@ function createResultGuard({ resultBytes }: ExpressionLimits): Evaluation['repla
       throw badResult(`contains ${value}, which JSON cannot represent`);
     }
     size += key.length + (typeof value === 'string' ? value.length : 4);
-    if (size > resultBytes) {
-      throw badResult(`is larger than the limit of ${resultBytes / 2 ** 20} MiB`);
-    }
+    if (size > resultBytes) throw badResult(`is larger than the limit of ${formatMebibytes(resultBytes)}`);
     return value;
   };
 }

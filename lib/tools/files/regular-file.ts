@@ -2,6 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
+import { formatMebibytes } from '../../common/text.js';
 
 /**
  * Reads a regular file of at most `limitBytes`. Never blocks, as opening a named pipe would, and detects a symbolic
@@ -62,8 +63,7 @@ async function readLimited(handle: FileHandle, limitBytes: number, displayPath: 
 }
 
 function sizeError(displayPath: string, limitBytes: number): ToolError {
-  const limit = (limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 });
-  return readError(displayPath, `it is larger than the limit of ${limit} MiB`);
+  return readError(displayPath, `it is larger than the limit of ${formatMebibytes(limitBytes)}`);
 }
 
 /** The path existed a moment ago, so these two codes mean that it has changed since. */

@@ -30,7 +30,7 @@ interface Declared extends InputDeclaration {
 }
 
 /**
- * Whether {@link createFlatValidator} supports the declarations, so that its result equals that of their JSON Schema.
+ * Returns true when {@link createFlatValidator} returns the same result for the declarations as their JSON Schema.
  * Most tools have only such declarations, and their runs start without loading a schema compiler.
  */
 export function areFlat(inputs: Readonly<Record<string, Partial<InputDeclaration>>>): boolean {

@@ -60,7 +60,7 @@ describe('graph', () => {
     for (const format of ['png', 'toString']) {
       const { status, stderr } = await invoke(['graph', '-', '--format', format], { input: INPUT });
       expect(status).to.equal(2);
-      expect(stderr).to.contain('--format must be text, mermaid, dot');
+      expect(stderr).to.contain('--format must be one of text, mermaid, dot');
     }
   });
 

@@ -88,7 +88,7 @@ describe('keys new (D37, D43)', () => {
     ['is not UTF-8', Buffer.from([0xff]), [], /cannot add a key to/],
   ];
   for (const [what, text, flags, message] of KEPT) {
-    it(`leaves a file alone that ${what}, and prints no key`, async () => {
+    it(`does not change a file that ${what}, and prints no key`, async () => {
       const path = folder.write('kept.yaml', text);
       const { status, stdout, stderr } = await keysNew(['--file', 'kept.yaml', ...flags]);
       expect(status).to.equal(2);

@@ -154,8 +154,8 @@ describe('validate with a plan', () => {
       });
       folder.write('many.yaml', ['plan:', '  id: many', '  sub_pipelines:', ...parts, ''].join('\n'));
       const lines = await shown(80, 'many.yaml');
-      expect(lines).to.include('  … 10 more waves; a pipe or --json gets all');
-      expect(lines).to.include('  … 10 more keys; a pipe or --json gets all');
+      expect(lines).to.include('  … 10 more waves; a pipe or --json gets all of them');
+      expect(lines).to.include('  … 10 more keys; a pipe or --json gets all of them');
       const { stdout } = await at(['validate', 'many.yaml']);
       expect(stdout).to.contain('\n    60: p59\n').and.not.to.contain('…');
     });

@@ -17,9 +17,9 @@ describe('formatEvent', () => {
     [{ kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 1500 }, 'a finished in 1.5 s'],
     [
       { kind: 'start', task_id: 'a', tool: 'mock', wave: 0, sub_pipeline: 'ingest', reused: true },
-      'ingest/a is taken over from the earlier run (mock)',
+      'ingest/a reuses its output of the earlier run (mock)',
     ],
-    [{ kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 0, reused: true }, 'a taken over'],
+    [{ kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 0, reused: true }, 'a reused'],
     [{ kind: 'fail', task_id: 'a', tool: 'mock', wave: 0, error: 'x' }, 'a failed: x'],
     [{ kind: 'item', task_id: 'a', item: 7, phase: 'finish', attempt: 1 }, 'a[7] finished'],
     [

@@ -69,7 +69,7 @@ describe('LiveDisplay', () => {
     display.close();
   });
 
-  it('draws a run once that ends before the first redraw', async () => {
+  it('draws a run that ends before the first redraw only once', async () => {
     const display = new LiveDisplay(createView(), false, context());
     begin(display);
     display.onEvent(stamp({ kind: 'wave', wave: 0, phase: 'finish', tasks: 2 }));

@@ -159,10 +159,10 @@ describe('PlanRunView', () => {
       }
     });
 
-    it('counts the sub-pipelines before, the running ones without a row, and those to come', () => {
+    it('counts the settled and the running sub-pipelines that have no row, and those to come', () => {
       settle(400);
       const lines = render(many, 10);
-      expect(lines[0]).to.equal('… 396 sub-pipelines before');
+      expect(lines[0]).to.equal('… 396 earlier sub-pipelines');
       expect(lines[5]).to.match(/^⠋ part_400 +wave 1 of 1 {2}0 of 5 tasks/);
       expect(lines.at(-2)).to.equal('… 44 more running');
       expect(lines.at(-1)).to.equal('… 40 sub-pipelines to come');
@@ -172,7 +172,7 @@ describe('PlanRunView', () => {
       settle(460);
       const lines = render(many, 10, 80, Number.POSITIVE_INFINITY);
       expect(lines).to.have.length(24);
-      expect(lines[0]).to.equal('… 437 sub-pipelines before');
+      expect(lines[0]).to.equal('… 437 earlier sub-pipelines');
     });
 
     it('renders in a time that depends on the screen, not on the plan', () => {

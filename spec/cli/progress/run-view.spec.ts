@@ -83,12 +83,12 @@ describe('PipelineRunView', () => {
       [0, { kind: 'start', task_id: 'list', tool: 'x', wave: 0, reused: true }],
       [0, { kind: 'finish', task_id: 'list', tool: 'x', wave: 0, duration_ms: 0, reused: true }],
     ];
-    expect(render(viewAfter(WAVES, events), 0)).to.include('  ✓ list  taken over');
+    expect(render(viewAfter(WAVES, events), 0)).to.include('  ✓ list  reused');
     const settled = viewAfter(WAVES, [
       ...events,
       [300, { kind: 'wave', wave: 0, phase: 'finish', tasks: 2 }],
     ]);
-    expect(render(settled, 300)[0]).to.equal('✓ wave 1 of 3  2 tasks, 1 taken over  0.3 s');
+    expect(render(settled, 300)[0]).to.equal('✓ wave 1 of 3  2 tasks, 1 reused  0.3 s');
   });
 
   it('shows failed tasks with their errors, and the number of failed items', () => {
@@ -166,7 +166,7 @@ describe('PipelineRunView', () => {
     });
   });
 
-  it('shows the last of many waves and counts those before', () => {
+  it('shows the last of many waves and counts the earlier ones', () => {
     const waves = Array.from({ length: 500 }, (_, i) => [`t${i}`]);
     const view = new PipelineRunView(waves);
     for (let wave = 0; wave < 400; wave += 1) {
@@ -174,7 +174,7 @@ describe('PipelineRunView', () => {
       if (wave < 399) view.onEvent(stamp({ kind: 'wave', wave, phase: 'finish', tasks: 1 }), wave);
     }
     const lines = render(view, 400);
-    expect(lines[0]).to.equal('  … 395 waves before');
+    expect(lines[0]).to.equal('  … 395 earlier waves');
     expect(lines[1]).to.contain('wave 396 of 500');
     expect(lines).to.include('  … 100 waves to come');
   });

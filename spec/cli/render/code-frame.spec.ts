@@ -65,7 +65,7 @@ describe('codeFrame', () => {
     );
   });
 
-  it('takes little time for a line of megabytes', () => {
+  it('takes little time for a line of several megabytes', () => {
     const line = `${'x'.repeat(5_000_000)} mok ${'y'.repeat(5_000_000)}`;
     const started = process.cpuUsage();
     frame(line, 5_000_002);

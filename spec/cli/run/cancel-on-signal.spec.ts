@@ -1,65 +1,10 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import type { RegistryApi } from '../../../lib/cli/context.js';
-import { WavetrainError } from '../../../lib/common/errors.js';
-import type { RunInputs } from '../../../lib/execution/run-inputs.js';
-import type { RunRecord } from '../../../lib/runs/record.js';
-import { deferred, settle } from '../../support/deferred.js';
+import { settle } from '../../support/deferred.js';
 import { type Invocation, invoke } from '../invoke.js';
+import { HeldRegistry, RUNNING } from './held-registry.js';
 
 const PIPELINE = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
-
-const RUNNING: RunRecord = {
-  run_id: 'r1',
-  kind: 'pipeline',
-  status: 'running',
-  pipeline_id: 'p',
-  tenant_id: 'default',
-  goal: 'g',
-  settled: false,
-  created_at: '2026-01-01T00:00:00.000Z',
-  started_at: '2026-01-01T00:00:00.000Z',
-  finished_at: null,
-  progress: { waves: 2, waves_executed: 0, tasks: 2, tasks_settled: 0, invocations: 1 },
-  result: null,
-  error: null,
-  failures: [],
-  sub_pipelines: null,
-  events: null,
-  rerun_of: null,
-};
-
-/** A registry with one run, which the spec settles by hand. */
-class HeldRegistry implements RegistryApi {
-  readonly submitted: RunInputs[] = [];
-  readonly cancelled: boolean[] = [];
-  readonly forgotten: string[] = [];
-  readonly end = deferred<RunRecord>();
-  refuses = false;
-
-  async submit(run: RunInputs): Promise<string> {
-    this.submitted.push(run);
-    return 'r1';
-  }
-
-  submitPlan(): Promise<string> {
-    throw new Error('not a plan');
-  }
-
-  settled(): Promise<RunRecord> {
-    return this.end.promise;
-  }
-
-  async cancel(_: string, { force = false } = {}): Promise<RunRecord> {
-    this.cancelled.push(force);
-    if (this.refuses) throw new WavetrainError('run_already_terminal', 'run r1 is already succeeded');
-    return { ...RUNNING, status: 'cancelled' };
-  }
-
-  forget(runId: string): void {
-    this.forgotten.push(runId);
-  }
-}
 
 describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
   let registry: HeldRegistry;
@@ -142,7 +87,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     expect(processEvents.eventNames()).to.deep.equal([]);
   });
 
-  it('an uncaught error of a tool is printed in one line and the run continues', async () => {
+  it('an uncaught error in a tool is printed on one line and the run continues', async () => {
     const { ended } = await started();
     processEvents.emit('uncaughtException', new Error('late\nthrow'));
     processEvents.emit('unhandledRejection', 'late rejection');
@@ -154,8 +99,8 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     const { status, stderr } = await ended;
     expect(status).to.equal(0);
     expect(stderr.trimEnd().split('\n')).to.deep.equal([
-      'uncaught error of a tool, outside of its task: late throw',
-      'uncaught error of a tool, outside of its task: late rejection',
+      'uncaught error in a tool, outside its task: late throw',
+      'uncaught error in a tool, outside its task: late rejection',
     ]);
   });
 

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { RegistryApi } from '../../../lib/cli/context.js';
 import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
-import type { SubmissionOptions } from '../../../lib/runs/registry-options.js';
+import type { SubmissionOptions } from '../../../lib/runs/registry.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
@@ -13,9 +13,9 @@ const PLAN = `plan:
   id: held
   sub_pipelines:
     - {id: a, stores: [k], pipeline: {id: a, goal: g, tasks: [
-        {id: held, tool: puppet}, {id: keep, tool: store, inputs: {key: k, value: "{{held.output}}"}}]}}
+        {id: held, tool: controlled}, {id: keep, tool: store, inputs: {key: k, value: "{{held.output}}"}}]}}
     - {id: b, stores: [l], pipeline: {id: b, goal: g, tasks: [
-        {id: held, tool: puppet}, {id: keep, tool: store, inputs: {key: l, value: "{{held.output}}"}}]}}
+        {id: held, tool: controlled}, {id: keep, tool: store, inputs: {key: l, value: "{{held.output}}"}}]}}
     - {id: c, reads: [k, l], pipeline: {id: c, goal: g, tasks: [
         {id: end, tool: mock, inputs: {k: "{{session.k}}", l: "{{session.l}}"}}]}}
 `;
@@ -31,11 +31,11 @@ class RecordingRegistry extends RunRegistry implements RegistryApi {
 }
 
 describe('cancelling a plan with Ctrl-C (cancelOnSignal)', () => {
-  let puppet: ControlledTool;
+  let controlled: ControlledTool;
   let registry: RecordingRegistry;
   let processEvents: EventEmitter;
   beforeEach(() => {
-    puppet = new ControlledTool();
+    controlled = new ControlledTool();
     registry = new RecordingRegistry();
     processEvents = new EventEmitter();
   });
@@ -47,13 +47,13 @@ describe('cancelling a plan with Ctrl-C (cancelOnSignal)', () => {
   ): Promise<{ readonly ended: Promise<Invocation> }> {
     const ended = invoke(['run', '-', ...flags], {
       input: PLAN,
-      openCatalog: async () => builtinCatalog().with([puppet.tool]),
+      openCatalog: async () => builtinCatalog().with([controlled.tool]),
       openRegistry: async () => registry,
       processEvents,
     });
     let hasEnded = false;
     void ended.then(() => (hasEnded = true));
-    while (!hasEnded && puppet.calls.length < calls) await settle(1);
+    while (!hasEnded && controlled.calls.length < calls) await settle(1);
     return { ended };
   }
 
@@ -61,10 +61,10 @@ describe('cancelling a plan with Ctrl-C (cancelOnSignal)', () => {
     const { ended } = await started(1);
     processEvents.emit('SIGINT');
     await settle();
-    await puppet.returns(1);
+    await controlled.returns(1);
     const { status, stdout, stderr } = await ended;
     expect({ status, stdout }).to.deep.equal({ status: 130, stdout: '' });
-    expect(puppet.calls).to.have.length(1);
+    expect(controlled.calls).to.have.length(1);
     expect(stderr.split('\n')[0]).to.contain('cancelling: the current wave finishes first');
     expect(stderr).to.match(
       /! cancelled in .*: of 3 sub-pipelines 1 cancelled, 2 not started; 1 of 5 waves, 1 invocation\n/,
@@ -76,7 +76,7 @@ describe('cancelling a plan with Ctrl-C (cancelOnSignal)', () => {
     const { ended } = await started(2, '--plan-concurrency', '2');
     processEvents.emit('SIGINT');
     await settle();
-    for (const [index, call] of puppet.calls.entries()) await puppet.returns(index, call);
+    for (const [index, call] of controlled.calls.entries()) await controlled.returns(index, call);
     const { stderr } = await ended;
     expect(stderr).to.contain('cancelling: the current waves finish first; Ctrl-C again stops at once\n');
     expect(stderr).to.contain('of 3 sub-pipelines 2 cancelled, 1 not started; ');
@@ -89,12 +89,12 @@ describe('cancelling a plan with Ctrl-C (cancelOnSignal)', () => {
     const { status, stderr } = await ended;
     expect(status).to.equal(130);
     expect(stderr).to.contain('stopping at once');
-    expect(puppet.last.context.signal.aborted).to.equal(true);
+    expect(controlled.last.context.signal.aborted).to.equal(true);
   });
 
   it('--plan-concurrency runs that many sub-pipelines at once (D45)', async () => {
     const { ended } = await started(2, '--plan-concurrency', '2', '--json');
-    for (const [index, call] of puppet.calls.entries()) await puppet.returns(index, call);
+    for (const [index, call] of controlled.calls.entries()) await controlled.returns(index, call);
     const { status, stdout } = await ended;
     expect(status).to.equal(0);
     const { blackboard }: { blackboard: object } = JSON.parse(stdout);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
+import { HeldRegistry, RUNNING } from './held-registry.js';
 
 describe('run of a failing pipeline', () => {
   let folder: TemporaryFolder;
@@ -36,7 +37,7 @@ tasks:
       expect(summary).to.match(/^✗ failed in .*: 2 of 3 waves, 5 invocations$/);
       expect(rest).to.deep.equal([
         '  each[1] after 2 attempts: no twos',
-        '  succeeded before: fine, also_fine',
+        '  succeeded: fine, also_fine',
         '  not started: never',
         '  hint: --verbose prints every event as it happens, --events FILE writes them to a file',
         '',
@@ -48,6 +49,27 @@ tasks:
       expect(status).to.equal(3);
       expect(stdout).to.equal('');
       expect(stderr).to.contain('each[1] after 2 attempts');
+    });
+
+    it('and prints the error of a run that failed without a failed task', async () => {
+      const registry = new HeldRegistry();
+      const progress = { ...RUNNING.progress, waves_executed: 1, tasks_settled: 1 };
+      const end = { settled: true, finished_at: RUNNING.started_at, error: 'the journal is\nfull', progress };
+      registry.end.resolve({ ...RUNNING, ...end, status: 'failed' });
+      const input = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
+      const { status, stdout, stderr } = await at(['run', '-'], {
+        input,
+        openRegistry: async () => registry,
+      });
+      expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+      expect(stderr.split('\n')).to.deep.equal([
+        '✗ failed in 0 ms: 1 of 2 waves, 1 invocation',
+        '  the journal is full',
+        '  succeeded: a',
+        '  not started: b',
+        '  hint: --verbose prints every event as it happens, --events FILE writes them to a file',
+        '',
+      ]);
     });
 
     it('and suggests a larger --timeout after a timeout', async () => {

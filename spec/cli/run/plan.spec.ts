@@ -164,7 +164,7 @@ describe('run with a plan', () => {
       );
       expect(rest).to.deep.equal([
         '  second/boom after 1 attempt: no luck',
-        '  succeeded before: first',
+        '  succeeded: first',
         '  not started: third, fourth',
         '  hint: --verbose prints every event as it happens, --events FILE writes them to a file',
         '',

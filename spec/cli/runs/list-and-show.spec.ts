@@ -61,7 +61,7 @@ describe('wavetrain runs list', () => {
   });
 
   for (const [flags, message] of [
-    ['--status done', '--status must be queued'],
+    ['--status done', '--status must be one of queued'],
     ['--limit 0', '--limit must be a whole number'],
     ['--limit 3 --all', 'not both'],
     ['--server nowhere', '"nowhere" is not the address'],

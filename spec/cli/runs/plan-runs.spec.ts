@@ -72,7 +72,7 @@ describe('wavetrain runs, for plans', () => {
     expect(stdout).to.match(
       /^progress +of 3 sub-pipelines 1 succeeded, 1 failed, 1 not started; 2 of 3 waves,/m,
     );
-    expect(stdout).to.contain('  succeeded before: ingest\n  not started: last\n  hint: ');
+    expect(stdout).to.contain('  succeeded: ingest\n  not started: last\n  hint: ');
   });
 
   it('watch prints the failures of a plan and how to rerun it', async () => {
@@ -89,26 +89,26 @@ describe('wavetrain runs, for plans', () => {
       );
       expect(lines).to.deep.equal([
         '  report/write after 1 attempt: no 7',
-        '  succeeded before: ingest',
+        '  succeeded: ingest',
         '  not started: last',
         `  hint: wavetrain runs rerun ${runId} --from failed`,
-        '    runs again what has not succeeded',
+        '    reruns everything that has not succeeded',
         '',
       ]);
     }
   });
 
-  it('rerun --watch shows which tasks are taken over (D35)', async () => {
+  it('rerun --watch shows which tasks reuse their output (D35)', async () => {
     const rerun = await server.runs(`rerun ${await settled('fail')} --from failed --watch`);
     expect(rerun.stderr)
-      .to.contain(' ingest/keep is taken over from the earlier run (store)\n')
-      .and.to.contain(' ingest/keep taken over\n')
+      .to.contain(' ingest/keep reuses its output of the earlier run (store)\n')
+      .and.to.contain(' ingest/keep reused\n')
       .and.to.contain(' report/write started (fail)\n')
       .and.not.to.contain('ingest/keep started');
     const stderr = new Screen(100);
     const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
     await server.runs(`rerun ${await settled('fail')} --from failed --watch`, { stderr, env });
-    expect(stripVTControlCharacters(stderr.text)).to.match(/✓ ingest +1 wave {2}taken over\n/);
+    expect(stripVTControlCharacters(stderr.text)).to.match(/✓ ingest +1 wave {2}reused\n/);
   });
 
   it('watch prints each event with its sub-pipeline, then the outputs, with --json the result (D47)', async () => {
@@ -131,7 +131,7 @@ describe('wavetrain runs, for plans', () => {
     expect(drawn).to.contain('report/write after 1 attempt: no 7');
   });
 
-  it('rerun --from a sub-pipeline reuses the outputs of those before (D35)', async () => {
+  it('rerun --from a sub-pipeline reuses the outputs of the earlier ones (D35)', async () => {
     const runId = await settled();
     const { status, stdout } = await server.runs(`rerun ${runId} --from report`);
     expect(status).to.equal(0);
@@ -146,10 +146,10 @@ describe('wavetrain runs, for plans', () => {
 
 describe('wavetrain runs cancel, for a plan', () => {
   it('lets the current wave of the sub-pipeline finish; --force stops it', async () => {
-    const puppet = new ControlledTool();
-    const server = await runsServer({ tools: [puppet.tool] });
+    const controlled = new ControlledTool();
+    const server = await runsServer({ tools: [controlled.tool] });
     try {
-      const check = checkPlan(planText('puppet'), { catalog: builtinCatalog().with([puppet.tool]) });
+      const check = checkPlan(planText('controlled'), { catalog: builtinCatalog().with([controlled.tool]) });
       if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
       const runId = await server.registry.submitPlan({ plan: check.plan });
       await settle();

@@ -1,4 +1,4 @@
-import { type TestServer, startTestServer, type TestServerOptions } from '../../support/http/serving.js';
+import { type TestServer, startTestServer, type TestServerOptions } from '../../support/http/test-server.js';
 import { invoke, type Invocation, type InvokeOptions } from '../invoke.js';
 
 export const HELLO = { id: 'hello', goal: 'greet', tasks: [{ id: 'greet', tool: 'mock', inputs: { n: 1 } }] };
@@ -10,7 +10,7 @@ export const FAILING = {
     { id: 'second', tool: 'fail', inputs: { message: 'no luck' }, await: ['first'] },
   ],
 };
-export const HELD = { id: 'held', goal: 'hold', tasks: [{ id: 'a', tool: 'puppet' }] };
+export const HELD = { id: 'held', goal: 'hold', tasks: [{ id: 'a', tool: 'controlled' }] };
 
 /** A server, and the `runs` commands with WAVETRAIN_SERVER set to it. */
 export interface RunsServer extends TestServer {

@@ -8,10 +8,10 @@ import { type RunsServer, runsServer, FAILING, HELD, HELLO } from './runs-server
 
 describe('wavetrain runs watch', () => {
   let server: RunsServer;
-  let puppet: ControlledTool;
+  let controlled: ControlledTool;
   beforeEach(async () => {
-    puppet = new ControlledTool();
-    server = await runsServer({ tools: [puppet.tool] });
+    controlled = new ControlledTool();
+    server = await runsServer({ tools: [controlled.tool] });
   });
   afterEach(() => server.close(0));
 
@@ -21,7 +21,7 @@ describe('wavetrain runs watch', () => {
     const stderr = new WatchedStderr('a started');
     const watching = server.runs(`watch ${runId.slice(-12)}`, { stderr });
     await stderr.written;
-    await puppet.returns({ done: true });
+    await controlled.returns({ done: true });
     const { status, stdout } = await watching;
     expect(status).to.equal(0);
     expect(stderr.text)
@@ -78,9 +78,9 @@ describe('wavetrain runs watch', () => {
 
 describe('wavetrain runs cancel, rerun and delete', () => {
   let server: RunsServer;
-  const puppet = new ControlledTool();
+  const controlled = new ControlledTool();
   before(async () => {
-    server = await runsServer({ tools: [puppet.tool] });
+    server = await runsServer({ tools: [controlled.tool] });
   });
   after(() => server.close(0));
 

@@ -47,7 +47,7 @@ describe('compileSchema', () => {
   it('releases a validator that is no longer used', async () => {
     const validator = new WeakRef(compileSchema({ pattern: 'once' }));
     for (let i = 0; i < 250; i++) compileSchema({ pattern: `${i}` });
-    await collected();
+    await collectGarbage();
     expect(validator.deref()).to.equal(undefined);
   });
 
@@ -84,8 +84,8 @@ describe('findSchemaError', () => {
   });
 });
 
-/** What nobody holds is gone afterwards; a WeakRef holds until the turn of the event loop is over. */
-async function collected(): Promise<void> {
+/** Collects unreachable values. A WeakRef keeps its value until the current tick of the event loop ends. */
+async function collectGarbage(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

@@ -60,7 +60,7 @@ describe('findRoot and detectKind (D3, D44)', () => {
     expect(messages([])).to.deep.equal(Array(2).fill('a definition must be a map, not a list at '));
   });
 
-  it('report the key of one kind over the list of the other in the same words for both kinds', () => {
+  it('reject "plan:" over tasks and "pipeline:" over sub-pipelines, whichever kind is wanted', () => {
     for (const [value, path, message, hint] of [
       [{ plan: TASKS }, 'plan', 'it starts with "plan:" but contains "tasks"', 'start with "pipeline:"'],
       [
@@ -106,7 +106,7 @@ describe('detectKindOfText', () => {
     });
   }
 
-  it('does not parse a text again that the caller has parsed', () => {
+  it('takes the value that the caller has parsed, and does not parse the text again', () => {
     expect(detectKindOfText('pipeline: {}', { value: PLAN })).to.equal('plan');
     expect(detectKindOfText('plan: {}', { value: TASKS })).to.equal('pipeline');
   });

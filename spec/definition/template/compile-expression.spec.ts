@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { compileExpression } from '../../../lib/definition/template/renderer.js';
-import { TemplateError } from '../../../lib/definition/template/template.js';
+import { TemplateError } from '../../../lib/definition/template/reference.js';
 import type { Json } from '../../../lib/common/json.js';
 import { parseExpression, createScope } from './expressions.js';
 

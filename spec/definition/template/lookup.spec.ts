@@ -4,7 +4,7 @@ import type { Json } from '../../../lib/common/json.js';
 import { parseExpression, listParts } from './expressions.js';
 
 describe('lookUp', () => {
-  function at(value: Json, path: string): Json | undefined {
+  function lookUpPath(value: Json, path: string): Json | undefined {
     return lookUp(value, parseExpression(`x${path}`).path);
   }
 
@@ -48,12 +48,12 @@ describe('lookUp', () => {
     ];
     for (const [path, expected] of cases) {
       it(`finds ${JSON.stringify(expected) ?? 'nothing'} at ${path}`, () => {
-        expect(at(data, path)).to.deep.equal(expected);
+        expect(lookUpPath(data, path)).to.deep.equal(expected);
       });
     }
 
     it('returns the value itself, not a copy', () => {
-      expect(at(data, '.list')).to.equal(data.list);
+      expect(lookUpPath(data, '.list')).to.equal(data.list);
     });
   });
 
@@ -86,38 +86,38 @@ describe('lookUp', () => {
     ];
     for (const [text, path, expected] of cases) {
       it(`finds ${JSON.stringify(expected) ?? 'nothing'} at ${path} of ${JSON.stringify(text)}`, () => {
-        expect(at(text, path)).to.deep.equal(expected);
+        expect(lookUpPath(text, path)).to.deep.equal(expected);
       });
     }
 
     it('returns a text unchanged when the path ends there', () => {
-      expect(at({ a: '{"b":1}' }, '.a')).to.equal('{"b":1}');
+      expect(lookUpPath({ a: '{"b":1}' }, '.a')).to.equal('{"b":1}');
     });
 
     it('freezes what it finds in a text, because many items may share it', () => {
-      const parts = listParts(at('{"a": [{"b": []}]}', '.a'));
+      const parts = listParts(lookUpPath('{"a": [{"b": []}]}', '.a'));
       expect(parts.map((part) => Object.isFrozen(part))).to.deep.equal([true, true, true]);
     });
 
     it('reads a text nested 100,000 levels deep', () => {
       const depth = 100_000;
-      expect(at(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`, '.a.length')).to.equal(1);
+      expect(lookUpPath(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`, '.a.length')).to.equal(1);
     });
 
-    it('reads a path of 100,000 names in one text without keeping the values between', () => {
-      expect(at('plain', '.first'.repeat(100_000))).to.equal('p');
+    it('reads a path of 100,000 names in one text without keeping the intermediate values', () => {
+      expect(lookUpPath('plain', '.first'.repeat(100_000))).to.equal('p');
     });
 
     it('parses a large text once, however many of its fields a task reads', () => {
       const text = JSON.stringify({ list: Array.from({ length: 10_000 }, () => 'x') });
-      expect(at(text, '.list')).to.equal(at(text, '.list'));
+      expect(lookUpPath(text, '.list')).to.equal(lookUpPath(text, '.list'));
     });
 
     it('clears the cache at the next microtask', async () => {
       const text = JSON.stringify({ list: Array.from({ length: 10_000 }, () => 'x') });
-      const list = at(text, '.list');
+      const list = lookUpPath(text, '.list');
       await Promise.resolve();
-      expect(at(text, '.list')).not.to.equal(list);
+      expect(lookUpPath(text, '.list')).not.to.equal(list);
     });
 
     it('never reads properties of prototypes (D13)', () => {

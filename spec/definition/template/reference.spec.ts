@@ -5,7 +5,7 @@ import { parseExpression } from './expressions.js';
 describe('resolveReference (rules 5 and 8)', () => {
   const taskIds = new Set(['a', 'load', 'summarize']);
 
-  function meaningOf(source: string): Reference {
+  function resolveSource(source: string): Reference {
     return resolveReference(parseExpression(source), taskIds);
   }
 
@@ -28,7 +28,7 @@ describe('resolveReference (rules 5 and 8)', () => {
   ];
   for (const [source, reference] of known) {
     it(`resolves {{${source}}}`, () => {
-      expect(meaningOf(source)).to.deep.equal(reference);
+      expect(resolveSource(source)).to.deep.equal(reference);
     });
   }
 
@@ -54,7 +54,7 @@ describe('resolveReference (rules 5 and 8)', () => {
   ];
   for (const [source, message, hint] of unknown) {
     it(`does not resolve {{${source}}}${hint === undefined ? '' : `: ${hint}`}`, () => {
-      const reference = meaningOf(source);
+      const reference = resolveSource(source);
       if (reference.kind !== 'unknown') throw new Error(`it is known as ${reference.kind}`);
       expect(reference.message).to.match(message);
       expect(reference.hint).to.equal(hint);

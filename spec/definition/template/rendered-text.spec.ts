@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { appendText, MAX_TEXT_LENGTH, toText } from '../../../lib/definition/template/renderer.js';
-import { TemplateError } from '../../../lib/definition/template/template.js';
+import { TemplateError } from '../../../lib/definition/template/reference.js';
 import type { Json } from '../../../lib/common/json.js';
 
 describe('toText (D10)', () => {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
-import { compileTemplate, TemplateError } from '../../../lib/definition/template/template.js';
+import { TemplateError } from '../../../lib/definition/template/reference.js';
+import { compileTemplate } from '../../../lib/definition/template/template.js';
 import { MAX_TEXT_LENGTH } from '../../../lib/definition/template/renderer.js';
 import type { Json } from '../../../lib/common/json.js';
 import { anyJson, listParts, createScope } from './expressions.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { scanValue } from '../../../lib/definition/text/scan.js';
 
-function told(value: unknown): string[] {
+function formatScanProblems(value: unknown): string[] {
   return scanValue(value).map(({ code, path }) => `${code} at ${path}`);
 }
 
@@ -10,14 +10,14 @@ describe('scanValue', () => {
   it('accepts any JSON that is not too deep', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 20 }), (value) => {
-        expect(told(value)).to.deep.equal([]);
+        expect(formatScanProblems(value)).to.deep.equal([]);
       }),
     );
   });
 
   it('reports everything that JSON cannot hold', () => {
     const value = { a: () => 1, b: [1n, Number.NaN], c: new Map(), d: new URLSearchParams(), e: undefined };
-    expect(told(value)).to.deep.equal([
+    expect(formatScanProblems(value)).to.deep.equal([
       'invalid_value at /a',
       'invalid_value at /b/0',
       'invalid_value at /b/1',
@@ -29,28 +29,28 @@ describe('scanValue', () => {
   it('reports a value that is too deep or contains itself', () => {
     let deep: unknown = null;
     for (let level = 0; level < 50_000; level++) deep = [deep];
-    expect(told(deep)).to.have.length(1);
+    expect(formatScanProblems(deep)).to.have.length(1);
     const self: Record<string, unknown> = {};
     self['self'] = self;
-    expect(told(self)).to.deep.equal(['too_deep at /self']);
+    expect(formatScanProblems(self)).to.deep.equal(['too_deep at /self']);
   });
 
-  it('scans a part once that is used in many places', () => {
+  it('scans a part once, however many places use it', () => {
     let value: unknown = 'x';
     for (let level = 0; level < 90; level++) value = [value, value];
-    expect(told(value)).to.deep.equal([]);
+    expect(formatScanProblems(value)).to.deep.equal([]);
   });
 
   it('reports a value whose properties throw', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
-    expect(told(proxy)).to.deep.equal(['invalid_value at ']);
+    expect(formatScanProblems(proxy)).to.deep.equal(['invalid_value at ']);
     const throwing = Object.defineProperty({}, 'x', {
       enumerable: true,
       get: () => {
         throw new Error('no');
       },
     });
-    expect(told(throwing)).to.deep.equal(['invalid_value at ']);
+    expect(formatScanProblems(throwing)).to.deep.equal(['invalid_value at ']);
   });
 });

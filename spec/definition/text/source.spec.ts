@@ -43,7 +43,7 @@ describe('readSource (D7)', () => {
     ['a number that JSON does not have', 'a: .inf', 'invalid_value'],
     ['a key that stands twice', 'a: 1\na: 2', 'duplicate_key'],
     ['a key that stands twice in JSON', '{"a": 1, "b": {"c": 1, "c": 2}}', 'duplicate_key'],
-    ['a bomb of aliases', bomb(), 'too_large'],
+    ['a bomb of aliases', nestedAliases(), 'too_large'],
     ['5 MB of brackets', '['.repeat(5e6), 'too_deep'],
     ['5 MB of brackets in a map', `a: ${'{b: '.repeat(1e6)}`, 'too_deep'],
     ['5 MB of dashes', '- '.repeat(2.5e6), 'too_deep'],
@@ -140,7 +140,7 @@ describe('readSource (D7)', () => {
   });
 });
 
-function bomb(): string {
+function nestedAliases(): string {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
   for (let i = 1; i < 10; i++)
     lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(', ')}]`);

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { running } from '../../support/runs/running.js';
+import { startRun } from '../../support/runs/start-run.js';
 import { takeWarnings } from '../../support/warnings.js';
 
 const LIST = '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}';
 
 describe('Journal (Events, D29)', () => {
   it('collects a start and a finish or fail event for every task', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: mock}, {id: b, tool: puppet, await: [a]}', {
-      tools: [puppet.tool],
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: mock}, {id: b, tool: controlled, await: [a]}', {
+      tools: [controlled.tool],
       collect_events: true,
     });
     run.clock.advance(1500);
-    await puppet.rejects(new Error('no'));
+    await controlled.rejects(new Error('no'));
     const about = { run_id: run.runId };
     const start = '2026-01-01T00:00:00.000Z';
     const end = '2026-01-01T00:00:01.500Z';
@@ -30,13 +30,13 @@ describe('Journal (Events, D29)', () => {
         attempt: 1,
         duration_ms: 0,
       },
-      { kind: 'start', time: start, ...about, task_id: 'b', tool: 'puppet', wave: 1 },
+      { kind: 'start', time: start, ...about, task_id: 'b', tool: 'controlled', wave: 1 },
       {
         kind: 'fail',
         time: end,
         ...about,
         task_id: 'b',
-        tool: 'puppet',
+        tool: 'controlled',
         wave: 1,
         attempt: 1,
         duration_ms: 1500,
@@ -46,31 +46,34 @@ describe('Journal (Events, D29)', () => {
   });
 
   it('has no events when they are not collected', async () => {
-    const run = await running('{id: a, tool: mock}');
+    const run = await startRun('{id: a, tool: mock}');
     expect(run.record().events).to.equal(null);
   });
 
   it('keeps the events of a cancelled run (D28)', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool], collect_events: true });
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled}', {
+      tools: [controlled.tool],
+      collect_events: true,
+    });
     await run.executor.cancel(run.runId);
-    await puppet.returns(1);
+    await controlled.returns(1);
     expect(run.record().events).to.have.length(2);
   });
 
   it('streams run, wave, item and retry events too, numbered without a gap', async () => {
-    const puppet = new ControlledTool();
-    const run = await running(
-      `${LIST}, {id: f, tool: puppet, retry: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
+    const controlled = new ControlledTool();
+    const run = await startRun(
+      `${LIST}, {id: f, tool: controlled, retry: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
       {
-        tools: [puppet.tool],
+        tools: [controlled.tool],
       },
     );
     await run.advance(0);
-    await puppet.rejects(new Error('once'), puppet.calls[0]);
-    await puppet.returns('two', puppet.calls[1]);
+    await controlled.rejects(new Error('once'), controlled.calls[0]);
+    await controlled.returns('two', controlled.calls[1]);
     await run.advance(500);
-    await puppet.returns('one');
+    await controlled.returns('one');
     expect(run.events.map(({ seq }) => seq)).to.deep.equal(run.events.map((_, index) => index + 1));
     expect(run.events.map(line)).to.deep.equal([
       'run queued',
@@ -92,22 +95,22 @@ describe('Journal (Events, D29)', () => {
 
   for (const kind of ['run', 'wave', 'start', 'finish', 'item', 'retry', 'log']) {
     it(`removes a listener that throws at "${kind}", with a warning`, async () => {
-      const puppet = new ControlledTool();
-      const run = await running(
-        `${LIST}, {id: f, tool: puppet, retry: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
+      const controlled = new ControlledTool();
+      const run = await startRun(
+        `${LIST}, {id: f, tool: controlled, retry: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
         {
-          tools: [puppet.tool],
+          tools: [controlled.tool],
           onEvent: (event) => {
             if (event.kind === kind) throw new Error('broken listener');
           },
         },
       );
       await run.advance(0);
-      puppet.calls[0]?.context.log('hello');
-      await puppet.rejects(new Error('once'), puppet.calls[0]);
-      await puppet.returns('two', puppet.calls[1]);
+      controlled.calls[0]?.context.log('hello');
+      await controlled.rejects(new Error('once'), controlled.calls[0]);
+      await controlled.returns('two', controlled.calls[1]);
       await run.advance(500);
-      await puppet.returns('one');
+      await controlled.returns('one');
       expect(run.record()).to.deep.include({ status: 'succeeded', settled: true });
       const warnings = await takeWarnings();
       expect(warnings).to.have.length(1);
@@ -116,27 +119,27 @@ describe('Journal (Events, D29)', () => {
   }
 
   it('reports the duration of a task to a listener that subscribed after its start', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool], silent: true });
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled}', { tools: [controlled.tool], silent: true });
     const received: LiveEvent[] = [];
     run.executor.getRun(run.runId).journal.subscribe((event) => received.push(event));
     run.clock.advance(1500);
-    await puppet.returns(1);
+    await controlled.returns(1);
     expect(received[0]).to.deep.include({ kind: 'finish', duration_ms: 1500 });
   });
 
   it('writes a log event for every message of a tool', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
-    puppet.last.context.log('half way');
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled}', { tools: [controlled.tool] });
+    controlled.last.context.log('half way');
     expect(run.events.at(-1)).to.deep.include({ kind: 'log', task_id: 'a', message: 'half way' });
   });
 
   it('reports why a run failed, and that a run was cancelled', async () => {
-    const failed = await running('{id: a, tool: fail, inputs: {message: no luck}}');
+    const failed = await startRun('{id: a, tool: fail, inputs: {message: no luck}}');
     expect(failed.events.at(-1)).to.deep.include({ kind: 'run', status: 'failed', error: 'no luck' });
-    const puppet = new ControlledTool();
-    const cancelled = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
+    const controlled = new ControlledTool();
+    const cancelled = await startRun('{id: a, tool: controlled}', { tools: [controlled.tool] });
     await cancelled.executor.cancel(cancelled.runId);
     expect(cancelled.events.at(-1)).to.deep.include({ kind: 'run', status: 'cancelled' });
   });

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { running } from '../../support/runs/running.js';
+import { startRun } from '../../support/runs/start-run.js';
 
 describe('Invocation', () => {
   it('publishes what the tool returns (rule 4)', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet, inputs: {x: 1}}', { tools: [puppet.tool] });
-    expect(puppet.last.inputs).to.deep.equal({ x: 1 });
-    await puppet.returns({ y: 2 });
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled, inputs: {x: 1}}', { tools: [controlled.tool] });
+    expect(controlled.last.inputs).to.deep.equal({ x: 1 });
+    await controlled.returns({ y: 2 });
     expect(run.record().result).to.deep.equal({
       outputs: { a: { y: 2 } },
       waves_executed: 1,
@@ -18,9 +18,9 @@ describe('Invocation', () => {
   });
 
   it('passes run, task and attempt to the tool', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
-    const { run_id, task_id, item_index, attempt } = puppet.last.context;
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled}', { tools: [controlled.tool] });
+    const { run_id, task_id, item_index, attempt } = controlled.last.context;
     expect({ run_id, task_id, item_index, attempt }).to.deep.equal({
       run_id: run.runId,
       task_id: 'a',
@@ -40,78 +40,78 @@ describe('Invocation', () => {
         return { aborted: signal.aborted, stored: { ...(await readMany(['k'])) } };
       },
     });
-    const run = await running('{id: a, tool: apart}', { tools: [tool] });
+    const run = await startRun('{id: a, tool: apart}', { tools: [tool] });
     expect(run.record().result?.outputs).to.deep.equal({ a: { aborted: false, stored: {} } });
     expect(run.events.some(({ kind }) => kind === 'log')).to.equal(true);
   });
 
   describe('retries (rule 13, D2, D18)', () => {
     it('makes as many retries as the task declares, each after its delay', async () => {
-      const puppet = new ControlledTool();
-      const run = await running('{id: a, tool: puppet, retry: 2}', { tools: [puppet.tool] });
-      await puppet.rejects(new Error('one'));
+      const controlled = new ControlledTool();
+      const run = await startRun('{id: a, tool: controlled, retry: 2}', { tools: [controlled.tool] });
+      await controlled.rejects(new Error('one'));
       await run.advance(499);
-      expect(puppet.calls).to.have.length(1);
+      expect(controlled.calls).to.have.length(1);
       await run.advance(1);
-      expect(puppet.calls).to.have.length(2);
-      await puppet.rejects(new Error('two'));
+      expect(controlled.calls).to.have.length(2);
+      await controlled.rejects(new Error('two'));
       await run.advance(999);
-      expect(puppet.calls).to.have.length(2);
+      expect(controlled.calls).to.have.length(2);
       await run.advance(1);
-      expect(puppet.last.context.attempt).to.equal(3);
-      await puppet.rejects(new Error('three'));
+      expect(controlled.last.context.attempt).to.equal(3);
+      await controlled.rejects(new Error('three'));
       expect(run.record().failures).to.deep.equal([{ task_id: 'a', error: 'three', attempts: 3 }]);
       expect(run.clock.pending).to.equal(0);
     });
 
     it('counts one invocation, whatever the number of attempts (D20)', async () => {
-      const puppet = new ControlledTool();
-      const run = await running('{id: a, tool: puppet, retry: 1}', { tools: [puppet.tool] });
-      await puppet.rejects(new Error('one'));
+      const controlled = new ControlledTool();
+      const run = await startRun('{id: a, tool: controlled, retry: 1}', { tools: [controlled.tool] });
+      await controlled.rejects(new Error('one'));
       await run.advance(500);
-      await puppet.returns('ok');
+      await controlled.returns('ok');
       expect(run.record().result).to.deep.include({ outputs: { a: 'ok' }, tasks_executed: 1 });
     });
 
     it('uses base, maximum and jitter of the options', async () => {
-      const puppet = new ControlledTool();
+      const controlled = new ControlledTool();
       const options = { retry_base_delay: 2, max_retry_delay: 3, backoff_jitter: 0.5 };
       const executor = { random: () => 1 };
-      const run = await running('{id: a, tool: puppet, retry: 2}', {
-        tools: [puppet.tool],
+      const run = await startRun('{id: a, tool: controlled, retry: 2}', {
+        tools: [controlled.tool],
         options,
         executor,
       });
-      await puppet.rejects(new Error('one'));
+      await controlled.rejects(new Error('one'));
       await run.advance(2999);
-      expect(puppet.calls).to.have.length(1);
+      expect(controlled.calls).to.have.length(1);
       await run.advance(1);
-      expect(puppet.calls).to.have.length(2);
+      expect(controlled.calls).to.have.length(2);
     });
 
     it('does not retry a non-retryable error', async () => {
-      const puppet = new ControlledTool();
-      const run = await running('{id: a, tool: puppet, retry: 5}', { tools: [puppet.tool] });
-      await puppet.rejects(new ToolError('the file is gone', { retryable: false }));
+      const controlled = new ControlledTool();
+      const run = await startRun('{id: a, tool: controlled, retry: 5}', { tools: [controlled.tool] });
+      await controlled.rejects(new ToolError('the file is gone', { retryable: false }));
       expect(run.record().failures).to.deep.equal([{ task_id: 'a', error: 'the file is gone', attempts: 1 }]);
     });
 
     it('does not retry a non-retryable error of another copy of the package', async () => {
-      const puppet = new ControlledTool();
-      const run = await running('{id: a, tool: puppet, retry: 5}', { tools: [puppet.tool] });
-      await puppet.rejects(Object.assign(new Error('gone'), { name: 'ToolError', retryable: false }));
+      const controlled = new ControlledTool();
+      const run = await startRun('{id: a, tool: controlled, retry: 5}', { tools: [controlled.tool] });
+      await controlled.rejects(Object.assign(new Error('gone'), { name: 'ToolError', retryable: false }));
       expect(run.record().status).to.equal('failed');
     });
   });
 
   describe('timeouts (rule 13, D19)', () => {
     it('ends an attempt that exceeds its timeout, and aborts its signal', async () => {
-      const puppet = new ControlledTool();
-      const run = await running('{id: a, tool: puppet}', {
-        tools: [puppet.tool],
+      const controlled = new ControlledTool();
+      const run = await startRun('{id: a, tool: controlled}', {
+        tools: [controlled.tool],
         options: { per_task_timeout: 2 },
       });
-      const { signal } = puppet.last.context;
+      const { signal } = controlled.last.context;
       await run.advance(1999);
       expect(signal.aborted).to.equal(false);
       await run.advance(1);
@@ -120,38 +120,38 @@ describe('Invocation', () => {
     });
 
     it('applies to each attempt, and retries a timed-out attempt', async () => {
-      const puppet = new ControlledTool();
-      const tasks = '{id: a, tool: puppet, retry: 1, timeout: 1}';
-      const run = await running(tasks, { tools: [puppet.tool], options: { per_task_timeout: 60 } });
+      const controlled = new ControlledTool();
+      const tasks = '{id: a, tool: controlled, retry: 1, timeout: 1}';
+      const run = await startRun(tasks, { tools: [controlled.tool], options: { per_task_timeout: 60 } });
       await run.advance(1000);
       await run.advance(500);
-      expect(puppet.calls).to.have.length(2);
+      expect(controlled.calls).to.have.length(2);
       await run.advance(999);
-      await puppet.returns('in time');
+      await controlled.returns('in time');
       expect(run.record().result?.outputs).to.deep.equal({ a: 'in time' });
       expect(run.clock.pending).to.equal(0);
     });
 
     it('ignores an attempt that settles after its timeout', async () => {
-      const puppet = new ControlledTool();
-      const tasks = '{id: a, tool: puppet, retry: 1, timeout: 1}';
-      const run = await running(tasks, { tools: [puppet.tool] });
-      const late = puppet.last;
+      const controlled = new ControlledTool();
+      const tasks = '{id: a, tool: controlled, retry: 1, timeout: 1}';
+      const run = await startRun(tasks, { tools: [controlled.tool] });
+      const late = controlled.last;
       await run.advance(1000);
-      await puppet.returns('late', late);
+      await controlled.returns('late', late);
       expect(run.record().status).to.equal('running');
       await run.advance(500);
-      await puppet.rejects(new Error('later still'), late);
-      await puppet.returns('second');
+      await controlled.rejects(new Error('later still'), late);
+      await controlled.returns('second');
       expect(run.record().result?.outputs).to.deep.equal({ a: 'second' });
     });
 
     it('aborts the signal that a tool listens to', async () => {
-      const puppet = new ControlledTool();
-      const tasks = '{id: a, tool: puppet, timeout: 1}';
-      const run = await running(tasks, { tools: [puppet.tool] });
+      const controlled = new ControlledTool();
+      const tasks = '{id: a, tool: controlled, timeout: 1}';
+      const run = await startRun(tasks, { tools: [controlled.tool] });
       let aborted = false;
-      puppet.last.context.signal.addEventListener('abort', () => {
+      controlled.last.context.signal.addEventListener('abort', () => {
         aborted = true;
       });
       await run.advance(1000);
@@ -172,7 +172,7 @@ describe('Invocation', () => {
         return new Promise(() => {});
       },
     });
-    const run = await running(
+    const run = await startRun(
       '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}, {id: f, tool: polite, retry: 1, timeout: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}',
       { tools: [polite], options: { fan_out_concurrency: 1, retry_base_delay: 60 } },
     );
@@ -183,40 +183,46 @@ describe('Invocation', () => {
 
   describe('misbehaving tools', () => {
     const cases: [string, () => unknown, string][] = [
-      ['throws a string', () => thrown('as text'), 'as text'],
-      ['throws nothing at all', () => thrown(undefined), 'failed without a message'],
-      ['throws an object', () => thrown({ code: 7 }), '{"code":7}'],
-      ['throws a cycle', () => thrown(cycle()), 'failed with a value that cannot be read'],
+      ['throws a string', () => throwValue('as text'), 'as text'],
+      ['throws nothing at all', () => throwValue(undefined), 'failed without a message'],
+      ['throws an object', () => throwValue({ code: 7 }), '{"code":7}'],
+      ['throws a cycle', () => throwValue(createCycle()), 'failed with a value that cannot be read'],
       [
         'throws an error that cannot be read',
-        () => thrown(unreadable()),
+        () => throwValue(createUnreadableError()),
         'failed with a value that cannot be read',
       ],
       [
         'rejects with an error that cannot be read',
-        () => Promise.reject(unreadable()),
+        () => Promise.reject(createUnreadableError()),
         'failed with a value that cannot be read',
       ],
-      ['throws a revoked proxy', () => thrown(revoked()), 'failed with a value that cannot be read'],
-      ['returns a revoked proxy', async () => [revoked()], 'the output could not be read: '],
+      [
+        'throws a revoked proxy',
+        () => throwValue(createRevokedProxy()),
+        'failed with a value that cannot be read',
+      ],
+      ['returns a revoked proxy', async () => [createRevokedProxy()], 'the output could not be read: '],
       [
         'returns what throws something without a prototype',
         () => ({
           get x() {
-            return thrown(Object.create(null));
+            return throwValue(Object.create(null));
           },
         }),
         'the output could not be read: {}',
       ],
       [
         'throws an error whose message is no text',
-        () => thrown(Object.assign(new Error('x'), { message: { a: 1 } })),
+        () => throwValue(Object.assign(new Error('x'), { message: { a: 1 } })),
         '{"a":1}',
       ],
       [
         'returns a promise that lies about its class',
         () =>
-          Object.defineProperty(Promise.resolve(1), 'constructor', { get: () => thrown(new Error('liar')) }),
+          Object.defineProperty(Promise.resolve(1), 'constructor', {
+            get: () => throwValue(new Error('liar')),
+          }),
         'liar',
       ],
       ['returns a Blob', () => new Blob(['x']), 'the output holds a Blob, which JSON cannot hold'],
@@ -236,9 +242,9 @@ describe('Invocation', () => {
         () => new Secret(),
         'the output holds a Secret, which JSON cannot hold',
       ],
-      ['throws an error without a message', () => thrown(new RangeError()), 'RangeError'],
+      ['throws an error without a message', () => throwValue(new RangeError()), 'RangeError'],
       ['rejects with undefined', () => Promise.reject(undefined), 'failed without a message'],
-      ['returns a cycle', () => cycle(), 'the output has a cycle, or more than 500 levels'],
+      ['returns a cycle', () => createCycle(), 'the output has a cycle, or more than 500 levels'],
       ['returns a BigInt', () => ({ n: 1n }), 'the output holds a bigint, which JSON cannot hold'],
       ['returns a function', () => [() => 1], 'the output holds a function, which JSON cannot hold'],
       ['returns NaN', () => Number.NaN, 'the output holds NaN, which JSON has no number for'],
@@ -255,32 +261,36 @@ describe('Invocation', () => {
       ],
       [
         'returns an object whose getter throws',
-        () => Object.defineProperty({}, 'x', { enumerable: true, get: () => thrown(new Error('no')) }),
+        () => Object.defineProperty({}, 'x', { enumerable: true, get: () => throwValue(new Error('no')) }),
         'the output could not be read: no',
       ],
-      ['returns a thenable that throws', () => ({ then: () => thrown(new Error('not then')) }), 'not then'],
+      [
+        'returns a thenable that throws',
+        () => ({ then: () => throwValue(new Error('not then')) }),
+        'not then',
+      ],
     ];
     for (const [title, behave, error] of cases) {
       it(`fails the task when it ${title} (D24)`, async () => {
         const tool = defineTool({ name: 'bad', description: 'is bad', inputs: {}, run: behave });
-        const run = await running('{id: a, tool: bad}', { tools: [tool] });
+        const run = await startRun('{id: a, tool: bad}', { tools: [tool] });
         expect(run.record().error).to.satisfy((message: string) => message.startsWith(error));
         expect(run.record().status).to.equal('failed');
       });
     }
 
     it('drops and logs what a tool writes after its attempt is over', async () => {
-      const puppet = new ControlledTool();
-      const run = await running(
-        '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}, {id: s, tool: puppet, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}, {id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}',
-        { tools: [puppet.tool] },
+      const controlled = new ControlledTool();
+      const run = await startRun(
+        '{id: l, tool: transform, inputs: {input: null, expression: "[1, 2]"}}, {id: s, tool: controlled, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}, {id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}',
+        { tools: [controlled.tool] },
       );
       await run.advance(0);
-      const [first, second] = puppet.calls;
+      const [first, second] = controlled.calls;
       first?.context.blackboard.write('k', 'early', true);
-      await puppet.returns(1, first);
+      await controlled.returns(1, first);
       first?.context.blackboard.write('k', 'late', true);
-      await puppet.returns(2, second);
+      await controlled.returns(2, second);
       expect((run.record().result?.outputs?.['read'] as { inputs: unknown }).inputs).to.deep.equal({
         k: ['early'],
       });
@@ -290,8 +300,8 @@ describe('Invocation', () => {
     });
 
     it('freezes the inputs of a tool', async () => {
-      const greedy = defineTool({
-        name: 'greedy',
+      const mutator = defineTool({
+        name: 'mutator',
         description: 'changes its inputs',
         inputs: { list: { type: 'array', required: true, description: 'what to change' } },
         run: ({ list }, { attempt }) => {
@@ -304,18 +314,18 @@ describe('Invocation', () => {
         },
       });
       const tasks =
-        '{id: a, tool: greedy, inputs: {list: "{{pipeline.inputs.list}}"}}, {id: b, tool: greedy, inputs: {list: ["{{session.s}}"]}}, {id: c, tool: greedy, inputs: {list: [1]}}';
-      const given = { list: [1] };
-      const run = await running(tasks, { tools: [greedy], inputs: given, session: { s: 1 } });
+        '{id: a, tool: mutator, inputs: {list: "{{pipeline.inputs.list}}"}}, {id: b, tool: mutator, inputs: {list: ["{{session.s}}"]}}, {id: c, tool: mutator, inputs: {list: [1]}}';
+      const inputs = { list: [1] };
+      const run = await startRun(tasks, { tools: [mutator], inputs, session: { s: 1 } });
       expect(run.record().result?.outputs).to.deep.equal({ a: 'TypeError', b: 'TypeError', c: 'TypeError' });
-      expect(Object.isFrozen(given.list)).to.equal(false);
+      expect(Object.isFrozen(inputs.list)).to.equal(false);
     });
 
     it('ignores a tool that continues after the run has settled', async () => {
-      const puppet = new ControlledTool();
-      const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
-      const { context } = puppet.last;
-      await puppet.returns('done');
+      const controlled = new ControlledTool();
+      const run = await startRun('{id: a, tool: controlled}', { tools: [controlled.tool] });
+      const { context } = controlled.last;
+      await controlled.returns('done');
       context.blackboard.write('late', 1);
       context.log('still here');
       expect(run.record().result?.outputs).to.deep.equal({ a: 'done' });
@@ -334,7 +344,7 @@ describe('Invocation', () => {
         own: JSON.parse('{"__proto__": 1}') as unknown,
       }),
     });
-    const run = await running('{id: a, tool: odd}, {id: b, tool: mock, inputs: {v: "{{a.output}}"}}', {
+    const run = await startRun('{id: a, tool: odd}, {id: b, tool: mock, inputs: {v: "{{a.output}}"}}', {
       tools: [tool],
     });
     const output = run.record().result?.outputs?.['a'];
@@ -350,40 +360,40 @@ describe('Invocation', () => {
       inputs: {},
       run: () => undefined,
     });
-    const run = await running('{id: a, tool: nothing}', { tools: [tool] });
+    const run = await startRun('{id: a, tool: nothing}', { tools: [tool] });
     expect(run.record().result?.outputs).to.deep.equal({ a: null });
   });
 
   it('neither calls the tool nor counts an invocation when the inputs cannot be resolved (D13, D20)', async () => {
-    const puppet = new ControlledTool();
-    const run = await running(
-      '{id: a, tool: mock}, {id: b, tool: puppet, retry: 3, inputs: {x: "{{a.output.nothing}}"}}',
-      { tools: [puppet.tool] },
+    const controlled = new ControlledTool();
+    const run = await startRun(
+      '{id: a, tool: mock}, {id: b, tool: controlled, retry: 3, inputs: {x: "{{a.output.nothing}}"}}',
+      { tools: [controlled.tool] },
     );
     const { failures, progress } = run.record();
     expect(failures).to.have.length(1);
     expect(failures[0]).to.deep.include({ task_id: 'b', attempts: 0 });
     expect(failures[0]?.error).to.include('a.output.nothing');
     expect(progress.invocations).to.equal(1);
-    expect(puppet.calls).to.deep.equal([]);
+    expect(controlled.calls).to.deep.equal([]);
   });
 });
 
-function thrown(value: unknown): never {
+function throwValue(value: unknown): never {
   throw value;
 }
 
-function cycle(): unknown {
+function createCycle(): unknown {
   const object: Record<string, unknown> = {};
   object['self'] = object;
   return object;
 }
 
-function unreadable(): Error {
-  return Object.defineProperty(new Error('x'), 'message', { get: () => thrown(new Error('no')) });
+function createUnreadableError(): Error {
+  return Object.defineProperty(new Error('x'), 'message', { get: () => throwValue(new Error('no')) });
 }
 
-function revoked(): object {
+function createRevokedProxy(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   return proxy;
@@ -392,7 +402,7 @@ function revoked(): object {
 class Secret {
   readonly #kept = 1;
 
-  tell(): number {
+  read(): number {
     return this.#kept;
   }
 }

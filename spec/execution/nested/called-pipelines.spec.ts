@@ -5,20 +5,20 @@ import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { defineTool, type PipelineCall } from '../../../lib/tools/tool.js';
-import { running } from '../../support/runs/running.js';
+import { startRun } from '../../support/runs/start-run.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 const VALID = '{id: x, goal: g, tasks: [{id: t, tool: mock}]}';
 
 /** Returns the failure of a task with three retries that makes the call. */
-async function failureOf(call: unknown, folder = process.cwd()): Promise<TaskFailure | undefined> {
+async function getCallFailure(call: unknown, folder = process.cwd()): Promise<TaskFailure | undefined> {
   const calling = defineTool({
     name: 'calling',
     description: 'runs the pipeline of its input',
     inputs: {},
     run: (_, { runPipeline }) => runPipeline(call as PipelineCall),
   });
-  const run = await running('{id: c, tool: calling, retry: 3}', {
+  const run = await startRun('{id: c, tool: calling, retry: 3}', {
     tools: [calling],
     executor: { files: fileAccess([folder]) },
   });
@@ -47,12 +47,12 @@ describe('CalledPipelines (D49)', () => {
     ['a Map as params', { pipeline: VALID, params: new Map() }, '"params" must be an object, not a Map'],
   ] as const) {
     it(`rejects a call with ${what} without a retry`, async () => {
-      expect(await failureOf(call)).to.deep.equal({ task_id: 'c', attempts: 1, error });
+      expect(await getCallFailure(call)).to.deep.equal({ task_id: 'c', attempts: 1, error });
     });
   }
 
   it('rejects session values that JSON cannot hold', async () => {
-    const failure = await failureOf({ pipeline: VALID, session: { k: () => 1 } });
+    const failure = await getCallFailure({ pipeline: VALID, session: { k: () => 1 } });
     expect(failure).to.include({
       attempts: 1,
       error: 'pipeline "x": session holds a function, which JSON cannot hold',
@@ -67,14 +67,14 @@ describe('CalledPipelines (D49)', () => {
       attempts: 1,
       error: '"long.yaml" has 257 KiB; a pipeline that a task runs may have 256 KiB',
     };
-    expect(await failureOf({ file: 'long.yaml' }, folder.path)).to.include(long);
-    expect(await failureOf({ file: 'fits.yaml' }, folder.path)).to.equal(undefined);
+    expect(await getCallFailure({ file: 'long.yaml' }, folder.path)).to.include(long);
+    expect(await getCallFailure({ file: 'fits.yaml' }, folder.path)).to.equal(undefined);
     const text = {
       attempts: 1,
       error: 'the pipeline has 257 KiB; a pipeline that a task runs may have 256 KiB',
     };
-    expect(await failureOf({ pipeline: fill(2 ** 18 + 1) })).to.include(text);
-    expect(await failureOf({ pipeline: fill(2 ** 18) })).to.equal(undefined);
+    expect(await getCallFailure({ pipeline: fill(2 ** 18 + 1) })).to.include(text);
+    expect(await getCallFailure({ pipeline: fill(2 ** 18) })).to.equal(undefined);
   });
 });
 
@@ -92,7 +92,7 @@ describe('a non-retryable error inside a nested run (D2)', () => {
     });
     const inner = '{id: x, goal: g, tasks: [{id: t, tool: picky, retry: 2}]}';
     const outer = `{id: w, goal: g, tasks: [{id: u, tool: run_pipeline, retry: 2, inputs: {pipeline: ${inner}}}]}`;
-    const run = await running(`{id: c, tool: run_pipeline, retry: 2, inputs: {pipeline: ${outer}}}`, {
+    const run = await startRun(`{id: c, tool: run_pipeline, retry: 2, inputs: {pipeline: ${outer}}}`, {
       tools: [picky],
     });
     await run.executor.getRun(run.runId).settled;

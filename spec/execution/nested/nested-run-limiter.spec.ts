@@ -7,7 +7,7 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { type Running, running, type RunningOptions } from '../../support/runs/running.js';
+import { type TestRun, startRun, type TestRunOptions } from '../../support/runs/start-run.js';
 
 const MOCK = '{id: leaf, goal: g, tasks: [{id: t, tool: mock}]}';
 
@@ -17,7 +17,7 @@ function fanOut(pipeline: string, inputs = 'session: {k: "{{item}}"}'): string {
 }
 
 /** Declares a pipeline that runs `pipeline` for each of ten items. */
-function around(pipeline: string): string {
+function wrapInFanOut(pipeline: string): string {
   return `{id: x, goal: g, inputs: {n: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}, tasks: [${fanOut(pipeline)}]}`;
 }
 
@@ -25,21 +25,24 @@ function items(count: number): { n: number[] } {
   return { n: Array.from({ length: count }, (_, index) => index) };
 }
 
-const withRoom = (bytes: number, options: RunningOptions = {}): RunningOptions => ({
+const withMemoryLimit = (bytes: number, options: TestRunOptions = {}): TestRunOptions => ({
   silent: true,
   ...options,
   executor: { runOutputLimitBytes: bytes },
 });
 
-async function settled(run: Running): Promise<Running> {
+async function waitUntilSettled(run: TestRun): Promise<TestRun> {
   await run.executor.getRun(run.runId).settled;
   return run;
 }
 
 describe('NestedRunLimiter (D49)', () => {
   it('fails fan-outs in fan-outs that exceed the memory of the run, without a retry', async () => {
-    const run = await settled(
-      await running(fanOut(around(around(around(MOCK)))), withRoom(2 ** 20, { inputs: items(10) })),
+    const run = await waitUntilSettled(
+      await startRun(
+        fanOut(wrapInFanOut(wrapInFanOut(wrapInFanOut(MOCK)))),
+        withMemoryLimit(2 ** 20, { inputs: items(10) }),
+      ),
     );
     expect(run.record().error).to.match(
       /no memory for another nested pipeline: \d\d of them and .* the limit of 1 MiB; lower fan_out_concurrency$/,
@@ -60,9 +63,9 @@ describe('NestedRunLimiter (D49)', () => {
     });
     const options = { fan_out_concurrency: 1 };
     const failed = '{id: leaf, goal: g, tasks: [{id: t, tool: failing}]}';
-    const run = await running(
+    const run = await startRun(
       `${fanOut(MOCK)}, {id: d, tool: run_pipeline, await: [c], retry: 1, inputs: {pipeline: ${failed}}}`,
-      withRoom(2 ** 17, { inputs: items(10), options, tools: [failing] }),
+      withMemoryLimit(2 ** 17, { inputs: items(10), options, tools: [failing] }),
     );
     while (!run.executor.getRun(run.runId).isSettled) await run.advance(1000);
     expect(run.record().error).to.equal(null);
@@ -74,7 +77,7 @@ describe('NestedRunLimiter (D49)', () => {
 
   it('allows as many nested runs at once as the executor, and fails the item that exceeds them', async () => {
     const leaf = '{id: leaf, goal: g, tasks: [{id: t, tool: sleep, inputs: {seconds: 1}}]}';
-    const { executor, runId } = await running(fanOut(leaf), {
+    const { executor, runId } = await startRun(fanOut(leaf), {
       silent: true,
       inputs: items(501),
       executor: { maxNestedPipelines: 500 },
@@ -135,27 +138,27 @@ describe('NestedRunLimiter (D49)', () => {
 
   describe('counts the inputs of a nested run', () => {
     const big = Array.from({ length: 10_000 }, (_, index) => `text ${index}`);
-    for (const [name, given] of [
+    for (const [name, callFields] of [
       ['params', 'params: {p: "{{pipeline.inputs.text}} {{item}}"}'],
       ['inputs', 'inputs: {p: "{{pipeline.inputs.text}} {{item}}"}'],
       ['session', 'session: {p: "{{pipeline.inputs.text}} {{item}}"}'],
     ] as const) {
       it(`as ${name}`, async () => {
-        const leaf = '{id: leaf, goal: g, params: {p: {default: null}}, tasks: [{id: t, tool: puppet}]}';
+        const leaf = '{id: leaf, goal: g, params: {p: {default: null}}, tasks: [{id: t, tool: controlled}]}';
         const inputs = { ...items(10), text: 'x'.repeat(200_000) };
-        const options = withRoom(2 ** 20, { inputs, tools: [new ControlledTool().tool] });
-        const run = await running(fanOut(leaf, given), options);
+        const options = withMemoryLimit(2 ** 20, { inputs, tools: [new ControlledTool().tool] });
+        const run = await startRun(fanOut(leaf, callFields), options);
         expect(run.executor.getRun(run.runId).failures[0]?.error).to.contain('no memory');
       });
     }
 
     it('but not lists and objects that the calling run holds already', async () => {
       const inputs = { ...items(20), big };
-      const given =
+      const callFields =
         'session: {k: "{{item}}", b: "{{pipeline.inputs.big}}"}, inputs: {b: "{{pipeline.inputs.big}}"}';
-      const leaf = '{id: leaf, goal: g, tasks: [{id: t, tool: puppet}]}';
-      const options = withRoom(2 ** 20, { inputs, tools: [new ControlledTool().tool] });
-      const run = await running(fanOut(leaf, given), options);
+      const leaf = '{id: leaf, goal: g, tasks: [{id: t, tool: controlled}]}';
+      const options = withMemoryLimit(2 ** 20, { inputs, tools: [new ControlledTool().tool] });
+      const run = await startRun(fanOut(leaf, callFields), options);
       expect(run.executor.getRun(run.runId).failures).to.deep.equal([]);
     });
   });
@@ -177,11 +180,11 @@ describe('NestedRunLimiter (D49)', () => {
       if (ticks.size < 5 && tick < 100) setImmediate(next);
     };
     setImmediate(next);
-    const run = await running(fanOut('{id: leaf, goal: g, tasks: [{id: t, tool: holding}]}'), {
+    const run = await startRun(fanOut('{id: leaf, goal: g, tasks: [{id: t, tool: holding}]}'), {
       inputs: items(5),
       tools: [holding],
     });
-    await settled(run);
+    await waitUntilSettled(run);
     expect(ticks.size).to.equal(5);
   });
 });

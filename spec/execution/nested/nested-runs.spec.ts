@@ -10,33 +10,34 @@ import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { catchRejection } from '../../support/rejection.js';
-import { type Running, running, type RunningOptions } from '../../support/runs/running.js';
+import { type TestRun, startRun, type TestRunOptions } from '../../support/runs/start-run.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
-function calling(pipeline: string, more = ''): string {
+/** Declares a task that runs a pipeline. */
+function callTask(pipeline: string, more = ''): string {
   return `{id: call, tool: run_pipeline, inputs: {pipeline: ${pipeline}}${more}}`;
 }
 
-interface Seen {
+interface CallOutput {
   readonly outputs: Record<string, { readonly inputs: Json }>;
   readonly inputs: Json;
   readonly tasks_executed: number;
 }
 
 /** Returns the output of the calling task, or of another one. */
-async function readOutput({ executor, runId }: Running, task = 'call'): Promise<Seen> {
-  return (await executor.getResult(runId)).outputs[task] as unknown as Seen;
+async function readOutput({ executor, runId }: TestRun, task = 'call'): Promise<CallOutput> {
+  return (await executor.getResult(runId)).outputs[task] as unknown as CallOutput;
 }
 
-const readFailure = async ({ executor, runId }: Running): Promise<string> =>
+const readFailure = async ({ executor, runId }: TestRun): Promise<string> =>
   ((await catchRejection(executor.getResult(runId))) as { error: string }).error;
 
 describe('NestedRuns (D49)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());
   const files = fileAccess([folder.path]);
-  const start = (tasks: string, options: RunningOptions = {}): Promise<Running> =>
-    running(tasks, { ...options, executor: { files, ...options.executor } });
+  const start = (tasks: string, options: TestRunOptions = {}): Promise<TestRun> =>
+    startRun(tasks, { ...options, executor: { files, ...options.executor } });
 
   it('runs with its own params and inputs, and returns outputs, waves and invocations', async () => {
     const run = await start(
@@ -60,7 +61,7 @@ describe('NestedRuns (D49)', () => {
     const outside = await start('{id: call, tool: run_pipeline, inputs: {file: /etc/passwd}, retry: 3}');
     expect(await readFailure(outside)).to.contain('outside the allowed folders');
     const text = await start(
-      `{id: make, tool: sleep, inputs: {seconds: 0, value: '{id: x, goal: g, tasks: [{id: t, tool: mock}]}'}}, ${calling('"{{make.output}}"')}`,
+      `{id: make, tool: sleep, inputs: {seconds: 0, value: '{id: x, goal: g, tasks: [{id: t, tool: mock}]}'}}, ${callTask('"{{make.output}}"')}`,
     );
     await text.advance(0);
     expect((await readOutput(text)).tasks_executed).to.equal(1);
@@ -71,7 +72,7 @@ describe('NestedRuns (D49)', () => {
     const failures = [
       '{id: call, tool: run_pipeline, inputs: {file: bad.yaml}, retry: 3}',
       '{id: call, tool: run_pipeline, inputs: {pipeline: "{{pipeline.goal}}"}, retry: 3}',
-      calling('{id: x, goal: g, params: {n: {type: integer}}, tasks: [{id: t, tool: mock}]}', ', retry: 3'),
+      callTask('{id: x, goal: g, params: {n: {type: integer}}, tasks: [{id: t, tool: mock}]}', ', retry: 3'),
     ].map(async (task) => {
       const run = await start(task);
       await run.executor.getRun(run.runId).settled;
@@ -89,8 +90,8 @@ describe('NestedRuns (D49)', () => {
   it('fails as "pipeline, task: error", and runs again on each attempt', async () => {
     const tool = new ControlledTool();
     const run = await start(
-      calling(
-        '{id: x, goal: g, tasks: [{id: s, tool: store, inputs: {key: k, value: 1, append: true}}, {id: t, tool: puppet, await: [s]}]}',
+      callTask(
+        '{id: x, goal: g, tasks: [{id: s, tool: store, inputs: {key: k, value: 1, append: true}}, {id: t, tool: controlled, await: [s]}]}',
         ', retry: 1',
       ) + ', {id: read, tool: mock, await: [call], inputs: {k: "{{session.k}}"}}',
       { tools: [tool.tool], executor: { files } },
@@ -103,7 +104,7 @@ describe('NestedRuns (D49)', () => {
     await tool.returns(1);
     expect((await readOutput(run, 'read')).inputs).to.deep.equal({ k: [1] });
     const failed = await start(
-      calling('{id: x, goal: g, tasks: [{id: t, tool: fail, inputs: {message: boom}}]}'),
+      callTask('{id: x, goal: g, tasks: [{id: t, tool: fail, inputs: {message: boom}}]}'),
     );
     expect(await readFailure(failed)).to.equal('pipeline "x": task "t": boom');
   });
@@ -127,7 +128,7 @@ describe('NestedRuns (D49)', () => {
     const tool = new ControlledTool();
     const run = await start(
       `{id: call, tool: run_pipeline, parallel_over: "{{pipeline.inputs.items}}", inputs: {session: {n: "{{item}}"}, pipeline: {id: x, goal: g, tasks: [
-        {id: h, tool: puppet}, {id: s, tool: store, await: [h], inputs: {key: k, value: "{{session.n}}", append: true}}]}}},
+        {id: h, tool: controlled}, {id: s, tool: store, await: [h], inputs: {key: k, value: "{{session.n}}", append: true}}]}}},
        {id: read, tool: mock, await: [call], inputs: {k: "{{session.k}}"}}`,
       { tools: [tool.tool], inputs: { items: [0, 1] }, session: { k: ['first'] }, executor: { files } },
     );
@@ -141,7 +142,7 @@ describe('NestedRuns (D49)', () => {
   it('emits its events into the stream of the run, with the outer tasks and without run events', async () => {
     const inner = '{id: y, goal: g, tasks: [{id: u, tool: mock}]}';
     const run = await start(
-      `{id: call, tool: run_pipeline, parallel_over: "{{pipeline.inputs.items}}", inputs: {inputs: {i: "{{item}}"}, pipeline: {id: x, goal: g, tasks: [${calling(inner)}]}}}`,
+      `{id: call, tool: run_pipeline, parallel_over: "{{pipeline.inputs.items}}", inputs: {inputs: {i: "{{item}}"}, pipeline: {id: x, goal: g, tasks: [${callTask(inner)}]}}}`,
       { inputs: { items: [1] } },
     );
     await run.executor.getRun(run.runId).settled;
@@ -182,11 +183,11 @@ describe('NestedRuns (D49)', () => {
   });
 
   describe('when the calling run is cancelled (rule 12)', () => {
-    const two = '{id: x, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}';
+    const two = '{id: x, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
 
     it('finishes its current wave and starts no further one', async () => {
       const tool = new ControlledTool();
-      const run = await start(calling(callingIn(two), ', retry: 3'), { tools: [tool.tool] });
+      const run = await start(callTask(callingPipeline(two), ', retry: 3'), { tools: [tool.tool] });
       await run.executor.cancel(run.runId);
       expect(tool.last.context.signal.aborted).to.equal(false);
       await tool.returns(1);
@@ -198,13 +199,13 @@ describe('NestedRuns (D49)', () => {
     });
 
     for (const [how, end] of [
-      ['force', (run: Running) => run.executor.cancel(run.runId, { force: true })],
-      ['stopping the run', async (run: Running) => run.executor.getRun(run.runId).stop()],
-      ['a timeout', (run: Running) => run.advance(1000)],
+      ['force', (run: TestRun) => run.executor.cancel(run.runId, { force: true })],
+      ['stopping the run', async (run: TestRun) => run.executor.getRun(run.runId).stop()],
+      ['a timeout', (run: TestRun) => run.advance(1000)],
     ] as const) {
       it(`aborts its tools on ${how}`, async () => {
         const tool = new ControlledTool();
-        const run = await start(calling(callingIn(two), ', timeout: 1'), { tools: [tool.tool] });
+        const run = await start(callTask(callingPipeline(two), ', timeout: 1'), { tools: [tool.tool] });
         await end(run);
         await settle();
         expect(tool.last.context.signal.aborted).to.equal(true);
@@ -234,27 +235,27 @@ describe('NestedRuns (D49)', () => {
   });
 
   describe('while its file is being read', () => {
-    const begun = async (
+    const startCall = async (
       tool: ControlledTool,
       read: Promise<{ path: string; bytes: Buffer }>,
-    ): Promise<Running> =>
+    ): Promise<TestRun> =>
       start('{id: call, tool: run_pipeline, inputs: {file: x.yaml}, timeout: 1}', {
         tools: [tool.tool],
         executor: { files: { read: () => read } },
       });
-    const bytes = Buffer.from('{id: x, goal: g, tasks: [{id: a, tool: puppet}]}');
+    const bytes = Buffer.from('{id: x, goal: g, tasks: [{id: a, tool: controlled}]}');
 
     for (const [how, end, error] of [
       [
         'the run is cancelled',
-        (run: Running) => run.executor.cancel(run.runId),
+        (run: TestRun) => run.executor.cancel(run.runId),
         'the pipeline was cancelled',
       ],
-      ['its attempt times out', (run: Running) => run.advance(1000), 'timed out after 1 s'],
+      ['its attempt times out', (run: TestRun) => run.advance(1000), 'timed out after 1 s'],
     ] as const) {
       it(`does not begin when ${how}`, async () => {
         const [tool, read] = [new ControlledTool(), deferred<{ path: string; bytes: Buffer }>()];
-        const run = await begun(tool, read.promise);
+        const run = await startCall(tool, read.promise);
         await end(run);
         read.resolve({ path: 'x.yaml', bytes });
         await settle();
@@ -267,7 +268,7 @@ describe('NestedRuns (D49)', () => {
   });
 
   it('uses the options of the calling run', async () => {
-    const run = await start(calling('{id: x, goal: g, tasks: [{id: t, tool: fail, retry: 1}]}'), {
+    const run = await start(callTask('{id: x, goal: g, tasks: [{id: t, tool: fail, retry: 1}]}'), {
       options: { retry_base_delay: 3 },
     });
     expect(run.events.find(({ kind }) => kind === 'retry')).to.deep.include({
@@ -321,7 +322,7 @@ describe('NestedRuns (D49)', () => {
     const planWith = (tools: ControlledTool[], stores: string, pipeline: string): Plan => {
       const catalog = builtinCatalog().with(tools.map(({ tool }) => tool));
       const check = checkPlan(
-        `plan: {id: p, sub_pipelines: [{id: one, stores: [${stores}], reads: [], pipeline: {id: o, goal: g, tasks: [${calling(pipeline)}]}}]}`,
+        `plan: {id: p, sub_pipelines: [{id: one, stores: [${stores}], reads: [], pipeline: {id: o, goal: g, tasks: [${callTask(pipeline)}]}}]}`,
         { catalog },
       );
       if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
@@ -343,7 +344,8 @@ describe('NestedRuns (D49)', () => {
     it('is cancelled with the plan', async () => {
       const tool = new ControlledTool();
       const executor = new LocalExecutor();
-      const two = '{id: x, goal: g, tasks: [{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}]}';
+      const two =
+        '{id: x, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
       const runId = await executor.submitPlan({ plan: planWith([tool], '', two) });
       await settle();
       await executor.cancel(runId);
@@ -357,8 +359,8 @@ describe('NestedRuns (D49)', () => {
   it('counts its outputs once against the memory of the run, without failed attempts', async () => {
     const tool = new ControlledTool();
     const run = await start(
-      calling(
-        '{id: x, goal: g, tasks: [{id: a, tool: sleep, inputs: {seconds: 0, value: "{{session.big}}"}}, {id: b, tool: puppet, await: [a]}]}',
+      callTask(
+        '{id: x, goal: g, tasks: [{id: a, tool: sleep, inputs: {seconds: 0, value: "{{session.big}}"}}, {id: b, tool: controlled, await: [a]}]}',
         ', retry: 1',
       ),
       {
@@ -377,6 +379,6 @@ describe('NestedRuns (D49)', () => {
 });
 
 /** Declares a pipeline whose only task runs another one. */
-function callingIn(pipeline: string): string {
-  return `{id: w, goal: g, tasks: [${calling(pipeline)}]}`;
+function callingPipeline(pipeline: string): string {
+  return `{id: w, goal: g, tasks: [${callTask(pipeline)}]}`;
 }

@@ -4,18 +4,23 @@ import { settle } from '../../support/deferred.js';
 import { BlockingBlackboard } from '../../support/blocking-blackboard.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';
-import { held, RunningPlan, type RunningPlanOptions, runningPlan } from '../../support/runs/running-plan.js';
+import {
+  controlledTask,
+  TestPlanRun,
+  type TestPlanRunOptions,
+  startPlan,
+} from '../../support/runs/start-plan.js';
 
 /** Two tasks in two waves each. */
 const TWO_WAVES = ['a', 'b', 'c'].map((id) =>
-  subPipelineText(id, `${held(id)}, ${held(id, 'u', 'await: [t],')}`),
+  subPipelineText(id, `${controlledTask(id)}, ${controlledTask(id, 'u', 'await: [t],')}`),
 );
-const ONE = [subPipelineText('a', held('a'))];
-const TWO = [subPipelineText('a', held('a')), subPipelineText('b', held('b'))];
+const ONE = [subPipelineText('a', controlledTask('a'))];
+const TWO = [subPipelineText('a', controlledTask('a')), subPipelineText('b', controlledTask('b'))];
 
 describe('PlanRun.cancel (rule 12, D21)', () => {
   it('settles a queued plan at once', async () => {
-    const plan = new RunningPlan(ONE);
+    const plan = new TestPlanRun(ONE);
     plan.run.emitStatus();
     await plan.cancel();
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true, started_at: null });
@@ -27,10 +32,10 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
   });
 
   it('lets the current waves finish, and starts no further wave or sub-pipeline', async () => {
-    const plan = await runningPlan(TWO_WAVES, { plan_concurrency: 2 });
+    const plan = await startPlan(TWO_WAVES, { plan_concurrency: 2 });
     await plan.cancel();
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false, finished_at: null });
-    expect(plan.puppet.calls.map(({ context }) => context.signal.aborted)).to.deep.equal([false, false]);
+    expect(plan.controlled.calls.map(({ context }) => context.signal.aborted)).to.deep.equal([false, false]);
     await plan.returns('a/t');
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false });
     await plan.returns('b/t');
@@ -40,7 +45,7 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
   });
 
   it('keeps the plan cancelled when a task fails while it drains', async () => {
-    const plan = await runningPlan(TWO);
+    const plan = await startPlan(TWO);
     await plan.cancel();
     await plan.rejects('a/t', 'boom');
     const { status, error, failures } = plan.record();
@@ -50,8 +55,8 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
 
   it('aborts the tools in flight when forced, also while the plan drains', async () => {
     for (const forces of [[true], [false, true]]) {
-      const plan = await runningPlan(TWO_WAVES, { plan_concurrency: 2 });
-      const signals = plan.puppet.calls.map(({ context }) => context.signal);
+      const plan = await startPlan(TWO_WAVES, { plan_concurrency: 2 });
+      const signals = plan.controlled.calls.map(({ context }) => context.signal);
       for (const force of forces) await plan.cancel(force);
       expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, true]);
       expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
@@ -63,7 +68,7 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
   });
 
   it('rejects a second cancel without force, and a cancel of a settled plan', async () => {
-    const plan = await runningPlan(TWO);
+    const plan = await startPlan(TWO);
     await plan.cancel();
     expect(await catchRejection(plan.cancel())).to.include({ code: 'run_already_terminal' });
     await plan.returns('a/t');
@@ -71,7 +76,7 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
   });
 
   it('makes a plan with a failed sub-pipeline cancelled, and never failed', async () => {
-    const plan = await runningPlan(TWO, { plan_concurrency: 2 });
+    const plan = await startPlan(TWO, { plan_concurrency: 2 });
     await plan.rejects('a/t', 'boom');
     expect(plan.record().status).to.equal('running');
     await plan.cancel();
@@ -82,7 +87,7 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
 
   it('ends a sub-pipeline whose session is being read', async () => {
     const blackboard = new BlockingBlackboard('getAll');
-    const plan = await runningPlan(ONE, { executor: { blackboard } });
+    const plan = await startPlan(ONE, { executor: { blackboard } });
     expect(plan.record().status).to.equal('running');
     await plan.cancel();
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
@@ -94,7 +99,7 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
   for (const force of [false, true]) {
     it(`ends a plan that is reading its blackboard at the end${force ? ', also by force' : ''}`, async () => {
       const blackboard = new BlockingBlackboard();
-      const plan = await runningPlan(ONE, { executor: { blackboard } });
+      const plan = await startPlan(ONE, { executor: { blackboard } });
       blackboard.blocked.add('getAll');
       await plan.returns('a/t');
       expect(plan.record()).to.deep.include({ status: 'running', settled: false });
@@ -108,7 +113,7 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
   it('cancels a hanging publication when forced', async () => {
     const blackboard = new BlockingBlackboard('write');
     const store = subPipelineText('a', '{id: s, tool: store, inputs: {key: k, value: 1}}', 'stores: [k]');
-    const plan = await runningPlan([store, ...TWO.slice(1)], { executor: { blackboard } });
+    const plan = await startPlan([store, ...TWO.slice(1)], { executor: { blackboard } });
     await plan.cancel();
     expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false });
     await plan.cancel(true);
@@ -119,13 +124,13 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
 
   describe('called from an event listener', () => {
     /** Runs a plan, and cancels it inside the first matching event. */
-    async function cancelledAt(
+    async function cancelAt(
       wanted: (event: LiveEvent) => boolean,
       force: boolean,
-      options: RunningPlanOptions = {},
-    ): Promise<RunningPlan> {
+      options: TestPlanRunOptions = {},
+    ): Promise<TestPlanRun> {
       const found = { done: false };
-      const plan = new RunningPlan(TWO, options);
+      const plan = new TestPlanRun(TWO, options);
       plan.run.journal.subscribe((event) => {
         if (found.done || !wanted(event)) return;
         found.done = true;
@@ -133,10 +138,10 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
       });
       await plan.begin();
       while (!plan.run.isSettled) {
-        const before = plan.puppet.calls.length;
-        for (const call of plan.puppet.calls) call.resolve(null);
+        const before = plan.controlled.calls.length;
+        for (const call of plan.controlled.calls) call.resolve(null);
         await settle();
-        if (plan.puppet.calls.length === before && !plan.run.isSettled) await settle(5);
+        if (plan.controlled.calls.length === before && !plan.run.isSettled) await settle(5);
       }
       expect(found.done).to.equal(true);
       return plan;
@@ -160,7 +165,7 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
         for (const concurrency of [1, 2]) {
           const how = `${force ? 'by force, ' : ''}${concurrency} together`;
           it(`leads to one terminal state: ${moment} (${how})`, async () => {
-            const plan = await cancelledAt(wanted, force, { plan_concurrency: concurrency });
+            const plan = await cancelAt(wanted, force, { plan_concurrency: concurrency });
             expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
             const ends = plan.statuses.filter((status) => /^(succeeded|failed|cancelled)$/.test(status));
             expect(ends).to.deep.equal(['cancelled']);
@@ -177,7 +182,7 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
     }
 
     it('has no effect when the plan has succeeded', async () => {
-      const plan = await cancelledAt((event) => event.kind === 'run' && event.status === 'succeeded', true);
+      const plan = await cancelAt((event) => event.kind === 'run' && event.status === 'succeeded', true);
       expect(plan.record().status).to.equal('succeeded');
       expect(plan.statuses.at(-1)).to.equal('succeeded');
     });

@@ -3,21 +3,21 @@ import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { TaskFailedError } from '../../../lib/common/errors.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';
-import { held, RunningPlan, runningPlan, stores } from '../../support/runs/running-plan.js';
+import { controlledTask, TestPlanRun, startPlan, storeTask } from '../../support/runs/start-plan.js';
 import { takeWarnings } from '../../support/warnings.js';
 
 /** b reads what a stores, c what b stores. */
 const CHAIN = [
-  subPipelineText('c', held('c'), 'reads: [kb]'),
-  subPipelineText('b', `${held('b')}, ${stores('kb', '2')}`, 'reads: [ka], stores: [kb]'),
-  subPipelineText('a', `${held('a')}, ${stores('ka', '1')}`, 'stores: [ka]'),
+  subPipelineText('c', controlledTask('c'), 'reads: [kb]'),
+  subPipelineText('b', `${controlledTask('b')}, ${storeTask('kb', '2')}`, 'reads: [ka], stores: [kb]'),
+  subPipelineText('a', `${controlledTask('a')}, ${storeTask('ka', '1')}`, 'stores: [ka]'),
 ];
 
-const FREE = ['a', 'b', 'c'].map((id) => subPipelineText(id, held(id)));
+const FREE = ['a', 'b', 'c'].map((id) => subPipelineText(id, controlledTask(id)));
 
 describe('PlanRun (Plan)', () => {
   it('runs a sub-pipeline after those that store what it reads, whatever the declaration order (Plan, rule 1)', async () => {
-    const plan = await runningPlan(CHAIN);
+    const plan = await startPlan(CHAIN);
     expect(plan.order).to.deep.equal(['a/t']);
     await plan.returns('a/t');
     expect(plan.order).to.deep.equal(['a/t', 'b/t']);
@@ -28,7 +28,7 @@ describe('PlanRun (Plan)', () => {
   });
 
   it('runs independent sub-pipelines one after another in declaration order (D45)', async () => {
-    const plan = await runningPlan(FREE);
+    const plan = await startPlan(FREE);
     for (const id of ['a', 'b', 'c']) {
       expect(plan.order.at(-1)).to.equal(`${id}/t`);
       await plan.returns(`${id}/t`);
@@ -37,7 +37,7 @@ describe('PlanRun (Plan)', () => {
   });
 
   it('runs up to plan_concurrency sub-pipelines together (D45)', async () => {
-    const plan = await runningPlan(FREE, { head: 'plan_concurrency: 2,' });
+    const plan = await startPlan(FREE, { head: 'plan_concurrency: 2,' });
     expect(plan.order).to.deep.equal(['a/t', 'b/t']);
     await plan.returns('b/t');
     expect(plan.order).to.deep.equal(['a/t', 'b/t', 'c/t']);
@@ -47,12 +47,12 @@ describe('PlanRun (Plan)', () => {
   });
 
   it('prefers the plan_concurrency of the run to that of the plan', async () => {
-    const plan = await runningPlan(FREE, { head: 'plan_concurrency: 2,', plan_concurrency: 3 });
+    const plan = await startPlan(FREE, { head: 'plan_concurrency: 2,', plan_concurrency: 3 });
     expect(plan.order).to.have.length(3);
   });
 
   it('emits its events in order, and each status once (D29, D47)', async () => {
-    const plan = new RunningPlan(FREE.slice(0, 2));
+    const plan = new TestPlanRun(FREE.slice(0, 2));
     plan.run.emitStatus();
     await plan.begin();
     await plan.returns('a/t');
@@ -77,7 +77,7 @@ describe('PlanRun (Plan)', () => {
   });
 
   it('returns results, totals and events by sub-pipeline, in declaration order (D47)', async () => {
-    const plan = await runningPlan(CHAIN, { collect_events: true });
+    const plan = await startPlan(CHAIN, { collect_events: true });
     for (const id of ['a', 'b', 'c']) await plan.returns(`${id}/t`, id);
     const result = await plan.executor.getPlanResult(plan.run.id);
     expect(Object.keys(result)).to.deep.equal([
@@ -113,14 +113,14 @@ describe('PlanRun (Plan)', () => {
   });
 
   it('collects no events by default', async () => {
-    const plan = await runningPlan(FREE.slice(0, 1));
+    const plan = await startPlan(FREE.slice(0, 1));
     await plan.returns('a/t');
     const { events, sub_results } = await plan.executor.getPlanResult(plan.run.id);
     expect({ events, ofA: sub_results['a']?.events }).to.deep.equal({ events: null, ofA: null });
   });
 
   it('fails with a failed sub-pipeline, names it, and begins no other (D47)', async () => {
-    const plan = await runningPlan(CHAIN);
+    const plan = await startPlan(CHAIN);
     await plan.returns('a/t');
     await plan.rejects('b/t', 'boom');
     expect(plan.order).to.deep.equal(['a/t', 'b/t']);
@@ -139,10 +139,13 @@ describe('PlanRun (Plan)', () => {
   });
 
   it('lets the other runs finish when one fails, and begins no other (plan_concurrency > 1)', async () => {
-    const two = subPipelineText('b', `${held('b')}, ${held('b', 'u', 'await: [t],')}`);
-    const plan = await runningPlan([subPipelineText('a', held('a')), two, subPipelineText('c', held('c'))], {
-      plan_concurrency: 2,
-    });
+    const two = subPipelineText('b', `${controlledTask('b')}, ${controlledTask('b', 'u', 'await: [t],')}`);
+    const plan = await startPlan(
+      [subPipelineText('a', controlledTask('a')), two, subPipelineText('c', controlledTask('c'))],
+      {
+        plan_concurrency: 2,
+      },
+    );
     await plan.rejects('a/t', 'boom');
     expect(plan.record()).to.deep.include({ status: 'running', settled: false });
     await plan.returns('b/t');
@@ -155,7 +158,7 @@ describe('PlanRun (Plan)', () => {
   });
 
   it('does not depend on its listeners', async () => {
-    const plan = await runningPlan(FREE.slice(0, 1), {
+    const plan = await startPlan(FREE.slice(0, 1), {
       onEvent: () => {
         throw new Error('deaf');
       },
@@ -166,9 +169,9 @@ describe('PlanRun (Plan)', () => {
   });
 
   it('is stopped with its tools when it is forgotten while active', async () => {
-    const plan = await runningPlan(FREE, { plan_concurrency: 2 });
+    const plan = await startPlan(FREE, { plan_concurrency: 2 });
     const waiting = catchRejection(plan.executor.getPlanResult(plan.run.id));
-    const signals = plan.puppet.calls.map(({ context }) => context.signal);
+    const signals = plan.controlled.calls.map(({ context }) => context.signal);
     plan.executor.forget(plan.run.id);
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, true]);
     expect(await waiting).to.include({ code: 'run_not_found' });
@@ -179,7 +182,7 @@ describe('PlanRun (Plan)', () => {
 
   it('shares one memory budget among all sub-pipelines', async () => {
     const executor = { runOutputLimitBytes: 3000 };
-    const plan = await runningPlan(FREE.slice(0, 2), { executor });
+    const plan = await startPlan(FREE.slice(0, 2), { executor });
     await plan.returns('a/t', 'x'.repeat(2000));
     const { sizeBytes } = plan.run;
     expect(sizeBytes).to.be.above(2000);
@@ -189,12 +192,12 @@ describe('PlanRun (Plan)', () => {
 
   it('shares one limit on nested runs among all sub-pipelines (D49)', async () => {
     const call =
-      '{id: c, tool: run_pipeline, inputs: {pipeline: {id: leaf, goal: g, tasks: [{id: t, tool: puppet}]}}}';
-    const plan = await runningPlan([subPipelineText('a', call), subPipelineText('b', call)], {
+      '{id: c, tool: run_pipeline, inputs: {pipeline: {id: leaf, goal: g, tasks: [{id: t, tool: controlled}]}}}';
+    const plan = await startPlan([subPipelineText('a', call), subPipelineText('b', call)], {
       plan_concurrency: 2,
     });
     expect(plan.run.subRuns.nestedRunLimiter.active).to.equal(2);
-    for (const heldCall of plan.puppet.calls) await plan.puppet.returns(null, heldCall);
+    for (const heldCall of plan.controlled.calls) await plan.controlled.returns(null, heldCall);
     expect(plan.run.subRuns.nestedRunLimiter.active).to.equal(0);
     expect(plan.run.status).to.equal('succeeded');
   });
@@ -202,7 +205,7 @@ describe('PlanRun (Plan)', () => {
   it('measures its outputs and the final blackboard', async () => {
     const blackboard = new MemoryBlackboard();
     await blackboard.write('default', 'earlier', 'x'.repeat(50_000));
-    const plan = await runningPlan(FREE.slice(0, 1), { executor: { blackboard } });
+    const plan = await startPlan(FREE.slice(0, 1), { executor: { blackboard } });
     const { sizeBytes } = plan.run;
     await plan.returns('a/t', 'y'.repeat(20_000));
     expect(plan.run.sizeBytes - sizeBytes).to.be.within(70_000, 72_000);
@@ -212,7 +215,7 @@ describe('PlanRun (Plan)', () => {
     const blackboard = new MemoryBlackboard();
     await blackboard.write('other', 'theirs', 1);
     await blackboard.write('acme', 'ours', 2);
-    const plan = await runningPlan([subPipelineText('a', stores('ka', '1'), 'stores: [ka]')], {
+    const plan = await startPlan([subPipelineText('a', storeTask('ka', '1'), 'stores: [ka]')], {
       executor: { blackboard },
       tenant_id: 'acme',
     });

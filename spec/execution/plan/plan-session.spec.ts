@@ -12,7 +12,7 @@ const STORING = subPipelineText(
 );
 
 /** Runs a plan whose second sub-pipeline has these tasks. */
-async function ended(
+async function runToEnd(
   tasks: string,
   { lists = 'reads: [k]', session = {} }: { lists?: string; session?: JsonObject } = {},
 ): Promise<PlanResult> {
@@ -22,28 +22,28 @@ async function ended(
 }
 
 /** Counts the calls of `MemoryBlackboard.getAll`. */
-class WatchedReads {
+class GetAllCounter {
   count = 0;
   readonly #original = Object.getOwnPropertyDescriptor(MemoryBlackboard.prototype, 'getAll') ?? {};
 
   constructor() {
     const read = this.#original.value as (this: MemoryBlackboard, tenantId: string) => unknown;
-    const watch = (): number => this.count++;
+    const increment = (): number => this.count++;
     Object.defineProperty(MemoryBlackboard.prototype, 'getAll', {
       configurable: true,
       value(this: MemoryBlackboard, tenantId: string) {
-        watch();
+        increment();
         return read.call(this, tenantId);
       },
     });
   }
 
-  end(): void {
+  restore(): void {
     Object.defineProperty(MemoryBlackboard.prototype, 'getAll', this.#original);
   }
 }
 
-function inputsOfT({ sub_results }: PlanResult): unknown {
+function readInputs({ sub_results }: PlanResult): unknown {
   return (sub_results['b']?.outputs['t'] as { inputs: unknown }).inputs;
 }
 
@@ -51,11 +51,15 @@ describe('the session of a sub-pipeline (Plan, rule 2)', () => {
   it('contains every key that a template reads, with or without a fallback', async () => {
     const task =
       '{id: t, tool: mock, inputs: {k: "{{session.k}}", b: "{{session.b ?? 2}}", o: "{{session.other ?? 3}}"}}';
-    expect(inputsOfT(await ended(task, { lists: 'reads: [k, other]' }))).to.deep.equal({ k: 1, b: 2, o: 5 });
+    expect(readInputs(await runToEnd(task, { lists: 'reads: [k, other]' }))).to.deep.equal({
+      k: 1,
+      b: 2,
+      o: 5,
+    });
   });
 
   it('lists all existing keys when one is missing (D13)', async () => {
-    const failure = await ended(
+    const failure = await runToEnd(
       '{id: t, tool: mock, inputs: {a: "{{session.absent}}", k: "{{session.k}}"}}',
     ).catch(String);
     expect(failure).to.contain('session.absent').and.to.contain('k, other');
@@ -64,18 +68,18 @@ describe('the session of a sub-pipeline (Plan, rule 2)', () => {
   it('does not count a key as missing that the sub-pipeline itself stores', async () => {
     const tasks =
       '{id: s, tool: store, inputs: {key: own, value: "{{session.k}}"}}, {id: t, tool: mock, await: [s], inputs: {o: "{{session.own}}"}}';
-    expect(inputsOfT(await ended(tasks, { lists: 'reads: [k], stores: [own]' }))).to.deep.equal({ o: 1 });
+    expect(readInputs(await runToEnd(tasks, { lists: 'reads: [k], stores: [own]' }))).to.deep.equal({ o: 1 });
   });
 
   it('does not read the whole blackboard unless a key is missing', async () => {
-    const watched = new WatchedReads();
+    const counter = new GetAllCounter();
     try {
       const task = '{id: t, tool: mock, inputs: {k: "{{session.k}}", g: "{{session.given}}"}}';
-      expect(inputsOfT(await ended(task, { session: { given: 2 } }))).to.deep.equal({ k: 1, g: 2 });
+      expect(readInputs(await runToEnd(task, { session: { given: 2 } }))).to.deep.equal({ k: 1, g: 2 });
       // One read for the result of the plan.
-      expect(watched.count).to.equal(1);
+      expect(counter.count).to.equal(1);
     } finally {
-      watched.end();
+      counter.restore();
     }
   });
 

@@ -5,91 +5,95 @@ import { defineTool } from '../../../lib/tools/tool.js';
 import { BlockingBlackboard } from '../../support/blocking-blackboard.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { held, type RunningPlan, runningPlan, stores } from '../../support/runs/running-plan.js';
+import { controlledTask, type TestPlanRun, startPlan, storeTask } from '../../support/runs/start-plan.js';
 
 /** Declares a task that returns the session values it reads. */
-function reads(...keys: string[]): string {
+function readTask(...keys: string[]): string {
   const inputs = keys.map((key) => `${key}: "{{session.${key} ?? null}}"`).join(', ');
   return `{id: read, tool: mock, inputs: {${inputs}}}`;
 }
 
-function readIn(plan: RunningPlan, id: string): unknown {
+function readValues(plan: TestPlanRun, id: string): unknown {
   const { sub_results } = plan.record().result ?? {};
   return (sub_results?.[id]?.outputs['read'] as { inputs: unknown } | undefined)?.inputs;
 }
 
-const STORE_K = subPipelineText('a', stores('k', '1'), 'stores: [k]');
+const STORE_K = subPipelineText('a', storeTask('k', '1'), 'stores: [k]');
 
 describe('SubRuns: the session of a sub-pipeline (Plan, rule 2; D45)', () => {
   it('is the whole blackboard, with what earlier sub-pipelines stored', async () => {
     const blackboard = new MemoryBlackboard();
     await blackboard.write('default', 'earlier', 0);
-    const plan = await runningPlan(
+    const plan = await startPlan(
       [
         STORE_K,
-        subPipelineText('b', stores('l', '2'), 'stores: [l]'),
-        subPipelineText('c', reads('k', 'l', 'earlier'), 'reads: [l]'),
+        subPipelineText('b', storeTask('l', '2'), 'stores: [l]'),
+        subPipelineText('c', readTask('k', 'l', 'earlier'), 'reads: [l]'),
       ],
       { executor: { blackboard } },
     );
-    expect(readIn(plan, 'c')).to.deep.equal({ k: 1, l: 2, earlier: 0 });
+    expect(readValues(plan, 'c')).to.deep.equal({ k: 1, l: 2, earlier: 0 });
   });
 
   it('is limited to the keys in `reads`', async () => {
-    const both = subPipelineText('a', `${stores('k', '1')}, ${stores('l', '2', 'z')}`, 'stores: [k, l]');
-    const plan = await runningPlan([
+    const both = subPipelineText(
+      'a',
+      `${storeTask('k', '1')}, ${storeTask('l', '2', 'z')}`,
+      'stores: [k, l]',
+    );
+    const plan = await startPlan([
       both,
-      subPipelineText('c', reads('k', 'l'), 'reads: [k]', 'reads: [k],'),
+      subPipelineText('c', readTask('k', 'l'), 'reads: [k]', 'reads: [k],'),
     ]);
-    expect(readIn(plan, 'c')).to.deep.equal({ k: 1, l: null });
+    expect(readValues(plan, 'c')).to.deep.equal({ k: 1, l: null });
   });
 
   it('contains the submitted values in every sub-pipeline, and writes them to no blackboard', async () => {
-    const plan = await runningPlan([subPipelineText('a', reads('g')), subPipelineText('b', reads('g'))], {
+    const plan = await startPlan([subPipelineText('a', readTask('g')), subPipelineText('b', readTask('g'))], {
       session: { g: [1] },
     });
-    expect([readIn(plan, 'a'), readIn(plan, 'b')]).to.deep.equal([{ g: [1] }, { g: [1] }]);
+    expect([readValues(plan, 'a'), readValues(plan, 'b')]).to.deep.equal([{ g: [1] }, { g: [1] }]);
     expect({ ...plan.record().result?.blackboard }).to.deep.equal({});
   });
 
   it('contains what was stored over a submitted value, in later sub-pipelines', async () => {
-    const plan = await runningPlan([STORE_K, subPipelineText('b', reads('k'), 'reads: [k]')], {
+    const plan = await startPlan([STORE_K, subPipelineText('b', readTask('k'), 'reads: [k]')], {
       session: { k: 'given' },
     });
-    expect(readIn(plan, 'b')).to.deep.equal({ k: 1 });
+    expect(readValues(plan, 'b')).to.deep.equal({ k: 1 });
   });
 
   it('contains a submitted value with what was appended to it, across sub-pipelines (D23)', async () => {
     const append = '{id: s, tool: store, inputs: {key: k, value: 2, append: true}}';
-    const plan = await runningPlan(
+    const plan = await startPlan(
       [
         subPipelineText('a', append, 'stores: [k]'),
-        subPipelineText('b', reads('k'), 'reads: [k]'),
-        subPipelineText('c', reads('k'), 'reads: [k]'),
+        subPipelineText('b', readTask('k'), 'reads: [k]'),
+        subPipelineText('c', readTask('k'), 'reads: [k]'),
       ],
       { session: { k: 1 } },
     );
-    expect([readIn(plan, 'b'), readIn(plan, 'c')]).to.deep.equal([{ k: [1, 2] }, { k: [1, 2] }]);
+    expect([readValues(plan, 'b'), readValues(plan, 'c')]).to.deep.equal([{ k: [1, 2] }, { k: [1, 2] }]);
     expect({ ...plan.record().result?.blackboard }).to.deep.equal({ k: [2] });
   });
 
   it('applies what one of several concurrent sub-pipelines did to a submitted value', async () => {
-    const plan = await runningPlan(
+    const plan = await startPlan(
       [
-        subPipelineText('a', `${held('a')}, ${stores('k', '1')}`, 'stores: [k]'),
-        subPipelineText('b', held('b')),
-        subPipelineText('c', reads('k', 'other'), 'reads: [k]'),
+        subPipelineText('a', `${controlledTask('a')}, ${storeTask('k', '1')}`, 'stores: [k]'),
+        subPipelineText('b', controlledTask('b')),
+        subPipelineText('c', readTask('k', 'other'), 'reads: [k]'),
       ],
       { session: { k: 'given', other: true }, plan_concurrency: 2 },
     );
     await plan.returns('a/t');
     await plan.returns('b/t');
-    expect(readIn(plan, 'c')).to.deep.equal({ k: 1, other: true });
+    expect(readValues(plan, 'c')).to.deep.equal({ k: 1, other: true });
   });
 
   it('is read when the sub-pipeline begins, with everything stored until then', async () => {
     const blackboard = new BlockingBlackboard('getAll');
-    const plan = await runningPlan([STORE_K, subPipelineText('b', reads('k'), 'reads: [k]')], {
+    const plan = await startPlan([STORE_K, subPipelineText('b', readTask('k'), 'reads: [k]')], {
       executor: { blackboard },
     });
     expect(plan.statuses).to.deep.equal(['queued', 'running', 'a queued']);
@@ -98,64 +102,67 @@ describe('SubRuns: the session of a sub-pipeline (Plan, rule 2; D45)', () => {
     await blackboard.release();
     expect(plan.record().status).to.equal('running');
     await blackboard.release();
-    expect(readIn(plan, 'b')).to.deep.equal({ k: 1 });
+    expect(readValues(plan, 'b')).to.deep.equal({ k: 1 });
   });
 
   it('overrides the sub-pipeline inputs with those that the plan passes on (D44)', async () => {
     const tasks = '{id: read, tool: mock, inputs: {x: "{{pipeline.inputs.x}}", y: "{{pipeline.inputs.y}}"}}';
-    const plan = await runningPlan(
+    const plan = await startPlan(
       [
         subPipelineText('a', tasks, 'inputs: [x]', 'inputs: {x: 0, y: 0},'),
         subPipelineText('b', tasks, 'inputs: [x, y]'),
       ],
       { head: 'inputs: {x: 1, y: 1},', inputs: { x: 2 } },
     );
-    expect([readIn(plan, 'a'), readIn(plan, 'b')]).to.deep.equal([
+    expect([readValues(plan, 'a'), readValues(plan, 'b')]).to.deep.equal([
       { x: 2, y: 0 },
       { x: 2, y: 1 },
     ]);
   });
 
   it('keeps appends of a fan-out in item order, whatever item finishes first (D23)', async () => {
-    const puppet = new ControlledTool('slow');
+    const controlled = new ControlledTool('slow');
     const note = defineTool({
       name: 'note',
-      description: 'appends when it is let go',
+      description: 'appends when the spec releases it',
       inputs: { n: { description: 'what' } },
       run: ({ n }, context) => {
         context.blackboard.write('k', n, true);
-        return puppet.tool.run({}, context);
+        return controlled.tool.run({}, context);
       },
     });
     const fan = '{id: s, tool: note, parallel_over: "{{pipeline.inputs.l}}", inputs: {n: "{{item}}"}}';
-    const plan = await runningPlan(
+    const plan = await startPlan(
       [
         subPipelineText('a', fan, 'stores: [k]', 'inputs: {l: [1, 2, 3]},'),
-        subPipelineText('b', reads('k'), 'reads: [k]'),
+        subPipelineText('b', readTask('k'), 'reads: [k]'),
       ],
       { tools: [note] },
     );
-    for (const item of [2, 0, 1]) await puppet.returns(item, puppet.calls[item]);
-    expect(readIn(plan, 'b')).to.deep.equal({ k: [1, 2, 3] });
+    for (const item of [2, 0, 1]) await controlled.returns(item, controlled.calls[item]);
+    expect(readValues(plan, 'b')).to.deep.equal({ k: [1, 2, 3] });
   });
 });
 
 describe('SubRuns with a failing blackboard', () => {
-  const refusing = (refused: Partial<Blackboard>): Blackboard => {
+  const failingBlackboard = (failing: Partial<Blackboard>): Blackboard => {
     const memory = new MemoryBlackboard();
     return {
       getAll: (tenantId) => memory.getAll(tenantId),
       readMany: (tenantId, keys) => memory.readMany(tenantId, keys),
       write: (tenantId, key, value, append) => memory.write(tenantId, key, value, append),
-      ...refused,
+      ...failing,
     };
   };
 
   it('fail the tasks of a sub-pipeline whose session cannot be read', async () => {
-    const blackboard = refusing({ getAll: () => Promise.reject(new Error('no connection')) });
-    const plan = await runningPlan([subPipelineText('a', held('a')), subPipelineText('b', held('b'))], {
-      executor: { blackboard },
-    });
+    const blackboard = failingBlackboard({ getAll: () => Promise.reject(new Error('no connection')) });
+    const plan = await startPlan(
+      [subPipelineText('a', controlledTask('a')), subPipelineText('b', controlledTask('b'))],
+      {
+        executor: { blackboard },
+      },
+    );
     expect(plan.record()).to.deep.include({
       status: 'failed',
       error: 'sub-pipeline "a", task "t": the blackboard cannot be read: no connection',
@@ -164,15 +171,15 @@ describe('SubRuns with a failing blackboard', () => {
   });
 
   it('fail the task whose value is rejected', async () => {
-    const blackboard = refusing({ write: () => Promise.reject(new Error('the disk is full')) });
-    const plan = await runningPlan([STORE_K], { executor: { blackboard } });
+    const blackboard = failingBlackboard({ write: () => Promise.reject(new Error('the disk is full')) });
+    const plan = await startPlan([STORE_K], { executor: { blackboard } });
     expect(plan.record().error).to.equal(
       'sub-pipeline "a", task "s": cannot store the values on the blackboard: the disk is full',
     );
   });
 
   it('fail the plan when the final blackboard cannot be read, whatever the reason', async () => {
-    const ways: [Blackboard['getAll'], RegExp][] = [
+    const failures: [Blackboard['getAll'], RegExp][] = [
       [() => Promise.reject(new Error('gone')), /^the blackboard cannot be read: gone$/],
       [
         () => {
@@ -182,10 +189,10 @@ describe('SubRuns with a failing blackboard', () => {
       ],
       [async () => ({ k: JSON.parse('1e999') }), /^the blackboard cannot be read: holds Infinity/],
     ];
-    for (const [getAll, message] of ways) {
+    for (const [getAll, message] of failures) {
       // The pipeline reads no key, so only the end of the plan reads the whole blackboard.
-      const plan = await runningPlan([subPipelineText('a', '{id: t, tool: mock}', '', 'reads: [],')], {
-        executor: { blackboard: refusing({ getAll }) },
+      const plan = await startPlan([subPipelineText('a', '{id: t, tool: mock}', '', 'reads: [],')], {
+        executor: { blackboard: failingBlackboard({ getAll }) },
       });
       expect(plan.record()).to.deep.include({ status: 'failed', settled: true, result: null, failures: [] });
       expect(plan.record().error).to.match(message);
@@ -194,7 +201,7 @@ describe('SubRuns with a failing blackboard', () => {
 
   it('let the plan succeed when the final blackboard is slow', async () => {
     const blackboard = new BlockingBlackboard();
-    const plan = await runningPlan([subPipelineText('a', held('a'))], { executor: { blackboard } });
+    const plan = await startPlan([subPipelineText('a', controlledTask('a'))], { executor: { blackboard } });
     blackboard.blocked.add('getAll');
     await plan.returns('a/t');
     expect(plan.record()).to.deep.include({ status: 'running', settled: false });
@@ -204,22 +211,22 @@ describe('SubRuns with a failing blackboard', () => {
 });
 
 describe('the declared stores of a sub-pipeline (D46)', () => {
-  const refusal =
+  const message =
     /sub-pipeline "a", task "s": "l" was not written: sub-pipeline "a" may not store it; its stores are k$/;
 
-  async function refused(plan: RunningPlan): Promise<void> {
+  async function expectRejectedWrite(plan: TestPlanRun): Promise<void> {
     expect(plan.record()).to.include({ status: 'failed' });
-    expect(plan.record().error).to.match(refusal);
+    expect(plan.record().error).to.match(message);
     expect({ ...(await plan.run.prepared.blackboard.getAll('default')) }).to.deep.equal({});
   }
 
   it('restrict a templated key', async () => {
     const store = '{id: s, tool: store, retry: 2, inputs: {key: "{{pipeline.inputs.key}}", value: 1}}';
     const declared = subPipelineText('a', store, 'stores: [k], inputs: [key]');
-    const at = (key: string): Promise<RunningPlan> =>
-      runningPlan([declared], { head: 'inputs: {key: k},', inputs: { key } });
+    const at = (key: string): Promise<TestPlanRun> =>
+      startPlan([declared], { head: 'inputs: {key: k},', inputs: { key } });
     const plan = await at('l');
-    await refused(plan);
+    await expectRejectedWrite(plan);
     expect(plan.record().failures[0]?.attempts).to.equal(1);
     expect((await at('k')).record().status).to.equal('succeeded');
   });
@@ -234,8 +241,8 @@ describe('the declared stores of a sub-pipeline (D46)', () => {
         blackboard.write('l', 2);
       },
     });
-    await refused(
-      await runningPlan([subPipelineText('a', '{id: s, tool: sneaky}', 'stores: [k]')], { tools: [tool] }),
+    await expectRejectedWrite(
+      await startPlan([subPipelineText('a', '{id: s, tool: sneaky}', 'stores: [k]')], { tools: [tool] }),
     );
   });
 
@@ -254,8 +261,8 @@ describe('the declared stores of a sub-pipeline (D46)', () => {
         return 'not refused';
       },
     });
-    await refused(
-      await runningPlan([subPipelineText('a', '{id: s, tool: sneaky}', 'stores: [k]')], { tools: [tool] }),
+    await expectRejectedWrite(
+      await startPlan([subPipelineText('a', '{id: s, tool: sneaky}', 'stores: [k]')], { tools: [tool] }),
     );
   });
 
@@ -266,7 +273,7 @@ describe('the declared stores of a sub-pipeline (D46)', () => {
       inputs: {},
       run: (_, { blackboard }) => blackboard.write('l', 2),
     });
-    const plan = await runningPlan([subPipelineText('a', '{id: s, tool: sneaky}')], { tools: [tool] });
+    const plan = await startPlan([subPipelineText('a', '{id: s, tool: sneaky}')], { tools: [tool] });
     expect(plan.record().error).to.match(/may not store it; its stores are none$/);
   });
 });

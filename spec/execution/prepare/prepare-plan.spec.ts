@@ -13,19 +13,19 @@ import {
 const A = subPipelineText('a', '{id: t, tool: mock}');
 
 /** Creates a plan run without beginning it. */
-function prepared(
+function prepare(
   subPipelines: readonly string[],
-  given: Omit<PlanInputs, 'plan'> = {},
+  planInputs: Omit<PlanInputs, 'plan'> = {},
   head = '',
-  known: PlanEnvironment = {},
+  environment: PlanEnvironment = {},
 ): PreparedPlan {
-  const plan = parsePlan(planText(subPipelines, head), known);
-  return new LocalExecutor().createPlanRun({ plan, ...given }).prepared;
+  const plan = parsePlan(planText(subPipelines, head), environment);
+  return new LocalExecutor().createPlanRun({ plan, ...planInputs }).prepared;
 }
 
-function refusal(prepare: () => unknown): { readonly code: string; readonly message: string } {
+function catchError(action: () => unknown): { readonly code: string; readonly message: string } {
   try {
-    prepare();
+    action();
   } catch (error) {
     if (error instanceof WavetrainError) return { code: error.code, message: error.message };
     throw error;
@@ -35,7 +35,7 @@ function refusal(prepare: () => unknown): { readonly code: string; readonly mess
 
 describe('preparePlan', () => {
   it('uses one id, one tenant and one blackboard for all sub-pipelines', () => {
-    const { id, subRuns, blackboard } = prepared([A, subPipelineText('b', '{id: t, tool: mock}')], {
+    const { id, subRuns, blackboard } = prepare([A, subPipelineText('b', '{id: t, tool: mock}')], {
       tenant_id: 'acme',
     });
     expect([...subRuns.keys()]).to.deep.equal(['a', 'b']);
@@ -54,11 +54,11 @@ describe('preparePlan', () => {
 
   it('counts the waves and tasks of all its pipelines', () => {
     const two = subPipelineText('b', '{id: t, tool: mock}, {id: u, tool: mock, await: [t]}');
-    expect(prepared([A, two])).to.include({ waves: 3, tasks: 3 });
+    expect(prepare([A, two])).to.include({ waves: 3, tasks: 3 });
   });
 
   it('passes only the inputs that a sub-pipeline lists (D44)', () => {
-    const { subRuns } = prepared(
+    const { subRuns } = prepare(
       [
         subPipelineText('a', '{id: t, tool: mock}', 'inputs: [x, y]', 'inputs: {x: 0, y: 0},'),
         subPipelineText('b', '{id: t, tool: mock}'),
@@ -71,16 +71,16 @@ describe('preparePlan', () => {
   });
 
   it('passes its options to all sub-pipelines, and rejects invalid ones once', () => {
-    const { subRuns } = prepared([A], { options: { fan_out_concurrency: 3 } });
+    const { subRuns } = prepare([A], { options: { fan_out_concurrency: 3 } });
     expect(subRuns.get('a')?.options).to.include({ fanOutConcurrency: 3 });
-    const { code, message } = refusal(() => prepared([A], { options: { fan_out_concurrency: 0 } }));
+    const { code, message } = catchError(() => prepare([A], { options: { fan_out_concurrency: 0 } }));
     expect(code).to.equal('invalid_options');
     expect(message).not.to.include('sub-pipeline');
   });
 
   for (const plan_concurrency of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
     it(`rejects a plan_concurrency of ${plan_concurrency}`, () => {
-      const { code, message } = refusal(() => prepared([A], { plan_concurrency }));
+      const { code, message } = catchError(() => prepare([A], { plan_concurrency }));
       expect(code).to.equal('invalid_options');
       expect(message).to.match(/^plan_concurrency must be a whole number above 0; it is /);
     });
@@ -89,14 +89,14 @@ describe('preparePlan', () => {
   it('names the sub-pipeline that cannot be prepared', () => {
     const broken =
       '{id: b, pipeline: {id: b, goal: "for {{params.p.name}}", params: {p: {type: object, default: null}}, tasks: [{id: t, tool: mock}]}}';
-    const { code, message } = refusal(() => prepared([A, broken]));
+    const { code, message } = catchError(() => prepare([A, broken]));
     expect(code).to.equal('invalid_params');
     expect(message).to.match(/^sub-pipeline "b": cannot render the goal: /);
   });
 
   it('rejects inputs and session values that JSON cannot hold', () => {
-    expect(refusal(() => prepared([A], { inputs: { x: Number.NaN } })).code).to.equal('invalid_inputs');
-    expect(refusal(() => prepared([A], { session: { x: Number.NaN } })).code).to.equal('invalid_inputs');
+    expect(catchError(() => prepare([A], { inputs: { x: Number.NaN } })).code).to.equal('invalid_inputs');
+    expect(catchError(() => prepare([A], { session: { x: Number.NaN } })).code).to.equal('invalid_inputs');
   });
 
   it('counts each pipeline once, the session once, and every sub-run in its size', () => {

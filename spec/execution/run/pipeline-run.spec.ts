@@ -5,43 +5,45 @@ import { checkDefinition } from '../../../lib/pipelines/check.js';
 import { Catalog } from '../../../lib/tools/catalog.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { running } from '../../support/runs/running.js';
+import { startRun } from '../../support/runs/start-run.js';
 
 describe('PipelineRun', () => {
   it('runs independent tasks together, and dependent ones after them (rules 1 to 5)', async () => {
-    const puppet = new ControlledTool();
-    const run = await running(
-      '{id: c, tool: puppet, inputs: {x: "{{a.output}}", y: "{{b.output.n}}"}}, {id: a, tool: puppet}, {id: b, tool: puppet}',
-      { tools: [puppet.tool] },
+    const controlled = new ControlledTool();
+    const run = await startRun(
+      '{id: c, tool: controlled, inputs: {x: "{{a.output}}", y: "{{b.output.n}}"}}, {id: a, tool: controlled}, {id: b, tool: controlled}',
+      { tools: [controlled.tool] },
     );
-    expect(puppet.order).to.deep.equal(['a', 'b']);
-    await puppet.returns('from a', puppet.calls[0]);
-    expect(puppet.order).to.deep.equal(['a', 'b']);
-    await puppet.returns({ n: 2 }, puppet.calls[1]);
-    expect(puppet.order).to.deep.equal(['a', 'b', 'c']);
-    expect(puppet.last.inputs).to.deep.equal({ x: 'from a', y: 2 });
-    await puppet.returns(null);
+    expect(controlled.order).to.deep.equal(['a', 'b']);
+    await controlled.returns('from a', controlled.calls[0]);
+    expect(controlled.order).to.deep.equal(['a', 'b']);
+    await controlled.returns({ n: 2 }, controlled.calls[1]);
+    expect(controlled.order).to.deep.equal(['a', 'b', 'c']);
+    expect(controlled.last.inputs).to.deep.equal({ x: 'from a', y: 2 });
+    await controlled.returns(null);
     expect(run.record()).to.deep.include({ status: 'succeeded', settled: true });
   });
 
   it('returns outputs in declaration order, whatever task settles first', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: b, tool: puppet}, {id: a, tool: puppet}', { tools: [puppet.tool] });
-    await puppet.returns(1, puppet.calls[1]);
-    await puppet.returns(2, puppet.calls[0]);
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: b, tool: controlled}, {id: a, tool: controlled}', {
+      tools: [controlled.tool],
+    });
+    await controlled.returns(1, controlled.calls[1]);
+    await controlled.returns(2, controlled.calls[0]);
     expect(JSON.stringify(run.record().result?.outputs)).to.equal('{"b":2,"a":1}');
   });
 
   it('reports the first failure in time, and all failures (D16)', async () => {
-    const puppet = new ControlledTool();
-    const run = await running(
-      '{id: a, tool: puppet}, {id: b, tool: puppet}, {id: c, tool: puppet, await: [a, b]}',
+    const controlled = new ControlledTool();
+    const run = await startRun(
+      '{id: a, tool: controlled}, {id: b, tool: controlled}, {id: c, tool: controlled, await: [a, b]}',
       {
-        tools: [puppet.tool],
+        tools: [controlled.tool],
       },
     );
-    await puppet.rejects(new Error('b broke'), puppet.calls[1]);
-    await puppet.rejects(new Error('a broke'), puppet.calls[0]);
+    await controlled.rejects(new Error('b broke'), controlled.calls[1]);
+    await controlled.rejects(new Error('a broke'), controlled.calls[0]);
     expect(run.record()).to.deep.include({
       status: 'failed',
       error: 'b broke',
@@ -51,19 +53,19 @@ describe('PipelineRun', () => {
         { task_id: 'a', error: 'a broke', attempts: 1 },
       ],
     });
-    expect(puppet.order).to.deep.equal(['a', 'b']);
+    expect(controlled.order).to.deep.equal(['a', 'b']);
   });
 
   it('names the failed item, and lets the others in flight finish (D17)', async () => {
-    const puppet = new ControlledTool();
-    const run = await running(
-      '{id: l, tool: transform, inputs: {input: null, expression: "[1..5]"}}, {id: f, tool: puppet, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}',
-      { tools: [puppet.tool], options: { fan_out_concurrency: 2 } },
+    const controlled = new ControlledTool();
+    const run = await startRun(
+      '{id: l, tool: transform, inputs: {input: null, expression: "[1..5]"}}, {id: f, tool: controlled, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}',
+      { tools: [controlled.tool], options: { fan_out_concurrency: 2 } },
     );
     await run.advance(0);
-    await puppet.rejects(new Error('bad item'), puppet.calls[1]);
-    await puppet.returns('fine', puppet.calls[0]);
-    expect(puppet.order).to.deep.equal(['f[0]', 'f[1]']);
+    await controlled.rejects(new Error('bad item'), controlled.calls[1]);
+    await controlled.returns('fine', controlled.calls[0]);
+    expect(controlled.order).to.deep.equal(['f[0]', 'f[1]']);
     expect(run.record().failures).to.deep.equal([{ task_id: 'f', error: 'bad item', attempts: 1, item: 1 }]);
     expect(run.record().progress).to.deep.include({ invocations: 3, waves_executed: 2 });
   });
@@ -75,7 +77,7 @@ describe('PipelineRun', () => {
     ['a number', '5'],
   ] as const) {
     it(`fails a fan-out over ${kind}, and names the kind (D6)`, async () => {
-      const run = await running(
+      const run = await startRun(
         `{id: l, tool: transform, inputs: {input: {v: ${value}}, expression: "v"}}, {id: f, tool: mock, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
       );
       await run.advance(0);
@@ -84,23 +86,23 @@ describe('PipelineRun', () => {
   }
 
   it('is cancelled at once, and drains its wave (rule 12, D21)', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet}, {id: b, tool: puppet, await: [a]}', {
-      tools: [puppet.tool],
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}', {
+      tools: [controlled.tool],
     });
     await run.executor.cancel(run.runId);
     expect(run.record()).to.deep.include({ status: 'cancelled', settled: false, finished_at: null });
-    expect(puppet.last.context.signal.aborted).to.equal(false);
-    await puppet.returns('late');
+    expect(controlled.last.context.signal.aborted).to.equal(false);
+    await controlled.returns('late');
     expect(run.record()).to.deep.include({ status: 'cancelled', settled: true, result: null });
     expect(run.record().finished_at).to.equal('2026-01-01T00:00:00.000Z');
-    expect(puppet.order).to.deep.equal(['a']);
+    expect(controlled.order).to.deep.equal(['a']);
   });
 
   it('aborts the tools in flight when forced, and settles even if they ignore it (D21)', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet, retry: 3}', { tools: [puppet.tool] });
-    const { signal } = puppet.last.context;
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled, retry: 3}', { tools: [controlled.tool] });
+    const { signal } = controlled.last.context;
     await run.executor.cancel(run.runId, { force: true });
     expect(signal.aborted).to.equal(true);
     expect(run.record()).to.deep.include({ status: 'cancelled', settled: true });
@@ -108,9 +110,9 @@ describe('PipelineRun', () => {
   });
 
   it('settles a task once, even when its abort listener forces the run again', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet}', { tools: [puppet.tool] });
-    puppet.last.context.signal.addEventListener('abort', () => {
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled}', { tools: [controlled.tool] });
+    controlled.last.context.signal.addEventListener('abort', () => {
       void run.executor.cancel(run.runId, { force: true });
     });
     await run.executor.cancel(run.runId, { force: true });
@@ -119,9 +121,9 @@ describe('PipelineRun', () => {
   });
 
   it('ends the delay of a retry when forced', async () => {
-    const puppet = new ControlledTool();
-    const run = await running('{id: a, tool: puppet, retry: 3}', { tools: [puppet.tool] });
-    await puppet.rejects(new Error('once'));
+    const controlled = new ControlledTool();
+    const run = await startRun('{id: a, tool: controlled, retry: 3}', { tools: [controlled.tool] });
+    await controlled.rejects(new Error('once'));
     expect(run.clock.pending).to.equal(1);
     await run.executor.cancel(run.runId, { force: true });
     expect(run.clock.pending).to.equal(0);
@@ -140,7 +142,7 @@ describe('PipelineRun', () => {
         return n;
       },
     });
-    const run = await running(
+    const run = await startRun(
       '{id: l, tool: transform, inputs: {input: null, expression: "[1..10000]"}}, {id: f, tool: flaky, retry: 1, parallel_over: "{{l.output}}", inputs: {n: "{{item}}"}}',
       { tools: [flaky], options: { fan_out_concurrency: 64 } },
     );

@@ -7,51 +7,51 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { Json } from '../../../lib/common/json.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { running } from '../../support/runs/running.js';
+import { startRun } from '../../support/runs/start-run.js';
 
 const READ_K = '{id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}';
 
-function read(run: Awaited<ReturnType<typeof running>>, key = 'k'): unknown {
+function read(run: Awaited<ReturnType<typeof startRun>>, key = 'k'): unknown {
   return (run.record().result?.outputs?.['read'] as { inputs: Record<string, unknown> }).inputs[key];
 }
 
 describe('Session (rule 6, Blackboard)', () => {
   it('contains what an awaited task stored', async () => {
-    const run = await running(`{id: s, tool: store, inputs: {key: k, value: {n: 1}}}, ${READ_K}`);
+    const run = await startRun(`{id: s, tool: store, inputs: {key: k, value: {n: 1}}}, ${READ_K}`);
     expect(read(run)).to.deep.equal({ n: 1 });
   });
 
   it('contains the submitted values before any task runs (Blackboard, rule 5)', async () => {
-    const run = await running('{id: read, tool: mock, inputs: {k: "{{session.k}}"}}', {
+    const run = await startRun('{id: read, tool: mock, inputs: {k: "{{session.k}}"}}', {
       session: { k: 'given' },
     });
     expect(read(run)).to.equal('given');
   });
 
   it('contains appends of a fan-out in item order, whatever item finishes first (D23)', async () => {
-    const puppet = new ControlledTool();
+    const controlled = new ControlledTool();
     const tool = defineTool({
       name: 'note',
-      description: 'appends when it is let go',
+      description: 'appends when the spec releases it',
       inputs: { n: { description: 'what' } },
       run: async ({ n }, context) => {
         context.blackboard.write('k', n, true);
-        return puppet.tool.run({}, context);
+        return controlled.tool.run({}, context);
       },
     });
-    const run = await running(
+    const run = await startRun(
       `{id: l, tool: transform, inputs: {input: null, expression: "[1, 2, 3]"}},
        {id: s, tool: note, parallel_over: "{{l.output}}", inputs: {n: "{{item}}"}}, ${READ_K}`,
       { tools: [tool] },
     );
     await run.advance(0);
-    for (const item of [2, 0, 1]) await puppet.returns(item, puppet.calls[item]);
+    for (const item of [2, 0, 1]) await controlled.returns(item, controlled.calls[item]);
     expect(read(run)).to.deep.equal([1, 2, 3]);
   });
 
   it('appends to a submitted value without writing it to a provided blackboard (D23)', async () => {
     const blackboard = new MemoryBlackboard();
-    const run = await running(`{id: s, tool: store, inputs: {key: k, value: 2, append: true}}, ${READ_K}`, {
+    const run = await startRun(`{id: s, tool: store, inputs: {key: k, value: 2, append: true}}, ${READ_K}`, {
       session: { k: 1, untouched: true },
       executor: { blackboard },
     });
@@ -70,7 +70,7 @@ describe('Session (rule 6, Blackboard)', () => {
         return null;
       },
     });
-    const run = await running(`{id: s, tool: twice, retry: 1}, ${READ_K}`, { tools: [tool] });
+    const run = await startRun(`{id: s, tool: twice, retry: 1}, ${READ_K}`, { tools: [tool] });
     await run.advance(500);
     expect(read(run)).to.deep.equal(['attempt 2']);
   });
@@ -93,7 +93,7 @@ describe('Session (rule 6, Blackboard)', () => {
       readMany: async () => ({}),
       write: () => Promise.reject(new Error('the disk is full')),
     };
-    const run = await running('{id: s, tool: store, inputs: {key: k, value: 1}}', {
+    const run = await startRun('{id: s, tool: store, inputs: {key: k, value: 1}}', {
       executor: { blackboard },
     });
     const { status, error } = run.record();
@@ -109,7 +109,7 @@ describe('Session (rule 6, Blackboard)', () => {
       readMany: async () => ({}),
       write: async () => {},
     };
-    const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
+    const run = await startRun('{id: a, tool: mock}', { executor: { blackboard } });
     expect(run.record()).to.deep.include({
       status: 'failed',
       error: 'the blackboard cannot be read: no connection',
@@ -132,25 +132,25 @@ describe('Session (rule 6, Blackboard)', () => {
         return super.write(tenantId, key, value, append);
       }
 
-      async answer(position = 0): Promise<void> {
+      async complete(position = 0): Promise<void> {
         this.waiting.splice(position, 1)[0]?.resolve();
         await settle();
       }
 
       #wait(): Promise<void> | undefined {
         if (!this.isSlow) return undefined;
-        const held = deferred<void>();
-        this.waiting.push(held);
-        return held.promise;
+        const pending = deferred<void>();
+        this.waiting.push(pending);
+        return pending.promise;
       }
     }
 
     it('keeps the run queued until the blackboard is read, and lets it be cancelled', async () => {
       const blackboard = new SlowBlackboard();
-      const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
+      const run = await startRun('{id: a, tool: mock}', { executor: { blackboard } });
       expect(run.record().status).to.equal('queued');
       await run.executor.cancel(run.runId);
-      await blackboard.answer();
+      await blackboard.complete();
       const { status, settled, started_at, progress } = run.record();
       expect({ status, settled, started_at }).to.deep.equal({
         status: 'cancelled',
@@ -162,14 +162,14 @@ describe('Session (rule 6, Blackboard)', () => {
 
     it('lets the run be forced while it publishes', async () => {
       const blackboard = new SlowBlackboard();
-      const run = await running('{id: s, tool: store, inputs: {key: k, value: 1}}', {
+      const run = await startRun('{id: s, tool: store, inputs: {key: k, value: 1}}', {
         executor: { blackboard },
       });
-      await blackboard.answer();
+      await blackboard.complete();
       expect(run.record().status).to.equal('running');
       await run.executor.cancel(run.runId, { force: true });
       expect(run.record()).to.deep.include({ status: 'cancelled', settled: true });
-      await blackboard.answer();
+      await blackboard.complete();
       expect(run.record().progress.tasks_settled).to.equal(1);
     });
 
@@ -177,9 +177,9 @@ describe('Session (rule 6, Blackboard)', () => {
       const blackboard = new SlowBlackboard();
       const tasks = `{id: a, tool: store, inputs: {key: k, value: a, append: true}}, {id: b, tool: store, inputs: {key: k, value: b, append: true}},
         {id: read, tool: mock, await: [a, b], inputs: {k: "{{session.k}}"}}`;
-      const run = await running(tasks, { executor: { blackboard }, session: { k: ['given'] } });
-      await blackboard.answer();
-      while (blackboard.waiting.length > 0) await blackboard.answer(blackboard.waiting.length - 1);
+      const run = await startRun(tasks, { executor: { blackboard }, session: { k: ['given'] } });
+      await blackboard.complete();
+      while (blackboard.waiting.length > 0) await blackboard.complete(blackboard.waiting.length - 1);
       expect(read(run)).to.deep.equal(['given', 'a', 'b']);
       blackboard.isSlow = false;
       expect({ ...(await blackboard.getAll('default')) }).to.deep.equal({ k: ['a', 'b'] });
@@ -199,7 +199,7 @@ describe('Session (rule 6, Blackboard)', () => {
       inputs: {},
       run: async (_, context) => ({ ...(await context.blackboard.getAll()) }),
     });
-    const run = await running('{id: a, tool: peek}', {
+    const run = await startRun('{id: a, tool: peek}', {
       tools: [peek],
       executor: { blackboard },
       session: { secret: 1 },
@@ -215,7 +215,7 @@ describe('Session (rule 6, Blackboard)', () => {
       inputs: {},
       run: (_, { blackboard }) => blackboard.write('k', () => 1),
     });
-    const run = await running('{id: s, tool: odd, retry: 3}', { tools: [tool] });
+    const run = await startRun('{id: s, tool: odd, retry: 3}', { tools: [tool] });
     expect(run.record().failures).to.deep.equal([
       {
         task_id: 's',
@@ -233,10 +233,10 @@ describe('Session (rule 6, Blackboard)', () => {
       run: (_, { blackboard }) => blackboard.write('k', 'x'.repeat(2000)),
     });
     const limited = { tools: [fill], executor: { runOutputLimitBytes: 3000 } };
-    const run = await running('{id: a, tool: fill}, {id: b, tool: fill, await: [a]}', limited);
+    const run = await startRun('{id: a, tool: fill}, {id: b, tool: fill, await: [a]}', limited);
     expect(run.record().error).to.match(/^the outputs of the run are together larger than the limit/);
     const text = 'y'.repeat(2000);
-    const stored = await running(`{id: a, tool: store, inputs: {key: k, value: ${text}}}`, limited);
+    const stored = await startRun(`{id: a, tool: store, inputs: {key: k, value: ${text}}}`, limited);
     expect(stored.record().status).to.equal('succeeded');
   });
 
@@ -249,7 +249,7 @@ describe('Session (rule 6, Blackboard)', () => {
     it(`fails the run when a blackboard returns ${what} instead of a record`, async () => {
       const blackboard = new MemoryBlackboard();
       Object.assign(blackboard, { getAll: async () => odd });
-      const run = await running('{id: a, tool: mock}', { executor: { blackboard } });
+      const run = await startRun('{id: a, tool: mock}', { executor: { blackboard } });
       expect(run.record().error).to.equal(
         `the blackboard cannot be read: it returned ${what} instead of an object of keys and values`,
       );
@@ -258,7 +258,7 @@ describe('Session (rule 6, Blackboard)', () => {
 
   it('distinguishes a value that cannot be read back from one that was rejected', async () => {
     const blackboard = new MemoryBlackboard();
-    const run = await running('{id: a, tool: store, inputs: {key: k, value: 1}}', {
+    const run = await startRun('{id: a, tool: store, inputs: {key: k, value: 1}}', {
       executor: {
         blackboard: Object.assign(blackboard, { readMany: () => Promise.reject(new Error('down')) }),
       },

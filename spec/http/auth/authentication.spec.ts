@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { createAuthenticator } from '../../../lib/http/auth/authenticate.js';
-import { ANONYMOUS } from '../../../lib/http/auth/caller.js';
-import type { ApiKey } from '../../../lib/http/auth/keys-file.js';
-import { type TestServer, startTestServer } from '../../support/http/serving.js';
+import { ANONYMOUS, type ApiKey, createAuthenticator } from '../../../lib/http/auth/authenticate.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -80,9 +78,9 @@ describe('API key authentication (D37)', () => {
     });
 
     it('allows what the scopes of a key permit, and responds to the rest with 403', async () => {
-      const asked = { authorization: `Bearer ${READER}` };
-      expect((await server.request('GET', '/pipelines/runs', undefined, asked)).status).to.equal(200);
-      const run = await server.request('POST', '/pipelines/run', { pipeline: {} }, asked);
+      const clientRequest = { authorization: `Bearer ${READER}` };
+      expect((await server.request('GET', '/pipelines/runs', undefined, clientRequest)).status).to.equal(200);
+      const run = await server.request('POST', '/pipelines/run', { pipeline: {} }, clientRequest);
       expect(run.status).to.equal(403);
       expect(run.headers.get('www-authenticate')).to.equal(null);
       expect(run.body).to.have.nested.property('detail.code', 'forbidden');
@@ -100,12 +98,12 @@ describe('API key authentication (D37)', () => {
 
     it('rejects two Authorization headers, even if both keys are valid', async () => {
       const status = await new Promise<number | undefined>((resolve, reject) => {
-        const asked = request(`${server.url}/pipelines/runs`, (answer) => {
-          answer.resume();
-          resolve(answer.statusCode);
+        const clientRequest = request(`${server.url}/pipelines/runs`, (response) => {
+          response.resume();
+          resolve(response.statusCode);
         });
-        asked.setHeader('Authorization', [`Bearer ${READER}`, `Bearer ${ADMIN}`]);
-        asked.on('error', reject).end();
+        clientRequest.setHeader('Authorization', [`Bearer ${READER}`, `Bearer ${ADMIN}`]);
+        clientRequest.on('error', reject).end();
       });
       expect(status).to.equal(401);
     });

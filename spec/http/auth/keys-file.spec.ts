@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import type { KeyScope } from '../../../lib/http/auth/caller.js';
+import type { KeyScope } from '../../../lib/http/auth/authenticate.js';
 import {
   formatKeyEntry,
   parseKeysFile,

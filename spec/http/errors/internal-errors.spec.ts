@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { HeldServer } from '../support/held-server.js';
+import { ControlledServer } from '../support/controlled-server.js';
 
 describe('A bug in a handler (D32)', () => {
-  const held = new HeldServer();
-  before(() => held.open());
-  after(() => held.close());
+  const fixture = new ControlledServer();
+  before(() => fixture.open());
+  after(() => fixture.close());
 
   const SECRET = 'the password is swordfish';
 
   async function expectBug(path: string): Promise<void> {
-    const { status, body, headers } = await held.request<ErrorBody>('GET', path);
+    const { status, body, headers } = await fixture.request<ErrorBody>('GET', path);
     expect(status).to.equal(500);
     const { id = '' } = body.detail;
     expect(body).to.deep.equal({
@@ -22,14 +22,14 @@ describe('A bug in a handler (D32)', () => {
       },
     });
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
-    expect(held.server.log.findLast(({ level }) => level === 'error')?.facts).to.include({
+    expect(fixture.server.log.findLast(({ level }) => level === 'error')?.facts).to.include({
       id,
       method: 'GET',
     });
   }
 
   it('responds with 500 and an id that the log repeats, without details of the error', async () => {
-    const { registry } = held.server;
+    const { registry } = fixture.server;
     for (const thrown of [
       new Error(SECRET),
       SECRET,
@@ -39,14 +39,14 @@ describe('A bug in a handler (D32)', () => {
       registry.snapshot = () => {
         throw thrown;
       };
-      await expectBug(`/pipelines/runs/${await held.submit()}/snapshot`);
-      expect(held.server.log.findLast(({ level }) => level === 'error')?.facts['err']).to.equal(thrown);
+      await expectBug(`/pipelines/runs/${await fixture.submit()}/snapshot`);
+      expect(fixture.server.log.findLast(({ level }) => level === 'error')?.facts['err']).to.equal(thrown);
     }
   });
 
   it('reports a response that violates its own schema', async () => {
-    const runId = await held.submit();
-    const { registry } = held.server;
+    const runId = await fixture.submit();
+    const { registry } = fixture.server;
     const honest = registry.record.bind(registry);
     registry.record = () => ({ ...honest(runId), status: SECRET }) as unknown as RunRecord;
     await expectBug(`/pipelines/runs/${runId}`);
@@ -54,6 +54,6 @@ describe('A bug in a handler (D32)', () => {
   });
 
   it('does not stop the server', async () => {
-    expect((await held.request('GET', '/health')).status).to.equal(200);
+    expect((await fixture.request('GET', '/health')).status).to.equal(200);
   });
 });

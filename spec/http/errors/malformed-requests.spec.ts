@@ -6,33 +6,33 @@ import { SECURITY_HEADERS } from '../../../lib/http/security/browser-guard.js';
 import { settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { type RawResponse, RawSocket, parseRawResponse } from '../../support/http/raw-socket.js';
-import { type TestServer, startTestServer } from '../../support/http/serving.js';
+import { type TestServer, startTestServer } from '../../support/http/test-server.js';
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n';
 
-function expectError(answer: RawResponse, status: number, code: string): void {
-  expect(answer.status, answer.text).to.equal(status);
-  const { detail } = JSON.parse(answer.body) as { detail: Record<string, unknown> };
+function expectError(response: RawResponse, status: number, code: string): void {
+  expect(response.status, response.text).to.equal(status);
+  const { detail } = JSON.parse(response.body) as { detail: Record<string, unknown> };
   expect(detail).to.have.all.keys('code', 'message').and.to.include({ code });
-  expect(answer.headers).to.include({
+  expect(response.headers).to.include({
     'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(answer.body)),
+    'content-length': String(Buffer.byteLength(response.body)),
     connection: 'close',
   });
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) {
-    expect(answer.headers).to.have.property(name.toLowerCase(), value);
+    expect(response.headers).to.have.property(name.toLowerCase(), value);
   }
 }
 
 describe('A malformed request (D32)', () => {
-  const puppet = new ControlledTool();
+  const controlled = new ControlledTool();
   let server: TestServer;
   before(async () => {
-    server = await startTestServer({ tools: [puppet.tool] });
+    server = await startTestServer({ tools: [controlled.tool] });
   });
   after(() => server.close(0));
 
-  const answerTo = (text: string): Promise<RawResponse> =>
+  const sendText = (text: string): Promise<RawResponse> =>
     new RawSocket(server.url).send(text).readResponse();
 
   const BROKEN: [what: string, text: string, status: number, code: string][] = [
@@ -76,22 +76,22 @@ describe('A malformed request (D32)', () => {
     ],
   ];
   for (const [what, text, status, code] of BROKEN) {
-    it(`with ${what} gets ${status}`, async () => expectError(await answerTo(text), status, code));
+    it(`with ${what} gets ${status}`, async () => expectError(await sendText(text), status, code));
   }
 
   it('that asks for a protocol upgrade is handled as plain HTTP', async () => {
     const upgrade = `${HEALTH}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
-    expect(await answerTo(upgrade)).to.include({ status: 200, body: '{"status":"ok"}' });
+    expect(await sendText(upgrade)).to.include({ status: 200, body: '{"status":"ok"}' });
   });
 
   it('with invalid chunks gets 400 after valid headers', async () => {
     const chunks =
       'POST /pipelines/validate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nno number\r\n';
-    expectError(await answerTo(chunks), 400, 'invalid_request');
+    expectError(await sendText(chunks), 400, 'invalid_request');
   });
 
   it('after a valid one on the same connection gets its own response', async () => {
-    const { text } = await answerTo(`${HEALTH}\r\nnonsense\r\n\r\n`);
+    const { text } = await sendText(`${HEALTH}\r\nnonsense\r\n\r\n`);
     const [first = '', second = ''] = text.split(/(?=HTTP\/1\.1 )/);
     expect(parseRawResponse(first).status).to.equal(200);
     expectError(parseRawResponse(second), 400, 'invalid_request');
@@ -102,19 +102,21 @@ describe('A malformed request (D32)', () => {
     ['asks for a proxy', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
   ] as const) {
     it(`that ${what} gets its response after that of the run before it`, async () => {
-      const body = JSON.stringify({ pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] } });
-      const started = puppet.calls.length;
-      const asked = new RawSocket(server.url).send(
+      const body = JSON.stringify({
+        pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] },
+      });
+      const started = controlled.calls.length;
+      const socket = new RawSocket(server.url).send(
         `POST /pipelines/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}${broken}`,
       );
-      asked.send(broken);
-      while (puppet.calls.length === started) await server.request('GET', '/health');
-      expect(asked.text).to.equal('');
-      await puppet.returns('done');
-      const { text } = await asked.readResponse();
-      const answers = text.split(/(?=HTTP\/1\.1 )/).map((answer) => parseRawResponse(answer));
-      expect(answers.map((answer) => answer.status)).to.deep.equal([200, status]);
-      expect(JSON.parse(answers[0]?.body ?? '').outputs).to.deep.equal({ a: 'done' });
+      socket.send(broken);
+      while (controlled.calls.length === started) await server.request('GET', '/health');
+      expect(socket.text).to.equal('');
+      await controlled.returns('done');
+      const { text } = await socket.readResponse();
+      const responses = text.split(/(?=HTTP\/1\.1 )/).map((response) => parseRawResponse(response));
+      expect(responses.map((response) => response.status)).to.deep.equal([200, status]);
+      expect(JSON.parse(responses[0]?.body ?? '').outputs).to.deep.equal({ a: 'done' });
     });
   }
 
@@ -124,9 +126,9 @@ describe('A malformed request (D32)', () => {
       'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
       `${HEALTH}X: ${'x'.repeat(20_000)}`,
     ]) {
-      const asked = new RawSocket(server.url);
-      await asked.push(text);
-      asked.disconnect();
+      const socket = new RawSocket(server.url);
+      await socket.push(text);
+      socket.disconnect();
     }
     expect((await server.request('GET', '/health')).status).to.equal(200);
     expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
@@ -170,14 +172,14 @@ describe('A request that does not arrive completely (D32)', () => {
   });
 
   it('gets 408 when its chunks do not end', async () => {
-    const asked = new RawSocket(url).send(
+    const socket = new RawSocket(url).send(
       'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
     );
-    while (asked.isOpen) {
-      asked.send('1\r\nx\r\n');
+    while (socket.isOpen) {
+      socket.send('1\r\nx\r\n');
       await settle();
     }
-    expectError(await asked.readResponse(), 408, 'request_timeout');
+    expectError(await socket.readResponse(), 408, 'request_timeout');
   });
 
   it('is disconnected without 408 when its response has begun or is complete', async () => {

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
-import { HeldServer } from '../support/held-server.js';
+import { ControlledServer } from '../support/controlled-server.js';
 
 describe('Tools that throw unusual values', () => {
-  const held = new HeldServer();
-  before(() => held.open({ tools: odd() }));
-  after(() => held.close());
+  const fixture = new ControlledServer();
+  before(() => fixture.open({ tools: odd() }));
+  after(() => fixture.close());
 
   const run = (tool: string) =>
-    held.request<ErrorBody>('POST', '/pipelines/run', {
+    fixture.request<ErrorBody>('POST', '/pipelines/run', {
       pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool }] },
     });
 
@@ -18,7 +18,7 @@ describe('Tools that throw unusual values', () => {
       const { status, body } = await run(name);
       expect(`${status} ${body.detail.code}`).to.equal('500 task_failed');
       expect(body.detail.error).to.match(error);
-      expect(held.server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
+      expect(fixture.server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
     });
   }
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type TestServer, startTestServer } from '../../support/http/serving.js';
+import { type TestServer, startTestServer } from '../../support/http/test-server.js';
 
 const boom = (id: string): object => ({ id, tool: 'fail', inputs: { message: `boom ${id}` } });
 const part = (id: string, tasks: object[], reads: string[] = []): object => ({
@@ -15,7 +15,7 @@ describe('logFailedRun', () => {
   });
   after(() => server.close(0));
 
-  async function lineOf(path: string, body: object): Promise<unknown> {
+  async function findLogLine(path: string, body: object): Promise<unknown> {
     const { run_id } = (await server.request<{ run_id: string }>('POST', path, body)).body;
     await server.registry.settled(run_id);
     const lines = server.log.filter(
@@ -28,7 +28,7 @@ describe('logFailedRun', () => {
 
   it('logs the first error and the number of failures', async () => {
     const pipeline = { id: 'p', goal: 'g', tasks: [boom('a'), boom('b'), { id: 'c', tool: 'mock' }] };
-    expect(await lineOf('/pipelines/run_async', { pipeline })).to.deep.equal({
+    expect(await findLogLine('/pipelines/run_async', { pipeline })).to.deep.equal({
       pipeline_id: 'p',
       tenant_id: 'default',
       error: 'boom a',
@@ -48,7 +48,7 @@ describe('logFailedRun', () => {
         part('late', [{ id: 't', tool: 'mock', inputs: { k: '{{session.k}}' } }], ['k']),
       ],
     };
-    expect(await lineOf('/plans/run_async', { plan })).to.deep.equal({
+    expect(await findLogLine('/plans/run_async', { plan })).to.deep.equal({
       pipeline_id: 'q',
       tenant_id: 'default',
       error: 'sub-pipeline "one", task "a": boom a',

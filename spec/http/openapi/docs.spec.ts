@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { DocsAssets } from '../../../lib/http/openapi/swagger-ui.js';
 import { docsRoutes } from '../../../lib/http/routes/docs.js';
 import { catchRejection } from '../../support/rejection.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('The documentation page (D39)', () => {
@@ -48,21 +48,21 @@ describe('The documentation page (D39)', () => {
 
   it('is revalidated, and sent only when it has changed', async () => {
     expect(headers.get('cache-control')).to.equal('no-cache');
-    const known = { 'if-none-match': headers.get('etag') ?? '' };
-    expect((await server.request('GET', '/docs', undefined, known)).status).to.equal(304);
+    const ifNoneMatch = { 'if-none-match': headers.get('etag') ?? '' };
+    expect((await server.request('GET', '/docs', undefined, ifNoneMatch)).status).to.equal(304);
   });
 
   it('serves all its assets as immutable', async () => {
     const files = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, file = '']) => file);
     expect(files).to.have.length(4);
     for (const file of files) {
-      const answer = await server.request<string>('GET', file);
-      expect(answer.status, file).to.equal(200);
-      expect(answer.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
-      expect(answer.headers.get('content-type')).to.match(
+      const response = await server.request<string>('GET', file);
+      expect(response.status, file).to.equal(200);
+      expect(response.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
+      expect(response.headers.get('content-type')).to.match(
         /^(?:text\/(?:css|javascript); charset=utf-8|image\/png)$/,
       );
-      expect(Number(answer.headers.get('content-length'))).to.be.above(500);
+      expect(Number(response.headers.get('content-length'))).to.be.above(500);
     }
   });
 
@@ -86,8 +86,8 @@ describe('The documentation page (D39)', () => {
     try {
       const routes = docsRoutes(new DocsAssets(folder.path));
       const page = routes.find(({ path }) => path === '/docs');
-      const asked = { headers: {} } as Parameters<(typeof routes)[number]['handle']>[0];
-      const error = await catchRejection((async () => page?.handle(asked))());
+      const routeRequest = { headers: {} } as Parameters<(typeof routes)[number]['handle']>[0];
+      const error = await catchRejection((async () => page?.handle(routeRequest))());
       expect(error).to.include({ code: 'not_found' });
       expect(String(error)).to.include('npm run build');
     } finally {

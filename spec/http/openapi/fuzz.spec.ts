@@ -7,7 +7,7 @@ import {
   listOperations,
 } from '../../support/http/open-api-document.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { DocumentedApi, type ReceivedResponse } from '../support/documented.js';
 import { type FuzzRequest, createRequestArbitrary } from '../support/fuzz-request.js';
 import { SchemaArbitrary } from '../support/schema-arbitrary.js';
@@ -25,7 +25,7 @@ const HASTE = {
   setTimeout: (run: () => void, ms: number) => systemClock.setTimeout(run, Math.min(ms, 2)),
 };
 
-const TOOLS = ['mock', 'store', 'sleep', 'fail', 'transform', 'puppet'];
+const TOOLS = ['mock', 'store', 'sleep', 'fail', 'transform', 'controlled'];
 
 const TASK = fc.record({
   id: fc.constantFrom('a', 'b', 'c'),
@@ -55,8 +55,8 @@ const PLAN = fc
   )
   .map((subPipelines) => ({ id: 'p', sub_pipelines: subPipelines }));
 
-/** One that fails and one that is held, beside a plan that succeeds: each is sound. */
-const SOUND_PLANS = ['mock', 'fail', 'puppet'].map((tool) => ({
+/** Valid definitions: a pipeline that fails, one that keeps running, and a plan that succeeds. */
+const SOUND_PLANS = ['mock', 'fail', 'controlled'].map((tool) => ({
   id: 'p',
   sub_pipelines: [
     { id: 'a', pipeline: { id: 'a', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] } },
@@ -114,11 +114,11 @@ describe('Every operation of the OpenAPI document, fuzzed by its schemas (D32)',
     await server.close(0);
   });
 
-  /** Runs in every state, so that there is something to be asked about. */
+  /** Creates runs in every state, so that requests find some. */
   async function findRuns(): Promise<void> {
     for (const { run_id } of server.registry.list({ limit: 500 }).runs) server.registry.forget(run_id);
     runIds.length = 0;
-    for (const tool of ['mock', 'fail', 'puppet', 'mock', 'fail', 'puppet', 'mock']) {
+    for (const tool of ['mock', 'fail', 'controlled', 'mock', 'fail', 'controlled', 'mock']) {
       const pipeline = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool }] };
       const { body } = await server.request<{ run_id: string }>('POST', '/pipelines/run_async', { pipeline });
       runIds.push(body.run_id);
@@ -159,8 +159,8 @@ describe('Every operation of the OpenAPI document, fuzzed by its schemas (D32)',
   }
 
   it('responds as documented, and never with an internal error', async () => {
-    const wanted = [200, 202, 204, 304, 400, 404, 406, 409, 415, 500];
-    const ask = async (name: string, operation: Operation): Promise<void> => {
+    const expectedStatuses = [200, 202, 204, 304, 400, 404, 406, 409, 415, 500];
+    const fuzz = async (name: string, operation: Operation): Promise<void> => {
       await findRuns();
       const property = fc.asyncProperty(createRequestArbitrary(name, operation, schemas), async (request) => {
         const received = await send(name, request);
@@ -172,9 +172,9 @@ describe('Every operation of the OpenAPI document, fuzzed by its schemas (D32)',
       await fc.assert(property, { numRuns: REQUESTS });
     };
     // A status may be missing by chance after one round, but hardly after ten.
-    for (let round = 0; round < 10 && wanted.some((status) => !seen.has(status)); round++) {
-      for (const { name, operation } of operations) await ask(name, operation);
+    for (let round = 0; round < 10 && expectedStatuses.some((status) => !seen.has(status)); round++) {
+      for (const { name, operation } of operations) await fuzz(name, operation);
     }
-    expect([...seen]).to.include.members(wanted);
+    expect([...seen]).to.include.members(expectedStatuses);
   }).timeout(60_000);
 });

@@ -10,9 +10,9 @@ import {
   listOperations,
 } from '../../support/http/open-api-document.js';
 import { createRouteTable } from '../../support/http/route-table.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
-describe('The examples and errors of the OpenAPI document', () => {
+describe('The OpenAPI document', () => {
   let server: TestServer;
   let document: OpenApiDocument;
   let routes: Route[];
@@ -43,9 +43,9 @@ describe('The examples and errors of the OpenAPI document', () => {
       const route = routes.find(({ method, path }) => `${method} ${path}` === name);
       const codes = [...(route?.errors ?? []), 'internal', 'not_acceptable', 'foreign_host'] as const;
       for (const code of codes) {
-        const answer = operation.responses[ERROR_STATUSES[code].status];
-        expect(answer?.description, `${name} ${code}`).to.include(`\`${code}\`: `);
-        const media = answer?.content?.['application/json'];
+        const response = operation.responses[ERROR_STATUSES[code].status];
+        expect(response?.description, `${name} ${code}`).to.include(`\`${code}\`: `);
+        const media = response?.content?.['application/json'];
         expectValid(
           document,
           media?.schema ?? {},
@@ -53,8 +53,8 @@ describe('The examples and errors of the OpenAPI document', () => {
           name,
         );
       }
-      for (const [status, told] of Object.entries(route?.responses ?? {})) {
-        expect(operation.responses[status]?.description, `${name} ${status}`).to.equal(told.description);
+      for (const [status, declared] of Object.entries(route?.responses ?? {})) {
+        expect(operation.responses[status]?.description, `${name} ${status}`).to.equal(declared.description);
       }
     }
   });
@@ -66,7 +66,7 @@ describe('The examples and errors of the OpenAPI document', () => {
     }
   });
 
-  it('list every error with its status and meaning, ordered by status', () => {
+  it('lists every error with its status and meaning, ordered by status', () => {
     const rows = document.info.description.split('\n').filter((line) => /^\| \d{3} \|/.test(line));
     expect(rows).to.have.members(
       Object.entries(ERROR_STATUSES).map(

@@ -10,7 +10,7 @@ import {
   findReferences,
 } from '../../support/http/open-api-document.js';
 import { createRouteTable } from '../../support/http/route-table.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 describe('The OpenAPI document', () => {
   let server: TestServer;
@@ -97,18 +97,18 @@ describe('The OpenAPI document', () => {
     for (const route of routes.filter(({ isPage }) => !isPage)) {
       const operation = document.paths[route.path]?.[route.method.toLowerCase()];
       const scopes = route.access === 'any' ? [] : [route.access];
-      const asked = [{}, { bearer: scopes }, { apiKey: scopes }];
-      expect(operation?.security).to.deep.equal(route.access === 'open' ? [] : asked);
+      const alternatives = [{}, { bearer: scopes }, { apiKey: scopes }];
+      expect(operation?.security).to.deep.equal(route.access === 'open' ? [] : alternatives);
     }
   });
 
   it('can be cached and revalidated by its ETag', async () => {
     const { headers } = await server.request('GET', '/openapi.json');
     expect(headers.get('cache-control')).to.equal('no-cache');
-    const known = headers.get('etag') ?? '';
-    expect(known).to.match(/^"[\w-]{43}"$/);
+    const etag = headers.get('etag') ?? '';
+    expect(etag).to.match(/^"[\w-]{43}"$/);
     const again = await server.request('GET', '/openapi.json', undefined, {
-      'if-none-match': `"x", W/${known}`,
+      'if-none-match': `"x", W/${etag}`,
     });
     expect(again.status).to.equal(304);
     expect(again.body).to.equal(undefined);

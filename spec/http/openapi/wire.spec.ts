@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import Type from 'typebox';
 import { schemaFor } from '../../../lib/http/schemas/wire.js';
 
-interface Told {
+interface Example {
   readonly id: string;
   readonly names: readonly string[];
   readonly hint?: string;
@@ -18,23 +18,23 @@ const hint = Type.Optional(Type.String());
 describe('schemaFor', () => {
   it('accepts a schema of the type, ignoring fields that are always undefined', () => {
     const schema = Type.Object({ id, names, hint });
-    expect(schemaFor<Told>()(schema)).to.equal(schema);
+    expect(schemaFor<Example>()(schema)).to.equal(schema);
   });
 
   it('refuses a schema with missing, additional or different fields at compile time', () => {
     const refused = [
       // @ts-expect-error an optional field is missing
-      schemaFor<Told>()(Type.Object({ id, names })),
+      schemaFor<Example>()(Type.Object({ id, names })),
       // @ts-expect-error a field is missing
-      schemaFor<Told>()(Type.Object({ id, hint })),
+      schemaFor<Example>()(Type.Object({ id, hint })),
       // @ts-expect-error there is an optional field too many
-      schemaFor<Told>()(Type.Object({ id, names, hint, more: hint })),
+      schemaFor<Example>()(Type.Object({ id, names, hint, more: hint })),
       // @ts-expect-error an optional field must be there
-      schemaFor<Told>()(Type.Object({ id, names, hint: Type.String() })),
+      schemaFor<Example>()(Type.Object({ id, names, hint: Type.String() })),
       // @ts-expect-error a field is of another type
-      schemaFor<Told>()(Type.Object({ id: Type.Number(), names, hint })),
+      schemaFor<Example>()(Type.Object({ id: Type.Number(), names, hint })),
       // @ts-expect-error an optional field is missing, within a list
-      schemaFor<readonly Told[]>()(Type.Array(Type.Object({ id, names }))),
+      schemaFor<readonly Example[]>()(Type.Array(Type.Object({ id, names }))),
     ];
     expect(refused).to.have.length(6);
   });

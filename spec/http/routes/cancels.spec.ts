@@ -1,25 +1,25 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { HeldServer } from '../support/held-server.js';
+import { ControlledServer } from '../support/controlled-server.js';
 
 describe('POST /pipelines/runs/{run_id}/cancel (States and transitions)', () => {
-  const held = new HeldServer();
-  before(() => held.open());
-  afterEach(() => held.clear());
-  after(() => held.close());
+  const fixture = new ControlledServer();
+  before(() => fixture.open());
+  afterEach(() => fixture.clear());
+  after(() => fixture.close());
 
   it('leads to exactly one terminal state when it races completion', async () => {
     const seen = new Set<string>();
     for (let turns = 0; turns < 60; turns++) {
-      const runId = await held.submit({ id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] });
-      const asked = held.request('POST', `/pipelines/runs/${runId}/cancel`);
+      const runId = await fixture.submit({ id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] });
+      const pending = fixture.request('POST', `/pipelines/runs/${runId}/cancel`);
       for (let turn = 0; turn < turns; turn++) await new Promise((next) => void setImmediate(next));
-      held.findCall(runId).resolve('done');
-      const { status } = await asked;
-      await held.quiet();
-      const record = await held.poll(runId);
+      fixture.findCall(runId).resolve('done');
+      const { status } = await pending;
+      await fixture.waitUntilIdle();
+      const record = await fixture.poll(runId);
       expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
-      const events = held.server.registry.events(runId).readAfter(0, 100).events;
+      const events = fixture.server.registry.events(runId).readAfter(0, 100).events;
       const terminal = events.flatMap((event) =>
         event.kind === 'run' && !['queued', 'running'].includes(event.status) ? [event.status] : [],
       );
@@ -31,18 +31,18 @@ describe('POST /pipelines/runs/{run_id}/cancel (States and transitions)', () => 
   });
 
   it('accepts exactly one of ten thousand concurrent cancels', async () => {
-    const runId = await held.submit();
-    const statuses = await statusesOf(held.server.url, `/pipelines/runs/${runId}/cancel`, 10_000);
+    const runId = await fixture.submit();
+    const statuses = await readStatuses(fixture.server.url, `/pipelines/runs/${runId}/cancel`, 10_000);
     expect(statuses.filter((status) => status === '200')).to.have.length(1);
     expect(statuses.filter((status) => status === '400')).to.have.length(9999);
-    expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: false });
-    await held.complete(runId);
-    expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: true });
+    expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: false });
+    await fixture.complete(runId);
+    expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: true });
   }).timeout(30_000);
 });
 
 /** Sends `count` requests one behind the other over one connection, without waiting for responses. */
-async function statusesOf(url: string, path: string, count: number): Promise<string[]> {
+async function readStatuses(url: string, path: string, count: number): Promise<string[]> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   const request = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n\r\n`;

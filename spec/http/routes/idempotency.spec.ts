@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 const ONE_MOCK = {
   id: 'p',

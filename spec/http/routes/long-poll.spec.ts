@@ -6,53 +6,53 @@ import { RunRegistry } from '../../../lib/runs/registry.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 
-interface Told {
+interface RunState {
   readonly status: string;
   readonly settled: boolean;
 }
 
 describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
-  let puppet: ControlledTool;
+  let controlled: ControlledTool;
   let server: TestServer;
   let clock: ManualClock;
   let runId: string;
   let idle: number;
 
-  const ask = (query = '', known?: string, signal?: AbortSignal): Promise<TestResponse<Told>> =>
+  const poll = (query = '', etag?: string, signal?: AbortSignal): Promise<TestResponse<RunState>> =>
     signal === undefined
       ? server.request('GET', `/pipelines/runs/${runId}${query}`, undefined, {
-          ...(known !== undefined && { 'if-none-match': known }),
+          ...(etag !== undefined && { 'if-none-match': etag }),
         })
       : fetch(`${server.url}/pipelines/runs/${runId}${query}`, { signal }).then(() => {
-          throw new Error('it was answered');
+          throw new Error('the server responded');
         });
 
-  const etagNow = async (): Promise<string> => (await ask()).headers.get('etag') ?? '';
+  const getEtag = async (): Promise<string> => (await poll()).headers.get('etag') ?? '';
 
-  /** Asks, and goes on once the server waits. */
-  async function waiting(
+  /** Sends a long poll. Resolves once the server waits, with a function that returns the response. */
+  async function startWaiting(
     query: string,
-    known?: string,
+    etag?: string,
     signal?: AbortSignal,
-  ): Promise<() => Promise<TestResponse<Told>>> {
-    const response = ask(query, known, signal);
+  ): Promise<() => Promise<TestResponse<RunState>>> {
+    const response = poll(query, etag, signal);
     response.catch(() => undefined);
     while (clock.pending === idle) await settle();
     return () => response;
   }
 
   beforeEach(async () => {
-    puppet = new ControlledTool();
+    controlled = new ControlledTool();
     clock = new ManualClock();
-    server = await startTestServer({ tools: [puppet.tool], clock });
+    server = await startTestServer({ tools: [controlled.tool], clock });
     const pipeline = {
       id: 'p',
       goal: 'g',
       tasks: [
-        { id: 'a', tool: 'puppet' },
-        { id: 'b', tool: 'puppet' },
+        { id: 'a', tool: 'controlled' },
+        { id: 'b', tool: 'controlled' },
       ],
     };
     ({ run_id: runId } = (
@@ -75,16 +75,16 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
   });
 
   it('responds at once without ?wait=, and with ?wait=0', async () => {
-    expect((await ask()).body).to.include({ status: 'running', settled: false });
-    expect((await ask('?wait=0', await etagNow())).status).to.equal(304);
-    for (const bad of ['-1', '61', 'abc', '']) {
-      expect((await ask(`?wait=${bad}`)).status, bad).to.equal(400);
+    expect((await poll()).body).to.include({ status: 'running', settled: false });
+    expect((await poll('?wait=0', await getEtag())).status).to.equal(304);
+    for (const wait of ['-1', '61', 'abc', '']) {
+      expect((await poll(`?wait=${wait}`)).status, wait).to.equal(400);
     }
   });
 
   it('waits for the run to settle, ignoring other changes', async () => {
-    const response = await waiting('?wait=30');
-    const [first, second] = puppet.calls;
+    const response = await startWaiting('?wait=30');
+    const [first, second] = controlled.calls;
     first?.resolve(1);
     await settle();
     clock.advance(10_000);
@@ -97,12 +97,12 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
   });
 
   it('responds at once when the run has settled, with 304 if the client has that version', async () => {
-    for (const call of puppet.calls) call.resolve(1);
+    for (const call of controlled.calls) call.resolve(1);
     await server.registry.settled(runId);
-    const { status, headers, body } = await ask('?wait=60');
+    const { status, headers, body } = await poll('?wait=60');
     expect([status, body.settled]).to.deep.equal([200, true]);
-    const known = await ask('?wait=60', headers.get('etag') ?? '');
-    expect([known.status, known.body, known.headers.get('etag')]).to.deep.equal([
+    const etag = await poll('?wait=60', headers.get('etag') ?? '');
+    expect([etag.status, etag.body, etag.headers.get('etag')]).to.deep.equal([
       304,
       undefined,
       headers.get('etag'),
@@ -110,39 +110,39 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
   });
 
   it('responds at once when the client has another version', async () => {
-    const old = await etagNow();
-    await puppet.returns(1);
-    const { status, headers } = await ask('?wait=60', old);
+    const old = await getEtag();
+    await controlled.returns(1);
+    const { status, headers } = await poll('?wait=60', old);
     expect(status).to.equal(200);
     expect(headers.get('etag')).to.not.equal(old);
   });
 
   it('responds at the next change when the client has the current version', async () => {
-    const known = await etagNow();
-    const response = await waiting('?wait=60', `"other", W/${known}`);
-    await puppet.returns(1);
+    const etag = await getEtag();
+    const response = await startWaiting('?wait=60', `"other", W/${etag}`);
+    await controlled.returns(1);
     clock.advance(DEBOUNCE_MS);
     const { status, headers, body } = await response();
     expect([status, body.status]).to.deep.equal([200, 'running']);
     expect(headers.get('etag'))
-      .to.equal(await etagNow())
-      .and.not.equal(known);
+      .to.equal(await getEtag())
+      .and.not.equal(etag);
     expect(clock.pending).to.equal(idle);
   });
 
   it('ignores events that do not change the record', async () => {
-    const response = await waiting('?wait=60', await etagNow());
-    puppet.last.context.log('nothing new');
+    const response = await startWaiting('?wait=60', await getEtag());
+    controlled.last.context.log('nothing new');
     clock.advance(DEBOUNCE_MS);
     await settle();
     expect(clock.pending).to.equal(idle + 2);
-    for (const call of puppet.calls) call.resolve(1);
+    for (const call of controlled.calls) call.resolve(1);
     expect((await response()).body.settled).to.equal(true);
   });
 
   it('treats If-None-Match: * as every version', async () => {
-    const response = await waiting('?wait=5', '*');
-    await puppet.returns(1);
+    const response = await startWaiting('?wait=5', '*');
+    await controlled.returns(1);
     clock.advance(DEBOUNCE_MS);
     await settle();
     expect(clock.pending).to.be.above(idle);
@@ -151,22 +151,22 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
   });
 
   it('responds with the current record at the end of the time', async () => {
-    const plain = await waiting('?wait=2.5');
+    const plain = await startWaiting('?wait=2.5');
     clock.advance(2499);
     await settle();
     expect(clock.pending).to.equal(idle + 1);
     clock.advance(1);
     const { status, body, headers } = await plain();
     expect([status, body.status]).to.deep.equal([200, 'running']);
-    const known = await waiting('?wait=2.5', headers.get('etag') ?? '');
+    const etag = await startWaiting('?wait=2.5', headers.get('etag') ?? '');
     clock.advance(2500);
-    expect((await known()).status).to.equal(304);
+    expect((await etag()).status).to.equal(304);
     expect(clock.pending).to.equal(idle);
   });
 
   it('stops waiting when the client disconnects', async () => {
     const controller = new AbortController();
-    await waiting('?wait=60', undefined, controller.signal);
+    await startWaiting('?wait=60', undefined, controller.signal);
     controller.abort();
     while (clock.pending > idle) await settle();
     while (!server.log.some(({ facts }) => facts['left'])) await settle();
@@ -176,8 +176,8 @@ describe('GET /pipelines/runs/{run_id}?wait= (D28)', () => {
 });
 
 const PIPELINE = `{id: p, goal: g, tasks: [
-  {id: a, tool: puppet, retry: 1}, {id: each, tool: puppet, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},
-  {id: put, tool: store, inputs: {key: k, value: "{{a.output}}"}}, {id: z, tool: puppet, await: [put, each]}]}`;
+  {id: a, tool: controlled, retry: 1}, {id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},
+  {id: put, tool: store, inputs: {key: k, value: "{{a.output}}"}}, {id: z, tool: controlled, await: [put, each]}]}`;
 
 const ACT = fc.record({
   kind: fc.constantFrom('return', 'return', 'return', 'throw', 'wait', 'cancel', 'force', 'log'),
@@ -188,23 +188,23 @@ describe('longPoll', () => {
   it('resolves at every change of the record, and only then', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ACT, { maxLength: 14 }), fc.boolean(), async (acts, collect_events) => {
-        const puppet = new ControlledTool();
+        const controlled = new ControlledTool();
         const clock = new ManualClock();
         const registry = new RunRegistry({ clock, eventBuffer: 100 });
         const inputs = { list: [1, 2, 3] };
-        const pipeline = parsePipeline(PIPELINE, { tools: [puppet.tool], inputs });
+        const pipeline = parsePipeline(PIPELINE, { tools: [controlled.tool], inputs });
         const options = { fan_out_concurrency: 1 };
         const runId = await registry.submit({ pipeline, inputs, collect_events, options });
         await settle();
         for (const { kind, at } of acts) {
-          const known = registry.version(runId);
+          const etag = registry.version(runId);
           let isOver = false;
           const gone = new AbortController();
-          const isOld = (): boolean => registry.version(runId) !== known;
-          const waiting = longPoll({ registry, clock }, runId, isOld, 60_000, gone.signal).then(() => {
+          const isOld = (): boolean => registry.version(runId) !== etag;
+          const startWaiting = longPoll({ registry, clock }, runId, isOld, 60_000, gone.signal).then(() => {
             isOver = true;
           });
-          const call = puppet.calls[puppet.calls.length - 1 - (at % 3)];
+          const call = controlled.calls[controlled.calls.length - 1 - (at % 3)];
           if (kind === 'wait') clock.advance(10_000);
           else if (kind === 'cancel' || kind === 'force') {
             await registry.cancel(runId, { force: kind === 'force' }).catch(() => undefined);
@@ -215,9 +215,9 @@ describe('longPoll', () => {
           clock.advance(DEBOUNCE_MS);
           await settle();
           const { settled } = registry.record(runId);
-          expect(isOver).to.equal(registry.version(runId) !== known || settled);
+          expect(isOver).to.equal(registry.version(runId) !== etag || settled);
           gone.abort();
-          await waiting;
+          await startWaiting;
           if (settled) expect(clock.pending).to.equal(0);
         }
       }),
@@ -226,41 +226,41 @@ describe('longPoll', () => {
   }).timeout(20_000);
 
   it('checks periodically for changes without an event', async () => {
-    const puppet = new ControlledTool();
+    const controlled = new ControlledTool();
     const clock = new ManualClock();
     const registry = new RunRegistry({ clock, eventBuffer: 100 });
-    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
-      tools: [puppet.tool],
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: controlled}]}', {
+      tools: [controlled.tool],
     });
     const runId = await registry.submit({ pipeline });
     await settle();
     let isOld = false;
     const { signal } = new AbortController();
-    const waiting = longPoll({ registry, clock }, runId, () => isOld, 60_000, signal);
+    const startWaiting = longPoll({ registry, clock }, runId, () => isOld, 60_000, signal);
     clock.advance(RECHECK_MS);
     isOld = true;
     clock.advance(RECHECK_MS - 1);
     expect(clock.pending).to.equal(2);
     clock.advance(1);
-    await waiting;
+    await startWaiting;
     expect(clock.pending).to.equal(0);
   });
 
   it('resolves when the run is deleted while it is running', async () => {
-    const puppet = new ControlledTool();
+    const controlled = new ControlledTool();
     const clock = new ManualClock();
     const registry = new RunRegistry({ clock, eventBuffer: 100 });
-    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
-      tools: [puppet.tool],
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: controlled}]}', {
+      tools: [controlled.tool],
     });
     const runId = await registry.submit({ pipeline });
     await settle();
-    const known = registry.version(runId);
+    const etag = registry.version(runId);
     const { signal } = new AbortController();
-    const isOld = (): boolean => registry.version(runId) !== known;
-    const waiting = longPoll({ registry, clock }, runId, isOld, 60_000, signal);
+    const isOld = (): boolean => registry.version(runId) !== etag;
+    const startWaiting = longPoll({ registry, clock }, runId, isOld, 60_000, signal);
     registry.forget(runId);
-    await waiting;
+    await startWaiting;
     expect(clock.pending).to.equal(0);
   });
 });

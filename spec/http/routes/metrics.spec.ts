@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { KeyScope } from '../../../lib/http/auth/caller.js';
-import type { ApiKey } from '../../../lib/http/auth/keys-file.js';
+import type { ApiKey, KeyScope } from '../../../lib/http/auth/authenticate.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { parseSamples, under } from '../../telemetry/exposition.js';
-import { type TestServer, startTestServer } from '../../support/http/serving.js';
 
 const ONE_TASK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -67,18 +66,22 @@ describe('GET /metrics (D35)', () => {
     const guarded = await startTestServer({
       keys: [key('scraper', ['metrics']), key('runner', ['read', 'run'])],
     });
-    const asked = async (headers: Record<string, string>): Promise<number> =>
+    const getStatus = async (headers: Record<string, string>): Promise<number> =>
       (await guarded.request('GET', '/metrics', undefined, headers)).status;
-    expect(await asked({ authorization: 'Bearer scraper' })).to.equal(200);
-    expect(await asked({ authorization: 'Bearer runner' })).to.equal(403);
-    expect(await asked({})).to.equal(401);
+    expect(await getStatus({ authorization: 'Bearer scraper' })).to.equal(200);
+    expect(await getStatus({ authorization: 'Bearer runner' })).to.equal(403);
+    expect(await getStatus({})).to.equal(401);
     await guarded.close(0);
   });
 
-  it('is documented with its media type', async () => {
+  it('is documented with its media type, and an example with the real help text', async () => {
     const { body } = await server.request('GET', '/openapi.json');
     const paths = body['paths'] as Record<string, Record<string, { responses: Record<string, unknown> }>>;
-    const response = paths['/metrics']?.['get']?.responses['200'] as { content: Record<string, unknown> };
+    const response = paths['/metrics']?.['get']?.responses['200'] as {
+      content: Record<string, { example: string }>;
+    };
     expect(Object.keys(response.content)).to.deep.equal([TYPE]);
+    const [help = 'no example'] = response.content[TYPE]?.example.split('\n') ?? [];
+    expect((await server.request<string>('GET', '/metrics')).body).to.include(`${help}\n`);
   });
 });

@@ -3,7 +3,7 @@ import { pipelineJsonSchema } from '../../../lib/definition/schema/json-schema.j
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { ValidationReport } from '../../../lib/pipelines/report.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 const PIPELINE = {
   id: 'p',
@@ -169,7 +169,9 @@ describe('The /pipelines routes that run nothing', () => {
     const { status, body, headers } = await server.request('GET', '/schemas/pipeline.json');
     expect(status).to.equal(200);
     expect(body).to.deep.equal(JSON.parse(JSON.stringify(pipelineJsonSchema())));
-    const known = { 'if-none-match': headers.get('etag') ?? '' };
-    expect((await server.request('GET', '/schemas/pipeline.json', undefined, known)).status).to.equal(304);
+    const ifNoneMatch = { 'if-none-match': headers.get('etag') ?? '' };
+    expect((await server.request('GET', '/schemas/pipeline.json', undefined, ifNoneMatch)).status).to.equal(
+      304,
+    );
   });
 });

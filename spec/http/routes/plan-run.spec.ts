@@ -3,7 +3,7 @@ import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../support/plans.js';
 
 describe('POST /plans/run', () => {
@@ -64,15 +64,15 @@ describe('POST /plans/run', () => {
 
   it('returns task events that name their sub-pipeline with collect_events (Events)', async () => {
     const { body } = await run({ plan: LETTER, pipelines: LETTER_PIPELINES, collect_events: true });
-    const told = (events: PlanResult['events']) =>
+    const formatEvents = (events: PlanResult['events']) =>
       events?.map(({ kind, sub_pipeline, task_id }) => `${kind} ${sub_pipeline} ${task_id}`);
-    expect(told(body.events)).to.deep.equal([
+    expect(formatEvents(body.events)).to.deep.equal([
       'start greet keep',
       'finish greet keep',
       'start sign keep',
       'finish sign keep',
     ]);
-    expect(told(body.sub_results['sign']?.events ?? null)).to.deep.equal([
+    expect(formatEvents(body.sub_results['sign']?.events ?? null)).to.deep.equal([
       'start sign keep',
       'finish sign keep',
     ]);

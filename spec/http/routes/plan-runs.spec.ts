@@ -4,64 +4,69 @@ import type { EventList } from '../../../lib/http/schemas/event.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { HeldServer } from '../support/held-server.js';
-import { HELD_PLAN } from '../support/plans.js';
+import { ControlledServer } from '../support/controlled-server.js';
+import { CONTROLLED_PLAN } from '../support/plans.js';
 
 describe('Runs of plans over HTTP (D35)', () => {
-  const held = new HeldServer();
-  before(() => held.open({ env: { SERVICE_MAX_RUNNING: '2' } }));
-  afterEach(() => held.clear());
-  after(() => held.close());
+  const fixture = new ControlledServer();
+  before(() => fixture.open({ env: { SERVICE_MAX_RUNNING: '2' } }));
+  afterEach(() => fixture.clear());
+  after(() => fixture.close());
 
-  const isHeldIn = (runId: string, subPipeline: string): void => {
-    const { events } = held.server.registry.events(runId).readAfter(0, 1000);
+  const expectRunningIn = (runId: string, subPipeline: string): void => {
+    const { events } = fixture.server.registry.events(runId).readAfter(0, 1000);
     const starts = events.filter(({ kind }) => kind === 'start');
     expect(starts.at(-1)).to.include({ sub_pipeline: subPipeline, task_id: 'hold' });
   };
 
   const act = <T = RunRecord>(method: string, runId: string, action = '', body?: object) =>
-    held.request<T>(method, `/pipelines/runs/${runId}${action}`, body);
+    fixture.request<T>(method, `/pipelines/runs/${runId}${action}`, body);
 
   async function rerun(runId: string, body?: object): Promise<string> {
-    const answer = await act<{ run_id: string }>('POST', runId, '/rerun', body);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(202);
-    expect(answer.headers.get('location')).to.equal(`/pipelines/runs/${answer.body.run_id}`);
-    await held.quiet();
-    return answer.body.run_id;
+    const response = await act<{ run_id: string }>('POST', runId, '/rerun', body);
+    expect(response.status, JSON.stringify(response.body)).to.equal(202);
+    expect(response.headers.get('location')).to.equal(`/pipelines/runs/${response.body.run_id}`);
+    await fixture.waitUntilIdle();
+    return response.body.run_id;
   }
 
   it('have a record that follows them: queued, each sub-pipeline in order, settled', async () => {
     const runIds = [];
-    for (let count = 0; count < 3; count++) runIds.push(await held.submitPlan(HELD_PLAN));
+    for (let count = 0; count < 3; count++) runIds.push(await fixture.submitPlan(CONTROLLED_PLAN));
     const [runId = '', , last = ''] = runIds;
-    expect(await held.poll(last)).to.include({ status: 'queued', kind: 'plan' });
-    expect((await held.poll(runId)).progress).to.deep.include({ sub_pipelines: 2, sub_pipelines_settled: 0 });
-    isHeldIn(runId, 'first');
-    await held.complete(runId);
-    expect((await held.poll(runId)).progress).to.deep.include({ tasks: 3, sub_pipelines_settled: 1 });
-    isHeldIn(runId, 'second');
-    await held.complete(runId);
-    expect(await held.poll(runId)).to.include({ status: 'succeeded', settled: true });
-    expect(await held.poll(last)).to.include({ status: 'running' });
+    expect(await fixture.poll(last)).to.include({ status: 'queued', kind: 'plan' });
+    expect((await fixture.poll(runId)).progress).to.deep.include({
+      sub_pipelines: 2,
+      sub_pipelines_settled: 0,
+    });
+    expectRunningIn(runId, 'first');
+    await fixture.complete(runId);
+    expect((await fixture.poll(runId)).progress).to.deep.include({ tasks: 3, sub_pipelines_settled: 1 });
+    expectRunningIn(runId, 'second');
+    await fixture.complete(runId);
+    expect(await fixture.poll(runId)).to.include({ status: 'succeeded', settled: true });
+    expect(await fixture.poll(last)).to.include({ status: 'running' });
   });
 
   it('are listed among the runs of pipelines, under the id of the plan', async () => {
-    const planned = await held.submitPlan(HELD_PLAN);
-    const piped = await held.submit();
+    const planned = await fixture.submitPlan(CONTROLLED_PLAN);
+    const piped = await fixture.submit();
     const ids = async (query: string): Promise<string[]> =>
-      (await held.request<RunPage>('GET', `/pipelines/runs${query}`)).body.runs.map(({ run_id }) => run_id);
+      (await fixture.request<RunPage>('GET', `/pipelines/runs${query}`)).body.runs.map(
+        ({ run_id }) => run_id,
+      );
     expect(await ids('')).to.deep.equal([piped, planned]);
     expect(await ids('?pipeline_id=held-plan')).to.deep.equal([planned]);
     expect(await ids('?pipeline_id=first')).to.deep.equal([]);
-    const { runs } = (await held.request<RunPage>('GET', '/pipelines/runs?pipeline_id=held-plan')).body;
+    const { runs } = (await fixture.request<RunPage>('GET', '/pipelines/runs?pipeline_id=held-plan')).body;
     expect(runs[0]).to.include({ kind: 'plan', goal: 'be held', pipeline_id: 'held-plan' });
   });
 
   it('list their events with the sub-pipeline of each, and the statuses of sub-pipelines (D29, D30)', async () => {
-    const runId = await held.submitPlan(HELD_PLAN);
-    await held.complete(runId);
-    await held.raise(runId);
-    const { body } = await held.server.request<EventList>(
+    const runId = await fixture.submitPlan(CONTROLLED_PLAN);
+    await fixture.complete(runId);
+    await fixture.fail(runId);
+    const { body } = await fixture.server.request<EventList>(
       'GET',
       `/pipelines/runs/${runId}/events`,
       undefined,
@@ -70,7 +75,7 @@ describe('Runs of plans over HTTP (D35)', () => {
       },
     );
     expect(body).to.include({ closed: true, gap: false, last_seq: body.events.length });
-    expect(body.events.map(wordsOf)).to.deep.equal([
+    expect(body.events.map(formatEvent)).to.deep.equal([
       'run queued',
       'run running',
       'first: sub_pipeline queued',
@@ -97,10 +102,10 @@ describe('Runs of plans over HTTP (D35)', () => {
   });
 
   it('stream their events until they end, starting from any event (D30)', async () => {
-    const runId = await held.submitPlan(HELD_PLAN);
-    await held.complete(runId);
-    await held.complete(runId);
-    const response = await fetch(`${held.server.url}/pipelines/runs/${runId}/events`, {
+    const runId = await fixture.submitPlan(CONTROLLED_PLAN);
+    await fixture.complete(runId);
+    await fixture.complete(runId);
+    const response = await fetch(`${fixture.server.url}/pipelines/runs/${runId}/events`, {
       headers: { 'last-event-id': '2' },
     });
     expect(response.headers.get('content-type')).to.match(/^text\/event-stream/);
@@ -110,59 +115,59 @@ describe('Runs of plans over HTTP (D35)', () => {
   });
 
   it('are cancelled cooperatively: the current wave finishes, no further sub-pipeline starts (rule 12)', async () => {
-    const runId = await held.submitPlan(HELD_PLAN);
+    const runId = await fixture.submitPlan(CONTROLLED_PLAN);
     const { status, body } = await act('POST', runId, '/cancel');
     expect(status).to.equal(200);
     expect(body).to.include({ status: 'cancelled', settled: false });
-    await held.complete(runId);
-    expect(await held.poll(runId)).to.deep.include({ status: 'cancelled', settled: true, result: null });
-    expect(held.puppet.calls).to.have.length(1);
+    await fixture.complete(runId);
+    expect(await fixture.poll(runId)).to.deep.include({ status: 'cancelled', settled: true, result: null });
+    expect(fixture.controlled.calls).to.have.length(1);
     const again = await act<ErrorBody>('POST', runId, '/cancel');
     expect(`${again.status} ${again.body.detail.code}`).to.equal('400 run_already_terminal');
   });
 
   it('are cancelled by force: tools in flight are aborted, even after an earlier cancel (D21)', async () => {
-    const runId = await held.submitPlan(HELD_PLAN);
+    const runId = await fixture.submitPlan(CONTROLLED_PLAN);
     await act('POST', runId, '/cancel');
-    expect(held.findCall(runId).context.signal.aborted).to.equal(false);
+    expect(fixture.findCall(runId).context.signal.aborted).to.equal(false);
     const { status, body } = await act('POST', runId, '/cancel', { force: true });
-    await held.quiet();
+    await fixture.waitUntilIdle();
     expect(status).to.equal(200);
     expect(body.status).to.equal('cancelled');
-    expect(held.findCall(runId).context.signal.aborted).to.equal(true);
-    expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: true });
+    expect(fixture.findCall(runId).context.signal.aborted).to.equal(true);
+    expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: true });
   });
 
   it('are found under /pipelines/runs, which the 404 of /plans/runs mentions', async () => {
-    const { status, body } = await held.request<ErrorBody>('POST', '/plans/runs/1/cancel');
+    const { status, body } = await fixture.request<ErrorBody>('POST', '/plans/runs/1/cancel');
     expect(status).to.equal(404);
     expect(JSON.stringify(body)).to.contain('runs of plans are under /pipelines/runs');
   });
 
   it('are rerun completely, from the failure, or from a sub-pipeline and its readers', async () => {
-    const earlier = await held.submitPlan(HELD_PLAN, { tenant_id: 'acme', collect_events: true });
-    held.findCall(earlier).resolve('kept');
-    await held.quiet();
-    await held.raise(earlier);
+    const earlier = await fixture.submitPlan(CONTROLLED_PLAN, { tenant_id: 'acme', collect_events: true });
+    fixture.findCall(earlier).resolve('kept');
+    await fixture.waitUntilIdle();
+    await fixture.fail(earlier);
 
     const all = await rerun(earlier);
-    isHeldIn(all, 'first');
-    expect(await held.poll(all)).to.deep.include({ rerun_of: earlier, tenant_id: 'acme', kind: 'plan' });
-    await held.complete(all);
-    await held.complete(all);
+    expectRunningIn(all, 'first');
+    expect(await fixture.poll(all)).to.deep.include({ rerun_of: earlier, tenant_id: 'acme', kind: 'plan' });
+    await fixture.complete(all);
+    await fixture.complete(all);
 
     for (const from of ['failed', 'second']) {
       const again = await rerun(earlier, { from });
-      isHeldIn(again, 'second');
-      await held.complete(again);
-      const { result, events } = await held.poll(again);
+      expectRunningIn(again, 'second');
+      await fixture.complete(again);
+      const { result, events } = await fixture.poll(again);
       expect(result?.blackboard).to.deep.equal({ k: 'kept' });
       expect(result?.sub_results?.['first']?.outputs).to.deep.equal({ hold: 'kept', keep: 'kept' });
       expect(events?.filter(({ reused }) => reused).map(({ task_id }) => task_id)).to.include('hold');
     }
 
     const first = await rerun(all, { from: 'first' });
-    isHeldIn(first, 'first');
+    expectRunningIn(first, 'first');
     const unknown = await act<ErrorBody>('POST', all, '/rerun', { from: 'frist' });
     expect(`${unknown.status} ${unknown.body.detail.message}`).to.equal(
       '400 the plan has no sub-pipeline "frist"; its sub-pipelines are first, second',
@@ -172,70 +177,74 @@ describe('Runs of plans over HTTP (D35)', () => {
   });
 
   it('can be deleted only after they have settled', async () => {
-    const runId = await held.submitPlan(HELD_PLAN);
+    const runId = await fixture.submitPlan(CONTROLLED_PLAN);
     expect((await act<ErrorBody>('DELETE', runId)).body.detail.code).to.equal('run_not_settled');
     expect((await act<ErrorBody>('POST', runId, '/rerun')).body.detail.code).to.equal('run_not_settled');
-    await held.complete(runId);
-    await held.complete(runId);
+    await fixture.complete(runId);
+    await fixture.complete(runId);
     expect((await act('DELETE', runId)).status).to.equal(204);
     expect((await act('GET', runId)).status).to.equal(404);
   });
 
   it('have an actor tree that contains the run of each sub-pipeline', async () => {
-    const runId = await held.submitPlan(HELD_PLAN);
+    const runId = await fixture.submitPlan(CONTROLLED_PLAN);
     const { status, body } = await act<Record<string, unknown>>('GET', runId, '/snapshot');
     expect(status).to.equal(200);
     expect(JSON.stringify(body['children'])).to.include('first').and.to.include('hold');
   });
 
   it('have an ETag that changes with every change in a sub-pipeline', async () => {
-    const runId = await held.submitPlan(HELD_PLAN);
+    const runId = await fixture.submitPlan(CONTROLLED_PLAN);
     const etags: string[] = [];
-    for (const act of [() => held.quiet(), () => held.complete(runId), () => held.complete(runId)]) {
+    for (const act of [
+      () => fixture.waitUntilIdle(),
+      () => fixture.complete(runId),
+      () => fixture.complete(runId),
+    ]) {
       await act();
-      const { headers } = await held.request('GET', `/pipelines/runs/${runId}`);
+      const { headers } = await fixture.request('GET', `/pipelines/runs/${runId}`);
       etags.push(headers.get('etag') ?? '');
     }
     expect(new Set(etags).size).to.equal(3);
-    const known = { 'if-none-match': etags[2] ?? '' };
-    expect((await held.server.request('GET', `/pipelines/runs/${runId}`, undefined, known)).status).to.equal(
-      304,
-    );
+    const ifNoneMatch = { 'if-none-match': etags[2] ?? '' };
+    expect(
+      (await fixture.server.request('GET', `/pipelines/runs/${runId}`, undefined, ifNoneMatch)).status,
+    ).to.equal(304);
   });
 
   it('end a long poll when they settle', async () => {
-    const runId = await held.submitPlan(HELD_PLAN);
+    const runId = await fixture.submitPlan(CONTROLLED_PLAN);
     const waiting = act('GET', runId, '?wait=60');
-    await held.complete(runId);
-    await held.complete(runId);
+    await fixture.complete(runId);
+    await fixture.complete(runId);
     expect((await waiting).body).to.include({ status: 'succeeded', settled: true });
   });
 
   it('respond 409 to the synchronous request when they are cancelled', async () => {
-    const answer = held.request<ErrorBody>('POST', '/plans/run', { plan: HELD_PLAN });
-    while (held.puppet.calls.length === 0) await held.quiet();
-    const runId = held.puppet.last.context.run_id;
+    const response = fixture.request<ErrorBody>('POST', '/plans/run', { plan: CONTROLLED_PLAN });
+    while (fixture.controlled.calls.length === 0) await fixture.waitUntilIdle();
+    const runId = fixture.controlled.last.context.run_id;
     await act('POST', runId, '/cancel', { force: true });
-    const { status, body, headers } = await answer;
+    const { status, body, headers } = await response;
     expect(`${status} ${body.detail.code}`).to.equal('409 run_cancelled');
     expect(headers.get('wavetrain-run-id')).to.equal(runId);
-    expect(await held.poll(runId)).to.include({ status: 'cancelled' });
+    expect(await fixture.poll(runId)).to.include({ status: 'cancelled' });
   });
 
   it('reach exactly one terminal state when a cancel races the end of a sub-pipeline', async () => {
     const seen = new Set<string>();
     for (let turns = 0; turns < 60; turns++) {
-      const runId = await held.submitPlan(HELD_PLAN);
-      await held.complete(runId);
-      const asked = act('POST', runId, '/cancel');
+      const runId = await fixture.submitPlan(CONTROLLED_PLAN);
+      await fixture.complete(runId);
+      const pending = act('POST', runId, '/cancel');
       for (let turn = 0; turn < turns; turn++) await new Promise((next) => void setImmediate(next));
-      held.findCall(runId).resolve('done');
-      const { status } = await asked;
-      await held.quiet();
-      const record = await held.poll(runId);
+      fixture.findCall(runId).resolve('done');
+      const { status } = await pending;
+      await fixture.waitUntilIdle();
+      const record = await fixture.poll(runId);
       expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
-      const told = held.server.registry.events(runId).readAfter(0, 100).events;
-      const ends = told.filter((event) => event.kind === 'run' && event.status === record.status);
+      const recorded = fixture.server.registry.events(runId).readAfter(0, 100).events;
+      const ends = recorded.filter((event) => event.kind === 'run' && event.status === record.status);
       expect(ends).to.have.length(1);
       seen.add(record.status);
       if (seen.size === 2 && turns > 20) break;
@@ -244,7 +253,7 @@ describe('Runs of plans over HTTP (D35)', () => {
   });
 });
 
-function wordsOf(event: LiveEvent): string {
+function formatEvent(event: LiveEvent): string {
   const where = 'sub_pipeline' in event ? `${event.sub_pipeline}: ` : '';
   switch (event.kind) {
     case 'run':

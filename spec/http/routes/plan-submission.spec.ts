@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import type { ApiKey } from '../../../lib/http/auth/keys-file.js';
+import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../support/plans.js';
 
 interface Accepted {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { planJsonSchema } from '../../../lib/definition/schema/json-schema.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../../lib/plans/report.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { LETTER, LETTER_PIPELINES, LETTER_YAML, createPipeline, createStoreTask } from '../support/plans.js';
 
 const YAML = { 'content-type': 'application/yaml' };
@@ -138,11 +138,11 @@ describe('POST /plans/validate', () => {
 
     const back = 'send it to /plans/run, /plans/run_async or /plans/validate';
     for (const path of ['run', 'run_async', 'graph']) {
-      const ask = (body: unknown, headers?: Record<string, string>) =>
+      const send = (body: unknown, headers?: Record<string, string>) =>
         server.request<ErrorBody>('POST', `/pipelines/${path}`, body, headers);
-      expect((await ask(LETTER_YAML, YAML)).body.detail.problems?.[0]).to.include({ hint: back });
-      expect((await ask({ pipeline: LETTER })).body.detail.problems?.[0]).to.include({ hint: back });
-      expect((await ask({ plan: LETTER })).body.detail.message).to.equal(
+      expect((await send(LETTER_YAML, YAML)).body.detail.problems?.[0]).to.include({ hint: back });
+      expect((await send({ pipeline: LETTER })).body.detail.problems?.[0]).to.include({ hint: back });
+      expect((await send({ plan: LETTER })).body.detail.message).to.equal(
         'there is no field "plan" here: send plans to /plans/run, /plans/run_async or /plans/validate',
       );
     }
@@ -168,7 +168,7 @@ describe('POST /plans/validate', () => {
     const { status, body, headers } = await server.request('GET', '/schemas/plan.json');
     expect(status).to.equal(200);
     expect(body).to.deep.equal(JSON.parse(JSON.stringify(planJsonSchema())));
-    const known = { 'if-none-match': headers.get('etag') ?? '' };
-    expect((await server.request('GET', '/schemas/plan.json', undefined, known)).status).to.equal(304);
+    const ifNoneMatch = { 'if-none-match': headers.get('etag') ?? '' };
+    expect((await server.request('GET', '/schemas/plan.json', undefined, ifNoneMatch)).status).to.equal(304);
   });
 });

@@ -2,31 +2,31 @@ import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { HeldServer, TWO_WAVES } from '../support/held-server.js';
+import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
 
-const ONE_TASK = { id: 'one', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] };
+const ONE_TASK = { id: 'one', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] };
 
 describe('GET /pipelines/runs (D35)', () => {
-  const held = new HeldServer();
+  const fixture = new ControlledServer();
   const runIds: string[] = [];
 
   before(async () => {
-    await held.open();
+    await fixture.open();
     for (const [pipeline, tenant_id] of [
       [ONE_TASK, 'x'],
       [TWO_WAVES, 'x'],
       [ONE_TASK, 'y'],
       [TWO_WAVES, 'y'],
     ] as const) {
-      runIds.push(await held.submit(pipeline, { tenant_id }));
+      runIds.push(await fixture.submit(pipeline, { tenant_id }));
     }
     const [first = '', , third = ''] = runIds;
-    await held.complete(first);
-    await held.request('POST', `/pipelines/runs/${third}/cancel`);
+    await fixture.complete(first);
+    await fixture.request('POST', `/pipelines/runs/${third}/cancel`);
   });
-  after(() => held.close());
+  after(() => fixture.close());
 
-  const list = (query = '') => held.request<RunPage & ErrorBody>('GET', `/pipelines/runs${query}`);
+  const list = (query = '') => fixture.request<RunPage & ErrorBody>('GET', `/pipelines/runs${query}`);
 
   /** By their place in the order of submission. */
   async function found(query: string): Promise<number[]> {
@@ -39,7 +39,7 @@ describe('GET /pipelines/runs (D35)', () => {
     const { body } = await list();
     expect(body.next_cursor).to.equal(null);
     expect(body.runs.map(({ run_id }) => run_id)).to.deep.equal(runIds.toReversed());
-    const record = await held.poll(runIds[0] ?? '');
+    const record = await fixture.poll(runIds[0] ?? '');
     const { result: _, failures: __, events: ___, sub_pipelines: ____, ...summary } = record;
     expect(body.runs.at(-1)).to.deep.equal(summary);
   });
@@ -58,11 +58,11 @@ describe('GET /pipelines/runs (D35)', () => {
   it('continues after the previous page, even if runs were added meanwhile', async () => {
     const first = (await list('?limit=2')).body;
     expect(first.runs).to.have.length(2);
-    const late = await held.submit();
+    const late = await fixture.submit();
     const second = (await list(`?limit=2&cursor=${first.next_cursor}`)).body;
     expect([...first.runs, ...second.runs].map(({ run_id }) => run_id)).to.deep.equal(runIds.toReversed());
     expect(second.next_cursor).to.equal(null);
-    held.server.registry.forget(late);
+    fixture.server.registry.forget(late);
   });
 
   it('refuses invalid filters', async () => {
@@ -86,54 +86,54 @@ describe('GET /pipelines/runs (D35)', () => {
 });
 
 describe('GET /pipelines/runs/{run_id}', () => {
-  const held = new HeldServer();
-  before(() => held.open());
-  afterEach(() => held.clear());
-  after(() => held.close());
+  const fixture = new ControlledServer();
+  before(() => fixture.open());
+  afterEach(() => fixture.clear());
+  after(() => fixture.close());
 
   const record = (runId: string, query = '', headers: Record<string, string> = {}) =>
-    held.server.request<RunRecord>('GET', `/pipelines/runs/${runId}${query}`, undefined, headers);
+    fixture.server.request<RunRecord>('GET', `/pipelines/runs/${runId}${query}`, undefined, headers);
 
   it('responds 304 as long as the record is unchanged', async () => {
-    const runId = await held.submit();
+    const runId = await fixture.submit();
     const etag = (await record(runId)).headers.get('etag') ?? '';
     const unchanged = await record(runId, '', { 'if-none-match': etag });
     expect(unchanged.status).to.equal(304);
     expect(unchanged.body).to.equal(undefined);
     expect(unchanged.headers.get('etag')).to.equal(etag);
-    await held.complete(runId);
+    await fixture.complete(runId);
     const changed = await record(runId, '', { 'if-none-match': etag });
     expect(changed.status).to.equal(200);
     expect(changed.headers.get('etag')).to.not.equal(etag);
   });
 
   it('waits until the run has settled, not for waves before', async () => {
-    const runId = await held.submit();
+    const runId = await fixture.submit();
     const waiting = record(runId, '?wait=60');
-    await held.complete(runId);
-    await held.complete(runId);
+    await fixture.complete(runId);
+    await fixture.complete(runId);
     expect((await waiting).body.status).to.equal('succeeded');
-    expect(held.clock.pending).to.equal(0);
+    expect(fixture.clock.pending).to.equal(0);
   });
 
   it('waits for any change when the client sends If-None-Match', async () => {
-    const runId = await held.submit();
+    const runId = await fixture.submit();
     const etag = (await record(runId)).headers.get('etag') ?? '';
     const waiting = record(runId, '?wait=60', { 'if-none-match': etag });
-    await held.complete(runId);
+    await fixture.complete(runId);
     expect((await waiting).body.progress.waves_executed).to.equal(1);
   });
 
   it('responds with the current record at the end of the time', async () => {
-    const runId = await held.submit();
+    const runId = await fixture.submit();
     const waiting = record(runId, '?wait=2.5');
-    while (held.clock.pending === 0) await held.quiet();
-    held.clock.advance(2500);
+    while (fixture.clock.pending === 0) await fixture.waitUntilIdle();
+    fixture.clock.advance(2500);
     expect((await waiting).body.status).to.equal('running');
   });
 
   it('refuses a wait of over a minute or of an invalid number', async () => {
-    const runId = await held.submit();
+    const runId = await fixture.submit();
     for (const wait of ['61', '-1', 'NaN', 'Infinity', '-Infinity', '', 'soon', '1e9']) {
       expect((await record(runId, `?wait=${wait}`)).status, wait).to.equal(400);
     }
@@ -141,16 +141,16 @@ describe('GET /pipelines/runs/{run_id}', () => {
 
   it('serves the actor tree of a run in every state (D35)', async () => {
     const values: unknown[] = [];
-    const runId = await held.submit();
+    const runId = await fixture.submit();
     const look = async (): Promise<void> => {
-      const { status, body } = await held.request('GET', `/pipelines/runs/${runId}/snapshot`);
+      const { status, body } = await fixture.request('GET', `/pipelines/runs/${runId}/snapshot`);
       expect(status).to.equal(200);
       values.push(body['value']);
     };
     await look();
-    await held.request('POST', `/pipelines/runs/${runId}/cancel`);
+    await fixture.request('POST', `/pipelines/runs/${runId}/cancel`);
     await look();
-    await held.complete(runId);
+    await fixture.complete(runId);
     await look();
     expect(values).to.deep.equal(['running', 'draining', 'cancelled']);
   });

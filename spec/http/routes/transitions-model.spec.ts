@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { HeldServer } from '../support/held-server.js';
+import { ControlledServer } from '../support/controlled-server.js';
 import { RUN_COMMANDS } from '../support/run-commands.js';
 import { ModelServer, type ModelState } from '../support/run-model.js';
 
@@ -10,18 +10,18 @@ const RUNS = 12;
 const STATES: readonly ModelState[] = ['queued', 'running', 'draining', 'succeeded', 'failed', 'cancelled'];
 
 describe('Runs compared with a model (States and transitions)', () => {
-  const held = new HeldServer();
-  before(() => held.open());
-  after(() => held.close());
+  const fixture = new ControlledServer();
+  before(() => fixture.open());
+  after(() => fixture.close());
 
   it('respond to every random sequence of commands like the model', async () => {
     const seen = new Set<ModelState>();
     const property = fc.asyncProperty(
       fc.commands(RUN_COMMANDS, { maxCommands: 40, size: 'max' }),
       async (commands) => {
-        await held.clear();
+        await fixture.clear();
         const model = new ModelServer(seen);
-        await fc.asyncModelRun(() => ({ model, real: held }), commands);
+        await fc.asyncModelRun(() => ({ model, real: fixture }), commands);
       },
     );
     // Chance may pass a state by in one round, and hardly in ten.
@@ -29,6 +29,6 @@ describe('Runs compared with a model (States and transitions)', () => {
       await fc.assert(property, { numRuns: RUNS });
     }
     expect([...seen]).to.have.members([...STATES]);
-    expect(held.server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
+    expect(fixture.server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
   }).timeout(30_000);
 });

@@ -1,37 +1,37 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { HeldServer } from '../support/held-server.js';
+import { ControlledServer } from '../support/controlled-server.js';
 
 type State = 'queued' | 'running' | 'draining' | 'succeeded' | 'failed' | 'cancelled';
 
 /** Brings a run into each state; each responses its id. */
-const REACH: Record<State, (held: HeldServer) => Promise<string>> = {
-  queued: async (held) => {
-    await held.submit();
-    return held.submit();
+const REACH: Record<State, (fixture: ControlledServer) => Promise<string>> = {
+  queued: async (fixture) => {
+    await fixture.submit();
+    return fixture.submit();
   },
-  running: (held) => held.submit(),
-  draining: async (held) => {
-    const runId = await held.submit();
-    await held.request('POST', `/pipelines/runs/${runId}/cancel`);
+  running: (fixture) => fixture.submit(),
+  draining: async (fixture) => {
+    const runId = await fixture.submit();
+    await fixture.request('POST', `/pipelines/runs/${runId}/cancel`);
     return runId;
   },
-  succeeded: async (held) => {
-    const runId = await held.submit();
-    await held.complete(runId);
-    await held.complete(runId);
+  succeeded: async (fixture) => {
+    const runId = await fixture.submit();
+    await fixture.complete(runId);
+    await fixture.complete(runId);
     return runId;
   },
-  failed: async (held) => {
-    const runId = await held.submit();
-    await held.complete(runId);
-    await held.raise(runId);
+  failed: async (fixture) => {
+    const runId = await fixture.submit();
+    await fixture.complete(runId);
+    await fixture.fail(runId);
     return runId;
   },
-  cancelled: async (held) => {
-    const runId = await REACH.draining(held);
-    await held.complete(runId);
+  cancelled: async (fixture) => {
+    const runId = await REACH.draining(fixture);
+    await fixture.complete(runId);
     return runId;
   },
 };
@@ -57,14 +57,14 @@ const LOOKS: Record<State, Partial<RunRecord>> = {
   cancelled: { status: 'cancelled', settled: true, error: null, failures: [], result: null },
 };
 
-/** What is asked of a run, what is answered in each state, and the state it is in then. */
+/** Each request about a run, with its response in each state and the state that follows. */
 const TABLE: readonly {
-  readonly ask: string;
+  readonly call: string;
   readonly body?: object;
   readonly responses: Record<State, string>;
 }[] = [
   {
-    ask: 'GET',
+    call: 'GET',
     responses: {
       queued: '200 -> queued',
       running: '200 -> running',
@@ -75,7 +75,7 @@ const TABLE: readonly {
     },
   },
   {
-    ask: 'POST /cancel',
+    call: 'POST /cancel',
     responses: {
       queued: '200 -> cancelled',
       running: '200 -> draining',
@@ -86,7 +86,7 @@ const TABLE: readonly {
     },
   },
   {
-    ask: 'POST /cancel',
+    call: 'POST /cancel',
     body: { force: true },
     responses: {
       queued: '200 -> cancelled',
@@ -98,7 +98,7 @@ const TABLE: readonly {
     },
   },
   {
-    ask: 'POST /rerun',
+    call: 'POST /rerun',
     responses: {
       queued: '409 run_not_settled -> queued',
       running: '409 run_not_settled -> running',
@@ -109,7 +109,7 @@ const TABLE: readonly {
     },
   },
   {
-    ask: 'POST /rerun',
+    call: 'POST /rerun',
     body: { from: 'failed' },
     responses: {
       queued: '409 run_not_settled -> queued',
@@ -121,7 +121,7 @@ const TABLE: readonly {
     },
   },
   {
-    ask: 'DELETE',
+    call: 'DELETE',
     responses: {
       queued: '409 run_not_settled -> queued',
       running: '409 run_not_settled -> running',
@@ -136,14 +136,14 @@ const TABLE: readonly {
 const STATES = Object.keys(REACH) as State[];
 
 describe('Run transitions over HTTP (States and transitions)', () => {
-  const held = new HeldServer();
-  before(() => held.open());
-  afterEach(() => held.clear());
-  after(() => held.close());
+  const fixture = new ControlledServer();
+  before(() => fixture.open());
+  afterEach(() => fixture.clear());
+  after(() => fixture.close());
 
   for (const state of STATES) {
     it(`shows the state ${state} in the record (D21, D28)`, async () => {
-      const record = await held.poll(await REACH[state](held));
+      const record = await fixture.poll(await REACH[state](fixture));
       expect(record).to.deep.include(LOOKS[state]);
       expect(record.started_at === null).to.equal(state === 'queued');
       expect(record.finished_at === null).to.equal(!record.settled);
@@ -151,38 +151,42 @@ describe('Run transitions over HTTP (States and transitions)', () => {
   }
 
   it('responds to run_async with queued, before the run takes a slot', async () => {
-    const { status, body } = await held.request('POST', '/pipelines/run_async', {
-      pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] },
+    const { status, body } = await fixture.request('POST', '/pipelines/run_async', {
+      pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] },
     });
     expect(status).to.equal(202);
     expect(body['status']).to.equal('queued');
   });
 
-  for (const { ask, body, responses } of TABLE) {
+  for (const { call, body, responses } of TABLE) {
     for (const state of STATES) {
-      const asked = `${ask}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
-      it(`responds ${responses[state]} to ${asked} for a run that is ${state}`, async () => {
-        const runId = await REACH[state](held);
-        const before = await held.poll(runId);
-        const [method = '', action = ''] = ask.split(' ');
+      const title = `${call}${body === undefined ? '' : ` ${JSON.stringify(body)}`}`;
+      it(`responds ${responses[state]} to ${title} for a run that is ${state}`, async () => {
+        const runId = await REACH[state](fixture);
+        const before = await fixture.poll(runId);
+        const [method = '', action = ''] = call.split(' ');
         const path = `/pipelines/runs/${runId}`;
-        const { status, body: told } = await held.request<Partial<ErrorBody>>(method, path + action, body);
-        await held.quiet();
-        const after = await held.request<RunRecord>('GET', path);
-        const code = told?.detail === undefined ? '' : ` ${told.detail.code}`;
-        expect(`${status}${code} -> ${nameOf(after)}`).to.equal(responses[state]);
-        const stays = after.status === 200 && nameOf(after) === state;
+        const { status, body: responseBody } = await fixture.request<Partial<ErrorBody>>(
+          method,
+          path + action,
+          body,
+        );
+        await fixture.waitUntilIdle();
+        const after = await fixture.request<RunRecord>('GET', path);
+        const code = responseBody?.detail === undefined ? '' : ` ${responseBody.detail.code}`;
+        expect(`${status}${code} -> ${formatState(after)}`).to.equal(responses[state]);
+        const stays = after.status === 200 && formatState(after) === state;
         if (stays) expect(after.body).to.deep.equal(before);
       });
     }
   }
 
   it('responds 404 to every request about a run that never existed', async () => {
-    for (const { ask, body } of TABLE) {
-      const [method = '', action = ''] = ask.split(' ');
+    for (const { call, body } of TABLE) {
+      const [method = '', action = ''] = call.split(' ');
       for (const runId of ['019a7c3e-5b1d-7c44-9e0f-3d2a1b4c5d6e', 'nobody']) {
-        const response = await held.request<ErrorBody>(method, `/pipelines/runs/${runId}${action}`, body);
-        expect(response.status, `${ask} ${runId}`).to.equal(404);
+        const response = await fixture.request<ErrorBody>(method, `/pipelines/runs/${runId}${action}`, body);
+        expect(response.status, `${call} ${runId}`).to.equal(404);
         expect(response.body.detail).to.deep.equal({
           code: 'run_not_found',
           message: `there is no run ${runId}`,
@@ -192,25 +196,25 @@ describe('Run transitions over HTTP (States and transitions)', () => {
   });
 
   it('starts the next run when the current one has settled, not while it drains (D21, D25)', async () => {
-    const first = await REACH.draining(held);
-    const second = await held.submit();
-    expect(await held.poll(second)).to.include({ status: 'queued' });
-    await held.complete(first);
-    expect(await held.poll(second)).to.include({ status: 'running' });
+    const first = await REACH.draining(fixture);
+    const second = await fixture.submit();
+    expect(await fixture.poll(second)).to.include({ status: 'queued' });
+    await fixture.complete(first);
+    expect(await fixture.poll(second)).to.include({ status: 'running' });
   });
 
   it('never calls the tools of a run that was cancelled while queued', async () => {
-    const runId = await REACH.queued(held);
-    await held.request('POST', `/pipelines/runs/${runId}/cancel`);
-    const [first] = held.puppet.calls;
-    await held.complete(first?.context.run_id ?? '');
-    await held.complete(first?.context.run_id ?? '');
-    expect(held.puppet.calls.filter(({ context }) => context.run_id === runId)).to.deep.equal([]);
-    expect(await held.poll(runId)).to.include({ status: 'cancelled', settled: true, started_at: null });
+    const runId = await REACH.queued(fixture);
+    await fixture.request('POST', `/pipelines/runs/${runId}/cancel`);
+    const [first] = fixture.controlled.calls;
+    await fixture.complete(first?.context.run_id ?? '');
+    await fixture.complete(first?.context.run_id ?? '');
+    expect(fixture.controlled.calls.filter(({ context }) => context.run_id === runId)).to.deep.equal([]);
+    expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: true, started_at: null });
   });
 });
 
-function nameOf({ status, body }: { readonly status: number; readonly body: RunRecord }): string {
+function formatState({ status, body }: { readonly status: number; readonly body: RunRecord }): string {
   if (status === 404) return 'gone';
   return body.status === 'cancelled' && !body.settled ? 'draining' : body.status;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 const NOBODY = '019a7c3e-5b1d-7c44-9e0f-3d2a1b4c5d6e';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { exceedsDepth } from '../../../lib/http/routing/body.js';
-import { BodyServer } from '../support/posting.js';
+import { BodyServer } from '../support/body-server.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 
@@ -38,9 +38,9 @@ describe('JSON nesting in a request body (D32)', () => {
     }
 
     it('ignores brackets inside strings', () => {
-      const depthOf = (value: unknown): number =>
+      const measureDepth = (value: unknown): number =>
         typeof value === 'object' && value !== null
-          ? 1 + Math.max(0, ...Object.values(value).map((item) => depthOf(item)))
+          ? 1 + Math.max(0, ...Object.values(value).map((item) => measureDepth(item)))
           : 0;
       const texts = fc.string({ unit: fc.constantFrom('[', '{', '}', ']', '"', '\\', 'a') });
       const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
@@ -48,7 +48,7 @@ describe('JSON nesting in a request body (D32)', () => {
       }));
       fc.assert(
         fc.property(tree, (value) => {
-          const depth = depthOf(value);
+          const depth = measureDepth(value);
           expect(exceedsDepth(JSON.stringify(value), depth)).to.equal(false);
           expect(exceedsDepth(JSON.stringify(value), depth - 1)).to.equal(depth > 0);
         }),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RawSocket } from '../../support/http/raw-socket.js';
-import { BodyServer, formatRequestHead } from '../support/posting.js';
+import { BodyServer, formatRequestHead } from '../support/body-server.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 
@@ -47,10 +47,10 @@ describe('The media type of a request body (D33)', () => {
         const [length, sent] = field.startsWith('T')
           ? ['', '2\r\n{}\r\n0\r\n\r\n']
           : ['Content-Length: 2\r\n', '{}'];
-        const asked = new RawSocket(bodies.server.url).send(
+        const socket = new RawSocket(bodies.server.url).send(
           `${formatRequestHead(`${length}${field}\r\nConnection: close`)}${sent}`,
         );
-        const { status, body } = await asked.readResponse();
+        const { status, body } = await socket.readResponse();
         expect(status).to.equal(415);
         expect(JSON.parse(body).detail.message).to.contain('compressed');
       });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BodyServer } from '../support/posting.js';
+import { BodyServer } from '../support/body-server.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 

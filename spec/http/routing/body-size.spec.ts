@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RawSocket, parseRawResponse } from '../../support/http/raw-socket.js';
-import { type TestServer, startTestServer } from '../../support/http/serving.js';
-import { formatRequestHead } from '../support/posting.js';
+import { type TestServer, startTestServer } from '../../support/http/test-server.js';
+import { formatRequestHead } from '../support/body-server.js';
 
 const LIMIT = 4096;
 
@@ -50,12 +50,12 @@ describe('A request body over the size limit (D38)', () => {
   });
 
   it('is refused when it arrives in endless chunks, and not read further', async () => {
-    const asked = new RawSocket(server.url).send(formatRequestHead('Transfer-Encoding: chunked'));
+    const socket = new RawSocket(server.url).send(formatRequestHead('Transfer-Encoding: chunked'));
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     let sent = 0;
     // More than the two systems hold between them.
-    while (asked.isOpen && sent++ < 1000) await asked.push(chunk);
-    const response = await asked.readResponse();
+    while (socket.isOpen && sent++ < 1000) await socket.push(chunk);
+    const response = await socket.readResponse();
     expect(response.status).to.equal(413);
     expect(response.headers['connection']).to.equal('close');
     expect(sent).to.be.below(1000);
@@ -69,9 +69,9 @@ describe('A request body over the size limit (D38)', () => {
   });
 
   it('leaves one log line and no error when it ends early', async () => {
-    const asked = new RawSocket(server.url);
-    await asked.push(`${formatRequestHead('Content-Length: 100')}{"a`);
-    asked.disconnect();
+    const socket = new RawSocket(server.url);
+    await socket.push(`${formatRequestHead('Content-Length: 100')}{"a`);
+    socket.disconnect();
     const line = () => server.log.find(({ facts }) => facts['left'] === true);
     while (line() === undefined) await server.request('GET', '/health');
     expect(line()?.facts).to.include({ path: '/pipelines/validate', method: 'POST' });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RawSocket } from '../../support/http/raw-socket.js';
-import { BodyServer, formatRequestHead } from '../support/posting.js';
+import { BodyServer, formatRequestHead } from '../support/body-server.js';
 
 describe('A request body (D32, D33, D38)', () => {
   const bodies = new BodyServer();
@@ -74,12 +74,12 @@ describe('A request body (D32, D33, D38)', () => {
 
     it('is not confused with one whose characters arrive in several chunks', async () => {
       const body = Buffer.from('{"yaml": "☂😀"}');
-      const asked = new RawSocket(bodies.server.url);
-      asked.send(
+      const socket = new RawSocket(bodies.server.url);
+      socket.send(
         formatRequestHead(`Content-Length: ${body.length}\r\nConnection: close`, '/pipelines/validate'),
       );
-      for (const byte of body) asked.send(Uint8Array.of(byte));
-      expect((await asked.readResponse()).status).to.equal(200);
+      for (const byte of body) socket.send(Uint8Array.of(byte));
+      expect((await socket.readResponse()).status).to.equal(200);
     });
   });
 
@@ -98,7 +98,7 @@ describe('A request body (D32, D33, D38)', () => {
   });
 
   it('is ignored on a route without a body', async () => {
-    const asked = `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 3\r\n\r\n{]}`;
-    expect((await new RawSocket(bodies.server.url).send(asked).readResponse()).status).to.equal(200);
+    const socket = `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 3\r\n\r\n{]}`;
+    expect((await new RawSocket(bodies.server.url).send(socket).readResponse()).status).to.equal(200);
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
-import { type TestServer, startTestServer } from '../../support/http/serving.js';
+import { type TestServer, startTestServer } from '../../support/http/test-server.js';
 
 /** Attacks by one caller on all others, found by experiment. */
 describe('A server under attack', () => {
@@ -36,11 +36,16 @@ describe('A server under attack', () => {
       [yaml, 'application/yaml'],
       [JSON.stringify({ yaml }), 'application/json'],
     ] as const) {
-      const { status, body: answer } = await server.request<ErrorBody>('POST', '/pipelines/validate', body, {
-        'content-type': type,
-      });
+      const { status, body: errorBody } = await server.request<ErrorBody>(
+        'POST',
+        '/pipelines/validate',
+        body,
+        {
+          'content-type': type,
+        },
+      );
       expect(status).to.equal(413);
-      expect(answer.detail.message).to.equal(
+      expect(errorBody.detail.message).to.equal(
         'the limit for YAML is 256 KiB: send a longer definition as JSON',
       );
     }

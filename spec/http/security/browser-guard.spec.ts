@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readServerConfig } from '../../../lib/common/config.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { type GuardedRequest, BrowserGuard } from '../../../lib/http/security/browser-guard.js';
-import { type TestServer, startTestServer } from '../../support/http/serving.js';
+import { type TestServer, startTestServer } from '../../support/http/test-server.js';
 
 interface Listening {
   readonly host?: string;
@@ -11,7 +11,10 @@ interface Listening {
 }
 
 /** Returns the error code; undefined when the request is allowed. */
-function errorCodeFor(asked: Partial<GuardedRequest>, { host, allowed }: Listening = {}): string | undefined {
+function errorCodeFor(
+  guarded: Partial<GuardedRequest>,
+  { host, allowed }: Listening = {},
+): string | undefined {
   const env = { SERVICE_API_HOST: host, SERVICE_ALLOWED_HOSTS: allowed };
   try {
     new BrowserGuard(readServerConfig(env)).check({
@@ -19,7 +22,7 @@ function errorCodeFor(asked: Partial<GuardedRequest>, { host, allowed }: Listeni
       host: 'localhost',
       origin: '',
       fetchSite: '',
-      ...asked,
+      ...guarded,
     });
     return undefined;
   } catch (error) {
@@ -98,11 +101,11 @@ describe('BrowserGuard and the Host header (D38)', () => {
 
   it('checks every request', () => {
     const guard = new BrowserGuard(readServerConfig({}));
-    const asked = (host: string) => () => guard.check({ method: 'GET', host, origin: '', fetchSite: '' });
-    for (const host of ['localhost', 'localhost:1', 'localhost']) expect(asked(host)).not.to.throw();
-    expect(asked('evil.example')).to.throw('evil.example');
-    expect(asked('evil.example')).to.throw('evil.example');
-    expect(asked('localhost')).not.to.throw();
+    const guarded = (host: string) => () => guard.check({ method: 'GET', host, origin: '', fetchSite: '' });
+    for (const host of ['localhost', 'localhost:1', 'localhost']) expect(guarded(host)).not.to.throw();
+    expect(guarded('evil.example')).to.throw('evil.example');
+    expect(guarded('evil.example')).to.throw('evil.example');
+    expect(guarded('localhost')).not.to.throw();
   });
 });
 
@@ -120,8 +123,8 @@ describe('BrowserGuard and other origins (D38)', () => {
     { method: 'HEAD', origin: 'null', fetchSite: 'cross-site' },
     { method: 'OPTIONS', origin: 'https://evil.example' },
   ];
-  for (const asked of TAKEN) {
-    it(`allows ${JSON.stringify(asked)}`, () => expect(errorCodeFor(asked)).to.equal(undefined));
+  for (const guarded of TAKEN) {
+    it(`allows ${JSON.stringify(guarded)}`, () => expect(errorCodeFor(guarded)).to.equal(undefined));
   }
 
   const REFUSED: Partial<GuardedRequest>[] = [
@@ -140,8 +143,8 @@ describe('BrowserGuard and other origins (D38)', () => {
     { method: 'POST', fetchSite: 'cross-site' },
     { method: 'POST', origin: 'http://localhost', fetchSite: 'cross-site' },
   ];
-  for (const asked of REFUSED) {
-    it(`rejects ${JSON.stringify(asked)}`, () => expect(errorCodeFor(asked)).to.equal('foreign_origin'));
+  for (const guarded of REFUSED) {
+    it(`rejects ${JSON.stringify(guarded)}`, () => expect(errorCodeFor(guarded)).to.equal('foreign_origin'));
   }
 });
 
@@ -152,24 +155,24 @@ describe('A server with its BrowserGuard (D38)', () => {
   });
   after(() => server.close(0));
 
-  function ask(
+  function sendRequest(
     method: string,
     path: string,
     headers: Record<string, string>,
   ): Promise<[number | undefined, string]> {
     return new Promise((resolve, reject) => {
-      const asked = request(server.url + path, { method, headers }, (answer) => {
+      const guarded = request(server.url + path, { method, headers }, (response) => {
         let text = '';
-        answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        answer.on('end', () => resolve([answer.statusCode, text]));
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => resolve([response.statusCode, text]));
       });
-      asked.on('error', reject).end();
+      guarded.on('error', reject).end();
     });
   }
 
   it('responds to a foreign host with 403 on every path', async () => {
     for (const path of ['/health', '/docs', '/nowhere']) {
-      const [status, text] = await ask('GET', path, { Host: 'evil.example' });
+      const [status, text] = await sendRequest('GET', path, { Host: 'evil.example' });
       expect(status).to.equal(403);
       expect(JSON.parse(text).detail.code).to.equal('foreign_host');
     }
@@ -177,13 +180,15 @@ describe('A server with its BrowserGuard (D38)', () => {
 
   it('responds to a foreign origin with 403 before it reads the body', async () => {
     const headers = { Origin: 'https://evil.example', 'Content-Type': 'text/plain' };
-    const [status, text] = await ask('POST', '/pipelines/run', headers);
+    const [status, text] = await sendRequest('POST', '/pipelines/run', headers);
     expect(status).to.equal(403);
     expect(JSON.parse(text).detail.code).to.equal('foreign_origin');
   });
 
   it('responds with 403 to another site that hides its origin', async () => {
-    expect((await ask('POST', '/pipelines/run', { 'Sec-Fetch-Site': 'cross-site' }))[0]).to.equal(403);
+    expect((await sendRequest('POST', '/pipelines/run', { 'Sec-Fetch-Site': 'cross-site' }))[0]).to.equal(
+      403,
+    );
   });
 
   it('sends no CORS headers', async () => {
@@ -196,7 +201,7 @@ describe('A server with its BrowserGuard (D38)', () => {
   });
 
   it('truncates a long host in its error message', async () => {
-    const [status, text] = await ask('GET', '/health', { Host: 'e'.repeat(10_000) });
+    const [status, text] = await sendRequest('GET', '/health', { Host: 'e'.repeat(10_000) });
     expect(status).to.equal(403);
     expect(text.length).to.be.below(1000);
   });

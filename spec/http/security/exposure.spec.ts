@@ -3,7 +3,7 @@ import { WavetrainError } from '../../../lib/common/errors.js';
 import { assertAuthenticatedBinding } from '../../../lib/http/server.js';
 import { readServerConfig } from '../../../lib/common/config.js';
 import { catchRejection } from '../../support/rejection.js';
-import { startTestServer } from '../../support/http/serving.js';
+import { startTestServer } from '../../support/http/test-server.js';
 
 const LOOPBACK = [
   '127.0.0.1',
@@ -31,20 +31,21 @@ function check(host: string, hasKeys: boolean, env: Record<string, string> = {})
   assertAuthenticatedBinding(readServerConfig({ SERVICE_API_HOST: host, ...env }), hasKeys);
 }
 
-describe('A server that the network can reach (D37)', () => {
+describe('A server without keys (D37)', () => {
   for (const host of LOOPBACK) {
-    it(`is not one on ${host}`, () => expect(() => check(host, false)).not.to.throw());
+    it(`may listen on ${host}, which only this machine can reach`, () =>
+      expect(() => check(host, false)).not.to.throw());
   }
 
   for (const host of EXPOSED) {
-    it(`is refused on ${host}, unless it has keys or is allowed to`, () => {
+    it(`must not listen on ${host}, unless SERVICE_ALLOW_ANONYMOUS allows it`, () => {
       expect(() => check(host, false)).to.throw(WavetrainError, `listening on ${host}`);
       expect(() => check(host, true)).not.to.throw();
       expect(() => check(host, false, { SERVICE_ALLOW_ANONYMOUS: 'true' })).not.to.throw();
     });
   }
 
-  it('fails to start without keys, with an error that lists the alternatives', async () => {
+  it('fails to start on an address that the network can reach; the error lists the alternatives', async () => {
     const error = await catchRejection(startTestServer({ env: { SERVICE_API_HOST: '0.0.0.0' } }));
     expect(error).to.have.property('code', 'bad_usage');
     for (const words of [

@@ -3,11 +3,11 @@ import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../../lib/plans/report.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/serving.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { LETTER, LETTER_PIPELINES, createPipeline, createStoreTask } from '../support/plans.js';
 
 /** Each sub-pipeline reads what the previous one stores. */
-function chainOf(length: number): object {
+function createChain(length: number): object {
   const subPipelines = Array.from({ length }, (_, n) => ({
     id: `s${n}`,
     ...(n > 0 && { reads: [`k${n - 1}`] }),
@@ -31,7 +31,7 @@ describe('Unusual plans over HTTP', () => {
     server.request<T>('POST', `/plans/${path}`, body);
 
   it('may have 500 sub-pipelines, one after another', async () => {
-    const { status, body } = await post<PlanResult>('run', { plan: chainOf(500) });
+    const { status, body } = await post<PlanResult>('run', { plan: createChain(500) });
     expect(status).to.equal(200);
     expect(body).to.include({ total_tasks_executed: 500, total_waves: 500 });
     expect(body.blackboard['k499']).to.equal(0);
@@ -46,7 +46,7 @@ describe('Unusual plans over HTTP', () => {
   });
 
   it('leave the event loop to other requests while a large one is checked', async () => {
-    const plan = chainOf(2000);
+    const plan = createChain(2000);
     const checked = post<PlanReport>('validate', { plan });
     const health = await server.request('GET', '/health');
     expect(health.status).to.equal(200);
@@ -129,7 +129,7 @@ describe('The memory of plans', () => {
   it('counts against SERVICE_MEMORY, including their pipelines (D25)', async () => {
     const server = await startTestServer({ ...NARROW, tools: [new ControlledTool().tool] });
     const submit = (size: number) => {
-      const task = { id: 'hold', tool: 'puppet', inputs: { text: 'x'.repeat(size) } };
+      const task = { id: 'hold', tool: 'controlled', inputs: { text: 'x'.repeat(size) } };
       const plan = { id: 'p', sub_pipelines: [{ id: 'a' }] };
       const request = { plan, pipelines: { a: createPipeline('a', task) } };
       return server.request<Partial<ErrorBody>>('POST', '/plans/run_async', request);

@@ -10,10 +10,10 @@ import { eventRoutes } from '../../../lib/http/routes/events.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { startTestServer, type TestServer, type TestServerOptions } from '../../support/http/serving.js';
+import { startTestServer, type TestServer, type TestServerOptions } from '../../support/http/test-server.js';
 import { EventReader, type EventReaderOptions } from '../support/event-reader.js';
 
-const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'puppet' }] };
+const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] };
 
 interface EventList {
   readonly run_id: string;
@@ -24,31 +24,31 @@ interface EventList {
 }
 
 describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
-  let puppet: ControlledTool;
+  let controlled: ControlledTool;
   let server: TestServer;
   let clock: ManualClock;
 
   async function open(options: TestServerOptions = {}): Promise<TestServer> {
-    puppet = new ControlledTool();
-    server = await startTestServer({ tools: [puppet.tool], ...options });
+    controlled = new ControlledTool();
+    server = await startTestServer({ tools: [controlled.tool], ...options });
     return server;
   }
 
   /** Starts a run whose only task the spec controls. */
   async function start(headers: Record<string, string> = {}): Promise<string> {
     const body = { pipeline: PIPELINE };
-    const answer = await server.request<{ run_id: string }>('POST', '/pipelines/run_async', body, headers);
-    expect(answer.status).to.equal(202);
+    const response = await server.request<{ run_id: string }>('POST', '/pipelines/run_async', body, headers);
+    expect(response.status).to.equal(202);
     await settle();
-    return answer.body.run_id;
+    return response.body.run_id;
   }
 
   function emit(count: number): void {
-    for (let one = 0; one < count; one++) puppet.last.context.log(`${one}`);
+    for (let one = 0; one < count; one++) controlled.last.context.log(`${one}`);
   }
 
   async function finish(runId: string): Promise<void> {
-    puppet.last.resolve(1);
+    controlled.last.resolve(1);
     await server.registry.settled(runId);
   }
 
@@ -111,7 +111,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
   it('ends with the final status of the run', async () => {
     await open();
     const failed = await start();
-    puppet.last.reject(new Error('no luck'));
+    controlled.last.reject(new Error('no luck'));
     const cancelled = await start();
     await server.request('POST', `/pipelines/runs/${cancelled}/cancel`, { force: true });
     const ends: unknown[] = [];
@@ -130,15 +130,15 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     await open();
     const runId = await start();
     await finish(runId);
-    const seqsOf = async (options: Parameters<typeof read>[1]): Promise<number[]> => {
+    const listSeqs = async (options: Parameters<typeof read>[1]): Promise<number[]> => {
       const reader = read(runId, options);
       await reader.closed;
       return reader.seqs;
     };
-    expect(await seqsOf({ query: '?after=4' })).to.deep.equal([5, 6, 7]);
-    expect(await seqsOf({ headers: { 'last-event-id': '5' } })).to.deep.equal([6, 7]);
-    expect(await seqsOf({ query: '?after=2', headers: { 'last-event-id': '6' } })).to.deep.equal([7]);
-    expect(await seqsOf({ query: '?after=7', headers: { 'last-event-id': '0' } })).to.have.length(7);
+    expect(await listSeqs({ query: '?after=4' })).to.deep.equal([5, 6, 7]);
+    expect(await listSeqs({ headers: { 'last-event-id': '5' } })).to.deep.equal([6, 7]);
+    expect(await listSeqs({ query: '?after=2', headers: { 'last-event-id': '6' } })).to.deep.equal([7]);
+    expect(await listSeqs({ query: '?after=7', headers: { 'last-event-id': '0' } })).to.have.length(7);
   });
 
   it('responds with 204 when the run has settled and the caller has every event', async () => {
@@ -151,8 +151,8 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       ['?after=7', {}],
       ['?after=8', {}],
     ] as const) {
-      const answer = await server.request('GET', path + query, undefined, headers);
-      expect([answer.status, answer.body, answer.headers.get('content-type')]).to.deep.equal([
+      const response = await server.request('GET', path + query, undefined, headers);
+      expect([response.status, response.body, response.headers.get('content-type')]).to.deep.equal([
         204,
         undefined,
         null,
@@ -175,16 +175,16 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       ['?limit=0', { accept: 'application/json' }],
       ['?limit=10001', { accept: 'application/json' }],
     ] as const) {
-      const answer = await server.request<{ detail: { code: string } }>(
+      const response = await server.request<{ detail: { code: string } }>(
         'GET',
         path + query,
         undefined,
         headers,
       );
-      expect([answer.status, answer.body.detail.code], `${query} ${JSON.stringify(headers)}`).to.deep.equal([
-        400,
-        'invalid_request',
-      ]);
+      expect(
+        [response.status, response.body.detail.code],
+        `${query} ${JSON.stringify(headers)}`,
+      ).to.deep.equal([400, 'invalid_request']);
     }
     const html = await server.request('GET', path, undefined, { accept: 'text/html' });
     expect(html.status).to.equal(406);
@@ -206,8 +206,8 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect({ gap, closed, last_seq }).to.deep.equal({ gap: true, closed: true, last_seq: 304 });
     expect(late[0]?.seq).to.be.above(5);
     expect(late.at(-1)?.seq).to.equal(304);
-    const known = (await list(runId, '?after=304')).body;
-    expect(known).to.deep.equal({ run_id: runId, events: [], last_seq: 304, gap: false, closed: true });
+    const emptyList = (await list(runId, '?after=304')).body;
+    expect(emptyList).to.deep.equal({ run_id: runId, events: [], last_seq: 304, gap: false, closed: true });
   });
 
   it('lists 1000 events by default', async () => {
@@ -283,7 +283,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     const runId = await start();
     const services = { registry: server.registry, clock: new ManualClock() };
     const [route] = eventRoutes(services as unknown as Parameters<typeof eventRoutes>[0], 0);
-    const ask = (mediaType: string): unknown =>
+    const callHandler = (mediaType: string): unknown =>
       route?.handle({
         params: { run_id: runId },
         query: {},
@@ -296,7 +296,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       });
     let error: unknown;
     try {
-      ask('text/event-stream');
+      callHandler('text/event-stream');
     } catch (thrown) {
       error = thrown;
     }
@@ -306,7 +306,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       'too_many_streams',
       '5',
     ]);
-    expect(ask('application/json')).to.have.property('body');
+    expect(callHandler('application/json')).to.have.property('body');
   });
 
   it('frees a stream whose client disconnects', async () => {
@@ -399,10 +399,10 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     const runId = await start();
     await finish(runId);
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      const asked = request(`${server.url}/pipelines/runs/${runId}/events`, (response) => {
+      const clientRequest = request(`${server.url}/pipelines/runs/${runId}/events`, (response) => {
         response.resume().once('end', () => resolve(response.statusCode));
       });
-      asked.once('error', reject).end();
+      clientRequest.once('error', reject).end();
     });
     expect(status).to.equal(200);
   });

@@ -25,7 +25,7 @@ class WatchedLog extends EventLog {
   }
 }
 
-function eventOf(seq: number, message = `message ${seq}`): LiveEvent {
+function createEvent(seq: number, message = `message ${seq}`): LiveEvent {
   return { kind: 'log', seq, time: '2026-01-01T00:00:00.000Z', run_id: RUN_ID, task_id: 'a', message };
 }
 
@@ -64,7 +64,7 @@ class Desk {
   }
 
   append(count: number, message?: string): void {
-    for (let one = 0; one < count; one++) this.log.append(eventOf(++this.#seq, message));
+    for (let one = 0; one < count; one++) this.log.append(createEvent(++this.#seq, message));
   }
 
   async read(after = 0): Promise<EventReader> {
@@ -122,7 +122,7 @@ describe('EventStreams (D30)', () => {
     clock.advance(1);
     await reader.waitUntil(() => reader.events.length >= 53);
     expect(reader.ids).to.deep.equal(Array.from({ length: 53 }, (_, index) => String(index + 1)));
-    expect(reader.events.at(-1)).to.deep.equal(eventOf(53));
+    expect(reader.events.at(-1)).to.deep.equal(createEvent(53));
   });
 
   it('start after the last event that the client has', async () => {
@@ -228,20 +228,20 @@ describe('EventStreams (D30)', () => {
     socket.pause();
     socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
     await desk.until(() => desk.streams.size === 1);
-    const [held] = desk.sockets;
-    if (held === undefined) throw new Error('no connection');
-    let most = 0;
-    for (let turn = 0; turn < 300; turn++) {
+    const [connection] = desk.sockets;
+    if (connection === undefined) throw new Error('no connection');
+    let maxBuffered = 0;
+    for (let round = 0; round < 300; round++) {
       desk.append(100, message);
       clock.advance(FLUSH_DELAY_MS);
       await new Promise<void>((resolve) => setImmediate(resolve));
-      most = Math.max(most, held.writableLength);
+      maxBuffered = Math.max(maxBuffered, connection.writableLength);
     }
     clock.advance(10 * HEARTBEAT_MS);
-    most = Math.max(most, held.writableLength);
+    maxBuffered = Math.max(maxBuffered, connection.writableLength);
     // More than 30 MB were sent; the buffers of the system hold some of it.
     expect(desk.log.lastSeq).to.equal(30_000);
-    expect(most).to.be.above(0).and.below(100_000);
+    expect(maxBuffered).to.be.above(0).and.below(100_000);
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;

@@ -19,7 +19,7 @@ interface Parameter {
   readonly schema?: unknown;
 }
 
-/** Requests of one operation, named as in `GET /health`: as the document says, and nearly so. */
+/** Generates requests of one operation, named as in `GET /health`: valid ones, and ones with small mistakes. */
 export function createRequestArbitrary(
   name: string,
   operation: Operation,
@@ -27,7 +27,7 @@ export function createRequestArbitrary(
 ): fc.Arbitrary<FuzzRequest> {
   const [method = '', template = ''] = name.split(' ');
   const parameters: readonly Parameter[] = operation.parameters;
-  const valuesIn = (place: string): fc.Arbitrary<Record<string, unknown>> =>
+  const createParameters = (place: string): fc.Arbitrary<Record<string, unknown>> =>
     fc.record(
       Object.fromEntries(
         parameters
@@ -41,18 +41,18 @@ export function createRequestArbitrary(
     );
   return fc
     .record({
-      inPath: valuesIn('path'),
-      query: rarely(fc.dictionary(fc.string(), GARBAGE, { maxKeys: 2 }), valuesIn('query')),
-      inHeaders: valuesIn('header'),
+      inPath: createParameters('path'),
+      query: rarely(fc.dictionary(fc.string(), GARBAGE, { maxKeys: 2 }), createParameters('query')),
+      inHeaders: createParameters('header'),
       accept: rarely(
         fc.constantFrom('text/plain', 'text/html', 'x/y;q=0', '*/*;q=', 'application/json;q=0.1'),
       ),
-      sent: bodiesOf(operation, schemas),
+      sent: createBodies(operation, schemas),
     })
     .map(({ inPath, query, inHeaders, accept, sent }) => ({
       method,
-      path: pathOf(template, inPath) + queryOf(query),
-      headers: headersOf({ ...inHeaders, accept, ...sent.headers }),
+      path: formatPath(template, inPath) + formatQuery(query),
+      headers: formatHeaders({ ...inHeaders, accept, ...sent.headers }),
       ...(sent.body !== undefined && { body: sent.body }),
     }));
 }
@@ -66,7 +66,7 @@ interface Sent {
   readonly body?: string;
 }
 
-function bodiesOf({ requestBody }: Operation, schemas: SchemaArbitrary): fc.Arbitrary<Sent> {
+function createBodies({ requestBody }: Operation, schemas: SchemaArbitrary): fc.Arbitrary<Sent> {
   const json = requestBody?.content['application/json'];
   if (json === undefined) return fc.constant({ headers: {} });
   const values = mutateSome(schemas.of(json.schema).map(withOneDefinition));
@@ -78,10 +78,10 @@ function bodiesOf({ requestBody }: Operation, schemas: SchemaArbitrary): fc.Arbi
     { weight: 12, arbitrary: typed('application/json', texts) },
     typed('application/json', broken),
     typed('application/json', fc.string({ unit: 'binary' })),
-    // JSON is YAML; what the body would hold as the definition is the whole of it
+    // JSON is YAML. A YAML body is the definition alone.
     typed(
       'application/yaml',
-      values.map((value) => JSON.stringify(definitionIn(value))),
+      values.map((value) => JSON.stringify(pickDefinition(value))),
     ),
     typed('application/yaml', fc.string({ unit: 'grapheme' })),
     typed('text/plain', texts),
@@ -89,51 +89,51 @@ function bodiesOf({ requestBody }: Operation, schemas: SchemaArbitrary): fc.Arbi
   );
 }
 
-/** A definition is given once: of two the schema knows, the one that may run is kept. */
+/** Drops `yaml` from a body that has two definitions. */
 function withOneDefinition(value: unknown): unknown {
   if (!isObject(value) || !('yaml' in value) || !('pipeline' in value || 'plan' in value)) return value;
   const { yaml: _, ...rest } = value;
   return rest;
 }
 
-function definitionIn(value: unknown): unknown {
+function pickDefinition(value: unknown): unknown {
   return isObject(value) ? (value['pipeline'] ?? value['plan'] ?? value) : value;
 }
 
-function pathOf(template: string, values: Record<string, unknown>): string {
-  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(textOf(values[name])));
+function formatPath(template: string, values: Record<string, unknown>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(toText(values[name])));
 }
 
-/** What would name another path is left to specs that name it. */
+/** Avoids segments such as `..`, which would change the path. */
 function segment(text: string): string {
   return encodeURIComponent(/^\.{0,2}$/.test(text) ? 'none' : text.slice(0, 2000));
 }
 
-function queryOf(values: Record<string, unknown> = {}): string {
+function formatQuery(values: Record<string, unknown> = {}): string {
   const pairs = Object.entries(values)
     .filter(([, value]) => value !== undefined)
     .map(
       ([name, value]) =>
-        `${encodeURIComponent(wellFormed(name))}=${encodeURIComponent(textOf(value).slice(0, 2000))}`,
+        `${encodeURIComponent(wellFormed(name))}=${encodeURIComponent(toText(value).slice(0, 2000))}`,
     );
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** Whoever sends a header cannot send more than these characters. */
-function headersOf(values: Record<string, unknown>): Record<string, string> {
+/** Formats headers, replacing the characters that no HTTP client can send. */
+function formatHeaders(values: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [
         name,
-        textOf(value)
+        toText(value)
           .replaceAll(/[^\u0020-\u007e\u00a0-\u00ff]/g, '~')
           .slice(0, 2000),
       ]),
   );
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return wellFormed(text);
 }

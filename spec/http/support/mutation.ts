@@ -64,17 +64,17 @@ function nested(depth: number): unknown {
 }
 
 /** Everything that holds something, with the name under which it holds it. */
-function placesIn(value: unknown, depth = 0): { readonly holder: object; readonly key: string }[] {
+function listLocations(value: unknown, depth = 0): { readonly holder: object; readonly key: string }[] {
   if (typeof value !== 'object' || value === null || depth > 20) return [];
   return Object.keys(value).flatMap((key) => [
     { holder: value, key },
-    ...placesIn((value as Record<string, unknown>)[key], depth + 1),
+    ...listLocations((value as Record<string, unknown>)[key], depth + 1),
   ]);
 }
 
 function mutated(value: unknown, { kind, place, garbage }: Mutation): unknown {
   const copy = structuredClone(value);
-  const places = placesIn(copy);
+  const places = listLocations(copy);
   const chosen = places[place % (places.length + 1)];
   if (chosen === undefined) return garbage;
   const holder = chosen.holder as Record<string, unknown>;

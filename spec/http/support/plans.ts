@@ -40,17 +40,21 @@ export const LETTER_YAML = `plan:
 `;
 
 /** Sequential sub-pipelines, each with a task that the spec completes. */
-export const HELD_PLAN = {
+export const CONTROLLED_PLAN = {
   id: 'held-plan',
   goal: 'be held',
   sub_pipelines: [
-    { id: 'first', stores: ['k'], pipeline: held('first', createStoreTask('k', '{{hold.output}}')) },
-    { id: 'second', reads: ['k'], pipeline: held('second') },
+    {
+      id: 'first',
+      stores: ['k'],
+      pipeline: createControlledPipeline('first', createStoreTask('k', '{{hold.output}}')),
+    },
+    { id: 'second', reads: ['k'], pipeline: createControlledPipeline('second') },
   ],
 };
 
-function held(id: string, ...more: object[]): object {
-  return { id, goal: 'g', tasks: [{ id: 'hold', tool: 'puppet' }, ...more] };
+function createControlledPipeline(id: string, ...more: object[]): object {
+  return { id, goal: 'g', tasks: [{ id: 'hold', tool: 'controlled' }, ...more] };
 }
 
 /** A plan that fails in its second sub-pipeline. */

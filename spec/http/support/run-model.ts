@@ -41,7 +41,7 @@ export class ModelRun {
     else this.#goOn();
   }
 
-  raise(error: string): void {
+  fail(error: string): void {
     this.#failures.push({ task_id: TASKS[this.#wavesExecuted] ?? '', error, attempts: 1 });
     this.#wavesExecuted++;
     this.state = this.state === 'draining' ? 'cancelled' : 'failed';
@@ -50,7 +50,7 @@ export class ModelRun {
   cancel(force: boolean): void {
     const isAtWork = this.state === 'running' || this.state === 'draining';
     this.state = this.state === 'running' ? 'draining' : this.state === 'queued' ? 'cancelled' : this.state;
-    if (isAtWork && force) this.raise('stopped by force');
+    if (isAtWork && force) this.fail('stopped by force');
   }
 
   /** Starts the next wave; the tasks that are reused settle at once. */

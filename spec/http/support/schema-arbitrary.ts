@@ -63,18 +63,18 @@ export class SchemaArbitrary {
         return this.#object(schema);
       case 'array':
         return fc.array(this.of(schema['items']), {
-          minLength: numberIn(schema, 'minItems') ?? 0,
+          minLength: readNumber(schema, 'minItems') ?? 0,
           maxLength: 4,
         });
       case 'string':
-        return stringOf(schema);
+        return createString(schema);
       case 'integer':
         return fc.integer({
-          min: numberIn(schema, 'minimum') ?? -1e9,
-          max: numberIn(schema, 'maximum') ?? 1e9,
+          min: readNumber(schema, 'minimum') ?? -1e9,
+          max: readNumber(schema, 'maximum') ?? 1e9,
         });
       case 'number':
-        return numberOf(schema);
+        return createNumber(schema);
       case 'boolean':
         return fc.boolean();
       case 'null':
@@ -95,24 +95,24 @@ export class SchemaArbitrary {
   }
 }
 
-function stringOf(schema: Schema): fc.Arbitrary<string> {
+function createString(schema: Schema): fc.Arbitrary<string> {
   const { pattern } = schema;
   if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern));
   const length = {
-    minLength: numberIn(schema, 'minLength') ?? 0,
-    maxLength: numberIn(schema, 'maxLength') ?? 30,
+    minLength: readNumber(schema, 'minLength') ?? 0,
+    maxLength: readNumber(schema, 'maxLength') ?? 30,
   };
   return fc.string({ unit: 'grapheme', ...length });
 }
 
-function numberOf(schema: Schema): fc.Arbitrary<number> {
-  const above = numberIn(schema, 'exclusiveMinimum');
-  const min = above ?? numberIn(schema, 'minimum') ?? -1e9;
-  const max = numberIn(schema, 'maximum') ?? 1e9;
+function createNumber(schema: Schema): fc.Arbitrary<number> {
+  const above = readNumber(schema, 'exclusiveMinimum');
+  const min = above ?? readNumber(schema, 'minimum') ?? -1e9;
+  const max = readNumber(schema, 'maximum') ?? 1e9;
   return fc.double({ min, max, minExcluded: above !== undefined, noNaN: true });
 }
 
-function numberIn(schema: Schema, word: string): number | undefined {
+function readNumber(schema: Schema, word: string): number | undefined {
   const value = schema[word];
   return typeof value === 'number' ? value : undefined;
 }

@@ -31,7 +31,7 @@ describe('Unused inputs of a pipeline run (D5)', () => {
     expect(onlyProblem(check)).not.to.have.property('hint');
   });
 
-  it('are neither those that the pipeline declares nor those that it reads with a fallback', () => {
+  it('do not include inputs that the pipeline declares, or reads with a fallback', () => {
     expect(checkPipelineText(READS_LEAST, { inputs: { least: 1 } }).problems).to.deep.equal([]);
     const declaring = READS_LEAST.replace('  goal:', '  inputs: {most: 1}\n  goal:');
     expect(checkPipelineText(declaring, { inputs: { most: 2 } }).problems).to.deep.equal([]);
@@ -44,7 +44,7 @@ describe('Unused inputs of a pipeline run (D5)', () => {
     );
   });
 
-  it('are not searched in the call of an inline pipeline (D49)', () => {
+  it('are not reported for the inputs that a task passes to an inline pipeline (D49)', () => {
     const nested = '{id: n, goal: g, tasks: [{id: t, tool: mock}]}';
     for (const inputs of ['{most: 1}', '"{{pipeline.inputs.all ?? null}}"']) {
       const task = `- {id: call, tool: run_pipeline, inputs: {pipeline: ${nested}, inputs: ${inputs}}}`;
@@ -52,7 +52,7 @@ describe('Unused inputs of a pipeline run (D5)', () => {
     }
   });
 
-  it('are not searched in the call of a pipeline that is unknown before the run (D49)', () => {
+  it('are not reported for the inputs that a task passes to a pipeline that is unknown before the run (D49)', () => {
     const caller = checkPipelineText(READS_LEAST);
     if (!caller.ok) throw new Error('it cannot run');
     const called = caller.pipeline.checkNestedPipeline({ text: READS_LEAST }, { inputs: { most: 1 } });
@@ -77,7 +77,7 @@ describe('Unused inputs of a plan run (D5)', () => {
     });
   });
 
-  it('are neither those that the plan declares nor those that it passes on', () => {
+  it('do not include inputs that the plan declares or passes on', () => {
     expect(checkPlanText(plan, { inputs: { least: 1, most: 1 } }).problems).to.deep.equal([]);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { openBrowser, type Witness, witness } from '../open-browser.js';
-import { startTestServer, type TestServer } from '../../support/http/serving.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 describe('The API documentation page in a browser without network (D39)', function () {
   this.timeout(60_000);

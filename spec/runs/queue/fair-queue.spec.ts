@@ -119,9 +119,9 @@ describe('FairQueue (D25)', () => {
     const queue = new FairQueue<number>();
     for (let number = 0; number < 100_000; number++) queue.add('many', number);
     for (let number = 0; number < 100_000; number++) queue.add(`t${number}`, number);
-    let taken = 0;
-    while (queue.next() !== undefined) taken++;
-    expect(taken).to.equal(200_000);
+    let removed = 0;
+    while (queue.next() !== undefined) removed++;
+    expect(removed).to.equal(200_000);
   }).timeout(2500);
 });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
-import { HeldRuns, exhaustEventLoopBudget } from '../held-runs.js';
+import { ControlledRuns, exhaustEventLoopBudget } from '../controlled-runs.js';
 
 const ACT = fc.record({
   kind: fc.constantFrom('submit', 'submit', 'submit', 'end', 'end', 'cancel', 'force', 'forget', 'burst'),
@@ -25,14 +25,14 @@ describe('RunRegistry: admission and queue (D25)', () => {
     });
     await fc.assert(
       fc.asyncProperty(limits, fc.array(ACT, { maxLength: 40 }), async (admission, acts) => {
-        const held = new HeldRuns({ admission });
+        const fixture = new ControlledRuns({ admission });
         const runs: ModelRun[] = [];
         const pick = (at: number, among: ModelRun[]): ModelRun | undefined => among[at % among.length];
         const open = (): ModelRun[] => runs.filter(({ state }) => state !== 'over');
         const inState = (state: ModelRun['state']): ModelRun[] => runs.filter((run) => run.state === state);
         const submit = async (tenant: string): Promise<void> => {
           const isFull = open().length >= admission.maxRunning + admission.maxQueued;
-          const submitted = held.registry.submit({ pipeline: held.pipeline, tenant_id: tenant });
+          const submitted = fixture.registry.submit({ pipeline: fixture.pipeline, tenant_id: tenant });
           if (isFull)
             expect(await catchRejection(submitted)).to.include({ code: 'queue_full', fault: 'service' });
           else runs.push({ id: await submitted, tenant, state: 'waiting' });
@@ -45,21 +45,22 @@ describe('RunRegistry: admission and queue (D25)', () => {
           } else {
             const run = pick(at, kind === 'end' ? inState('running') : open());
             if (run === undefined) continue;
-            if (kind === 'end') await held.end(run.id);
-            else if (kind === 'forget') held.registry.forget(run.id);
-            else await held.registry.cancel(run.id, { force: kind === 'force' || run.state === 'running' });
+            if (kind === 'end') await fixture.complete(run.id);
+            else if (kind === 'forget') fixture.registry.forget(run.id);
+            else
+              await fixture.registry.cancel(run.id, { force: kind === 'force' || run.state === 'running' });
             run.state = 'over';
           }
-          await held.filled();
-          const begun = new Set(held.begun);
+          await fixture.waitUntilIdle();
+          const begun = new Set(fixture.calledRunIds);
           for (const run of inState('waiting')) if (begun.has(run.id)) run.state = 'running';
           const running = inState('running').length;
           expect(running).to.equal(Math.min(open().length, admission.maxRunning));
-          expect(held.registry.load).to.deep.equal({ running, queued: open().length - running });
+          expect(fixture.registry.load).to.deep.equal({ running, queued: open().length - running });
         }
         for (const tenant of ['a', 'b', 'c']) {
-          const order = runs.filter((run) => run.tenant === tenant && held.begun.includes(run.id));
-          const begun = held.begun.filter((id) => order.some((run) => run.id === id));
+          const order = runs.filter((run) => run.tenant === tenant && fixture.calledRunIds.includes(run.id));
+          const begun = fixture.calledRunIds.filter((id) => order.some((run) => run.id === id));
           expect(begun).to.deep.equal(order.map(({ id }) => id));
         }
       }),
@@ -68,20 +69,20 @@ describe('RunRegistry: admission and queue (D25)', () => {
   }).timeout(20_000);
 
   it('starts the next run when one settles, tenant by tenant', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 10 } });
-    const ids = await held.submitAll(['many', 'many', 'many', 'one']);
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 10 } });
+    const ids = await fixture.submitAll(['many', 'many', 'many', 'one']);
     const [a0 = '', a1 = '', a2 = '', b0 = ''] = ids;
-    expect(ids.map((id) => held.statusOf(id))).to.deep.equal(['running', 'queued', 'queued', 'queued']);
-    for (const id of [a0, a1, b0]) await held.end(id);
-    expect(held.begun).to.deep.equal([a0, a1, b0, a2]);
-    expect(held.registry.record(a2).started_at).to.be.a('string');
-    expect(held.registry.load).to.deep.equal({ running: 1, queued: 0 });
+    expect(ids.map((id) => fixture.getStatus(id))).to.deep.equal(['running', 'queued', 'queued', 'queued']);
+    for (const id of [a0, a1, b0]) await fixture.complete(id);
+    expect(fixture.calledRunIds).to.deep.equal([a0, a1, b0, a2]);
+    expect(fixture.registry.record(a2).started_at).to.be.a('string');
+    expect(fixture.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
   it('rejects with queue_full beyond the limits, also before any run of a burst has started', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 4, maxQueued: 6 } });
+    const fixture = new ControlledRuns({ admission: { maxRunning: 4, maxQueued: 6 } });
     exhaustEventLoopBudget();
-    const { pipeline, registry } = held;
+    const { pipeline, registry } = fixture;
     const results = await Promise.allSettled(
       Array.from({ length: 500 }, () => registry.submit({ pipeline })),
     );
@@ -89,80 +90,80 @@ describe('RunRegistry: admission and queue (D25)', () => {
     expect(accepted).to.have.length(10);
     const rejected = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     expect(rejected[0]).to.include({ code: 'queue_full' });
-    await held.filled();
+    await fixture.waitUntilIdle();
     expect(registry.load).to.deep.equal({ running: 4, queued: 6 });
     expect(registry.list({ limit: 1000 }).runs).to.have.length(10);
   });
 
   it('reserves no slot for a run rejected with invalid_params', async () => {
-    const pipeline = '{id: p, goal: g, params: {who: {}}, tasks: [{id: a, tool: puppet}]}';
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 0 } }, pipeline);
-    expect(await catchRejection(held.submit())).to.include({ code: 'invalid_params' });
-    expect(held.registry.load).to.deep.equal({ running: 0, queued: 0 });
-    await held.registry.submit({ pipeline: held.pipeline, params: { who: 'Ada' } });
-    expect(await catchRejection(held.submit())).to.include({ code: 'queue_full' });
+    const pipeline = '{id: p, goal: g, params: {who: {}}, tasks: [{id: a, tool: controlled}]}';
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 0 } }, pipeline);
+    expect(await catchRejection(fixture.submit())).to.include({ code: 'invalid_params' });
+    expect(fixture.registry.load).to.deep.equal({ running: 0, queued: 0 });
+    await fixture.registry.submit({ pipeline: fixture.pipeline, params: { who: 'Ada' } });
+    expect(await catchRejection(fixture.submit())).to.include({ code: 'queue_full' });
   });
 
   it('frees the queue position of a queued run that is cancelled', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
-    const [first = '', second = ''] = await held.submitAll(['a', 'a']);
-    expect(await catchRejection(held.submit('a'))).to.include({ code: 'queue_full' });
-    const record = await held.registry.cancel(second);
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
+    const [first = '', second = ''] = await fixture.submitAll(['a', 'a']);
+    expect(await catchRejection(fixture.submit('a'))).to.include({ code: 'queue_full' });
+    const record = await fixture.registry.cancel(second);
     expect(record).to.include({ status: 'cancelled', settled: true, started_at: null });
-    const third = await held.submit('a');
-    await held.end(first);
-    expect(held.begun).to.deep.equal([first, third]);
-    expect(held.statusOf(second)).to.equal('cancelled');
+    const third = await fixture.submit('a');
+    await fixture.complete(first);
+    expect(fixture.calledRunIds).to.deep.equal([first, third]);
+    expect(fixture.getStatus(second)).to.equal('cancelled');
   });
 
   it('keeps the slot of a cancelled run until its wave has finished (D21)', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
-    const [first = '', second = ''] = await held.submitAll(['a', 'a']);
-    await held.registry.cancel(first);
-    await held.filled();
-    expect(held.statusOf(second)).to.equal('queued');
-    await held.end(first);
-    expect(held.statusOf(second)).to.equal('running');
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
+    const [first = '', second = ''] = await fixture.submitAll(['a', 'a']);
+    await fixture.registry.cancel(first);
+    await fixture.waitUntilIdle();
+    expect(fixture.getStatus(second)).to.equal('queued');
+    await fixture.complete(first);
+    expect(fixture.getStatus(second)).to.equal('running');
   });
 
   it('starts the next run when a running one is forgotten', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 2 } });
-    const [first = '', second = '', third = ''] = await held.submitAll(['a', 'a', 'a']);
-    held.registry.forget(second);
-    held.registry.forget(first);
-    await held.filled();
-    expect(held.begun).to.deep.equal([first, third]);
-    expect(held.registry.load).to.deep.equal({ running: 1, queued: 0 });
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 2 } });
+    const [first = '', second = '', third = ''] = await fixture.submitAll(['a', 'a', 'a']);
+    fixture.registry.forget(second);
+    fixture.registry.forget(first);
+    await fixture.waitUntilIdle();
+    expect(fixture.calledRunIds).to.deep.equal([first, third]);
+    expect(fixture.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
   it('starts no run while the event-loop budget is used up, and continues in the next slice', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 2, maxQueued: 10 } });
+    const fixture = new ControlledRuns({ admission: { maxRunning: 2, maxQueued: 10 } });
     exhaustEventLoopBudget();
-    const waits = await held.registry.submit({ pipeline: held.pipeline });
-    const leaves = await held.registry.submit({ pipeline: held.pipeline });
-    expect(held.registry.load).to.deep.equal({ running: 0, queued: 2 });
-    await held.registry.cancel(leaves);
-    await held.filled();
-    expect(held.begun).to.deep.equal([waits]);
-    expect(held.registry.load).to.deep.equal({ running: 1, queued: 0 });
+    const waits = await fixture.registry.submit({ pipeline: fixture.pipeline });
+    const leaves = await fixture.registry.submit({ pipeline: fixture.pipeline });
+    expect(fixture.registry.load).to.deep.equal({ running: 0, queued: 2 });
+    await fixture.registry.cancel(leaves);
+    await fixture.waitUntilIdle();
+    expect(fixture.calledRunIds).to.deep.equal([waits]);
+    expect(fixture.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
   it('never starts a run that its own listener cancelled on the queued event', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
-    const runId = await held.submit('a', {
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
+    const runId = await fixture.submit('a', {
       onEvent: ({ run_id, seq }) => {
-        if (seq === 1) void held.registry.cancel(run_id);
+        if (seq === 1) void fixture.registry.cancel(run_id);
       },
     });
-    expect(held.registry.record(runId)).to.include({ status: 'cancelled', settled: true });
-    expect([held.begun, held.registry.load]).to.deep.equal([[], { running: 0, queued: 0 }]);
+    expect(fixture.registry.record(runId)).to.include({ status: 'cancelled', settled: true });
+    expect([fixture.calledRunIds, fixture.registry.load]).to.deep.equal([[], { running: 0, queued: 0 }]);
   });
 
   it('handles ten thousand cancels of queued runs and of one running run', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 10_000 } });
-    const { registry, pipeline } = held;
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 10_000 } });
+    const { registry, pipeline } = fixture;
     const all = await Promise.all(Array.from({ length: 10_001 }, () => registry.submit({ pipeline })));
-    await held.filled();
+    await fixture.waitUntilIdle();
     const [runningId = '', ...waiting] = all;
     expect(registry.load).to.deep.equal({ running: 1, queued: 10_000 });
     const records = await Promise.all(waiting.toReversed().map((id) => registry.cancel(id)));
@@ -170,9 +171,9 @@ describe('RunRegistry: admission and queue (D25)', () => {
     expect(registry.load).to.deep.equal({ running: 1, queued: 0 });
     const results = await Promise.allSettled(all.map(() => registry.cancel(runningId)));
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
-    await held.end(runningId);
+    await fixture.complete(runningId);
     await settle();
     expect([...registry.countByStatus()]).to.deep.equal([['cancelled', 10_001]]);
-    expect(held.begun).to.deep.equal([runningId]);
+    expect(fixture.calledRunIds).to.deep.equal([runningId]);
   });
 });

@@ -4,8 +4,8 @@ import type { RegistryOptions } from '../../../lib/runs/registry.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';
-import { held, stores } from '../../support/runs/running-plan.js';
-import { HeldPlans } from '../held-plans.js';
+import { controlledTask, storeTask } from '../../support/runs/start-plan.js';
+import { ControlledPlans } from '../controlled-plans.js';
 
 /** A tool that returns its value and appends it to a key of the blackboard. */
 function noteTool(called: string[]) {
@@ -26,23 +26,23 @@ function noteTool(called: string[]) {
 const SUBS = [
   subPipelineText(
     'a',
-    `${held('a')}, {id: n, tool: note, inputs: {key: ka, value: "{{t.output}}"}}`,
+    `${controlledTask('a')}, {id: n, tool: note, inputs: {key: ka, value: "{{t.output}}"}}`,
     'stores: [ka]',
   ),
   subPipelineText(
     'b',
-    `{id: n, tool: note, inputs: {key: kb, value: "{{session.ka.0}}"}}, ${held('b', 't', 'await: [n],')}`,
+    `{id: n, tool: note, inputs: {key: kb, value: "{{session.ka.0}}"}}, ${controlledTask('b', 't', 'await: [n],')}`,
     'reads: [ka], stores: [kb]',
   ),
   subPipelineText(
     'c',
-    `{id: r, tool: mock, inputs: {ka: "{{session.ka}}", kb: "{{session.kb}}"}}, ${held('c')}`,
+    `{id: r, tool: mock, inputs: {ka: "{{session.ka}}", kb: "{{session.kb}}"}}, ${controlledTask('c')}`,
     'reads: [ka, kb]',
   ),
-  subPipelineText('d', held('d')),
+  subPipelineText('d', controlledTask('d')),
 ];
 
-class PlanReruns extends HeldPlans {
+class PlanReruns extends ControlledPlans {
   readonly noted: string[];
 
   constructor(options: RegistryOptions = {}) {
@@ -57,11 +57,11 @@ class PlanReruns extends HeldPlans {
     from?: string,
     breaks: readonly string[] = [],
   ): Promise<{ readonly runId: string; readonly calls: string[] }> {
-    const [calls, notes] = [this.puppet.calls.length, this.noted.length];
+    const [calls, notes] = [this.controlled.calls.length, this.noted.length];
     const next = await this.registry.rerun(runId, from);
-    await this.filled();
-    await this.ended(next, breaks);
-    return { runId: next, calls: [...this.called.slice(calls), ...this.noted.slice(notes)].sort() };
+    await this.waitUntilIdle();
+    await this.runToEnd(next, breaks);
+    return { runId: next, calls: [...this.callNames.slice(calls), ...this.noted.slice(notes)].sort() };
   }
 
   resultOf(runId: string): unknown {
@@ -80,7 +80,7 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
   it('from "failed" calls only tasks that have not succeeded, on a rebuilt blackboard', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
-    expect(await plans.ended(first, ['b/t'])).to.include({ status: 'failed' });
+    expect(await plans.runToEnd(first, ['b/t'])).to.include({ status: 'failed' });
     const { runId, calls } = await plans.rerunToEnd(first, 'failed');
     expect(calls).to.deep.equal(['b/t', 'c/t', 'd/t']);
     expect(plans.registry.record(runId)).to.deep.include({
@@ -94,7 +94,7 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
   it('appends nothing twice to a blackboard shared by the runs', async () => {
     const plans = new PlanReruns({ blackboard: new MemoryBlackboard() });
     const first = await plans.submitPlan();
-    await plans.ended(first, ['c/t']);
+    await plans.runToEnd(first, ['c/t']);
     const { runId } = await plans.rerunToEnd(first, 'failed');
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
   });
@@ -102,7 +102,7 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
   it('from a sub-pipeline calls that one and all that read from it, directly or indirectly', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
-    await plans.ended(first);
+    await plans.runToEnd(first);
     expect((await plans.rerunToEnd(first, 'b')).calls).to.deep.equal(['b/t', 'c/t', 'kb/n']);
     expect((await plans.rerunToEnd(first, 'd')).calls).to.deep.equal(['d/t']);
     const { runId, calls } = await plans.rerunToEnd(first, 'a');
@@ -113,28 +113,32 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
   it('from a sub-pipeline calls those that read from it only through another one', async () => {
     const chain = ['a', 'b', 'c'].map((id, index, ids) => {
       const reads = index === 0 ? '' : `reads: [k${ids[index - 1]}], `;
-      return subPipelineText(id, `${held(id)}, ${stores(`k${id}`, '1')}`, `${reads}stores: [k${id}]`);
+      return subPipelineText(
+        id,
+        `${controlledTask(id)}, ${storeTask(`k${id}`, '1')}`,
+        `${reads}stores: [k${id}]`,
+      );
     });
-    const plans = new HeldPlans([...chain, subPipelineText('d', held('d'))]);
+    const plans = new ControlledPlans([...chain, subPipelineText('d', controlledTask('d'))]);
     const first = await plans.submitPlan();
-    await plans.ended(first);
+    await plans.runToEnd(first);
     const again = await plans.registry.rerun(first, 'a');
-    await plans.filled();
-    await plans.ended(again);
-    expect(plans.called.slice(4)).to.deep.equal(['a/t', 'b/t', 'c/t']);
+    await plans.waitUntilIdle();
+    await plans.runToEnd(again);
+    expect(plans.callNames.slice(4)).to.deep.equal(['a/t', 'b/t', 'c/t']);
   });
 
   it('from a sub-pipeline of a failed run also calls tasks that have not succeeded', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
-    await plans.ended(first, ['b/t']);
+    await plans.runToEnd(first, ['b/t']);
     expect((await plans.rerunToEnd(first, 'd')).calls).to.deep.equal(['b/t', 'c/t', 'd/t']);
   });
 
   it('without "from" calls every task', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
-    await plans.ended(first);
+    await plans.runToEnd(first);
     const { runId, calls } = await plans.rerunToEnd(first);
     expect(calls).to.have.length(6);
     expect(plans.resultOf(runId)).to.deep.equal(WHOLE);
@@ -143,9 +147,9 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
   it('continues a cancelled run where it ended, also when it never started', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
-    await plans.returns('a/t');
+    await plans.completeTask('a/t');
     await plans.registry.cancel(first);
-    await plans.returns('b/t');
+    await plans.completeTask('b/t');
     expect(plans.registry.record(first)).to.deep.include({ status: 'cancelled', settled: true });
     const { runId, calls } = await plans.rerunToEnd(first, 'failed');
     expect(calls).to.deep.equal(['c/t', 'd/t']);
@@ -160,7 +164,7 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
   it('of a rerun calls no task that succeeded in either run, also when the first rerun ended early', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
-    await plans.ended(first, ['c/t']);
+    await plans.runToEnd(first, ['c/t']);
     const second = await plans.rerunToEnd(first, 'failed', ['d/t']);
     expect(second.calls).to.deep.equal(['c/t', 'd/t']);
     const third = await plans.registry.rerun(second.runId, 'failed');
@@ -174,7 +178,7 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
   it('marks reused outputs in the events and counts no invocation for them', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan({ collect_events: true });
-    await plans.ended(first, ['d/t']);
+    await plans.runToEnd(first, ['d/t']);
     const { runId } = await plans.rerunToEnd(first, 'failed');
     const { events, progress } = plans.registry.record(runId);
     expect(progress).to.deep.include({ invocations: 1, tasks_settled: 7, sub_pipelines_settled: 4 });
@@ -185,25 +189,25 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
   });
 
   it('uses the session, inputs, options, tenant and concurrency of the first run', async () => {
-    const plans = new HeldPlans(
-      ['a', 'b'].map((id) => subPipelineText(id, held(id))),
+    const plans = new ControlledPlans(
+      ['a', 'b'].map((id) => subPipelineText(id, controlledTask(id))),
       {},
       { session: { s: 1 } },
     );
     const first = await plans.submitPlan({ session: { s: 1 }, tenant_id: 'acme', plan_concurrency: 2 });
-    await plans.ended(first);
+    await plans.runToEnd(first);
     const next = await plans.registry.rerun(first);
-    await plans.filled();
-    expect(plans.called.slice(2)).to.deep.equal(['a/t', 'b/t']);
+    await plans.waitUntilIdle();
+    expect(plans.callNames.slice(2)).to.deep.equal(['a/t', 'b/t']);
     expect(plans.registry.tenantId(next)).to.equal('acme');
-    expect(await plans.call('a/t').context.blackboard.getAll()).to.deep.include({ s: 1 });
+    expect(await plans.findTaskCall('a/t').context.blackboard.getAll()).to.deep.include({ s: 1 });
   });
 
   it('rejects a running run, a run with nothing to rerun, and an unknown sub-pipeline', async () => {
     const plans = new PlanReruns();
     const first = await plans.submitPlan();
     expect(await catchRejection(plans.registry.rerun(first))).to.include({ code: 'run_not_settled' });
-    await plans.ended(first);
+    await plans.runToEnd(first);
     expect(await catchRejection(plans.registry.rerun(first, 'failed'))).to.include({
       code: 'nothing_to_rerun',
       message: `run ${first} succeeded: name a sub-pipeline, or rerun the whole plan`,

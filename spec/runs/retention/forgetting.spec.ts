@@ -10,7 +10,7 @@ import { deferred, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { catchRejection } from '../../support/rejection.js';
-import { HeldRuns } from '../held-runs.js';
+import { ControlledRuns } from '../controlled-runs.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -18,16 +18,16 @@ const collectGarbage = runInNewContext('gc') as () => void;
 /** Submits a run, ends it as the caller asks, and returns a weak reference to its pipeline. */
 async function runAndEnd(
   registry: RunRegistry,
-  end: (runId: string, puppet: ControlledTool) => Promise<void>,
+  end: (runId: string, controlled: ControlledTool) => Promise<void>,
 ) {
-  const puppet = new ControlledTool();
-  const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', {
-    tools: [puppet.tool],
+  const controlled = new ControlledTool();
+  const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: controlled}]}', {
+    tools: [controlled.tool],
   });
   const idempotency = { key: 'k', fingerprint: 'f' };
   const runId = await registry.submit({ pipeline }, { idempotency, onEvent: () => undefined });
   await settle();
-  await end(runId, puppet);
+  await end(runId, controlled);
   await settle();
   return new WeakRef(pipeline);
 }
@@ -40,8 +40,8 @@ async function isCollected(weak: WeakRef<object>): Promise<boolean> {
   return weak.deref() === undefined;
 }
 
-async function succeed(runId: string, puppet: ControlledTool, registry: RunRegistry): Promise<void> {
-  puppet.last.resolve('done');
+async function succeed(runId: string, controlled: ControlledTool, registry: RunRegistry): Promise<void> {
+  controlled.last.resolve('done');
   await registry.settled(runId);
 }
 
@@ -56,12 +56,12 @@ function createRegistry(options: RegistryOptions = {}): { registry: RunRegistry;
 describe('RunRegistry: forgetting a run', () => {
   it('leaves no reference to a settled run', async () => {
     const { registry } = createRegistry();
-    const kept = await runAndEnd(registry, (runId, puppet) => succeed(runId, puppet, registry));
+    const kept = await runAndEnd(registry, (runId, controlled) => succeed(runId, controlled, registry));
     expect(await isCollected(kept)).to.equal(false);
-    const left = await runAndEnd(registry, async (runId, puppet) => {
+    const left = await runAndEnd(registry, async (runId, controlled) => {
       expect(registry.findSubmitted('default', { key: 'k', fingerprint: 'f' })).to.be.a('string');
       registry.forget(runId);
-      await puppet.returns('late').catch(() => undefined);
+      await controlled.returns('late').catch(() => undefined);
     });
     expect(registry.list({ limit: 10 }).runs).to.have.length(0);
     expect(await isCollected(kept)).to.equal(true);
@@ -86,8 +86,8 @@ describe('RunRegistry: forgetting a run', () => {
     expect(await isCollected(cancelled)).to.equal(true);
 
     const old = createRegistry({ retention: { maxRuns: 10, ttlMs: 1000, maxEvents: 100 } });
-    const tooOld = await runAndEnd(old.registry, async (runId, puppet) => {
-      await succeed(runId, puppet, old.registry);
+    const tooOld = await runAndEnd(old.registry, async (runId, controlled) => {
+      await succeed(runId, controlled, old.registry);
       old.clock.advance(1000);
       old.registry.countByStatus();
     });
@@ -95,28 +95,28 @@ describe('RunRegistry: forgetting a run', () => {
   });
 
   it('leaves no reference to a run that was rerun', async () => {
-    const held = new HeldRuns();
-    const first = await held.submit();
-    const log = new WeakRef(held.registry.events(first));
-    await held.end(first);
-    await held.registry.rerun(first, 'a');
-    await held.filled();
-    held.registry.forget(first);
+    const fixture = new ControlledRuns();
+    const first = await fixture.submit();
+    const log = new WeakRef(fixture.registry.events(first));
+    await fixture.complete(first);
+    await fixture.registry.rerun(first, 'a');
+    await fixture.waitUntilIdle();
+    fixture.registry.forget(first);
     expect(await isCollected(log)).to.equal(true);
-    expect(held.registry.list({ limit: 10 }).runs).to.have.length(1);
+    expect(fixture.registry.list({ limit: 10 }).runs).to.have.length(1);
   });
 
   it('removes settled runs only (D35)', async () => {
-    const held = new HeldRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
-    const [first = '', second = ''] = await held.submitAll(['a', 'a']);
-    const remove = (runId: string) => () => held.registry.remove(runId);
+    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
+    const [first = '', second = ''] = await fixture.submitAll(['a', 'a']);
+    const remove = (runId: string) => () => fixture.registry.remove(runId);
     expect(remove(second)).to.throw('is still queued').with.property('code', 'run_not_settled');
-    await held.registry.cancel(first);
+    await fixture.registry.cancel(first);
     expect(remove(first)).to.throw('still has tasks running').with.property('code', 'run_not_settled');
-    await held.end(first);
+    await fixture.complete(first);
     remove(first)();
     expect(remove(first)).to.throw('there is no run').with.property('code', 'run_not_found');
-    expect(held.registry.list({ limit: 10 }).runs).to.have.length(1);
+    expect(fixture.registry.list({ limit: 10 }).runs).to.have.length(1);
   });
 
   it('never starts a forgotten run whose blackboard opens later', async () => {
@@ -124,7 +124,7 @@ describe('RunRegistry: forgetting a run', () => {
     const blackboard = new MemoryBlackboard();
     blackboard.getAll = () => opened.promise;
     const executor = new LocalExecutor({ blackboard, clock: new ManualClock() });
-    const run = executor.createRun({ pipeline: new HeldRuns().pipeline });
+    const run = executor.createRun({ pipeline: new ControlledRuns().pipeline });
     const begun = run.begin();
     executor.forget(run.id);
     opened.resolve({});
@@ -133,17 +133,17 @@ describe('RunRegistry: forgetting a run', () => {
   });
 
   it('rejects settled(), aborts the tools and closes the event log of a forgotten run', async () => {
-    const held = new HeldRuns();
-    const runId = await held.submit();
-    const settled = catchRejection(held.registry.settled(runId));
-    const log = held.registry.events(runId);
-    const { signal } = held.callOf(runId).context;
-    held.registry.forget(runId);
+    const fixture = new ControlledRuns();
+    const runId = await fixture.submit();
+    const settled = catchRejection(fixture.registry.settled(runId));
+    const log = fixture.registry.events(runId);
+    const { signal } = fixture.findCall(runId).context;
+    fixture.registry.forget(runId);
     expect(await settled).to.include({ code: 'run_not_found' });
-    await held.filled();
+    await fixture.waitUntilIdle();
     expect([signal.aborted, log.isClosed]).to.deep.equal([true, true]);
-    held.registry.forget(runId);
-    held.registry.forget('nothing');
-    expect(held.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    fixture.registry.forget(runId);
+    fixture.registry.forget('nothing');
+    expect(fixture.registry.load).to.deep.equal({ queued: 0, running: 0 });
   });
 });

@@ -12,23 +12,25 @@ const ECHO =
 const MANY = Array.from({ length: 10_000 }, () => ({}));
 
 describe('RunRegistry: memory limits', () => {
-  let puppet: ControlledTool;
-  let held: Pipeline;
+  let controlled: ControlledTool;
+  let fixture: Pipeline;
 
   beforeEach(() => {
-    puppet = new ControlledTool();
-    held = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: puppet}]}', { tools: [puppet.tool] });
+    controlled = new ControlledTool();
+    fixture = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: controlled}]}', {
+      tools: [controlled.tool],
+    });
   });
 
   it('rejects submissions beyond the memory of queued and running runs until one settles (D25)', async () => {
     const admission = { maxRunning: 10, maxQueued: 10, maxBytes: 2 ** 20 };
     const registry = new RunRegistry({ admission, retention: KEEP });
-    const submit = () => registry.submit({ pipeline: held, inputs: { it: MANY } });
+    const submit = () => registry.submit({ pipeline: fixture, inputs: { it: MANY } });
     await submit();
     expect(await catchRejection(submit())).to.include({ code: 'queue_full' });
     expect(registry.list({ limit: 10 }).runs).to.have.length(1);
     await settle();
-    await puppet.returns(null);
+    await controlled.returns(null);
     await submit();
   });
 
@@ -37,7 +39,7 @@ describe('RunRegistry: memory limits', () => {
       admission: { maxRunning: 1, maxQueued: 0, maxBytes: 1 },
       retention: KEEP,
     });
-    await registry.submit({ pipeline: held, inputs: { it: MANY } });
+    await registry.submit({ pipeline: fixture, inputs: { it: MANY } });
     expect(registry.load).to.deep.equal({ queued: 0, running: 1 });
   });
 

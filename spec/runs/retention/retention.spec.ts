@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { EventLog } from '../../../lib/runs/event-log.js';
-import type { RetentionLimits } from '../../../lib/runs/registry-options.js';
+import type { RetentionLimits } from '../../../lib/runs/retention.js';
 import { Retention } from '../../../lib/runs/retention.js';
 import { ManualClock } from '../../support/manual-clock.js';
 

@@ -1,6 +1,7 @@
 import type { Problem } from '../../../lib/definition/problem.js';
 import type { CheckResult } from '../../../lib/pipelines/pipeline.js';
-import { type CheckOptions, checkPipeline } from '../../../lib/pipelines/check.js';
+import type { CheckOptions } from '../../../lib/pipelines/check-context.js';
+import { checkPipeline } from '../../../lib/pipelines/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 
 export function checkPipelineText(text: string, options: Partial<CheckOptions> = {}): CheckResult {

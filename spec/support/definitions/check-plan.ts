@@ -49,6 +49,6 @@ export function formatPlanProblems({ problems }: PlanCheckResult): string[] {
 
 export function validPlan(check: PlanCheckResult): Plan {
   if (!check.ok || check.plan === undefined)
-    throw new Error(`no sound plan: ${JSON.stringify(check.problems, null, 1)}`);
+    throw new Error(`the plan is not valid: ${JSON.stringify(check.problems, null, 1)}`);
   return check.plan;
 }

@@ -34,7 +34,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** The operations of a document, named as in `GET /health`. */
+/** Lists the operations of a document, named as in `GET /health`. */
 export function listOperations({ paths }: OpenApiDocument): { name: string; operation: Operation }[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -44,7 +44,7 @@ export function listOperations({ paths }: OpenApiDocument): { name: string; oper
   );
 }
 
-/** Every reference in a part of a document. */
+/** Lists every `$ref` in a part of a document. */
 export function findReferences(part: unknown): string[] {
   if (Array.isArray(part)) return part.flatMap(findReferences);
   if (!isObject(part)) return [];
@@ -52,14 +52,14 @@ export function findReferences(part: unknown): string[] {
   return [...(typeof $ref === 'string' ? [$ref] : []), ...Object.values(part).flatMap(findReferences)];
 }
 
-/** What a reference within a document leads to. */
+/** Returns the part of a document that a reference names; undefined when there is none. */
 export function resolveReference(document: object, reference: string): Record<string, unknown> | undefined {
   let part: unknown = document;
   for (const key of reference.slice(2).split('/')) part = isObject(part) ? part[key] : undefined;
   return isObject(part) ? part : undefined;
 }
 
-/** Expects a schema of a document to take a value. */
+/** Asserts that a value is valid against a schema of a document. */
 export function expectValid(document: OpenApiDocument, schema: object, value: unknown, name: string): void {
   const within = { $defs: document.components.schemas, allOf: [schema] };
   const text = JSON.stringify(within).replaceAll('#/components/schemas/', '#/$defs/');

@@ -14,13 +14,13 @@ export interface RawResponse {
 export class RawSocket {
   readonly #socket: Socket;
   readonly #chunks: Buffer[] = [];
-  /** Resolves when the other end has closed, however it did. */
+  /** Resolves when the connection is closed, also after an error. */
   readonly closed: Promise<void>;
 
   constructor(url: string) {
     this.#socket = connect(Number(new URL(url).port), '127.0.0.1');
     this.#socket.on('data', (chunk: Buffer) => this.#chunks.push(chunk));
-    // A server that closes while more is coming resets the connection; what it said before counts.
+    // A server that closes while data is arriving resets the connection; the data it sent before is kept.
     this.#socket.on('error', () => {});
     this.closed = new Promise((resolve) => {
       this.#socket.once('close', () => resolve());
@@ -36,7 +36,7 @@ export class RawSocket {
   /** Waits until the received text contains `words`. */
   async waitForText(words: string): Promise<void> {
     while (!this.text.includes(words)) {
-      if (this.#socket.destroyed) throw new Error(`closed, and said only: ${this.text}`);
+      if (this.#socket.destroyed) throw new Error(`closed after receiving only: ${this.text}`);
       await new Promise<void>((resolve) => {
         this.#socket.once('data', () => resolve());
         this.#socket.once('close', () => resolve());
@@ -52,13 +52,13 @@ export class RawSocket {
     return !this.#socket.destroyed;
   }
 
-  /** Sends, and waits until the system has taken it or the connection is closed. */
+  /** Sends, and resolves when the operating system has accepted the data or the connection is closed. */
   async push(data: string): Promise<void> {
-    const taken = new Promise<void>((resolve) => {
+    const accepted = new Promise<void>((resolve) => {
       if (this.#socket.destroyed) resolve();
       else this.#socket.write(data, () => resolve());
     });
-    await Promise.race([taken, this.closed]);
+    await Promise.race([accepted, this.closed]);
   }
 
   disconnect(): void {

@@ -2,7 +2,7 @@ import type { Abort, EventLoopBudget, Expansion, RunPorts, Slot } from '../../..
 import type { TaskResult } from '../../../machines/types.js';
 
 /** An invocation that the spec settles, suspends and resumes. */
-export interface HeldInvocation {
+export interface PendingInvocation {
   readonly taskId: string;
   readonly item: number | undefined;
   readonly slot: Slot;
@@ -12,7 +12,7 @@ export interface HeldInvocation {
 /** Ports that record every call and leave the invocations to the spec. */
 export class FakeRunPorts implements RunPorts {
   readonly log: string[] = [];
-  readonly held: HeldInvocation[] = [];
+  readonly pending: PendingInvocation[] = [];
   readonly expansions = new Map<string, Expansion | { readonly error: string }>();
   /** Publishes immediately, unless the spec replaces it. */
   publication: (taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void) => void = (
@@ -39,8 +39,8 @@ export class FakeRunPorts implements RunPorts {
 
   invoke(taskId: string, item: number | undefined, slot: Slot): Abort {
     this.log.push(`invoke ${formatName(taskId, item)}`);
-    const invocation: HeldInvocation = { taskId, item, slot, aborted: false };
-    this.held.push(invocation);
+    const invocation: PendingInvocation = { taskId, item, slot, aborted: false };
+    this.pending.push(invocation);
     return () => {
       this.log.push(`abort ${formatName(taskId, item)}`);
       invocation.aborted = true;
@@ -53,7 +53,7 @@ export class FakeRunPorts implements RunPorts {
     this.publication(taskId, result, onPublished);
     return () => {
       this.log.push(`cancel publication of ${taskId}`);
-      onPublished({ ok: false, error: 'given up' });
+      onPublished({ ok: false, error: 'publication cancelled' });
     };
   }
 
@@ -66,22 +66,22 @@ export class FakeRunPorts implements RunPorts {
   }
 
   settle(taskId: string, item: number | undefined, result: TaskResult): void {
-    const index = this.held.findIndex((one) => one.taskId === taskId && one.item === item);
-    const [invocation] = this.held.splice(index, 1);
+    const index = this.pending.findIndex((one) => one.taskId === taskId && one.item === item);
+    const [invocation] = this.pending.splice(index, 1);
     if (index < 0 || invocation === undefined)
       throw new Error(`${formatName(taskId, item)} is not in flight`);
     invocation.slot.settle(result);
   }
 
-  find(taskId: string, item?: number): HeldInvocation {
-    const found = this.held.find((one) => one.taskId === taskId && one.item === item);
+  find(taskId: string, item?: number): PendingInvocation {
+    const found = this.pending.find((one) => one.taskId === taskId && one.item === item);
     if (found === undefined) throw new Error(`${formatName(taskId, item)} is not in flight`);
     return found;
   }
 
   /** Names of the invocations in flight. */
   get inFlight(): string[] {
-    return this.held.map(({ taskId, item }) => formatName(taskId, item));
+    return this.pending.map(({ taskId, item }) => formatName(taskId, item));
   }
 }
 

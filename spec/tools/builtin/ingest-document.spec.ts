@@ -21,7 +21,7 @@ describe('ingest_document (D49)', () => {
     return await ingestDocument.run({ path, format }, context);
   }
 
-  async function refusal(path: string, format?: string): Promise<string> {
+  async function catchMessage(path: string, format?: string): Promise<string> {
     const error = await catchRejection(ingest(path, format));
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
     return errorMessage(error);
@@ -85,35 +85,35 @@ describe('ingest_document (D49)', () => {
   });
 
   it('lists the supported extensions for an unknown one', async () => {
-    expect(await refusal('report.pdf')).to.equal(
+    expect(await catchMessage('report.pdf')).to.equal(
       '"report.pdf" has none of the supported extensions (.txt, .md, .markdown, .csv, .tsv, .json): ' +
         'set "format" to one of text, markdown, csv, json',
     );
-    expect(await refusal('toString')).to.contain('none of the supported extensions');
+    expect(await catchMessage('toString')).to.contain('none of the supported extensions');
     expect(validateInputs(ingestDocument, { path: 'a', format: 'pdf' })).to.have.property('ok', false);
   });
 
   it('rejects a file that is outside the allowed folders, missing or too large (D51)', async () => {
-    expect(await refusal('../a.txt')).to.contain('may be read');
-    expect(await refusal('a.txt')).to.contain('there is no such file');
+    expect(await catchMessage('../a.txt')).to.contain('may be read');
+    expect(await catchMessage('a.txt')).to.contain('there is no such file');
     folder.write('big.txt', new Uint8Array(10 * 2 ** 20 + 1));
-    expect(await refusal('big.txt')).to.contain('larger than the limit of 10 MiB');
+    expect(await catchMessage('big.txt')).to.contain('larger than the limit of 10 MiB');
   });
 
   it('rejects a file that is not UTF-8', async () => {
     folder.write('latin.txt', Buffer.from('Grüße', 'latin1'));
     folder.write('utf16.csv', Buffer.from('\ufeffa,b', 'utf16le'));
-    expect(await refusal('latin.txt')).to.contain('cannot read "latin.txt": it is not UTF-8 text');
-    expect(await refusal('utf16.csv')).to.contain('it looks like UTF-16');
+    expect(await catchMessage('latin.txt')).to.contain('cannot read "latin.txt": it is not UTF-8 text');
+    expect(await catchMessage('utf16.csv')).to.contain('it looks like UTF-16');
   });
 
   it('describes the error in a document', async () => {
     folder.write('bad.json', '{"a": }');
     folder.write('empty.json', '  ');
     folder.write('ragged.csv', 'a,b\n1\n');
-    expect(await refusal('bad.json')).to.contain('"bad.json" is not JSON');
-    expect(await refusal('empty.json')).to.contain('it is empty');
-    expect(await refusal('ragged.csv')).to.equal(
+    expect(await catchMessage('bad.json')).to.contain('"bad.json" is not JSON');
+    expect(await catchMessage('empty.json')).to.contain('it is empty');
+    expect(await catchMessage('ragged.csv')).to.equal(
       '"ragged.csv" is not a table: line 2 has 1 cell, but its header has 2',
     );
   });

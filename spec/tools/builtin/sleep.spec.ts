@@ -18,7 +18,7 @@ describe('sleep (D22)', () => {
   it('returns its value when the seconds are over, not before', async () => {
     const context = toolContext();
     let value: unknown;
-    const sleeping = start(context, 1.5).then((given) => (value = given));
+    const sleeping = start(context, 1.5).then((returned) => (value = returned));
     context.clock.advance(1499);
     await Promise.resolve();
     expect([value, context.clock.pending]).to.deep.equal([undefined, 1]);

@@ -12,7 +12,7 @@ async function read(text: string, source = 'table.csv'): Promise<DocumentContent
   return await parseCsv(Buffer.from(text), text, source, never);
 }
 
-async function refusal(text: string): Promise<string> {
+async function catchMessage(text: string): Promise<string> {
   const error = await catchRejection(read(text));
   expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
   return errorMessage(error).replace('"table.csv" is not a table: ', '');
@@ -73,17 +73,17 @@ describe('parseCsv', () => {
   });
 
   it('names the line with a wrong number of cells', async () => {
-    expect(await refusal('a,b\n1,2\n3\n')).to.equal('line 3 has 1 cell, but its header has 2');
-    expect(await refusal('a,b\n1,2,3\n')).to.equal('line 2 has 3 cells, but its header has 2');
-    expect(await refusal('a,b\n1,"open\n')).to.match(/quote.*line 2/i);
+    expect(await catchMessage('a,b\n1,2\n3\n')).to.equal('line 3 has 1 cell, but its header has 2');
+    expect(await catchMessage('a,b\n1,2,3\n')).to.equal('line 2 has 3 cells, but its header has 2');
+    expect(await catchMessage('a,b\n1,"open\n')).to.match(/quote.*line 2/i);
   });
 
   it('describes the error in the header', async () => {
-    expect(await refusal('a,,c\n1,2,3\n')).to.equal(
+    expect(await catchMessage('a,,c\n1,2,3\n')).to.equal(
       'its first line must name the columns, and column 2 has no name',
     );
-    expect(await refusal('a,b,a\n1,2,3\n')).to.equal('two columns are named "a"');
-    expect(await refusal('1,2\n3,4\n')).to.equal(
+    expect(await catchMessage('a,b,a\n1,2,3\n')).to.equal('two columns are named "a"');
+    expect(await catchMessage('1,2\n3,4\n')).to.equal(
       'its first line must name the columns, but holds only numbers',
     );
   });

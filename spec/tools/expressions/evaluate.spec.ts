@@ -5,16 +5,16 @@ import { EXPRESSION_LIMITS } from '../../../lib/common/limits.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
 
-/** Never runs out of time, however busy the machine is. */
-const patient = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 60_000, hardTimeoutMs: 60_000 });
-/** Soon runs out of time. */
-const hasty = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 100, hardTimeoutMs: 200 });
+/** Has so much time that a busy machine does not make it fail. */
+const longEvaluator = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 60_000, hardTimeoutMs: 60_000 });
+/** Has little time, for expressions that must exceed it. */
+const shortEvaluator = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 100, hardTimeoutMs: 200 });
 
 function compute(expression: string, input: Json = null, bindings: JsonObject = {}): Json {
-  return patient.evaluate(expression, input, bindings);
+  return longEvaluator.evaluate(expression, input, bindings);
 }
 
-function refusal(expression: string, input: Json = null, evaluator = patient): string {
+function catchMessage(expression: string, input: Json = null, evaluator = longEvaluator): string {
   try {
     evaluator.evaluate(expression, input, {});
   } catch (error) {
@@ -46,11 +46,11 @@ describe('Evaluator', () => {
     });
 
     it('and rejects functions and numbers that JSON cannot represent', () => {
-      expect(refusal('$sum')).to.contain('is a function, not a value');
-      expect(refusal('function($x) { $x }')).to.contain('is a function, not a value');
-      expect(refusal('/a/')).to.contain('is a function, not a value');
-      expect(refusal('{"deep": [{"f": $sum}]}')).to.contain('contains a function at "f"');
-      expect(refusal('1 / 0')).to.contain('Infinity');
+      expect(catchMessage('$sum')).to.contain('is a function, not a value');
+      expect(catchMessage('function($x) { $x }')).to.contain('is a function, not a value');
+      expect(catchMessage('/a/')).to.contain('is a function, not a value');
+      expect(catchMessage('{"deep": [{"f": $sum}]}')).to.contain('contains a function at "f"');
+      expect(catchMessage('1 / 0')).to.contain('Infinity');
     });
   });
 
@@ -96,29 +96,29 @@ describe('Evaluator', () => {
   });
 
   it('does not evaluate a string as an expression', () => {
-    expect(refusal('$eval("1 + 1")')).to.contain('$eval is switched off');
-    expect(refusal('($e := $eval; $e("1"))')).to.contain('$eval is switched off');
+    expect(catchMessage('$eval("1 + 1")')).to.contain('$eval is switched off');
+    expect(catchMessage('($e := $eval; $e("1"))')).to.contain('$eval is switched off');
   });
 
   describe('fails with a message and a position', () => {
     it('on a syntax error', () => {
-      expect(refusal('a + ')).to.equal(
+      expect(catchMessage('a + ')).to.equal(
         'the expression failed: Unexpected end of expression (at character 4)',
       );
-      expect(refusal('a b')).to.match(/at character 3/);
-      expect(refusal(' ')).to.contain('the expression failed');
+      expect(catchMessage('a b')).to.match(/at character 3/);
+      expect(catchMessage(' ')).to.contain('the expression failed');
     });
 
     it('on invalid data', () => {
-      expect(refusal('$number(a)', { a: 'x' }))
+      expect(catchMessage('$number(a)', { a: 'x' }))
         .to.contain('Unable to cast value to a number: "x"')
         .and.contain('at character 8');
-      expect(refusal('$error("my own words")')).to.contain('my own words');
-      expect(refusal('$nothing(1)')).to.contain('non-function');
+      expect(catchMessage('$error("my own words")')).to.contain('my own words');
+      expect(catchMessage('$nothing(1)')).to.contain('non-function');
     });
 
     it('and evaluates again afterwards', () => {
-      refusal(')');
+      catchMessage(')');
       expect(compute('1 + 1')).to.equal(2);
     });
   });
@@ -132,7 +132,7 @@ describe('Evaluator', () => {
     ];
     for (const [name, expression, expected] of hostile) {
       it(`against ${name}`, () => {
-        expect(refusal(expression)).to.contain(expected);
+        expect(catchMessage(expression)).to.contain(expected);
         expect(compute('1 + 1')).to.equal(2);
       });
     }
@@ -150,7 +150,7 @@ describe('Evaluator', () => {
     ];
     for (const [name, expression, expected] of endless) {
       it(`of time, against ${name}`, () => {
-        expect(refusal(expression, null, hasty)).to.contain(expected);
+        expect(catchMessage(expression, null, shortEvaluator)).to.contain(expected);
         expect(compute('1 + 1')).to.equal(2);
       });
     }
@@ -158,7 +158,7 @@ describe('Evaluator', () => {
     it('which are 1 s by default, and 1.25 s inside one function', () => {
       expect(EXPRESSION_LIMITS).to.include({ timeoutMs: 1000, hardTimeoutMs: 1250 });
       const loop = '($f := function($x) { $f($x) }; $f(1))';
-      expect(refusal(loop, null, new Evaluator())).to.contain('ran for more than 1 s');
+      expect(catchMessage(loop, null, new Evaluator())).to.contain('ran for more than 1 s');
     });
 
     it('and matches a hostile regular expression in linear time', () => {

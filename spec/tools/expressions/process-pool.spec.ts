@@ -20,19 +20,19 @@ const PROGRAM = join(ROOT, 'dist', 'expression-process.cjs');
 const ODD_PROGRAM = join(ROOT, 'spec/tools/expressions/odd-process.cjs');
 const PARENT = ['--import', 'tsx', join(ROOT, 'spec/tools/expressions/parent.ts'), PROGRAM];
 const ENDLESS = '($f := function($n) { $f($n + 1) }; $f(0))';
-const DOUBLED = (times: number): string =>
+const doubleRepeatedly = (times: number): string =>
   `$reduce([1..${times}], function($a, $b) { $a & $a }, "0123456789")`;
 
 /** Expressions that exhaust the memory of a process or a thread. */
 const BOMBS = {
   'a long text made of a pad': '$pad("", 1000000, "  - {id: t, tool: mock}")',
-  'a text doubled again and again': `$length($uppercase(${DOUBLED(25)}))`,
+  'a text doubled again and again': `$length($uppercase(${doubleRepeatedly(25)}))`,
   'a list of long lists': '[1..1000].[[1..100000]]',
   'a list doubled again and again':
     '($f := function($x, $n) { $n = 0 ? $x : $f([[$x, $x]], $n - 1) }; $f(1, 60))',
   'long texts joined': '$join([1..1000].$pad("", 1000000, "ab"))',
   'bytes beside the heap': '$length($base64encode($pad("", 200000000, "x")))',
-  'a picture of a number': '$formatNumber(1, $pad("", 50000000, "#"))',
+  'a long number format': '$formatNumber(1, $pad("", 50000000, "#"))',
   'an endless recursion': '($f := function($n) { $f($n + 1) + 1 }; $f(0))',
 };
 
@@ -137,7 +137,7 @@ describe('ExpressionPool', function () {
 
   it('limits a single value larger than the heap', async function () {
     if (process.platform !== 'linux') this.skip(); // other systems do not limit the data segment
-    const error = await catchRejection(pool.evaluate(`$count($split(${DOUBLED(23)}, ""))`, {}, {}));
+    const error = await catchRejection(pool.evaluate(`$count($split(${doubleRepeatedly(23)}, ""))`, {}, {}));
     expect(error).to.have.property('message').that.includes('more than 256 MiB');
   });
 
@@ -192,7 +192,7 @@ describe('ExpressionWorker', function () {
     clock.advance(2250);
     expect(await asked).to.have.property('message', 'the expression failed: it ran for more than 1 s');
     expect(await next).not.to.equal(first);
-    await ended(first);
+    await waitForExit(first);
     await silent.close();
   });
 
@@ -225,7 +225,7 @@ describe('ExpressionWorker', function () {
   it('replaces a process that died while idle', async () => {
     const first = await pool.evaluate('pid', null, {});
     process.kill(Number(first), 'SIGKILL');
-    await ended(first);
+    await waitForExit(first);
     expect(await pool.evaluate('pid', null, {}))
       .to.be.a('number')
       .and.not.to.equal(first);
@@ -236,7 +236,7 @@ describe('ExpressionWorker', function () {
     expect(await pool.evaluate('pid', null, {}))
       .to.be.a('number')
       .and.not.to.equal(first);
-    await ended(first);
+    await waitForExit(first);
   });
 
   it('starts without the environment variables and flags of the server', async () => {
@@ -283,7 +283,7 @@ describe('ExpressionWorker', function () {
 });
 
 /** Waits until a child of this process has ended. */
-async function ended(pid: Json): Promise<void> {
+async function waitForExit(pid: Json): Promise<void> {
   for (;;) {
     try {
       process.kill(Number(pid), 0);

@@ -29,7 +29,7 @@ describe('fileAccess (D51)', () => {
     return (await fileAccess(allowed, limitBytes).read(path)).bytes.toString();
   }
 
-  async function refusal(path: string, allowed = roots, limitBytes?: number): Promise<string> {
+  async function catchMessage(path: string, allowed = roots, limitBytes?: number): Promise<string> {
     const error = await catchRejection(read(path, allowed, limitBytes));
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
     return errorMessage(error);
@@ -65,18 +65,18 @@ describe('fileAccess (D51)', () => {
   });
 
   it('lists the searched folders for a missing file', async () => {
-    expect(await refusal('none.txt')).to.equal(
+    expect(await catchMessage('none.txt')).to.equal(
       `cannot read "none.txt": there is no such file. Looked in ${roots.join(', ')}`,
     );
-    expect(await refusal('both.txt/deeper.txt')).to.contain('there is no such file');
-    expect(await refusal(folder.at('one/none.txt'))).to.contain('there is no such file');
+    expect(await catchMessage('both.txt/deeper.txt')).to.contain('there is no such file');
+    expect(await catchMessage(folder.at('one/none.txt'))).to.contain('there is no such file');
   });
 
   it('rejects every path that leaves the roots, and names the allowed folders', async () => {
     symlinkSync(folder.at('outside/secret.txt'), folder.at('one/link.txt'));
     symlinkSync(folder.at('outside'), folder.at('one/linked'));
     symlinkSync('../outside', folder.at('one/relative'));
-    const ways = [
+    const paths = [
       '../outside/secret.txt',
       'deep/../../outside/secret.txt',
       'deep/../both.txt',
@@ -92,8 +92,8 @@ describe('fileAccess (D51)', () => {
       '/etc/passwd',
       '/proc/self/environ',
     ];
-    for (const way of ways) {
-      expect(await refusal(way), way)
+    for (const path of paths) {
+      expect(await catchMessage(path), path)
         .to.contain(`${roots.join(', ')} may be read`)
         .and.contain('SERVICE_FILE_ROOTS');
     }
@@ -101,32 +101,34 @@ describe('fileAccess (D51)', () => {
 
   it('does not reveal whether a file outside exists', async () => {
     const [there, missing] = [folder.at('outside/secret.txt'), folder.at('outside/none.txt')];
-    expect((await refusal(there)).replace(there, '')).to.equal((await refusal(missing)).replace(missing, ''));
+    expect((await catchMessage(there)).replace(there, '')).to.equal(
+      (await catchMessage(missing)).replace(missing, ''),
+    );
   });
 
   it('rejects invalid paths', async () => {
-    expect(await refusal('')).to.contain('the path is empty');
-    expect(await refusal('both.txt\0.md')).to.contain('NUL');
-    expect(await refusal('x'.repeat(5000))).to.contain('its name is too long');
+    expect(await catchMessage('')).to.contain('the path is empty');
+    expect(await catchMessage('both.txt\0.md')).to.contain('NUL');
+    expect(await catchMessage('x'.repeat(5000))).to.contain('its name is too long');
     symlinkSync('loop', folder.at('one/loop'));
-    expect(await refusal('loop')).to.contain('its symbolic links lead in a circle');
+    expect(await catchMessage('loop')).to.contain('its symbolic links lead in a circle');
   });
 
   it('rejects every path when no folder is allowed', async () => {
-    expect(await refusal('both.txt', [])).to.contain('tools may read no files here');
+    expect(await catchMessage('both.txt', [])).to.contain('tools may read no files here');
   });
 
   it('rejects a folder, a pipe, a socket and a device without blocking', async () => {
     execFileSync('mkfifo', [folder.at('one/pipe')]);
     mkdirSync(folder.at('one/folder'));
-    expect(await refusal('pipe')).to.contain('not a regular file');
-    expect(await refusal('folder')).to.contain('it is a folder');
-    expect(await refusal('.')).to.contain('it is a folder');
-    expect(await refusal('null', ['/dev'])).to.contain('not a regular file');
+    expect(await catchMessage('pipe')).to.contain('not a regular file');
+    expect(await catchMessage('folder')).to.contain('it is a folder');
+    expect(await catchMessage('.')).to.contain('it is a folder');
+    expect(await catchMessage('null', ['/dev'])).to.contain('not a regular file');
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(folder.path, 'one/socket'), resolve));
     try {
-      expect(await refusal('socket')).to.contain('not a regular file');
+      expect(await catchMessage('socket')).to.contain('not a regular file');
     } finally {
       server.close();
     }
@@ -134,15 +136,15 @@ describe('fileAccess (D51)', () => {
 
   it('rejects a file over the size limit, and reads one exactly at it', async () => {
     expect(await read('both.txt', roots, 8)).to.equal('from one');
-    expect(await refusal('both.txt', roots, 7)).to.contain('larger than the limit of');
+    expect(await catchMessage('both.txt', roots, 7)).to.contain('larger than the limit of');
     folder.write('one/big.bin', new Uint8Array(10 * 2 ** 20 + 1));
-    expect(await refusal('big.bin')).to.contain('larger than the limit of 10 MiB');
+    expect(await catchMessage('big.bin')).to.contain('larger than the limit of 10 MiB');
   });
 
   it('limits a file that reports no size', async function () {
     if (process.platform !== 'linux') this.skip();
     expect(await read('self/status', ['/proc'])).to.contain('Name:');
-    expect(await refusal('self/status', ['/proc'], 10)).to.contain('larger than the limit');
+    expect(await catchMessage('self/status', ['/proc'], 10)).to.contain('larger than the limit');
   });
 
   it('reads an empty file', async () => {

@@ -15,7 +15,7 @@ describe('readRegularFile', () => {
 
   afterEach(() => folder.remove());
 
-  async function refusal(real: string): Promise<string> {
+  async function catchMessage(real: string): Promise<string> {
     const error = await catchRejection(readRegularFile(real, 'asked.txt', 100));
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
     return errorMessage(error);
@@ -29,18 +29,20 @@ describe('readRegularFile', () => {
 
   it('detects a symbolic link that has replaced the file', async () => {
     symlinkSync('inside/file.txt', folder.at('link.txt'));
-    expect(await refusal(folder.at('link.txt'))).to.equal(
+    expect(await catchMessage(folder.at('link.txt'))).to.equal(
       'cannot read "asked.txt": it was replaced while it was opened',
     );
   });
 
   it('detects a symbolic link that has replaced a folder above the file', async () => {
     symlinkSync('inside', folder.at('linked'));
-    expect(await refusal(folder.at('linked/file.txt'))).to.contain('it was replaced while it was opened');
+    expect(await catchMessage(folder.at('linked/file.txt'))).to.contain(
+      'it was replaced while it was opened',
+    );
   });
 
   it('reports a file that was removed after its path was resolved', async () => {
-    expect(await refusal(folder.at('gone.txt'))).to.equal(
+    expect(await catchMessage(folder.at('gone.txt'))).to.equal(
       'cannot read "asked.txt": it was removed while it was opened',
     );
   });

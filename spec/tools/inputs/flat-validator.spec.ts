@@ -65,13 +65,13 @@ function sorted(object: JsonObject): [string, Json][] {
 describe('createFlatValidator', () => {
   it('returns the violations and the completed inputs of the JSON Schema', () => {
     fc.assert(
-      fc.property(tool, inputs, (probe, given) => {
+      fc.property(tool, inputs, (probe, original) => {
         expect(areFlat(probe.inputs)).to.equal(true);
-        const before = structuredClone(given);
-        expect(summarize(createFlatValidator(probe)(given))).to.deep.equal(
-          summarize(createSchemaValidator(probe)(given)),
+        const before = structuredClone(original);
+        expect(summarize(createFlatValidator(probe)(original))).to.deep.equal(
+          summarize(createSchemaValidator(probe)(original)),
         );
-        expect(given).to.deep.equal(before);
+        expect(original).to.deep.equal(before);
       }),
       { numRuns: 500 },
     );

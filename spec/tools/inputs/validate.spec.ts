@@ -43,12 +43,12 @@ function validationErrors(tool: Tool, inputs: JsonObject): string[] {
 
 describe('validateInputs (D48)', () => {
   it('fills in defaults without changing its argument', () => {
-    const given = Object.freeze({ key: 'a' });
-    expect(validateInputs(flat, given)).to.deep.equal({
+    const original = Object.freeze({ key: 'a' });
+    expect(validateInputs(flat, original)).to.deep.equal({
       ok: true,
       inputs: { key: 'a', times: null, format: 'auto' },
     });
-    expect(given).to.deep.equal({ key: 'a' });
+    expect(original).to.deep.equal({ key: 'a' });
   });
 
   it('copies a default for each invocation', () => {
@@ -59,14 +59,14 @@ describe('validateInputs (D48)', () => {
   });
 
   it('fills in defaults inside values without changing its argument', () => {
-    const given: JsonObject = { rows: [Object.freeze({ id: 1 })] };
-    Object.freeze(given['rows']);
-    Object.freeze(given);
-    expect(validateInputs(nested, given)).to.deep.equal({
+    const original: JsonObject = { rows: [Object.freeze({ id: 1 })] };
+    Object.freeze(original['rows']);
+    Object.freeze(original);
+    expect(validateInputs(nested, original)).to.deep.equal({
       ok: true,
       inputs: { rows: [{ id: 1, note: 'none' }], code: 'A' },
     });
-    expect(given).to.deep.equal({ rows: [{ id: 1 }] });
+    expect(original).to.deep.equal({ rows: [{ id: 1 }] });
   });
 
   it('reports all violations with the names of the inputs', () => {

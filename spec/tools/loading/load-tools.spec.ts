@@ -31,12 +31,12 @@ describe('loadTools (D48)', () => {
     return await loadTools(specifier, folder.path, { entry });
   }
 
-  async function loaded(content: string, name = 'tools.mjs'): Promise<string[]> {
+  async function loadNames(content: string, name = 'tools.mjs'): Promise<string[]> {
     folder.write(name, content);
     return (await load(`./${name}`)).map((tool) => tool.name);
   }
 
-  async function problem(specifier: string): Promise<string> {
+  async function catchMessage(specifier: string): Promise<string> {
     const error = await catchRejection(load(specifier));
     expect(error).to.be.instanceOf(WavetrainError).with.property('code', 'bad_tool_file');
     const message = errorMessage(error);
@@ -46,9 +46,9 @@ describe('loadTools (D48)', () => {
     return message;
   }
 
-  async function loadError(content: string, name = 'bad.mjs'): Promise<string> {
+  async function catchLoadError(content: string, name = 'bad.mjs'): Promise<string> {
     folder.write(name, content);
-    return await problem(`./${name}`);
+    return await catchMessage(`./${name}`);
   }
 
   describe('loads TypeScript', () => {
@@ -92,7 +92,7 @@ describe('loadTools (D48)', () => {
 
   it('loads JavaScript that imports this package where it is not installed', async () => {
     const content = `import { defineTool } from 'wavetrain'; export default defineTool(${TOOL})`;
-    expect(await loaded(content)).to.deep.equal(['greet']);
+    expect(await loadNames(content)).to.deep.equal(['greet']);
   });
 
   it('loads an installed package', async () => {
@@ -106,19 +106,19 @@ describe('loadTools (D48)', () => {
 
   it('accepts one tool, a list, {tools: [...]} and named exports', async () => {
     const other = TOOL.replace('greet', 'other');
-    expect(await loaded(`export default ${TOOL}`, 'a.mjs')).to.deep.equal(['greet']);
-    expect(await loaded(`export default [${TOOL}, ${other}]`, 'b.mjs')).to.deep.equal(['greet', 'other']);
-    expect(await loaded(`export default { tools: [${TOOL}] }`, 'c.mjs')).to.deep.equal(['greet']);
-    expect(await loaded(`export const a = ${TOOL}; export const b = [${other}]`, 'd.mjs')).to.deep.equal([
+    expect(await loadNames(`export default ${TOOL}`, 'a.mjs')).to.deep.equal(['greet']);
+    expect(await loadNames(`export default [${TOOL}, ${other}]`, 'b.mjs')).to.deep.equal(['greet', 'other']);
+    expect(await loadNames(`export default { tools: [${TOOL}] }`, 'c.mjs')).to.deep.equal(['greet']);
+    expect(await loadNames(`export const a = ${TOOL}; export const b = [${other}]`, 'd.mjs')).to.deep.equal([
       'greet',
       'other',
     ]);
-    expect(await loaded(`export const tools = [${TOOL}]`, 'e.mjs')).to.deep.equal(['greet']);
-    expect(await loaded(`module.exports = { tools: [${TOOL}] }`, 'f.cjs')).to.deep.equal(['greet']);
+    expect(await loadNames(`export const tools = [${TOOL}]`, 'e.mjs')).to.deep.equal(['greet']);
+    expect(await loadNames(`module.exports = { tools: [${TOOL}] }`, 'f.cjs')).to.deep.equal(['greet']);
   });
 
   it('reads only the default export when there is one', async () => {
-    expect(await loaded(`export const other = () => 1; export default ${TOOL}`)).to.deep.equal(['greet']);
+    expect(await loadNames(`export const other = () => 1; export default ${TOOL}`)).to.deep.equal(['greet']);
   });
 
   it('returns a tool once that is exported twice, and the same tool on the next load', async () => {
@@ -148,33 +148,35 @@ describe('loadTools (D48)', () => {
 
   describe('reports errors without a stack trace', () => {
     it('of the file', async () => {
-      expect(await problem('./none.ts')).to.contain(`there is no file ${folder.at('none.ts')}`);
-      expect(await problem('no-such-package')).to.contain('no such package is installed');
-      expect(await loadError('export default {')).to.contain('bad.mjs');
-      expect(await loadError('export default {', 'bad.ts')).to.contain('bad.ts');
-      expect(await loadError('throw new Error("boom")', 'throws.mjs')).to.contain('boom');
-      expect(await loadError('throw new Error("boom")', 'throws.ts')).to.contain('boom');
-      expect(await loadError('throw "just text"', 'text.mjs')).to.contain('just text');
-      expect(await loadError('import "not-there"; export default 1', 'imports.mjs')).to.contain('not-there');
+      expect(await catchMessage('./none.ts')).to.contain(`there is no file ${folder.at('none.ts')}`);
+      expect(await catchMessage('no-such-package')).to.contain('no such package is installed');
+      expect(await catchLoadError('export default {')).to.contain('bad.mjs');
+      expect(await catchLoadError('export default {', 'bad.ts')).to.contain('bad.ts');
+      expect(await catchLoadError('throw new Error("boom")', 'throws.mjs')).to.contain('boom');
+      expect(await catchLoadError('throw new Error("boom")', 'throws.ts')).to.contain('boom');
+      expect(await catchLoadError('throw "just text"', 'text.mjs')).to.contain('just text');
+      expect(await catchLoadError('import "not-there"; export default 1', 'imports.mjs')).to.contain(
+        'not-there',
+      );
     });
 
     it('of the exports', async () => {
-      expect(await loadError('const a = 1', 'a.mjs')).to.contain('exports no tool');
-      expect(await loadError('export default []', 'b.mjs')).to.contain('exports no tool');
-      expect(await loadError('export default 5', 'c.mjs')).to.contain(
+      expect(await catchLoadError('const a = 1', 'a.mjs')).to.contain('exports no tool');
+      expect(await catchLoadError('export default []', 'b.mjs')).to.contain('exports no tool');
+      expect(await catchLoadError('export default 5', 'c.mjs')).to.contain(
         'its default export is a number, not a tool',
       );
-      expect(await loadError('export default null', 'd.mjs')).to.contain('its default export is null');
-      expect(await loadError(`export const other = () => 1; export const a = ${TOOL}`, 'e.mjs')).to.contain(
-        'its export "other" is a function, not a tool',
-      );
-      expect(await loadError(`export default [${TOOL}, 5]`, 'f.mjs')).to.contain(
+      expect(await catchLoadError('export default null', 'd.mjs')).to.contain('its default export is null');
+      expect(
+        await catchLoadError(`export const other = () => 1; export const a = ${TOOL}`, 'e.mjs'),
+      ).to.contain('its export "other" is a function, not a tool');
+      expect(await catchLoadError(`export default [${TOOL}, 5]`, 'f.mjs')).to.contain(
         'its default export, number 2, is a number',
       );
     });
 
     it('of a tool', async () => {
-      expect(await loadError(`export const a = { name: 'x', inputs: {} }`, 'tool.mjs')).to.contain(
+      expect(await catchLoadError(`export const a = { name: 'x', inputs: {} }`, 'tool.mjs')).to.contain(
         'its export "a" ("x") is not a tool: it has no function "run"',
       );
     });

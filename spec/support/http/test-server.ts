@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../../lib/common/clock.js';
 import { type Environment, readServerConfig } from '../../../lib/common/config.js';
-import type { ApiKey } from '../../../lib/http/auth/keys-file.js';
+import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import { type RunningServer, startServer, type RunObserver } from '../../../lib/http/server.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
@@ -61,11 +61,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   return {
     ...server,
     log,
-    request: (method, path, body, headers) => ask(server.url, method, path, body, headers),
+    request: (method, path, body, headers) => sendRequest(server.url, method, path, body, headers),
   };
 }
 
-async function ask<T>(
+async function sendRequest<T>(
   url: string,
   method: string,
   path: string,
@@ -78,10 +78,10 @@ async function ask<T>(
     headers: { ...(body !== undefined && !isText && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
   });
-  return { status: response.status, headers: response.headers, body: parsed(await response.text()) as T };
+  return { status: response.status, headers: response.headers, body: parseBody(await response.text()) as T };
 }
 
-function parsed(text: string): unknown {
+function parseBody(text: string): unknown {
   if (text === '') return undefined;
   try {
     return JSON.parse(text);

@@ -12,7 +12,7 @@ export class FakePlanPorts implements PlanPorts {
   /** Ids of the sub-pipelines, in the order in which they began. */
   readonly begun: string[] = [];
   /** Ids of the sub-pipelines, in the order in which they ended. */
-  readonly over: string[] = [];
+  readonly endOrder: string[] = [];
   readonly runs = new Map<string, RunActor>();
   readonly portsById = new Map<string, FakeRunPorts>();
   /** Ids of the sub-pipelines that do not begin on their own. */
@@ -45,7 +45,7 @@ export class FakePlanPorts implements PlanPorts {
   }
 
   ended(id: string): void {
-    this.over.push(id);
+    this.endOrder.push(id);
   }
 
   conclude(onConcluded: (result: TaskResult) => void): void {
@@ -69,17 +69,17 @@ export class FakePlanPorts implements PlanPorts {
 
   /** Ids of the sub-pipelines whose task is in flight. */
   get atWork(): string[] {
-    return this.begun.filter((id) => this.getPorts(id).held.length > 0);
+    return this.begun.filter((id) => this.getPorts(id).pending.length > 0);
   }
 }
 
-export interface StartedPlan {
+export interface StartedPlanMachine {
   readonly actor: Actor<typeof planMachine>;
   readonly ports: FakePlanPorts;
 }
 
 /** Creates a plan machine with ports that the spec controls, and begins it unless `begin` is false. */
-export function startedPlan(
+export function startPlanMachine(
   subPipelines: readonly SubPipelineNeeds[],
   options: {
     readonly concurrency?: number;
@@ -87,7 +87,7 @@ export function startedPlan(
     readonly ports?: FakePlanPorts;
     readonly inspect?: (event: InspectionEvent) => void;
   } = {},
-): StartedPlan {
+): StartedPlanMachine {
   const { concurrency = 1, ports = new FakePlanPorts(), inspect } = options;
   const actor = createActor(planMachine, {
     input: { subPipelines, concurrency },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { captureStdout } from '../../../lib/cli/render/tool-output.js';
+import { captureStdout } from '../../../lib/cli/render/stdout.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';

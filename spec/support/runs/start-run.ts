@@ -10,7 +10,7 @@ import { ManualClock } from '../manual-clock.js';
 
 export { RunRegistry };
 
-export interface Running {
+export interface TestRun {
   readonly clock: ManualClock;
   readonly executor: LocalExecutor;
   readonly runId: string;
@@ -20,7 +20,7 @@ export interface Running {
   advance(ms: number): Promise<void>;
 }
 
-export interface RunningOptions extends Omit<RunInputs, 'pipeline'> {
+export interface TestRunOptions extends Omit<RunInputs, 'pipeline'> {
   readonly tools?: readonly Tool[];
   readonly executor?: LocalExecutorOptions;
   readonly onEvent?: (event: LiveEvent) => void;
@@ -29,7 +29,7 @@ export interface RunningOptions extends Omit<RunInputs, 'pipeline'> {
 }
 
 /** Submits a pipeline with a manual clock; `tasks` is a YAML flow list of tasks. */
-export async function running(tasks: string, options: RunningOptions = {}): Promise<Running> {
+export async function startRun(tasks: string, options: TestRunOptions = {}): Promise<TestRun> {
   const { tools = [], executor: executorOptions, onEvent, silent = false, ...run } = options;
   const clock = new ManualClock();
   const executor = new LocalExecutor({ clock, random: () => 0.5, ...executorOptions });

@@ -1,3 +1,6 @@
+import { errorMessage } from '../common/errors.js';
+import { toSingleLine } from './render/text.js';
+
 /** Emits signals and uncaught errors: `process`, or an emitter in specs. */
 export interface ProcessEvents {
   on(name: string, listener: (...details: unknown[]) => void): unknown;
@@ -35,5 +38,23 @@ export class StopSignals {
 
   readonly #onSignal = (): void => {
     this.#waiting.shift()?.();
+  };
+}
+
+const UNCAUGHT = ['uncaughtException', 'unhandledRejection'] as const;
+
+/**
+ * Prints errors that no task can catch, because a tool throws them in a callback or after it has settled. The process
+ * and its runs continue.
+ *
+ * @returns stops the reporting
+ */
+export function reportUncaughtToolErrors(events: ProcessEvents, print: (line: string) => void): () => void {
+  const report = (thrown: unknown): void => {
+    print(`uncaught error in a tool, outside its task: ${toSingleLine(errorMessage(thrown))}`);
+  };
+  for (const event of UNCAUGHT) events.on(event, report);
+  return () => {
+    for (const event of UNCAUGHT) events.off(event, report);
   };
 }

@@ -3,20 +3,20 @@ import { runPorts } from '../../../machines/ports.js';
 import { runMachine } from '../../../machines/run.js';
 import { FakeRunPorts } from './fake-ports.js';
 
-export interface StartedRun {
+export interface StartedRunMachine {
   readonly actor: Actor<typeof runMachine>;
   readonly ports: FakeRunPorts;
 }
 
 /** Creates a run machine with ports that the spec controls, and begins it unless `begin` is false. */
-export function startedRun(
+export function startRunMachine(
   waves: readonly (readonly string[])[],
   options: {
     readonly begin?: boolean;
     readonly ports?: FakeRunPorts;
     readonly inspect?: (event: InspectionEvent) => void;
   } = {},
-): StartedRun {
+): StartedRunMachine {
   const ports = options.ports ?? new FakeRunPorts();
   const inspection = options.inspect === undefined ? {} : { inspect: options.inspect };
   const actor = createActor(runMachine, { input: { waves }, ...inspection });

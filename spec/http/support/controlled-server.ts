@@ -9,21 +9,21 @@ import {
   startTestServer,
   type TestServer,
   type TestServerOptions,
-} from '../../support/http/serving.js';
+} from '../../support/http/test-server.js';
 
 /** Two waves, each of one task that the spec completes. */
 export const TWO_WAVES = {
   id: 'held',
   goal: 'be held',
   tasks: [
-    { id: 'a', tool: 'puppet' },
-    { id: 'b', tool: 'puppet', inputs: { given: '{{a.output}}' } },
+    { id: 'a', tool: 'controlled' },
+    { id: 'b', tool: 'controlled', inputs: { given: '{{a.output}}' } },
   ],
 };
 
 /** A server on a manual clock, whose runs stay active until the spec completes their tool calls. */
-export class HeldServer {
-  readonly puppet = new ControlledTool();
+export class ControlledServer {
+  readonly controlled = new ControlledTool();
   readonly clock = new ManualClock();
   #server: TestServer | undefined;
 
@@ -32,7 +32,7 @@ export class HeldServer {
     this.#server = await startTestServer({
       env: { SERVICE_MAX_RUNNING: '1' },
       clock: this.clock,
-      tools: [this.puppet.tool, ...tools],
+      tools: [this.controlled.tool, ...tools],
       ...others,
     });
   }
@@ -63,7 +63,7 @@ export class HeldServer {
   async #submit(path: string, request: object): Promise<string> {
     const { status, body } = await this.request<{ run_id: string }>('POST', path, request);
     expect(status, JSON.stringify(body)).to.equal(202);
-    await this.quiet();
+    await this.waitUntilIdle();
     return body.run_id;
   }
 
@@ -75,7 +75,7 @@ export class HeldServer {
 
   /** The latest tool call of a run. */
   findCall(runId: string): PendingCall {
-    const call = this.puppet.calls.findLast(({ context }) => context.run_id === runId);
+    const call = this.controlled.calls.findLast(({ context }) => context.run_id === runId);
     if (call === undefined) throw new Error('the tool was not called for that run');
     return call;
   }
@@ -83,23 +83,23 @@ export class HeldServer {
   /** Completes the current tool call of a run. */
   async complete(runId: string): Promise<void> {
     this.findCall(runId).resolve('done');
-    await this.quiet();
+    await this.waitUntilIdle();
   }
 
   /** Fails the current tool call of a run. */
-  async raise(runId: string): Promise<void> {
+  async fail(runId: string): Promise<void> {
     this.findCall(runId).reject(new Error('no luck'));
-    await this.quiet();
+    await this.waitUntilIdle();
   }
 
-  /** Waits until nothing happens without a tool call or the clock. */
-  async quiet(): Promise<void> {
+  /** Resolves when the runs do nothing more until a tool call settles or the clock advances. */
+  async waitUntilIdle(): Promise<void> {
     await settle(2);
     while (eventLoopBudget.exhausted()) await settle(1);
     await settle(2);
   }
 
-  /** Ends and deletes every run, so that the next spec starts with none. */
+  /** Stops and deletes every run, so that the next spec starts with none. */
   async clear(): Promise<void> {
     const { registry } = this.server;
     for (;;) {
@@ -107,12 +107,12 @@ export class HeldServer {
       if (runs.length === 0) break;
       for (const { run_id } of runs) registry.forget(run_id);
     }
-    await this.quiet();
-    this.puppet.calls.length = 0;
+    await this.waitUntilIdle();
+    this.controlled.calls.length = 0;
     expect(registry.load).to.deep.equal({ queued: 0, running: 0 });
   }
 
-  /** Clears the server first, because on a manual clock no other way ends active runs. */
+  /** Deletes every run first: on a manual clock, the server would wait for active ones forever. */
   async close(): Promise<void> {
     await this.clear();
     await this.server.close(0);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type TestServer, startTestServer } from '../../support/http/serving.js';
+import { type TestServer, startTestServer } from '../../support/http/test-server.js';
 
 /** The response to a body. */
 export interface PostResult {

@@ -9,7 +9,7 @@ import { ManualClock } from '../manual-clock.js';
 import { parsePlan, planText } from '../definitions/parse-plan.js';
 import { type PendingCall, ControlledTool } from '../controlled-tool.js';
 
-export interface RunningPlanOptions extends Omit<PlanInputs, 'plan'> {
+export interface TestPlanRunOptions extends Omit<PlanInputs, 'plan'> {
   readonly tools?: readonly Tool[];
   readonly executor?: LocalExecutorOptions;
   readonly onEvent?: (event: LiveEvent) => void;
@@ -17,19 +17,22 @@ export interface RunningPlanOptions extends Omit<PlanInputs, 'plan'> {
   readonly head?: string;
 }
 
-/** A plan run with a manual clock. Tasks of the tool `puppet` wait until the spec settles them. */
-export class RunningPlan {
+/** A plan run with a manual clock. Tasks of the tool `controlled` wait until the spec settles them. */
+export class TestPlanRun {
   readonly clock = new ManualClock();
-  readonly puppet = new ControlledTool();
+  readonly controlled = new ControlledTool();
   readonly executor: LocalExecutor;
   readonly run: PlanRun;
   readonly events: LiveEvent[] = [];
 
   /** Creates the run, which is queued until `begin`. */
-  constructor(subPipelines: readonly string[], options: RunningPlanOptions = {}) {
+  constructor(subPipelines: readonly string[], options: TestPlanRunOptions = {}) {
     const { tools = [], executor, onEvent, head = '', ...inputs } = options;
     const values = { inputs: inputs.inputs ?? {}, session: inputs.session ?? {} };
-    const plan = parsePlan(planText(subPipelines, head), { tools: [this.puppet.tool, ...tools], ...values });
+    const plan = parsePlan(planText(subPipelines, head), {
+      tools: [this.controlled.tool, ...tools],
+      ...values,
+    });
     this.executor = new LocalExecutor({ clock: this.clock, random: () => 0.5, ...executor });
     this.run = this.executor.createPlanRun({ plan, ...inputs });
     this.run.journal.subscribe(onEvent ?? ((event) => void this.events.push(event)));
@@ -45,23 +48,23 @@ export class RunningPlan {
     return toRunRecord(this.run);
   }
 
-  /** Calls of the tool `puppet`, as `sub-pipeline/task`, in order. */
+  /** Calls of the tool `controlled`, as `sub-pipeline/task`, in order. */
   get order(): string[] {
-    return this.puppet.calls.map(formatCall);
+    return this.controlled.calls.map(formatCall);
   }
 
   call(name: string): PendingCall {
-    const call = this.puppet.calls[this.order.lastIndexOf(name)];
+    const call = this.controlled.calls[this.order.lastIndexOf(name)];
     if (call === undefined) throw new Error(`${name} was not called, but ${this.order.join(', ')}`);
     return call;
   }
 
   async returns(name: string, value: unknown = null): Promise<void> {
-    await this.puppet.returns(value, this.call(name));
+    await this.controlled.returns(value, this.call(name));
   }
 
   async rejects(name: string, message: string): Promise<void> {
-    await this.puppet.rejects(new Error(message), this.call(name));
+    await this.controlled.rejects(new Error(message), this.call(name));
   }
 
   async cancel(force = false): Promise<void> {
@@ -79,20 +82,20 @@ export class RunningPlan {
 }
 
 /** Creates and begins a plan run. */
-export function runningPlan(
+export function startPlan(
   subPipelines: readonly string[],
-  options: RunningPlanOptions = {},
-): Promise<RunningPlan> {
-  return new RunningPlan(subPipelines, options).begin();
+  options: TestPlanRunOptions = {},
+): Promise<TestPlanRun> {
+  return new TestPlanRun(subPipelines, options).begin();
 }
 
 /** Declares a task that the spec settles by the name `sub-pipeline/task`. */
-export function held(subPipelineId: string, taskId = 't', more = ''): string {
-  return `{id: ${taskId}, tool: puppet, ${more} inputs: {of: ${subPipelineId}}}`;
+export function controlledTask(subPipelineId: string, taskId = 't', more = ''): string {
+  return `{id: ${taskId}, tool: controlled, ${more} inputs: {of: ${subPipelineId}}}`;
 }
 
 /** Declares a task that stores a value on the blackboard. */
-export function stores(key: string, value: string, taskId = 's'): string {
+export function storeTask(key: string, value: string, taskId = 's'): string {
   return `{id: ${taskId}, tool: store, inputs: {key: ${key}, value: ${value}}}`;
 }
 

@@ -6,23 +6,23 @@ import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { type PendingCall, ControlledTool } from '../support/controlled-tool.js';
 
-const ONE_TASK = '{id: held, goal: be held, tasks: [{id: a, tool: puppet}]}';
+const ONE_TASK = '{id: held, goal: be held, tasks: [{id: a, tool: controlled}]}';
 
 /** A registry whose runs keep running until a spec ends them. */
-export class HeldRuns {
-  readonly puppet = new ControlledTool();
+export class ControlledRuns {
+  readonly controlled = new ControlledTool();
   readonly clock = new ManualClock();
   readonly registry: RunRegistry;
   readonly pipeline: Pipeline;
 
   constructor(options: RegistryOptions = {}, pipeline = ONE_TASK) {
     this.registry = new RunRegistry({ clock: this.clock, random: () => 0.5, ...options });
-    this.pipeline = parsePipeline(pipeline, { tools: [this.puppet.tool] });
+    this.pipeline = parsePipeline(pipeline, { tools: [this.controlled.tool] });
   }
 
   async submit(tenantId = 'default', submission: SubmissionOptions = {}): Promise<string> {
     const runId = await this.registry.submit({ pipeline: this.pipeline, tenant_id: tenantId }, submission);
-    await this.filled();
+    await this.waitUntilIdle();
     return runId;
   }
 
@@ -32,31 +32,31 @@ export class HeldRuns {
     return runIds;
   }
 
-  /** Ends a run: its tool returns. */
-  async end(runId: string): Promise<void> {
-    this.callOf(runId).resolve('done');
+  /** Completes the tool call of a run, which ends the run. */
+  async complete(runId: string): Promise<void> {
+    this.findCall(runId).resolve('done');
     await this.registry.settled(runId);
-    await this.filled();
+    await this.waitUntilIdle();
   }
 
   /** The latest tool call of a run. */
-  callOf(runId: string): PendingCall {
-    const call = this.puppet.calls.findLast(({ context }) => context.run_id === runId);
+  findCall(runId: string): PendingCall {
+    const call = this.controlled.calls.findLast(({ context }) => context.run_id === runId);
     if (call === undefined) throw new Error('the tool was not called for that run');
     return call;
   }
 
   /** The runs whose tool was called, in the order of the calls. */
-  get begun(): string[] {
-    return this.puppet.calls.map(({ context }) => context.run_id);
+  get calledRunIds(): string[] {
+    return this.controlled.calls.map(({ context }) => context.run_id);
   }
 
-  statusOf(runId: string): string {
+  getStatus(runId: string): string {
     return this.registry.record(runId).status;
   }
 
-  /** Waits until the free slots have been filled. */
-  async filled(): Promise<void> {
+  /** Resolves when queued runs have taken the free slots and every tool that can be called was called. */
+  async waitUntilIdle(): Promise<void> {
     await settle(1);
     while (eventLoopBudget.exhausted()) await settle(1);
     await settle(1);

@@ -1,0 +1,58 @@
+import type { RegistryApi } from '../../../lib/cli/context.js';
+import { WavetrainError } from '../../../lib/common/errors.js';
+import type { RunInputs } from '../../../lib/execution/run-inputs.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import { deferred } from '../../support/deferred.js';
+
+/** The record of a running pipeline of two tasks, `a` and then `b`. */
+export const RUNNING: RunRecord = {
+  run_id: 'r1',
+  kind: 'pipeline',
+  status: 'running',
+  pipeline_id: 'p',
+  tenant_id: 'default',
+  goal: 'g',
+  settled: false,
+  created_at: '2026-01-01T00:00:00.000Z',
+  started_at: '2026-01-01T00:00:00.000Z',
+  finished_at: null,
+  progress: { waves: 2, waves_executed: 0, tasks: 2, tasks_settled: 0, invocations: 1 },
+  result: null,
+  error: null,
+  failures: [],
+  sub_pipelines: null,
+  events: null,
+  rerun_of: null,
+};
+
+/** A registry with one run, which the spec settles by hand. */
+export class HeldRegistry implements RegistryApi {
+  readonly submitted: RunInputs[] = [];
+  readonly cancelled: boolean[] = [];
+  readonly forgotten: string[] = [];
+  readonly end = deferred<RunRecord>();
+  refuses = false;
+
+  async submit(run: RunInputs): Promise<string> {
+    this.submitted.push(run);
+    return 'r1';
+  }
+
+  submitPlan(): Promise<string> {
+    throw new Error('not a plan');
+  }
+
+  settled(): Promise<RunRecord> {
+    return this.end.promise;
+  }
+
+  async cancel(_: string, { force = false } = {}): Promise<RunRecord> {
+    this.cancelled.push(force);
+    if (this.refuses) throw new WavetrainError('run_already_terminal', 'run r1 is already succeeded');
+    return { ...RUNNING, status: 'cancelled' };
+  }
+
+  forget(runId: string): void {
+    this.forgotten.push(runId);
+  }
+}
