@@ -16,7 +16,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 /** Explains why a file operation failed: `there is no such file`. Errors that are not the system's keep their message. */
 export function describeErrno(error: unknown): string {
   const code = errorCode(error) ?? '';
-  return REASONS.get(code) ?? (/^E[A-Z0-9]+$/.test(code) ? code : errorMessage(error));
+  return (
+    REASONS.get(code) ??
+    (/^(E[A-Z0-9]+|UNKNOWN|Unknown system error .*)$/.test(code) ? code : errorMessage(error))
+  );
 }
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });

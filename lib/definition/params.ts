@@ -1,5 +1,5 @@
 import { compileSchema } from '../common/json-schema/ajv.js';
-import { describeViolations, takeViolations } from '../common/json-schema/violation.js';
+import { describeErrors } from '../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
 import { formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
@@ -103,8 +103,8 @@ export function compileKeywords(
   const keywords = schemaKeywords(param);
   if (keywords.length === 0) return undefined;
   const validate = compileSchema(Object.fromEntries(keywords.map((keyword) => [keyword, param[keyword]])));
-  const nouns = { one: `param "${name}": field`, all: `param "${name}"` };
-  return (value) => (validate(value) ? [] : describeViolations(takeViolations(validate, value), nouns));
+  const nouns = { one: `param "${name}": field`, all: `param "${name}"`, hideValues: true };
+  return (value) => (validate(value) ? [] : describeErrors(validate, value, nouns));
 }
 
 /** Whether this is a parameter type; a definition that has not been checked may hold anything there. */

@@ -13,6 +13,9 @@ describe('describeErrno', () => {
 
   it('returns other codes of the system unchanged', () => {
     expect(describeErrno(withCode('EBUSY'))).to.equal('EBUSY');
+    const unnamed = new Error("Unknown system error -116: stat '/real/target'");
+    Object.assign(unnamed, { code: 'Unknown system error -116' });
+    expect(describeErrno(unnamed)).to.equal('Unknown system error -116');
   });
 
   it('returns the message of any other error', () => {

@@ -109,6 +109,23 @@ describe('resolveParams (rule 10, D4)', () => {
     });
   });
 
+  it('omits values that violate a keyword from messages, which logs and records show', () => {
+    const params: Record<string, ParamDefinition> = {
+      code: { pattern: '^[A-Z]{3}$' },
+      count: { type: 'integer', maximum: 9 },
+      level: { enum: ['low', 'high'] },
+    };
+    const resolved = resolve(params, { code: 'secret', count: 12345, level: 'secret' });
+    expect(resolved).to.deep.equal({
+      ok: false,
+      problems: [
+        'param "code" must match the pattern ^[A-Z]{3}$',
+        'param "count" must be at most 9',
+        'param "level" must be one of "low", "high"',
+      ],
+    });
+  });
+
   it('validates the JSON Schema keywords after coercion', () => {
     const params: Record<string, ParamDefinition> = {
       level: { enum: ['low', 'high'] },

@@ -23,9 +23,9 @@ const WANTED_PARAMS = ['missingProperty', 'additionalProperty', 'type', 'allowed
 
 /** Takes the violations from a validator's last call, and clears its errors, which would retain the value. */
 export function takeViolations(validate: ValidateFunction, value: unknown): Violation[] {
-  const violations = (validate.errors ?? []).map((error) => toViolation(error, value));
+  const errors = validate.errors ?? [];
   validate.errors = null;
-  return violations;
+  return errors.map((error) => toViolation(error, value));
 }
 
 function toViolation(error: ErrorObject, root: unknown): Violation {
@@ -73,10 +73,22 @@ const MAX_VALUE_LENGTH = 60;
 export interface Nouns {
   readonly one: string;
   readonly all: string;
+  /** Omits invalid values from messages, because logs and records would show them. */
+  readonly hideValues?: boolean;
 }
 
 /** More sentences would not help; the others are counted. */
 const MAX_SENTENCES = 10;
+
+/**
+ * Describes the errors of a validator's last call, one sentence each, and clears them. Converts only the errors that it
+ * describes: a caller can cause hundreds of thousands.
+ */
+export function describeErrors(validate: ValidateFunction, value: unknown, nouns: Nouns): string[] {
+  const errors = validate.errors ?? [];
+  validate.errors = null;
+  return formatFirst(errors, MAX_SENTENCES, (error) => describeViolation(toViolation(error, value), nouns));
+}
 
 /** Describes each violation in a sentence: `input "rows[0].name" must be a string, not null`. */
 export function describeViolations(violations: readonly Violation[], nouns: Nouns): string[] {
@@ -84,7 +96,7 @@ export function describeViolations(violations: readonly Violation[], nouns: Noun
 }
 
 /** Describes one violation in a sentence. */
-export function describeViolation(violation: Violation, { one, all }: Nouns): string {
+export function describeViolation(violation: Violation, { one, all, hideValues }: Nouns): string {
   const { path, keyword, wanted } = violation;
   const subject = path.length === 0 ? all : `${one} "${formatPath(path)}"`;
   if (keyword === 'required') {
@@ -97,23 +109,25 @@ export function describeViolation(violation: Violation, { one, all }: Nouns): st
       ? `there is no ${one} "${formatWanted(wanted)}"`
       : `${subject} may not contain "${formatWanted(wanted)}"`;
   }
-  return `${subject} must ${describeDemand(violation)}`;
+  const actual = hideValues ? '' : formatActual(violation.value);
+  return `${subject} must ${describeDemand(violation, actual)}`;
 }
 
-function describeDemand({ keyword, wanted, value, message }: Violation): string {
+/** @param actual the invalid value, as in `, not 3` */
+function describeDemand({ keyword, wanted, value, message }: Violation, actual: string): string {
   switch (keyword) {
     case 'type':
       return `be ${typeName(wanted)}, not ${wanted === 'integer' && typeof value === 'number' ? value : describeKind(value)}`;
     case 'enum':
-      return `be one of ${Array.isArray(wanted) ? wanted.map(quote).join(', ') : quote(wanted)}${formatActual(value)}`;
+      return `be one of ${Array.isArray(wanted) ? wanted.map(quote).join(', ') : quote(wanted)}${actual}`;
     case 'minimum':
-      return `be at least ${formatWanted(wanted)}${formatActual(value)}`;
+      return `be at least ${formatWanted(wanted)}${actual}`;
     case 'maximum':
-      return `be at most ${formatWanted(wanted)}${formatActual(value)}`;
+      return `be at most ${formatWanted(wanted)}${actual}`;
     case 'minLength':
       return wanted === 1 ? 'not be empty' : `have at least ${formatWanted(wanted)} characters`;
     case 'pattern':
-      return `match the pattern ${formatWanted(wanted)}${formatActual(value)}`;
+      return `match the pattern ${formatWanted(wanted)}${actual}`;
     default:
       return (message ?? `satisfy "${keyword}"`).replace(/^must /, '');
   }

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
 import { type CompileOptions, compileSchema } from '../../common/json-schema/ajv.js';
-import { describeViolations, type Nouns, takeViolations } from '../../common/json-schema/violation.js';
+import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json.js';
 import { ANONYMOUS, type Caller, unauthorizedMessage } from '../auth/authenticate.js';
 import type { HttpServices } from '../services.js';
@@ -155,7 +155,7 @@ function compileValidator(
   const validate = compileSchema(schema, { ...options, isTrusted: true });
   return (value) => {
     if (validate(value)) return options.coerceText ? describeInfinity(value, nouns) : undefined;
-    return describeViolations(takeViolations(validate, value), nouns).join('; ');
+    return describeErrors(validate, value, nouns).join('; ');
   };
 }
 
