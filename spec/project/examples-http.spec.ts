@@ -14,7 +14,6 @@ const PROGRAMS: Readonly<Record<string, readonly [string, ...string[]]>> = {
 };
 
 describe('The HTTP examples', function () {
-  this.timeout(30_000);
   let server: TestServer;
   before(async () => {
     server = await startTestServer();

@@ -86,5 +86,5 @@ describe('RunRegistry: a cancel that races with the end of a run', () => {
       { numRuns: 300 },
     );
     expect([...endings].toSorted()).to.deep.equal(TERMINAL.toSorted());
-  }).timeout(20_000);
+  });
 });

@@ -104,5 +104,5 @@ describe('RunRegistry.list (D35)', () => {
       }),
       { numRuns: 60 },
     );
-  }).timeout(20_000);
+  });
 });

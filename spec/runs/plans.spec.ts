@@ -263,6 +263,6 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
         }),
         { numRuns: 60 },
       );
-    }).timeout(20_000);
+    });
   });
 });

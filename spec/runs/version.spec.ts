@@ -69,7 +69,7 @@ describe('RunRegistry.version', () => {
       }),
       { numRuns: 80 },
     );
-  }).timeout(20_000);
+  });
 
   it('stays the same while nothing changes and when the events of the run are dropped', async () => {
     const controlled = new ControlledTool();

@@ -167,7 +167,6 @@ describe('wavetrain serve (D43)', () => {
   });
 
   it('exits as a separate process on SIGTERM', async function () {
-    this.timeout(10_000);
     const child = spawn(process.execPath, [join(ROOT, 'bin/wavetrain.js'), 'serve', '--port', '0'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });

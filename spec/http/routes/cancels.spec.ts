@@ -38,7 +38,7 @@ describe('POST /pipelines/runs/{run_id}/cancel (States and transitions)', () => 
     expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: false });
     await fixture.complete(runId);
     expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: true });
-  }).timeout(30_000);
+  });
 });
 
 /** Sends `count` requests one behind the other over one connection, without waiting for responses. */

@@ -223,7 +223,7 @@ describe('longPoll', () => {
       }),
       { numRuns: 60 },
     );
-  }).timeout(20_000);
+  });
 
   it('checks periodically for changes without an event', async () => {
     const controlled = new ControlledTool();

@@ -30,5 +30,5 @@ describe('Runs compared with a model (States and transitions)', () => {
     }
     expect([...seen]).to.have.members([...STATES]);
     expect(fixture.server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
-  }).timeout(30_000);
+  });
 });

@@ -122,7 +122,7 @@ describe('FairQueue (D25)', () => {
     let removed = 0;
     while (queue.next() !== undefined) removed++;
     expect(removed).to.equal(200_000);
-  }).timeout(2500);
+  });
 });
 
 function byNumber(a: number, b: number): number {

@@ -66,7 +66,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
       }),
       { numRuns: 60 },
     );
-  }).timeout(20_000);
+  });
 
   it('starts the next run when one settles, tenant by tenant', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 10 } });

@@ -37,7 +37,6 @@ const BOMBS = {
 };
 
 describe('ExpressionPool', function () {
-  this.timeout(30_000);
   let pool: ExpressionPool;
 
   before(() => requireBuild());
@@ -167,7 +166,6 @@ describe('ExpressionPool', function () {
 });
 
 describe('ExpressionWorker', function () {
-  this.timeout(30_000);
   let pool: ExpressionPool;
 
   before(() => requireBuild());
