@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -9,6 +9,8 @@ import { copySwaggerUi } from './swagger-ui.mjs';
 // that every run needs, since resolving and compiling single files would dominate the time of a short run; packages that
 // only some runs need stay external and are loaded lazily.
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+if (process.argv.includes('--if-changed') && isUpToDate()) process.exit();
+
 const shared = {
   absWorkingDir: root,
   outdir: 'dist',
@@ -82,6 +84,18 @@ execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '
   cwd: root,
   stdio: 'inherit',
 });
+
+/** Whether no input of the build is newer than the file that it writes last. */
+function isUpToDate() {
+  const last = join(root, 'dist', 'types', 'lib', 'index.d.ts');
+  if (!existsSync(last)) return false;
+  const builtAt = statSync(last).mtimeMs;
+  const sources = ['lib', 'machines', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+  );
+  const inputs = [...sources, 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  return inputs.every((file) => statSync(join(root, file)).mtimeMs < builtAt);
+}
 
 /** Collects the licences of the bundled packages, which must accompany the bundle. */
 function collectLicenses(files) {
