@@ -1,4 +1,5 @@
 import { type Alias, type Document, isNode, type Node, visit } from 'yaml';
+import { formatMebibytes } from '../../common/text.js';
 
 /**
  * Returns a sentence when expanding the aliases makes a value longer than the limit allows; otherwise undefined. The
@@ -6,7 +7,7 @@ import { type Alias, type Document, isNode, type Node, visit } from 'yaml';
  */
 export function describeExpansion(value: unknown, limitBytes: number): string | undefined {
   if (expansionSize(value) <= limitBytes) return undefined;
-  return `expanding its repeated parts would make it more than ${limitBytes / 2 ** 20} MiB longer`;
+  return `expanding its repeated parts would make it more than ${formatMebibytes(limitBytes)} longer`;
 }
 
 /** Returns how many characters longer a value becomes when each part is written out wherever it is used. */

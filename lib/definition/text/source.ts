@@ -11,6 +11,7 @@ import {
   type YAMLParseError,
 } from 'yaml';
 import { errorMessage } from '../../common/errors.js';
+import { formatMebibytes } from '../../common/text.js';
 import { groupBy } from '../group-by.js';
 import type { Path, Position, Problem, ProblemCode } from '../problem.js';
 import { describeExpansion, findAliasTarget } from './aliases.js';
@@ -78,7 +79,7 @@ const OTHER_VERSION = /^%YAML(?!\s+1\.2\s*$)/m;
 function rejectText(text: string): Problem | undefined {
   if (text.trim() === '') return problem('empty', EMPTY, EMPTY_HINT);
   if (Buffer.byteLength(text) > MAX_DEFINITION_BYTES) {
-    return problem('too_large', `the definition is longer than ${MAX_DEFINITION_BYTES / 2 ** 20} MiB`);
+    return problem('too_large', `the definition is longer than ${formatMebibytes(MAX_DEFINITION_BYTES)}`);
   }
   if (OTHER_VERSION.test(text)) {
     return problem('syntax', 'the text requires a version of YAML other than 1.2', 'remove the %YAML line');

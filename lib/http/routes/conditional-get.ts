@@ -30,7 +30,8 @@ export function returnIfModified(
  * Koa's `ctx.fresh` ignores the header when the request has `Cache-Control: no-cache`, and needs a response, which a
  * long poll does not have yet.
  */
-export function matchesEtag(etag: string, ifNoneMatch = ''): boolean {
+export function matchesEtag(etag: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((entry) => {
     const candidate = entry.trim();
     return candidate === '*' || candidate.replace(/^W\//, '') === etag;
