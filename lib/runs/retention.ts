@@ -1,6 +1,6 @@
 import type { Clock } from '../common/clock.js';
+import { LinkedSet } from '../common/linked-set.js';
 import type { EventLog } from './event-log.js';
-import { LinkedSet } from './linked-set.js';
 
 /** Limits on settled runs (D26). */
 export interface RetentionLimits {

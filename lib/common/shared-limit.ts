@@ -1,0 +1,54 @@
+/** A limit that all tenants share, such as a number of slots or of bytes. */
+export interface Limit {
+  /** What all tenants may use together. */
+  readonly total: number;
+  /** What each tenant may use even when the others have used up the total. Default: nothing. */
+  readonly guaranteed?: number;
+}
+
+/**
+ * Shares a limit between tenants (D25). A tenant may use everything that is free, and its guaranteed amount even when
+ * nothing is free, so that no tenant can lock another out. All tenants together never use more than twice the total.
+ */
+export class SharedLimit {
+  readonly #total: number;
+  readonly #guaranteed: number;
+  /** Only of tenants that use something. */
+  readonly #usedByTenant = new Map<string, number>();
+  #used = 0;
+
+  constructor({ total, guaranteed = 0 }: Limit) {
+    this.#total = total;
+    this.#guaranteed = Math.min(guaranteed, total);
+  }
+
+  /** What all tenants use together. */
+  get used(): number {
+    return this.#used;
+  }
+
+  usedBy(tenantId: string): number {
+    return this.#usedByTenant.get(tenantId) ?? 0;
+  }
+
+  hasRoom(tenantId: string, amount = 1): boolean {
+    const used = this.#used + amount;
+    if (used <= this.#total) return true;
+    return used <= 2 * this.#total && this.usedBy(tenantId) + amount <= this.#guaranteed;
+  }
+
+  /** Takes the amount; returns false, and takes nothing, when there is no room for it. */
+  tryAcquire(tenantId: string, amount = 1): boolean {
+    if (!this.hasRoom(tenantId, amount)) return false;
+    this.#used += amount;
+    this.#usedByTenant.set(tenantId, this.usedBy(tenantId) + amount);
+    return true;
+  }
+
+  release(tenantId: string, amount = 1): void {
+    this.#used -= amount;
+    const left = this.usedBy(tenantId) - amount;
+    if (left === 0) this.#usedByTenant.delete(tenantId);
+    else this.#usedByTenant.set(tenantId, left);
+  }
+}
