@@ -8,6 +8,13 @@ const os = require('node:os');
 const path = require('node:path');
 const vm = require('node:vm');
 
+try {
+  process.cwd();
+} catch {
+  fs.writeSync(2, 'wavetrain: the working directory does not exist any more; change to another one\n');
+  process.exit(2);
+}
+
 const command = path.join(__dirname, '..', 'dist', 'cli.cjs');
 const cache = process.env.NODE_DISABLE_COMPILE_CACHE ? undefined : cacheFile();
 const script = compile(cache === undefined ? undefined : read(cache));
@@ -31,7 +38,9 @@ function compile(cachedData) {
 function cacheFile() {
   const { size, mtimeMs } = fs.statSync(command);
   const name = ['command', size, Math.round(mtimeMs), process.version, process.arch].join('-');
-  const home = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
+  const { XDG_CACHE_HOME: configured = '' } = process.env;
+  // The standard of the variable says that a relative path is ignored.
+  const home = path.isAbsolute(configured) ? configured : path.join(os.homedir(), '.cache');
   return path.join(home, 'wavetrain', name);
 }
 
@@ -44,11 +53,28 @@ function read(file) {
 }
 
 function write(file, data) {
+  const beside = `${file}.${process.pid}`;
   try {
-    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    fs.writeFileSync(`${file}.${process.pid}`, data, { mode: 0o600 });
-    fs.renameSync(`${file}.${process.pid}`, file);
+    makeFolder(path.dirname(file));
+    fs.writeFileSync(beside, data, { mode: 0o600 });
+    fs.renameSync(beside, file);
   } catch {
     // The next start compiles again.
+    remove(beside);
+  }
+}
+
+// The recursive mkdir of Node.js never returns for a folder that cannot be created, as in /proc.
+function makeFolder(folder) {
+  if (fs.existsSync(folder)) return;
+  makeFolder(path.dirname(folder));
+  fs.mkdirSync(folder, { mode: 0o700 });
+}
+
+function remove(file) {
+  try {
+    fs.unlinkSync(file);
+  } catch {
+    // It was not written.
   }
 }

@@ -73,4 +73,4 @@ export {
   WavetrainError,
 } from './common/errors.js';
 export type { Json, JsonObject } from './common/json.js';
-export { type Clock, systemClock } from './common/clock.js';
+export { type Clock, type HostClock, systemClock } from './common/clock.js';

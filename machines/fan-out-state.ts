@@ -3,7 +3,8 @@ import { createItemActors, type ItemActors } from './item-actors.js';
 import type { Abort, RunPorts, Slot } from './ports.js';
 import type { TaskResult } from './types.js';
 
-const YIELD_CHECK_INTERVAL_STARTS = 64;
+/** Items that start before other runs continue, and before results of these items are handled. */
+const STARTS_PER_TURN = 64;
 
 export interface FanOutInput {
   readonly taskId: string;
@@ -34,7 +35,7 @@ export class FanOutState {
   #firstError: string | undefined;
   #aborted = false;
   #phase: 'idle' | 'filling slots' | 'paused' | 'ended' = 'idle';
-  #startsUntilYieldCheck = YIELD_CHECK_INTERVAL_STARTS;
+  #startsLeft = STARTS_PER_TURN;
 
   constructor(input: FanOutInput, ports: RunPorts, parent: AnyActorRef, callbacks: FanOutCallbacks) {
     this.#input = input;
@@ -96,29 +97,34 @@ export class FanOutState {
     else if (this.#unsettled === 0) this.#end();
   }
 
-  /** Returns true when it stopped because the event-loop slice is used up. */
+  /** Returns true when it stopped because its turn is over. */
   #startItems(): boolean {
-    while (this.#inFlight < this.#input.concurrency) {
-      if (this.#mustYield()) return true;
-      if (!this.#startOne()) return false;
+    while (this.#inFlight < this.#input.concurrency && this.#hasNext()) {
+      if (this.#isTurnOver()) return true;
+      this.#startOne();
     }
     return false;
   }
 
-  /** Counts across calls: items that settle instantly start one another, so no single call would reach the count. */
-  #mustYield(): boolean {
-    if (--this.#startsUntilYieldCheck > 0) return false;
-    this.#startsUntilYieldCheck = YIELD_CHECK_INTERVAL_STARTS;
-    return this.#ports.eventLoopBudget.exhausted();
+  /** After a failure no new item starts, but those that wait for a retry resume (D17). */
+  #hasNext(): boolean {
+    if (this.#firstError === undefined && this.#next < this.#input.items) return true;
+    return !this.#aborted && !this.#retries.isEmpty;
   }
 
-  /** Resumes a retry before it starts a new item; after a failure no new item starts (D17). */
-  #startOne(): boolean {
+  /** Counts across calls: items that settle instantly start one another, so no single call would reach the count. */
+  #isTurnOver(): boolean {
+    const isFirst = this.#startsLeft === STARTS_PER_TURN;
+    const isOver = this.#startsLeft === 0 || (!isFirst && this.#ports.eventLoopBudget.exhausted());
+    this.#startsLeft = isOver ? STARTS_PER_TURN : this.#startsLeft - 1;
+    return isOver;
+  }
+
+  /** Resumes a retry before it starts a new item (D18). */
+  #startOne(): void {
     const retry = this.#aborted ? undefined : this.#retries.shift();
     if (retry !== undefined) this.#startRetry(retry);
-    else if (this.#next < this.#input.items && this.#firstError === undefined) this.#startNext();
-    else return false;
-    return true;
+    else this.#startNext();
   }
 
   #startNext(): void {
@@ -188,6 +194,10 @@ interface Retry {
 class Queue<T> {
   #values: T[] = [];
   #head = 0;
+
+  get isEmpty(): boolean {
+    return this.#values.length === 0;
+  }
 
   push(value: T): void {
     this.#values.push(value);

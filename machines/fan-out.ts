@@ -23,17 +23,19 @@ type FanOutEvent =
   | ChildEnd;
 
 export const fanOutLogic: Logic<FanOutSnapshot, FanOutEvent, FanOutInput> = {
-  getInitialSnapshot: ({ self }, input) => ({
-    status: 'active',
-    output: undefined,
-    error: undefined,
-    value: 'invoking',
-    state: new FanOutState(input, runPorts.find(self), self, {
-      onContinue: () => self.send({ type: 'fan-out.continue' }),
-      onSettled: (result) => self.send({ type: 'fan-out.settled', result }),
-    }),
-    toJSON: summarize,
-  }),
+  getInitialSnapshot({ self }, input) {
+    const onContinue = (): void => self.send({ type: 'fan-out.continue' });
+    const onSettled = (result: TaskResult): void => self.send({ type: 'fan-out.settled', result });
+    const state = new FanOutState(input, runPorts.find(self), self, { onContinue, onSettled });
+    return {
+      status: 'active',
+      output: undefined,
+      error: undefined,
+      value: 'invoking',
+      state,
+      toJSON: summarize,
+    };
+  },
 
   start(snapshot) {
     snapshot.state?.continue();

@@ -38,6 +38,12 @@ export function toTaskResult(end: ChildEnd): TaskResult {
   return { ok: false, error: `internal error: ${reason}` };
 }
 
+/** Sends an event to the parent, which a snapshot does not hold: it would keep the parent as long as the snapshot. */
+export function sendToParent(self: AnyActorRef, event: EventObject): void {
+  // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
+  self._parent?.send(event);
+}
+
 /** Snapshots of children, by id, in XState's own shape. */
 type PersistedChildren = Record<string, { readonly snapshot: unknown; readonly src: string }>;
 

@@ -40,7 +40,7 @@ export const planMachine = setup({
   invoke: {
     id: 'sub-runs',
     src: 'sub-runs',
-    input: ({ context, self }) => ({ ...context, plan: self }),
+    input: ({ context }) => context,
   },
   initial: 'queued',
   states: {

@@ -26,7 +26,7 @@ export interface RunPorts {
 export interface EventLoopBudget {
   /** Returns true when the current slice is used up. */
   exhausted(): boolean;
-  /** Calls `next` in a later tick of the event loop. */
+  /** Calls `next` later, when the runs of other tenants have had their turn. */
   defer(next: () => void): void;
 }
 
@@ -52,15 +52,23 @@ export interface Slot {
 export type Abort = () => void;
 
 /**
- * Binds ports to the root actor of a run or a plan. The ports live in a WeakMap and not in the machine's input or
- * context, because every snapshot must stay plain JSON.
+ * Binds ports to the root actor of a run or a plan, as a property that no snapshot contains: every snapshot must stay
+ * plain JSON. A WeakMap would keep each run alive until the next full garbage collection.
  */
 export class PortBinding<P extends object> {
-  readonly #portsByActor = new WeakMap<object, P>();
+  readonly #property = Symbol('ports');
 
   /** Must be called after the actor is created and before it starts. */
   bind(actor: object, ports: P): void {
-    this.#portsByActor.set(actor, ports);
+    (actor as Bound<P>)[this.#property] = ports;
+  }
+
+  /**
+   * Call when the actor has ended. V8 keeps most actors until the next full garbage collection, and everything that they
+   * refer to.
+   */
+  release(actor: object): void {
+    (actor as Bound<P>)[this.#property] = undefined;
   }
 
   /**
@@ -71,11 +79,13 @@ export class PortBinding<P extends object> {
   find(actor: AnyActorRef): P {
     // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
     for (let at: AnyActorRef | undefined = actor; at !== undefined; at = at._parent) {
-      const ports = this.#portsByActor.get(at);
+      const ports = (at as unknown as Bound<P>)[this.#property];
       if (ports !== undefined) return ports;
     }
     throw new Error('no ports are bound to this actor');
   }
 }
+
+type Bound<P> = Record<symbol, P | undefined>;
 
 export const runPorts = new PortBinding<RunPorts>();

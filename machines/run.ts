@@ -1,4 +1,12 @@
-import { type ActorRefFrom, assign, createActor, sendTo, setup, type SnapshotFrom } from 'xstate';
+import {
+  type ActorRefFrom,
+  assign,
+  createActor,
+  type ExecutableActionObject,
+  sendTo,
+  setup,
+  type SnapshotFrom,
+} from 'xstate';
 import { type WaveSettled, waveLogic } from './wave.js';
 
 /**
@@ -54,7 +62,7 @@ const machine = setup({
 }).createMachine({
   id: 'run',
   context: ({ input }) => ({ waves: input.waves, ...NO_WAVE }),
-  invoke: { id: 'wave', src: 'wave', input: ({ self }) => ({ run: self }) },
+  invoke: { id: 'wave', src: 'wave' },
   initial: 'queued',
   states: {
     queued: {
@@ -96,6 +104,8 @@ const machine = setup({
 
 type RunMachine = typeof machine;
 
+const NOT_EXECUTED = {} as ExecutableActionObject['info'];
+
 /** XState's snapshot of the initial state, without the waves and the wave actor that each run has of its own. */
 const INITIAL_SNAPSHOT: SnapshotFrom<RunMachine> = createActor(machine, {
   input: { waves: [] },
@@ -103,17 +113,16 @@ const INITIAL_SNAPSHOT: SnapshotFrom<RunMachine> = createActor(machine, {
 
 /**
  * Replaces `getInitialSnapshot` by a shortcut: entering `queued` and invoking the wave is the same in every run, and
- * takes XState longer than the rest of a short run.
+ * takes XState longer than the rest of a short run. An inspector sees no difference.
  */
 export const runMachine: RunMachine = Object.assign(machine, {
   getInitialSnapshot: ((scope, input) => {
     const { waves } = input as { readonly waves: RunContext['waves'] };
-    const wave = createActor(waveLogic, {
-      parent: scope.self,
-      id: 'wave',
-      src: 'wave',
-      input: { run: scope.self },
-    });
+    const options = { parent: scope.self, id: 'wave', src: 'wave', syncSnapshot: false };
+    const wave = createActor(waveLogic, options);
+    const params = { id: 'wave', systemId: undefined, actorRef: wave, src: 'wave', input: undefined };
+    // Shows the action to an inspector. XState starts the children of the first state itself, so it executes nothing.
+    scope.actionExecutor({ type: 'xstate.spawnChild', params, exec: undefined, info: NOT_EXECUTED });
     return { ...INITIAL_SNAPSHOT, context: { waves, ...NO_WAVE }, children: { wave } };
   }) as RunMachine['getInitialSnapshot'],
 });

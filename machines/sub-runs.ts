@@ -1,5 +1,5 @@
-import { type ActorScope, type AnyActorRef, createActor, type Snapshot } from 'xstate';
-import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP } from './logic.js';
+import { type ActorScope, createActor, type Snapshot } from 'xstate';
+import { type ChildEnd, isChildEnd, type Logic, persistChildren, sendToParent, STOP } from './logic.js';
 import { type EventLoopBudget, PortBinding } from './ports.js';
 import { Readiness, type SubPipelineNeeds } from './readiness.js';
 import { type RunActor, runMachine } from './run.js';
@@ -38,8 +38,6 @@ export type SubRunsSnapshot = Snapshot<undefined> & {
   live: Map<string, RunActor>;
   /** Final statuses of the runs that have ended, by sub-pipeline id. */
   ended: Map<string, RunStatus>;
-  /** The plan that it reports to. */
-  plan: AnyActorRef;
   toJSON(): unknown;
 };
 
@@ -53,7 +51,6 @@ export type SubRunsEvent =
   | ChildEnd;
 
 export interface SubRunsInput {
-  readonly plan: AnyActorRef;
   readonly subPipelines: readonly SubPipelineNeeds[];
   readonly concurrency: number;
 }
@@ -69,7 +66,7 @@ export interface SubRunsSettled {
 const RUNS_PER_TICK = 32;
 
 export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = {
-  getInitialSnapshot: (_, { plan, subPipelines, concurrency }) => ({
+  getInitialSnapshot: (_, { subPipelines, concurrency }) => ({
     status: 'active',
     output: undefined,
     error: undefined,
@@ -80,13 +77,12 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
     concurrency,
     live: new Map(),
     ended: new Map(),
-    plan,
     toJSON: summarize,
   }),
 
   transition(runs, event, scope) {
     if (isChildEnd(event)) {
-      recordEnd(runs, event.actorId);
+      recordEnd(runs, event.actorId, scope);
       schedule(runs, scope);
       return runs;
     }
@@ -100,13 +96,13 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
         schedule(runs, scope);
         return runs;
       case 'sub-runs.concluded':
-        reportToPlan(runs, event.result.ok);
+        reportToPlan(runs, event.result.ok, scope);
         return runs;
       case 'cancel':
-        close(runs, { type: 'cancel' });
+        close(runs, { type: 'cancel' }, scope);
         return runs;
       case 'abort':
-        close(runs, { type: 'force' });
+        close(runs, { type: 'force' }, scope);
         return runs;
       case STOP:
         for (const run of runs.live.values()) scope.stopChild(run);
@@ -131,13 +127,13 @@ function schedule(runs: SubRunsSnapshot, scope: SubRunsScope): void {
   if (runs.postponed) return;
   beginReady(runs, scope);
   if (runs.live.size > 0) return;
-  if (runs.closed) reportToPlan(runs, false);
+  if (runs.closed) reportToPlan(runs, false, scope);
   else conclude(runs, scope);
 }
 
 /** Begins a limited number of runs per tick, so that a wide plan does not block the event loop. */
 function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
-  const ports = planPorts.find(runs.plan);
+  const ports = planPorts.find(self);
   for (let begun = 1; !runs.closed && runs.live.size < runs.concurrency; begun++) {
     const id = runs.readiness.next();
     if (id === undefined) return;
@@ -152,32 +148,37 @@ function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
   }
 }
 
-function recordEnd(runs: SubRunsSnapshot, id: string): void {
+function recordEnd(runs: SubRunsSnapshot, id: string, { self }: SubRunsScope): void {
   const run = runs.live.get(id);
   if (run === undefined) return;
   runs.live.delete(id);
   const status = toRunStatus(run.getSnapshot());
   runs.ended.set(id, status);
-  planPorts.find(runs.plan).ended(id);
+  planPorts.find(self).ended(id);
   if (status === 'succeeded') runs.readiness.release(id);
   else runs.closed = true;
 }
 
 /** Lets no further run begin. While the plan concludes no tool is at work, so there is nothing to wait for. */
-function close(runs: SubRunsSnapshot, event: { readonly type: 'cancel' | 'force' }): void {
+function close(
+  runs: SubRunsSnapshot,
+  event: { readonly type: 'cancel' | 'force' },
+  scope: SubRunsScope,
+): void {
   runs.closed = true;
   for (const run of runs.live.values()) run.send(event);
-  if (runs.value === 'concluding') reportToPlan(runs, false);
+  if (runs.value === 'concluding') reportToPlan(runs, false, scope);
 }
 
 function conclude(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
   runs.value = 'concluding';
-  planPorts.find(runs.plan).conclude((result) => self.send({ type: 'sub-runs.concluded', result }));
+  planPorts.find(self).conclude((result) => self.send({ type: 'sub-runs.concluded', result }));
 }
 
-function reportToPlan(runs: SubRunsSnapshot, ok: boolean): void {
+function reportToPlan(runs: SubRunsSnapshot, ok: boolean, { self }: SubRunsScope): void {
   runs.value = 'settled';
-  runs.plan.send({ type: 'sub-runs.settled', ok } satisfies SubRunsSettled);
+  const settled: SubRunsSettled = { type: 'sub-runs.settled', ok };
+  sendToParent(self, settled);
 }
 
 function summarize(this: SubRunsSnapshot): unknown {

@@ -1,5 +1,13 @@
-import { type ActorRefFrom, type ActorScope, type AnyActorRef, createActor, type Snapshot } from 'xstate';
-import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP, toTaskResult } from './logic.js';
+import { type ActorRefFrom, type ActorScope, createActor, type Snapshot } from 'xstate';
+import {
+  type ChildEnd,
+  isChildEnd,
+  type Logic,
+  persistChildren,
+  sendToParent,
+  STOP,
+  toTaskResult,
+} from './logic.js';
 import { runPorts } from './ports.js';
 import { taskLogic } from './task.js';
 import type { TaskResult } from './types.js';
@@ -22,12 +30,12 @@ type WaveSnapshot = Snapshot<undefined> & {
   /** How many of them have not settled. */
   unsettled: number;
   failed: string[];
+  /** No task starts any more, and no further wave will: there is no reason to report later. */
+  aborted: boolean;
   /** Actors of the tasks at work, by task id. */
   live: Map<string, ActorRefFrom<typeof taskLogic>>;
   /** Results of the tasks of this and earlier waves, by task id. */
   results: Map<string, TaskResult>;
-  /** The run that the wave reports to. */
-  run: AnyActorRef;
   toJSON(): unknown;
 };
 
@@ -47,10 +55,8 @@ export interface WaveSettled {
   readonly failed: readonly string[];
 }
 
-const YIELD_CHECK_INTERVAL_TASKS = 16;
-
-export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, { readonly run: AnyActorRef }> = {
-  getInitialSnapshot: (_, { run }) => ({
+export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, undefined> = {
+  getInitialSnapshot: () => ({
     status: 'active',
     output: undefined,
     error: undefined,
@@ -60,9 +66,9 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, { readonly run: An
     started: 0,
     unsettled: 0,
     failed: [],
+    aborted: false,
     live: new Map(),
     results: new Map(),
-    run,
     toJSON: summarize,
   }),
 
@@ -81,7 +87,7 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, { readonly run: An
         startTasks(wave, scope);
         return wave;
       case 'wave.report':
-        reportToRun(wave);
+        reportToRun(wave, scope.self);
         return wave;
       case 'abort':
         abort(wave, scope);
@@ -118,8 +124,7 @@ function startTasks(wave: WaveSnapshot, { self }: WaveScope): void {
   const { eventLoopBudget } = runPorts.find(self);
   while (wave.started < wave.taskIds.length) {
     startTask(wave, self, wave.taskIds[wave.started++] as string);
-    const isYieldCheckDue = wave.started % YIELD_CHECK_INTERVAL_TASKS === 0;
-    if (isYieldCheckDue && wave.started < wave.taskIds.length && eventLoopBudget.exhausted()) {
+    if (wave.started < wave.taskIds.length && eventLoopBudget.exhausted()) {
       eventLoopBudget.defer(() => self.send({ type: 'wave.continue' }));
       return;
     }
@@ -141,24 +146,28 @@ function recordResult(wave: WaveSnapshot, id: string, result: TaskResult): void 
 }
 
 /** Aborts the tasks at work; those that have not started never will. */
-function abort(wave: WaveSnapshot, scope: WaveScope): void {
+function abort(wave: WaveSnapshot, { self }: WaveScope): void {
+  wave.aborted = true;
   wave.unsettled -= wave.taskIds.length - wave.started;
   wave.taskIds = wave.taskIds.slice(0, wave.started);
   for (const task of wave.live.values()) task.send({ type: 'abort' });
-  if (wave.unsettled === 0 && wave.value === 'starting') scheduleReport(wave, scope);
+  if (wave.unsettled === 0) reportToRun(wave, self);
 }
 
 function scheduleReport(wave: WaveSnapshot, { self }: WaveScope): void {
   const { eventLoopBudget } = runPorts.find(self);
-  if (eventLoopBudget.exhausted()) eventLoopBudget.defer(() => self.send({ type: 'wave.report' }));
-  else reportToRun(wave);
+  if (wave.aborted || !eventLoopBudget.exhausted()) reportToRun(wave, self);
+  else eventLoopBudget.defer(() => self.send({ type: 'wave.report' }));
 }
 
-function reportToRun(wave: WaveSnapshot): void {
+/** Does nothing when the wave was reported already, because it was aborted meanwhile. */
+function reportToRun(wave: WaveSnapshot, self: WaveScope['self']): void {
+  if (wave.value === 'idle') return;
   wave.value = 'idle';
   wave.wavesExecuted++;
   const { wavesExecuted, failed } = wave;
-  wave.run.send({ type: 'wave.settled', wavesExecuted, failed } satisfies WaveSettled);
+  const settled: WaveSettled = { type: 'wave.settled', wavesExecuted, failed };
+  sendToParent(self, settled);
 }
 
 function summarize(this: WaveSnapshot): unknown {

@@ -63,11 +63,14 @@ const command = await build({
 });
 
 copySwaggerUi();
-// The worker processes of expressions run a file of their own.
+// The worker processes run files of their own.
 await build({
   ...shared,
   splitting: false,
-  entryPoints: { 'expression-process': 'lib/tools/expressions/expression-process.ts' },
+  entryPoints: {
+    'expression-process': 'lib/tools/expressions/expression-process.ts',
+    'parsing-process': 'lib/definition/parsing/parsing-process.ts',
+  },
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   packages: 'external',

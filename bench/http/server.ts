@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../lib/common/clock.js';
+import { TextParser } from '../../lib/definition/parsing/text-parser.js';
 import { createLog } from '../../lib/http/logging/log.js';
 import { startServer } from '../../lib/http/server.js';
 import { readServerConfig } from '../../lib/common/config.js';
@@ -11,10 +13,13 @@ import { serveParent } from './ipc.js';
 
 /** The API as `wavetrain serve` opens it, logging every request to a stream that is discarded. */
 const env = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>;
+const program = fileURLToPath(new URL('../parsing-process.cjs', import.meta.url));
+const texts = TextParser.start(program, 1, 10, systemClock);
 const { url, registry } = await startServer({
   config: readServerConfig({ SERVICE_API_PORT: '0', ...env }),
   catalog: builtinCatalog(),
   files: fileAccess([]),
+  parseText: (text, tenantId) => texts.parse(text, tenantId),
   keys: undefined,
   log: createLog({
     stream: process.stdout,

@@ -56,5 +56,6 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
 
 const openRegistry: CliContext['openRegistry'] = async (roots, clock) => {
   const { RunRegistry, fileAccess } = await import('./lazy/execution.js');
-  return new RunRegistry({ files: fileAccess(roots), clock });
+  // The command ends with the run, and its user wants the files that the outputs name.
+  return new RunRegistry({ files: fileAccess(roots), clock, keepArtifacts: true });
 };

@@ -30,13 +30,15 @@ export async function main(argv: readonly string[], overrides: Partial<CliContex
   const stderr = new BrokenPipeGuard(context.stderr);
   const status = await runCommand(argv, context);
   await drain(context.stdout);
+  const { failure } = stdout;
+  // Such as a full disk behind `> file`. It may be full for standard error too.
+  if (failure !== undefined) {
+    context.stderr.write(`${PROGRAM}: cannot write to standard output: ${failure.message}\n`);
+  }
   await drain(context.stderr);
   stdout.close();
   stderr.close();
-  if (stdout.failure === undefined) return status;
-  // Such as a full disk behind `> file`.
-  context.stderr.write(`${PROGRAM}: cannot write to standard output: ${stdout.failure.message}\n`);
-  return EXIT.failed;
+  return failure === undefined ? status : EXIT.failed;
 }
 
 async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {

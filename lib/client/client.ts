@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../common/clock.js';
+import { completeClock, type HostClock } from '../common/clock.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
@@ -17,7 +17,6 @@ import {
   postRequest,
   runPath,
   runRequest,
-  submitRequest,
 } from './http-request.js';
 import type {
   AsyncPlanRunRequest,
@@ -46,7 +45,7 @@ export interface ClientOptions {
   /** API key, for servers that require one (D37). */
   readonly key?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
-  readonly clock?: Clock | undefined;
+  readonly clock?: HostClock | undefined;
   /** Maximum number of retries of a request that changes nothing or has an idempotency key. Default 3. */
   readonly retries?: number | undefined;
 }
@@ -66,18 +65,12 @@ export class WavetrainClient {
   readonly #transport: Transport;
 
   /** @throws WavetrainError `bad_usage` for an invalid URL or key */
-  constructor({
-    url = 'http://127.0.0.1:8000',
-    key,
-    clock = systemClock,
-    retries = 3,
-    ...options
-  }: ClientOptions = {}) {
+  constructor({ url = 'http://127.0.0.1:8000', key, clock, retries = 3, ...options }: ClientOptions = {}) {
     this.#transport = new Transport({
       baseUrl: parseBaseUrl(url),
       headers: { accept: 'application/json', ...authorizationHeaders(key) },
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-      clock,
+      clock: completeClock(clock),
       retries,
     });
   }
@@ -116,14 +109,14 @@ export class WavetrainClient {
   }
 
   /**
-   * Runs a pipeline and waits for its result. Never retried. The `fetch` of Node.js waits at most five minutes: submit
-   * longer runs and wait for them with {@link settled}.
+   * Runs a pipeline and waits for its result. Retried only with an idempotency key. The `fetch` of Node.js waits at most
+   * five minutes: submit longer runs and wait for them with {@link settled}.
    *
    * Rejects with a FailedRunError (`task_failed`) that has every failure.
    *
    * @param request text is a definition in YAML or JSON
    */
-  run(request: string | RunRequest, options: RequestOptions = {}): Promise<RunResult> {
+  run(request: string | RunRequest, options: SubmitOptions = {}): Promise<RunResult> {
     return this.#transport.json(runRequest('/pipelines/run', request, options));
   }
 
@@ -133,7 +126,7 @@ export class WavetrainClient {
    * @param request text is a definition in YAML or JSON
    */
   submit(request: string | AsyncRunRequest, options: SubmitOptions = {}): Promise<AcceptedRun> {
-    return this.#transport.json(submitRequest('/pipelines/run_async', request, options));
+    return this.#transport.json(runRequest('/pipelines/run_async', request, options));
   }
 
   /** Validates a plan. A sub-pipeline without its pipeline is checked by what the plan declares about it. */
@@ -146,13 +139,13 @@ export class WavetrainClient {
    *
    * Rejects with a FailedRunError (`task_failed`) that names the sub-pipeline of the failed task.
    */
-  runPlan(request: string | PlanRunRequest, options: RequestOptions = {}): Promise<PlanResult> {
+  runPlan(request: string | PlanRunRequest, options: SubmitOptions = {}): Promise<PlanResult> {
     return this.#transport.json(runRequest('/plans/run', request, options));
   }
 
   /** Starts the run of a plan, like {@link submit}. */
   submitPlan(request: string | AsyncPlanRunRequest, options: SubmitOptions = {}): Promise<AcceptedRun> {
-    return this.#transport.json(submitRequest('/plans/run_async', request, options));
+    return this.#transport.json(runRequest('/plans/run_async', request, options));
   }
 
   /** Returns the current record of a run; with `wait`, as soon as the run has settled. */

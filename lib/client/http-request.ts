@@ -29,16 +29,11 @@ export function postRequest(path: string, body: object, { signal }: RequestOptio
   return { method: 'POST', path, body, signal };
 }
 
-/** Starts a run and waits for its result. Text is sent as YAML. */
-export function runRequest(path: string, run: string | object, options: RequestOptions): HttpRequest {
-  if (typeof run !== 'string') return postRequest(path, run, options);
-  return { method: 'POST', path, yaml: run, signal: options.signal };
-}
-
-/** Starts a run without waiting; repeatable with an idempotency key (D36). */
-export function submitRequest(path: string, run: string | object, options: SubmitOptions): HttpRequest {
-  const request = runRequest(path, run, options);
-  const { idempotencyKey: key } = options;
+/** Starts a run. Text is sent as YAML. Repeatable with an idempotency key (D36). */
+export function runRequest(path: string, run: string | object, options: SubmitOptions): HttpRequest {
+  const { idempotencyKey: key, signal } = options;
+  const request: HttpRequest =
+    typeof run === 'string' ? { method: 'POST', path, yaml: run, signal } : postRequest(path, run, options);
   if (key === undefined) return request;
   return { ...request, headers: { 'idempotency-key': key }, isRepeatable: true };
 }

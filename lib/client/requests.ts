@@ -52,7 +52,7 @@ export interface ValidatePlanOptions extends ValidateOptions {
 }
 
 export interface SubmitOptions extends RequestOptions {
-  /** Makes it safe to submit again: the same key with the same request returns the same run (D36). */
+  /** Makes it safe to send the request again: the same key with the same request is one run (D36). */
   readonly idempotencyKey?: string | undefined;
 }
 

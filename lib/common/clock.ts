@@ -1,16 +1,71 @@
 /** The source of time, passed as a parameter (law L5), so that specs can control it. */
 export interface Clock {
-  /** Milliseconds since 1970, UTC. */
+  /** Milliseconds since 1970, UTC. Steps forwards or back when the time of the machine is set. */
   now(): number;
+  /** Milliseconds since some moment, with fractions. Never goes back: durations and deadlines are measured with it. */
+  monotonicNow(): number;
   setTimeout(run: () => void, delayMs: number): unknown;
   clearTimeout(timer: unknown): void;
 }
+
+/** A clock that a host passes to the library, perhaps without the monotonic time. */
+export type HostClock = Omit<Clock, 'monotonicNow'> & Partial<Pick<Clock, 'monotonicNow'>>;
 
 /** The longest delay of a Node.js timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonicNow: () => performance.now(),
   setTimeout: (run, delayMs) => setTimeout(run, Math.min(delayMs, MAX_TIMER_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
+
+/** Adds the monotonic time to a clock without one: the time of the clock, held while the clock goes back. */
+export function completeClock(clock: HostClock = systemClock): Clock {
+  if (hasMonotonicTime(clock)) return clock;
+  let latestMs = Number.NEGATIVE_INFINITY;
+  return {
+    now: () => clock.now(),
+    monotonicNow: () => (latestMs = Math.max(latestMs, clock.now())),
+    setTimeout: (run, delayMs) => clock.setTimeout(run, delayMs),
+    clearTimeout: (timer) => clock.clearTimeout(timer),
+  };
+}
+
+function hasMonotonicTime(clock: HostClock): clock is Clock {
+  return clock.monotonicNow !== undefined;
+}
+
+/**
+ * The times of one run: the clock is read once, and the monotonic time that has passed is added. So they never go back,
+ * and their differences are durations, even when the clock is set while the run is at work (D27).
+ */
+export class Timeline {
+  readonly #clock: Clock;
+  readonly #startMs: number;
+  readonly #monotonicStartMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startMs = clock.now();
+    this.#monotonicStartMs = clock.monotonicNow();
+  }
+
+  /** Milliseconds since 1970, UTC, without fractions. */
+  now(): number {
+    return this.#startMs + Math.floor(this.#clock.monotonicNow() - this.#monotonicStartMs);
+  }
+}
+
+let cachedMs = Number.NaN;
+let cachedText = '';
+
+/** Formats a time as ISO 8601 in UTC (D27). Formatting takes long and many events share a millisecond: it is cached. */
+export function toIsoTime(ms: number): string {
+  if (ms !== cachedMs) {
+    cachedText = new Date(ms).toISOString();
+    cachedMs = ms;
+  }
+  return cachedText;
+}

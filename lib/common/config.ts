@@ -49,7 +49,17 @@ const SERVER = {
   memory: serverVariable(
     'SERVICE_MEMORY',
     '256',
-    'memory limit of queued and running runs together, and again of settled ones, in MiB',
+    'memory limit of requests, runs and responses together, in MiB; less when the heap is too small for it',
+  ),
+  tenantShare: serverVariable(
+    'SERVICE_TENANT_SHARE',
+    '10',
+    'percentage of each limit that every tenant may use when others have used up the rest',
+  ),
+  idempotencyTtl: serverVariable(
+    'SERVICE_IDEMPOTENCY_TTL',
+    '86400',
+    'seconds for which idempotency keys outlive their runs',
   ),
   logLevel: serverVariable('SERVICE_LOG_LEVEL', 'info', 'debug, info, warn, error or silent'),
 };
@@ -155,19 +165,55 @@ export interface ServerConfig {
   readonly eventBuffer: number;
   /** Grace period for runs when the server shuts down. */
   readonly shutdownMs: number;
-  /** The memory limit of queued and running runs together, and again of settled ones. */
+  /** The memory limit of requests, runs and responses together. */
   readonly memoryBytes: number;
+  /** Percentage of each limit that every tenant may use even when others have used up the rest (D25). */
+  readonly tenantShare: number;
+  /** How long idempotency keys outlive their runs (D36). */
+  readonly idempotencyTtlMs: number;
   readonly logLevel: string;
 }
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
+const MIB = 2 ** 20;
+
+/** Measured memory of an idle server, and of the largest values that are parsed and rendered at once. */
+const BASE_HEAP_BYTES = 192 * MIB;
+
+/**
+ * Bytes of the heap for each byte of SERVICE_MEMORY: what runs take is estimated, and values that were built to take
+ * more than their estimate take up to this much.
+ */
+const HEAP_FACTOR = 5;
+
+const MIN_MEMORY_BYTES = 16 * MIB;
+
+/** Reads SERVICE_MEMORY, in bytes; unless it is set, as much as the heap is large enough for, and at most the default. */
+function readMemory(setMib: number | undefined, tenantShare: number, heapLimitBytes: number): number {
+  // With what tenants are guaranteed, all of them together may use twice the limit.
+  const factor = tenantShare === 0 ? HEAP_FACTOR : 2 * HEAP_FACTOR;
+  const affordable = Math.floor((heapLimitBytes - BASE_HEAP_BYTES) / factor);
+  if (setMib === undefined) {
+    return Math.max(MIN_MEMORY_BYTES, Math.min(Number(SERVER.memory.fallback) * MIB, affordable));
+  }
+  const bytes = setMib * MIB;
+  if (bytes <= Math.max(MIN_MEMORY_BYTES, affordable)) return bytes;
+  const needed = Math.ceil((BASE_HEAP_BYTES + factor * bytes) / MIB);
+  throw invalidVariable(
+    SERVER.memory.name,
+    `is ${setMib} MiB, which needs a heap of ${needed} MiB, and this process has ${Math.floor(heapLimitBytes / MIB)} MiB: ` +
+      `start it with NODE_OPTIONS=--max-old-space-size=${needed}, or set at most ${Math.max(16, Math.floor(affordable / MIB))}`,
+  );
+}
+
 /**
  * Reads the server's configuration from environment variables.
  *
+ * @param heapLimitBytes of this process; a smaller one lowers the default of SERVICE_MEMORY
  * @throws WavetrainError `bad_usage` with the variable and its valid values
  */
-export function readServerConfig(env: Environment): ServerConfig {
+export function readServerConfig(env: Environment, heapLimitBytes = Number.POSITIVE_INFINITY): ServerConfig {
   const text = ({ name, fallback }: ServerVariable): string => {
     const value = env[name]?.trim() ?? '';
     return value === '' ? fallback : value;
@@ -183,6 +229,9 @@ export function readServerConfig(env: Environment): ServerConfig {
     if (values.includes(value)) return value;
     throw invalidVariable(variable.name, `must be ${values.join(' or ')}, not "${value}"`);
   };
+  const tenantShare = integer(SERVER.tenantShare, 0, 100);
+  const memory = integer(SERVER.memory, 16, 1_000_000);
+  const isMemorySet = (env[SERVER.memory.name]?.trim() ?? '') !== '';
   return {
     host: text(SERVER.host),
     port: integer(SERVER.port, 0, 65_535),
@@ -199,7 +248,9 @@ export function readServerConfig(env: Environment): ServerConfig {
     runKeep: integer(SERVER.runKeep, 0, 1_000_000),
     eventBuffer: integer(SERVER.eventBuffer, 100, 1_000_000),
     shutdownMs: integer(SERVER.shutdown, 0, 3600) * 1000,
-    memoryBytes: integer(SERVER.memory, 16, 1_000_000) * 2 ** 20,
+    memoryBytes: readMemory(isMemorySet ? memory : undefined, tenantShare, heapLimitBytes),
+    tenantShare,
+    idempotencyTtlMs: integer(SERVER.idempotencyTtl, 1, 10 * 365 * 86_400) * 1000,
     logLevel: oneOf(SERVER.logLevel, LOG_LEVELS),
   };
 }

@@ -2,6 +2,8 @@
  * The expected errors. Each has a code and the party at fault (law L6); any other thrown value is a bug.
  */
 
+import { copyText } from './text.js';
+
 /** The codes of expected errors. `lib/http` maps each to an HTTP status, `lib/cli` to an exit status. */
 export type ErrorCode =
   | 'invalid_definition'
@@ -18,7 +20,9 @@ export type ErrorCode =
   | 'run_not_settled'
   | 'nothing_to_rerun'
   | 'idempotency_conflict'
+  | 'result_gone'
   | 'queue_full'
+  | 'memory_full'
   | 'shutting_down'
   | 'not_implemented'
   // requests over HTTP (D32)
@@ -167,7 +171,8 @@ const MAX_MESSAGE_LENGTH = 4000;
 function shorten(message: string): string {
   if (message.length <= MAX_MESSAGE_LENGTH) return message;
   const half = MAX_MESSAGE_LENGTH / 2;
-  return `${message.slice(0, half)} … (${message.length} characters) … ${message.slice(-half)}`;
+  const [start, end] = [message.slice(0, half), message.slice(-half)].map(copyText);
+  return `${start} … (${message.length} characters) … ${end}`;
 }
 
 function readMessage(thrown: unknown): string {

@@ -22,10 +22,16 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Removes and returns the next value; undefined when the queue is empty. */
-  next(): T | undefined {
-    const tenantId = this.#rotation.first;
-    if (tenantId === undefined) return undefined;
+  /** Removes and returns the next value of a tenant that `accepts`; undefined when there is none. */
+  next(accepts?: (tenantId: string) => boolean): T | undefined {
+    for (const tenantId of this.#rotation) {
+      if (accepts === undefined || accepts(tenantId)) return this.nextOf(tenantId);
+    }
+    return undefined;
+  }
+
+  /** Removes and returns the tenant's next value; the other tenants come before its next one. */
+  nextOf(tenantId: string): T | undefined {
     const value = this.#queues.get(tenantId)?.first;
     if (value === undefined) return undefined;
     this.delete(tenantId, value);

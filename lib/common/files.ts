@@ -9,6 +9,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'permission denied'],
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the disk quota is used up'],
+  ['EFBIG', 'it would be larger than a file may be'],
   ['ENAMETOOLONG', 'its name is too long'],
   ['ELOOP', 'its symbolic links lead in a circle'],
 ]);

@@ -1,6 +1,9 @@
 /** Maximum size of a file that a tool reads. */
 export const MAX_FILE_BYTES = 10 * 2 ** 20;
 
+/** Maximum length of a log message of a tool, in characters: a longer one contains data, which events would keep. */
+export const MAX_LOG_LENGTH = 4000;
+
 /** The limits of one expression of the `transform` tool. */
 export interface ExpressionLimits {
   /** Time after which JSONata stops it. */
@@ -34,3 +37,6 @@ export const MAX_NESTED_PIPELINES = 10_000;
 
 /** Maximum length of a definition for `run_pipeline`, in characters, as over HTTP: parsing YAML blocks the event loop. */
 export const MAX_CALLED_DEFINITION_LENGTH = 256 * 1024;
+
+/** Maximum length of a goal, in characters, as written and with its params filled in: every list of runs repeats it. */
+export const MAX_GOAL_LENGTH = 10_000;

@@ -49,6 +49,11 @@ export class LinkedSet<T> {
     return true;
   }
 
+  /** Iterates from the value that was added last. */
+  *backwards(): Generator<T, void, undefined> {
+    for (let link = this.#last; link !== undefined; link = link.previous) yield link.value;
+  }
+
   *[Symbol.iterator](): Iterator<T> {
     for (let link = this.#first; link !== undefined; ) {
       const { next } = link;

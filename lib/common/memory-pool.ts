@@ -1,14 +1,19 @@
 import { type Limit, SharedLimit } from './shared-limit.js';
 
+/** Frees some memory that is not needed now, for a tenant that needs it; returns false when there is none to free. */
+export type Reclaim = (tenantId: string) => boolean;
+
 /**
  * The memory that requests, runs and responses may take together, in bytes (Limits). Tenants share it as any other
  * limit (D25). Whoever keeps memory that is not needed now, such as settled runs, frees it when others need it.
  */
 export class MemoryPool {
+  readonly totalBytes: number;
   readonly #limit: SharedLimit;
-  #reclaim: () => boolean = () => false;
+  #reclaim: Reclaim = () => false;
 
   constructor(limit: Limit) {
+    this.totalBytes = limit.total;
     this.#limit = new SharedLimit(limit);
   }
 
@@ -20,15 +25,25 @@ export class MemoryPool {
     return this.#limit.usedBy(tenantId);
   }
 
-  /** @param reclaim frees some memory that is not needed now; returns false when there is none */
-  onPressure(reclaim: () => boolean): void {
+  /** True when the tenant uses no more than it is guaranteed, so that nobody may take memory away from it. */
+  isWithinGuarantee(tenantId: string): boolean {
+    return this.#limit.isWithinGuarantee(tenantId);
+  }
+
+  onPressure(reclaim: Reclaim): void {
     this.#reclaim = reclaim;
   }
 
   /** Takes the memory; returns false, and takes nothing, when there is no room even after memory was reclaimed. */
   tryReserve(tenantId: string, bytes: number): boolean {
-    while (!this.#limit.tryAcquire(tenantId, bytes)) if (!this.#reclaim()) return false;
+    if (bytes > this.totalBytes) return false;
+    while (!this.#limit.tryAcquire(tenantId, bytes)) if (!this.#reclaim(tenantId)) return false;
     return true;
+  }
+
+  /** Takes the memory only if it is free now. */
+  tryReserveFree(tenantId: string, bytes: number): boolean {
+    return this.#limit.tryAcquire(tenantId, bytes);
   }
 
   release(tenantId: string, bytes: number): void {

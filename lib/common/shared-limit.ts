@@ -6,6 +6,11 @@ export interface Limit {
   readonly guaranteed?: number;
 }
 
+/** A limit of which each tenant is guaranteed a percentage, rounded up. */
+export function shareLimit(total: number, guaranteedPercent: number): Limit {
+  return { total, guaranteed: Math.ceil((total * guaranteedPercent) / 100) };
+}
+
 /**
  * Shares a limit between tenants (D25). A tenant may use everything that is free, and its guaranteed amount even when
  * nothing is free, so that no tenant can lock another out. All tenants together never use more than twice the total.
@@ -29,6 +34,16 @@ export class SharedLimit {
 
   usedBy(tenantId: string): number {
     return this.#usedByTenant.get(tenantId) ?? 0;
+  }
+
+  /** True when no tenant has room, whatever it uses. */
+  get isExhausted(): boolean {
+    return this.#used >= this.#total && (this.#guaranteed === 0 || this.#used >= 2 * this.#total);
+  }
+
+  /** True when the tenant uses no more than it is guaranteed. */
+  isWithinGuarantee(tenantId: string): boolean {
+    return this.usedBy(tenantId) <= this.#guaranteed;
   }
 
   hasRoom(tenantId: string, amount = 1): boolean {

@@ -19,6 +19,28 @@ function andMore(count: number): string {
   return `and ${count.toLocaleString('en')} more`;
 }
 
+/** Cuts a long text, and says at its end how long it was: `abc … (9,000 characters)`. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${copyText(text.slice(0, most))} … (${text.length.toLocaleString('en')} characters)`;
+}
+
+/** Copies a part of a text: V8 keeps the whole text in memory for as long as a part of it, unless it is copied. */
+export function copyText(part: string): string {
+  return Buffer.from(part, 'utf16le').toString('utf16le');
+}
+
+/** Shows any value: a text as it is, an error by its message, everything else as JSON or by its name. Never throws. */
+export function showValue(value: unknown): string {
+  try {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'bigint' || value instanceof Error) return String(value);
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return `a value that cannot be shown, of the type ${typeof value}`;
+  }
+}
+
 /** Formats a size: `1.5 MiB`. */
 export function formatMebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;

@@ -1,4 +1,5 @@
-import { type Path, type Problem, type ProblemCode, toJsonPointer } from './problem.js';
+import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode, toJsonPointer } from './problem.js';
+import type { Steps } from './steps.js';
 import type { Source } from './text/source.js';
 
 /** What a check has found, before its position in the text is known. */
@@ -28,8 +29,8 @@ export function toProblems(diagnostics: readonly Diagnostic[], source: Source, b
     .map((diagnostic) => toProblem(diagnostic, source, base));
 }
 
-/** Locates a diagnostic: adds the JSON pointer and the position in the text. */
-export function toProblem(diagnostic: Diagnostic, source: Source, base: Path = []): Problem {
+/** Locates a diagnostic: adds the JSON pointer and, with a source, the position in the text. */
+export function toProblem(diagnostic: Diagnostic, source?: Source, base: Path = []): Problem {
   const { code, message, path, hint, at, severity } = diagnostic;
   const fullPath = [...base, ...path];
   return {
@@ -37,7 +38,7 @@ export function toProblem(diagnostic: Diagnostic, source: Source, base: Path = [
     message,
     path: toJsonPointer(fullPath),
     severity: severity ?? 'error',
-    ...source.positionOf(fullPath, at),
+    ...source?.positionOf(fullPath, at),
     ...(hint === undefined ? {} : { hint }),
   };
 }
@@ -54,17 +55,53 @@ export function compareProblems(a: Problem, b: Problem): number {
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }
 
-/** Keeps the response to a text full of mistakes from growing to many times its size. */
-const MAX_PROBLEMS = 1000;
-
-/** Keeps the first 1,000 problems and counts the others in one more. */
+/** Keeps the first 1,000 problems, and says that there are more. */
 export function limitProblems(problems: Problem[]): Problem[] {
-  const more = problems.length - MAX_PROBLEMS;
   const next = problems[MAX_PROBLEMS];
   if (next === undefined) return problems;
-  const message = `and ${more} more ${more === 1 ? 'problem' : 'problems'}, not listed here`;
+  const message = 'and more problems, not listed here';
   return [
     ...problems.slice(0, MAX_PROBLEMS),
     { code: 'too_many', message, path: '', severity: next.severity, hint: 'fix these first' },
   ];
+}
+
+interface Reported {
+  /** Default: an error. */
+  readonly severity?: Problem['severity'];
+}
+
+/** Collects errors and warnings, of each as many as are reported and one more. */
+export class ProblemList<P extends Reported> {
+  readonly #errors: P[] = [];
+  readonly #warnings: P[] = [];
+
+  /** Whether it has more errors than are reported: the search for others may stop. Warnings say nothing about errors. */
+  get isFull(): boolean {
+    return this.#errors.length > MAX_PROBLEMS;
+  }
+
+  add(problem: P): void {
+    const list = problem.severity === 'warning' ? this.#warnings : this.#errors;
+    if (list.length <= MAX_PROBLEMS) list.push(problem);
+  }
+
+  /** Returns the errors, then the warnings. */
+  list(): P[] {
+    return [...this.#errors, ...this.#warnings];
+  }
+}
+
+/** What rules find, one after another; undefined where their work may pause. */
+export type Findings = Iterable<Diagnostic | undefined>;
+
+/** Collects what rules find, and stops them when there are more errors than are reported. */
+export function* collectFindings(findings: Findings): Steps<Diagnostic[]> {
+  const collected = new ProblemList<Diagnostic>();
+  for (const found of findings) {
+    yield;
+    if (found !== undefined) collected.add(found);
+    if (collected.isFull) break;
+  }
+  return collected.list();
 }

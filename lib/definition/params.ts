@@ -1,10 +1,11 @@
-import { compileSchema } from '../common/json-schema/ajv.js';
-import { describeErrors } from '../common/json-schema/violation.js';
+import { BoundedSchema } from '../common/json-schema/bounded-schema.js';
+import { CheckBudget, TOO_MANY_STEPS } from '../common/json-schema/check-budget.js';
+import { describeFirstViolations, MAX_SENTENCES } from '../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
 import { formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
-import { didYouMean, nearest } from './suggest.js';
-import { scanValue } from './text/scan.js';
+import { didYouMean, Suggestions } from './suggest.js';
+import { scanValue } from './text/scan-value.js';
 
 export type ResolvedParams =
   | { readonly ok: true; readonly values: JsonObject }
@@ -24,28 +25,39 @@ export function resolveParams(
   supplied: JsonObject,
 ): ResolvedParams {
   const declared = new Map(Object.entries(definition.params ?? {}));
+  const budget = new CheckBudget();
   const values: JsonObject = {};
-  const problems = describeUnknownParams(supplied, declared);
+  const problems: string[] = [];
   for (const [name, param] of declared) {
+    if (problems.length > MAX_PROBLEMS) break;
     const own = Object.hasOwn(supplied, name) ? supplied[name] : undefined;
     const value = own === undefined ? param.default : own;
     if (value === undefined) problems.push(describeMissingParam(name, param));
     else {
-      const resolved = resolveParam(name, param, value as Json);
+      const resolved = resolveParam(name, param, value as Json, budget);
       if (resolved.ok) setOwn(values, name, resolved.value);
       else problems.push(resolved.problem);
     }
   }
-  return problems.length === 0 ? { ok: true, values } : { ok: false, problems };
+  const all = [...describeUnknownParams(supplied, declared), ...limitProblems(problems)];
+  return all.length === 0 ? { ok: true, values } : { ok: false, problems: all };
 }
 
-/** How many names a message lists; each unknown name is compared with every declared one. */
+/** How many params with an invalid value or without one are described. */
+const MAX_PROBLEMS = 20;
+
+function limitProblems(problems: string[]): string[] {
+  return problems.length > MAX_PROBLEMS ? [...problems.slice(0, MAX_PROBLEMS), 'and more'] : problems;
+}
+
+/** How many names a message lists; each unknown name is compared with declared ones. */
 const MAX_NAMES = 20;
 
 function describeUnknownParams(supplied: JsonObject, declared: ReadonlyMap<string, unknown>): string[] {
   const unknown = Object.keys(supplied).filter((name) => !declared.has(name));
+  const suggestions = new Suggestions();
   return formatFirst(unknown, MAX_NAMES, (name) => {
-    const meant = nearest(name, declared.keys());
+    const meant = suggestions.nearest(name, declared.keys());
     return `there is no param "${name}"; ${meant === undefined ? listNames(declared) : didYouMean(meant)}`;
   });
 }
@@ -61,11 +73,16 @@ function describeMissingParam(name: string, { type, description }: ParamDefiniti
   return `param "${name}" (${type ?? 'string'}) is required${purpose}`;
 }
 
-/** Coerces one value to the declared type, then validates it against the JSON Schema keywords of the declaration. */
+/**
+ * Coerces one value to the declared type, then validates it against the JSON Schema keywords of the declaration.
+ *
+ * @param budget of this value and of all that are checked with it
+ */
 export function resolveParam(
   name: string,
   param: ParamDefinition,
   value: Json,
+  budget: CheckBudget,
 ): { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string } {
   const [unusable] = scanValue(value);
   if (unusable !== undefined)
@@ -75,8 +92,8 @@ export function resolveParam(
   if (!coerced.ok) {
     return { ok: false, problem: `param "${name}" must be ${coerced.expected}, not ${preview(value)}` };
   }
-  const errors = compileKeywords(name, param)?.(coerced.value) ?? [];
-  return errors.length === 0 ? coerced : { ok: false, problem: errors.join('; ') };
+  const problems = describeViolated(name, param, coerced.value, budget);
+  return problems.length === 0 ? coerced : { ok: false, problem: problems.join('; ') };
 }
 
 function preview(value: Json): string {
@@ -86,25 +103,21 @@ function preview(value: Json): string {
 
 const KEYWORDS = ['enum', 'minimum', 'maximum', 'pattern', 'items', 'properties'] as const;
 
-/** Lists the JSON Schema keywords of a parameter, which are compiled before a run. */
+/** Lists the JSON Schema keywords of a parameter. */
 export function schemaKeywords(param: ParamDefinition): (typeof KEYWORDS)[number][] {
   return KEYWORDS.filter((keyword) => param[keyword] !== undefined);
 }
 
-/**
- * Compiles the JSON Schema keywords of a parameter to a check that returns sentences; undefined when it has none.
- *
- * @throws Error when a keyword is not a valid schema
- */
-export function compileKeywords(
-  name: string,
-  param: ParamDefinition,
-): ((value: Json) => string[]) | undefined {
+/** Describes the keywords that a value violates. They hold what JSON Schema allows, or the definition is not valid. */
+function describeViolated(name: string, param: ParamDefinition, value: Json, budget: CheckBudget): string[] {
   const keywords = schemaKeywords(param);
-  if (keywords.length === 0) return undefined;
-  const validate = compileSchema(Object.fromEntries(keywords.map((keyword) => [keyword, param[keyword]])));
+  if (keywords.length === 0) return [];
+  const entries = keywords.map((keyword) => [keyword, param[keyword] as Json] as const);
+  const schema = new BoundedSchema(Object.fromEntries(entries), budget, MAX_SENTENCES);
+  const violations = schema.findViolations(value);
+  if (budget.isExceeded) return [`param "${name}" ${TOO_MANY_STEPS}`];
   const nouns = { one: `param "${name}": field`, all: `param "${name}"`, hideValues: true };
-  return (value) => (validate(value) ? [] : describeErrors(validate, value, nouns));
+  return describeFirstViolations(violations, nouns);
 }
 
 /** Whether this is a parameter type; a definition that has not been checked may hold anything there. */

@@ -61,6 +61,9 @@ export type ProblemCode =
   | 'session_race'
   | 'store_conflict';
 
+/** Most problems that are reported: the response to a text full of mistakes must not be many times its size. */
+export const MAX_PROBLEMS = 1000;
+
 /** A position in a text, both counted from 1. */
 export interface Position {
   readonly line: number;

@@ -1,17 +1,28 @@
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Blackboard } from '../blackboard/blackboard.js';
-import { type Clock, systemClock } from '../common/clock.js';
+import { completeClock, type HostClock } from '../common/clock.js';
 import { createRunError, WavetrainError } from '../common/errors.js';
 import { MAX_NESTED_PIPELINES } from '../common/limits.js';
+import type { MemoryPool } from '../common/memory-pool.js';
+import { formatMebibytes } from '../common/text.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
+import { DefinitionChecks, type ParseText } from './prepare/definition-checks.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
 import type { Executor } from './executor.js';
+import { ArtifactStore } from './invocation/artifact-store.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
+import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
 import { preparePlan } from './prepare/prepare-plan.js';
-import { type PlanRerunSource, prepareRun, type RerunSource } from './prepare/prepare-run.js';
+import {
+  type PlanRerunSource,
+  type PreparedRun,
+  prepareRun,
+  type RerunSource,
+} from './prepare/prepare-run.js';
 import type { PlanResult, RunResult } from './results.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
@@ -22,17 +33,26 @@ export interface LocalExecutorOptions {
   readonly blackboard?: Blackboard;
   /** The files that tools may read. Default: those in the working directory. */
   readonly files?: FileAccess;
-  readonly clock?: Clock;
+  /** Parses long definitions of pipelines that tasks run. Default: in this process. */
+  readonly parseText?: ParseText | undefined;
+  readonly clock?: HostClock;
   /** Returns a number from 0 to 1, for the jitter of retry delays. */
   readonly random?: () => number;
   /** Maximum output of one invocation, in bytes. Default 10 MiB. */
   readonly outputLimitBytes?: number;
-  /** Maximum memory of all outputs of a run, in bytes. Default 1 GiB. */
+  /** Maximum memory of what a run makes and keeps, mostly its outputs, in bytes. Default 1 GiB. */
   readonly runOutputLimitBytes?: number;
+  /** The memory that all runs share, instead of a limit for each. */
+  readonly memory?: MemoryPool;
   /** Maximum number of nested runs of a submitted run at once, at every depth. Default 10,000. */
   readonly maxNestedPipelines?: number;
-  /** Folder for bytes that tools return. Default: `wavetrain-artifacts` in the system's temporary folder. */
+  /**
+   * Folder in which the executor creates a folder of its own for bytes that tools return (D24). Default: the system's
+   * folder for temporary files.
+   */
   readonly artifactFolder?: string;
+  /** Keeps these files when their run is forgotten, and after `close`. Default: false. */
+  readonly keepArtifacts?: boolean;
   /** Observes every attempt of every run, for traces and metrics. */
   readonly onAttempt?: AttemptObserver;
 }
@@ -42,20 +62,28 @@ export type AnyRun = PipelineRun | PlanRun;
 
 /** Runs pipelines and plans in this process, each run as an XState actor. */
 export class LocalExecutor implements Executor {
+  /** Checks definitions beside the runs. */
+  readonly checks: DefinitionChecks;
   readonly #runs = new Map<string, AnyRun>();
   readonly #blackboard: Blackboard | undefined;
   readonly #dependencies: RunDependencies;
 
   constructor(options: LocalExecutorOptions = {}) {
     this.#blackboard = options.blackboard;
+    this.checks = new DefinitionChecks(options.parseText);
     this.#dependencies = {
-      clock: options.clock ?? systemClock,
+      clock: completeClock(options.clock),
       random: options.random ?? Math.random,
       files: options.files ?? fileAccess([process.cwd()]),
+      checks: this.checks,
       outputLimitBytes: options.outputLimitBytes ?? 10 * 2 ** 20,
       runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,
+      memory: options.memory,
       maxNestedPipelines: options.maxNestedPipelines ?? MAX_NESTED_PIPELINES,
-      artifactFolder: options.artifactFolder ?? join(tmpdir(), 'wavetrain-artifacts'),
+      artifacts: new ArtifactStore(
+        join(options.artifactFolder ?? tmpdir(), `wavetrain-${randomUUID()}`),
+        options.keepArtifacts ?? false,
+      ),
       onAttempt: options.onAttempt && guardObserver(options.onAttempt),
     };
   }
@@ -84,32 +112,45 @@ export class LocalExecutor implements Executor {
    * Creates a run that is queued until its `begin` is called.
    *
    * @param rerunSource an earlier run whose outcomes the run reuses
-   * @param checkMemory receives the memory that the run takes, in bytes; may throw to reject the run
-   * @throws WavetrainError `invalid_params`, `invalid_inputs` or `invalid_options`
+   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, or `queue_full` without memory for it
    */
-  createRun(
-    inputs: RunInputs,
-    rerunSource?: RerunSource,
-    checkMemory?: (bytes: number) => void,
-  ): PipelineRun {
+  createRun(inputs: RunInputs, rerunSource?: RerunSource): PipelineRun {
     const prepared = prepareRun(inputs, rerunSource, this.#blackboard, this.#dependencies.clock);
-    checkMemory?.(prepared.sizeBytes);
-    const run = new PipelineRun(prepared, this.#dependencies);
+    const reusesFiles = rerunSource !== undefined && rerunSource.outcomes.size > 0;
+    const budget = this.#admit(prepared, reusesFiles ? rerunSource.runId : undefined);
+    const run = new PipelineRun(prepared, this.#dependencies, budget);
     this.#runs.set(run.id, run);
     return run;
   }
 
   /** Like `createRun`, for a plan. Checks the inputs of all sub-pipelines before any of them begins. */
-  createPlanRun(
-    inputs: PlanInputs,
-    rerunSource?: PlanRerunSource,
-    checkMemory?: (bytes: number) => void,
-  ): PlanRun {
+  createPlanRun(inputs: PlanInputs, rerunSource?: PlanRerunSource): PlanRun {
     const prepared = preparePlan(inputs, rerunSource, this.#blackboard, this.#dependencies.clock);
-    checkMemory?.(prepared.sizeBytes);
-    const run = new PlanRun(prepared, this.#dependencies);
+    const reusesFiles = rerunSource !== undefined && rerunSource.subRuns.size > 0;
+    const budget = this.#admit(prepared, reusesFiles ? rerunSource.runId : undefined);
+    const run = new PlanRun(prepared, this.#dependencies, budget);
     this.#runs.set(run.id, run);
     return run;
+  }
+
+  /** Takes the memory of what a run was given, with the files of the run whose outputs it reuses. */
+  #admit(
+    { id, tenantId, sizeBytes: preparedBytes }: Pick<PreparedRun, 'id' | 'tenantId' | 'sizeBytes'>,
+    filesOf: string | undefined,
+  ): MemoryBudget {
+    const { runOutputLimitBytes, memory, artifacts } = this.#dependencies;
+    const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId);
+    const sizeBytes = preparedBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
+    // Before anything is admitted: that may evict the run which has them.
+    if (filesOf !== undefined) artifacts.reuse(filesOf, id, budget);
+    if (budget.admit(sizeBytes)) return budget;
+    artifacts.forget(id);
+    throw new WavetrainError(
+      'queue_full',
+      `the server has no memory left for this run, which takes ${formatMebibytes(sizeBytes)}: ` +
+        'try again later, send less, or raise SERVICE_MEMORY',
+      { fault: 'service' },
+    );
   }
 
   /** As in the interface. Also rejects with `invalid_request` for the run of a plan. */
@@ -155,10 +196,21 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
-  /** Drops a run, and stops it with its tools if it is still at work. */
+  /** Returns true when tools of the run have returned bytes, which are in files (D24). */
+  hasArtifacts(runId: string): boolean {
+    return this.#dependencies.artifacts.bytesOf(runId) > 0;
+  }
+
+  /** Removes the files for bytes that tools returned, of all runs. Call when nobody needs them any more. */
+  close(): Promise<void> {
+    return this.#dependencies.artifacts.close();
+  }
+
+  /** Drops a run with its files, and stops it with its tools if it is still at work. */
   forget(runId: string): void {
     this.#runs.get(runId)?.stop();
     this.#runs.delete(runId);
+    this.#dependencies.artifacts.forget(runId);
   }
 }
 

@@ -1,39 +1,115 @@
 import { ToolError } from '../common/errors.js';
+import type { MemoryPool } from '../common/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
 
-/** The memory that the outputs and blackboard writes of one run may take, all together. */
-export class MemoryBudget {
-  readonly limitBytes: number;
-  #usedBytes = 0;
+/** A run at work takes this much from the pool at once, so that most of its tasks need not ask the pool. */
+const CHUNK_BYTES = 64 * 1024;
 
-  constructor(limitBytes: number) {
-    this.limitBytes = limitBytes;
+const NOTHING_TO_RECLAIM = (): boolean => false;
+
+/**
+ * The memory of one submitted run: what it was given, and everything that it makes and keeps (Limits). In a server it
+ * comes from the pool that all tenants share (D25); elsewhere each run has a limit of its own.
+ */
+export class MemoryBudget {
+  readonly #limitBytes: number;
+  readonly #pool: MemoryPool | undefined;
+  readonly #tenantId: string;
+  #usedBytes = 0;
+  /** What the run may use before it must ask the pool. */
+  #availableBytes: number;
+  protected isClosed = false;
+  #reclaim: () => boolean = NOTHING_TO_RECLAIM;
+
+  /** @param limitBytes of what the run makes, when there is no pool */
+  constructor(limitBytes: number, pool?: MemoryPool, tenantId = '') {
+    this.#limitBytes = limitBytes;
+    this.#pool = pool;
+    this.#tenantId = tenantId;
+    this.#availableBytes = pool === undefined ? limitBytes : 0;
   }
 
   get usedBytes(): number {
     return this.#usedBytes;
   }
 
-  /** The limit for messages: `10 MiB`. */
+  /** The limit for messages: `the limit of 10 MiB`. */
   get limitText(): string {
-    return formatMebibytes(this.limitBytes);
+    return this.#pool === undefined
+      ? `the limit of ${formatMebibytes(this.#limitBytes)}`
+      : 'all the memory that the server has for this run';
   }
 
-  hasRoomFor(bytes: number): boolean {
-    return this.#usedBytes + bytes <= this.limitBytes;
+  /** @param reclaim frees some memory that the run can do without; returns false when there is none */
+  onPressure(reclaim: () => boolean): void {
+    this.#reclaim = reclaim;
   }
 
-  /** @throws ToolError, not retryable, when the limit is reached */
-  reserve(bytes: number): void {
-    if (!this.hasRoomFor(bytes)) {
-      throw ToolError.nonRetryable(
-        `the outputs of the run are together larger than the limit of ${this.limitText}: return less, or files`,
-      );
+  /** Takes the memory of what the run was given; returns false, and takes nothing, when there is none left. */
+  admit(bytes: number): boolean {
+    if (this.#pool?.tryReserve(this.#tenantId, bytes) === false) return false;
+    this.#availableBytes += bytes;
+    this.#usedBytes += bytes;
+    return true;
+  }
+
+  /** Takes the memory; returns false, and takes nothing, when there is none left, or when the run was forgotten. */
+  tryReserve(bytes: number): boolean {
+    while (this.#usedBytes + bytes > this.#availableBytes) {
+      if (!this.#grow(this.#usedBytes + bytes - this.#availableBytes) && !this.#reclaim()) return false;
     }
     this.#usedBytes += bytes;
+    return true;
+  }
+
+  /** @throws ToolError, not retryable, when there is no memory left */
+  reserve(bytes: number): void {
+    if (!this.tryReserve(bytes)) throw ToolError.nonRetryable(this.#describeExhaustion());
   }
 
   release(bytes: number): void {
+    if (this.isClosed) return;
     this.#usedBytes -= bytes;
+    if (this.#pool !== undefined && this.#availableBytes - this.#usedBytes > 2 * CHUNK_BYTES) {
+      this.#shrinkTo(this.#usedBytes + CHUNK_BYTES);
+    }
+  }
+
+  /** Returns to the pool what the run does not use. Call when it has settled. */
+  trim(): void {
+    if (this.#pool !== undefined) this.#shrinkTo(this.#usedBytes);
+  }
+
+  /** Returns everything to the pool. Whatever the run takes or releases later does not count. */
+  close(): void {
+    this.#reclaim = NOTHING_TO_RECLAIM;
+    this.#usedBytes = 0;
+    this.trim();
+    this.#availableBytes = 0;
+    this.isClosed = true;
+  }
+
+  #grow(bytes: number): boolean {
+    if (this.#pool === undefined || this.isClosed) return false;
+    if (this.#pool.tryReserveFree(this.#tenantId, bytes + CHUNK_BYTES)) this.#availableBytes += CHUNK_BYTES;
+    else if (!this.#pool.tryReserve(this.#tenantId, bytes)) return false;
+    this.#availableBytes += bytes;
+    return true;
+  }
+
+  #shrinkTo(bytes: number): void {
+    this.#pool?.release(this.#tenantId, this.#availableBytes - bytes);
+    this.#availableBytes = bytes;
+  }
+
+  #describeExhaustion(): string {
+    if (this.#pool === undefined) {
+      return `the run takes more memory than ${this.limitText}: return less, or files`;
+    }
+    const [run, all] = [this.#usedBytes, this.#pool.totalBytes].map(formatMebibytes);
+    return (
+      `the server has no memory left for this run: it takes ${run} of the ${all} for everything together; ` +
+      'wait for other runs, return less, or raise SERVICE_MEMORY'
+    );
   }
 }

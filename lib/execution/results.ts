@@ -7,6 +7,8 @@ import type { Write } from './session/session-overrides.js';
 export interface TaskOutcome {
   readonly output: Json;
   readonly writes: readonly Write[];
+  /** Approximate memory of both, in bytes. */
+  readonly sizeBytes: number;
 }
 
 /** What a succeeded run produced. */

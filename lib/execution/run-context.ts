@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RunActor } from '../../machines/run.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
+import type { MemoryPool } from '../common/memory-pool.js';
 import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';
+import type { DefinitionChecks } from './prepare/definition-checks.js';
 import type { Journal } from './events/journal.js';
+import type { ArtifactStore } from './invocation/artifact-store.js';
 import type { AttemptObserver } from './invocation/attempt-observer.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { CalledPipelines } from './nested/called-pipelines.js';
@@ -19,14 +20,18 @@ export interface RunDependencies {
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly files: FileAccess;
+  /** Checks the pipelines that tasks run. */
+  readonly checks: DefinitionChecks;
   /** Maximum output of one invocation. */
   readonly outputLimitBytes: number;
-  /** Maximum memory of all outputs of a run. */
+  /** Maximum memory of what a run makes and keeps, when there is no pool. */
   readonly runOutputLimitBytes: number;
+  /** The memory that all runs share; undefined when each run has a limit of its own. */
+  readonly memory: MemoryPool | undefined;
   /** Maximum number of nested runs of a submitted run at once, at every depth. */
   readonly maxNestedPipelines: number;
-  /** Folder for bytes that tools return; created when first needed. */
-  readonly artifactFolder: string;
+  /** The files for bytes that tools return. */
+  readonly artifacts: ArtifactStore;
   /** Undefined when nobody observes attempts. */
   readonly onAttempt: AttemptObserver | undefined;
 }
@@ -36,8 +41,6 @@ export interface ParentRunContext {
   /** The actor that the plan's machine created; undefined for a nested run, which creates its own. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;
-  readonly budget: MemoryBudget;
-  readonly artifacts: ArtifactFolder;
   /** Called with each failure as it happens; undefined when the parent does not count failures. */
   readonly onFailure: ((failure: TaskFailure) => void) | undefined;
   /** The keys that tasks may write; undefined when they may write any. */
@@ -61,9 +64,8 @@ export interface InvocationServices {
   readonly session: Session;
   /** Values that tools share for the life of the run. */
   readonly memory: Map<string, unknown>;
-  /** Memory of the outputs and writes of the run, which a sub-run shares with its plan. */
+  /** The memory of the run, which a sub-run shares with its plan. */
   readonly budget: MemoryBudget;
-  readonly artifacts: ArtifactFolder;
   /** Runs pipelines inside tasks. */
   readonly nestedRuns: {
     /** Rejects with a ToolError. */
@@ -78,30 +80,8 @@ export interface CallingAttempt {
   readonly task_id: string;
   readonly item_index: number | null;
   readonly isOver: boolean;
-  /** Calls `listener` when the attempt ends, unless the returned function is called before. */
+  /** Calls `listener` when the attempt ends, or at once when it is over; never after the returned function was called. */
   onEnd(listener: () => void): () => void;
   /** Adds writes of a nested run to those of the attempt. */
   addWrites(writes: readonly Write[]): void;
-}
-
-/** The folder for bytes that the tools of one run return. It is created when first needed; most runs need none. */
-export class ArtifactFolder {
-  readonly #names: readonly string[];
-  #count = 0;
-
-  /** @param names of the folders, outermost first */
-  constructor(...names: readonly string[]) {
-    this.#names = names;
-  }
-
-  subfolder(name: string): ArtifactFolder {
-    return new ArtifactFolder(...this.#names, name);
-  }
-
-  /** Creates a path that is unique within the run. */
-  nextPath(taskId: string): string {
-    const folder = join(...this.#names);
-    if (this.#count === 0) mkdirSync(folder, { recursive: true });
-    return join(folder, `${taskId}-${++this.#count}.bin`);
-  }
 }

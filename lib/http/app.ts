@@ -2,6 +2,8 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../common/errors.js';
 import { errorResponse, internalErrorResponse } from './errors/error-response.js';
+import { REQUEST_MESSAGE } from './logging/log.js';
+import { ResponseSender } from './responses/response-sender.js';
 import { docsRoutes, documentRoutes } from './routes/docs.js';
 import { eventRoutes } from './routes/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
@@ -11,7 +13,6 @@ import { runActionRoutes, runRoutes } from './routes/runs.js';
 import { createBodyReader } from './routing/body.js';
 import { Endpoint } from './routing/endpoint.js';
 import type { Route } from './routing/route.js';
-import { SECURITY_HEADERS } from './security/browser-guard.js';
 import type { HttpServices } from './services.js';
 
 /** Lists every route of the server, in the order of the OpenAPI document. */
@@ -34,54 +35,66 @@ export function createRoutes(services: HttpServices): Route[] {
 /** Creates the Koa application: logs requests, sends every error in one shape (D32), guards, routes. */
 export function createApp(services: HttpServices): Koa {
   const app = new Koa();
+  const sender = new ResponseSender(services);
   app.use(requestLog(services));
-  app.use(errorHandler(services));
+  app.use(errorHandler(services, sender));
   app.use(browserGuard(services));
-  app.use(router(services));
+  app.use(router(services, sender));
   app.use(notFound);
   // Koa emits errors of the response stream, mostly because a client has disconnected.
   app.on('error', (error: unknown) => services.log.warn({ err: error }, 'connection failed'));
   return app;
 }
 
-/** The parts of `ctx.state` that appear in the log line of the request. */
+/** What is known about a request, in `ctx.state`. */
 interface RequestState {
   readonly route?: string;
   readonly caller?: string | null;
   readonly runId?: string;
   readonly code?: string;
+  /** The tenant that the memory of the response counts for. */
+  readonly tenantId?: string;
+}
+
+/** The log line of a request. */
+interface RequestFacts {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly duration_ms: number;
+  code?: string;
+  run_id?: string;
+  key?: string;
+  /** The client has disconnected before the end of the response. */
+  left?: true;
 }
 
 /** Writes one log line and one metric per request, once its response was sent or its client has disconnected. */
-function requestLog({ log, metrics, clock, isReady }: HttpServices): Middleware {
-  const headers = Object.entries(SECURITY_HEADERS);
-  return async (ctx, next) => {
-    const startedAt = clock.now();
-    for (const [name, value] of headers) ctx.res.setHeader(name, value);
-    ctx.res.once('close', () => {
-      const { method, path, res } = ctx;
-      const durationMs = clock.now() - startedAt;
-      const { route = 'none', caller, runId, code } = ctx.state as RequestState;
-      metrics.recordRequest(route, method, res.statusCode, durationMs);
-      const facts = {
-        method,
-        path,
-        status: res.statusCode,
-        duration_ms: durationMs,
-        ...(code && { code }),
-        ...(runId && { run_id: runId }),
-        ...(caller && { key: caller }),
-        ...(!res.writableFinished && { left: true }),
-      };
-      log.info(facts, 'request');
-    });
-    await next();
-    // A connection kept alive for the next request would delay the shutdown.
-    if (!isReady()) ctx.set('Connection', 'close');
+function requestLog(services: HttpServices): Middleware {
+  const { clock } = services;
+  return (ctx, next) => {
+    const startedAt = clock.monotonicNow();
+    ctx.res.once('close', () => recordRequest(ctx, Math.round(clock.monotonicNow() - startedAt), services));
+    return next();
   };
 }
 
-function errorHandler({ log, newId }: HttpServices): Middleware {
+function recordRequest(ctx: Context, durationMs: number, { log, metrics }: HttpServices): void {
+  const { method, path, res } = ctx;
+  const { route = 'none', caller, runId, code } = ctx.state as RequestState;
+  metrics.recordRequest(route, method, res.statusCode, durationMs);
+  const facts: RequestFacts = { method, path, status: res.statusCode, duration_ms: durationMs };
+  if (code) facts.code = code;
+  if (runId) facts.run_id = runId;
+  if (caller) facts.key = caller;
+  if (!res.writableFinished) facts.left = true;
+  log.info(facts, REQUEST_MESSAGE);
+}
+
+/** Of requests that were refused before their caller was known; no tenant has this id. */
+const UNKNOWN_TENANT = '';
+
+function errorHandler({ log, newId }: HttpServices, sender: ResponseSender): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -92,13 +105,12 @@ function errorHandler({ log, newId }: HttpServices): Middleware {
         log.error({ err: thrown, id, method: ctx.method, path: ctx.path }, 'internal error');
         response = internalErrorResponse(id);
       }
-      const { status, headers, body } = response;
-      ctx.state['code'] = body.detail.code;
-      ctx.status = status;
-      ctx.set({ ...headers });
-      ctx.body = body;
-      // The rest of an unread body would be parsed as the next request.
-      if (!ctx.req.complete) ctx.set('Connection', 'close');
+      ctx.state['code'] = response.body.detail.code;
+      if (ctx.res.headersSent) ctx.res.destroy();
+      else {
+        const { tenantId = UNKNOWN_TENANT } = ctx.state as RequestState;
+        await sender.send(ctx, response.status, 'application/json', response, tenantId);
+      }
     }
   };
 }
@@ -106,7 +118,7 @@ function errorHandler({ log, newId }: HttpServices): Middleware {
 function browserGuard({ guard }: HttpServices): Middleware {
   return async (ctx, next) => {
     // A proxy in front of the server may have checked another one of them.
-    if ((ctx.req.headersDistinct['host'] ?? []).length > 1) {
+    if (countHeaders(ctx.req.rawHeaders, 'host') > 1) {
       throw new WavetrainError('invalid_request', 'the request has more than one Host header');
     }
     guard.check({
@@ -119,15 +131,24 @@ function browserGuard({ guard }: HttpServices): Middleware {
   };
 }
 
-function router(services: HttpServices): RouterMiddleware {
+/** Node.js joins headers that are sent twice, or drops the second one. */
+function countHeaders(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) count++;
+  }
+  return count;
+}
+
+function router(services: HttpServices, sender: ResponseSender): RouterMiddleware {
   // Case-sensitive, because a proxy may block a path by its exact spelling.
   const table = new Router({ sensitive: true });
   const readBody = createBodyReader(services.bodyLimitBytes);
   for (const route of createRoutes(services)) {
-    const endpoint = new Endpoint(route, services, readBody);
+    const endpoint = new Endpoint(route, services, readBody, sender);
     table.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
       ctx.state['route'] = route.path;
-      await endpoint.handle(ctx, { ...ctx['params'] });
+      await endpoint.handle(ctx, ctx['params']);
     });
   }
   return table.routes();

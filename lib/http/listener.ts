@@ -10,6 +10,12 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const TIMEOUT_CHECK_MS = 1000;
 const HEADER_LIMIT_BYTES = 16 * 1024;
 
+/**
+ * Connections that may be open at once; further ones are closed at once. One that sends nothing, or headers without end,
+ * takes about 30 KiB, so that all of them take no more than 300 MiB before anybody has shown a key.
+ */
+const MAX_CONNECTIONS = 10_000;
+
 /** Time to send the last responses after every run has settled. */
 const CLOSE_TIMEOUT_MS = 1000;
 
@@ -30,6 +36,7 @@ export async function listen(
     },
     handle,
   );
+  server.maxConnections = MAX_CONNECTIONS;
   handleMalformedRequests(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error, host, port)));

@@ -1,6 +1,9 @@
 import type { Clock } from '../common/clock.js';
 import type { ServerConfig } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
+import { MemoryPool } from '../common/memory-pool.js';
+import { type Limit, shareLimit } from '../common/shared-limit.js';
+import type { ParseText } from '../execution/prepare/definition-checks.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { RunRegistry } from '../runs/registry.js';
@@ -28,6 +31,8 @@ export interface ServerOptions {
   readonly files: FileAccess;
   /** Undefined when requests need no key. */
   readonly keys: readonly ApiKey[] | undefined;
+  /** Parses long definitions. Default: in this process. */
+  readonly parseText?: ParseText | undefined;
   readonly log: Log;
   readonly clock: Clock;
   /** Creates ids of internal errors. */
@@ -48,8 +53,8 @@ export interface RunningServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Limit on the events kept for all settled runs together; an event takes some hundred bytes. */
-const MAX_EVENTS_OF_SETTLED_RUNS = 250_000;
+/** Limit on the idempotency keys of runs that are no longer kept; a key takes about 500 bytes. */
+const MAX_IDEMPOTENCY_KEYS = 100_000;
 
 /**
  * Starts the HTTP API (Endpoints, D31-D39).
@@ -58,20 +63,19 @@ const MAX_EVENTS_OF_SETTLED_RUNS = 250_000;
  * (D37).
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, catalog, files, keys, log, clock, newId, version, observer } = options;
+  const { config, catalog, files, keys, parseText, log, clock, newId, version, observer } = options;
   assertAuthenticatedBinding(config, keys !== undefined);
   const metrics = new Metrics();
+  const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
+  const memory = new MemoryPool(shareOf(config.memoryBytes));
   const registry = new RunRegistry({
     clock,
     files,
-    runOutputLimitBytes: config.memoryBytes,
-    admission: { maxRunning: config.maxRunning, maxQueued: config.maxQueued, maxBytes: config.memoryBytes },
-    retention: {
-      maxRuns: config.runKeep,
-      ttlMs: config.runTtlMs,
-      maxEvents: MAX_EVENTS_OF_SETTLED_RUNS,
-      maxBytes: config.memoryBytes,
-    },
+    parseText,
+    memory,
+    admission: config,
+    retention: { maxRuns: config.runKeep, ttlMs: config.runTtlMs },
+    idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
     onEvent: (event, run) => {
       metrics.onEvent(event);
@@ -98,6 +102,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticate: createAuthenticator(keys),
     guard: new BrowserGuard(config),
     metrics,
+    memory,
+    shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
     isReady: () => ready,
     newId,

@@ -1,4 +1,6 @@
 import type { Clock } from '../common/clock.js';
+import type { MemoryPool } from '../common/memory-pool.js';
+import type { Limit } from '../common/shared-limit.js';
 import type { ValidationCache } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -18,6 +20,10 @@ export interface HttpServices {
   readonly authenticate: Authenticate;
   readonly guard: BrowserGuard;
   readonly metrics: Metrics;
+  /** The memory of requests, runs and responses together. */
+  readonly memory: MemoryPool;
+  /** Divides what the server can do at once between the tenants, by `SERVICE_TENANT_SHARE` (D25). */
+  readonly shareOf: (total: number) => Limit;
   /** Size limit of one request body. */
   readonly bodyLimitBytes: number;
   /** False while the server shuts down. */

@@ -2,6 +2,7 @@ import { estimateBytes } from '../common/json.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
+import type { Steps } from '../definition/steps.js';
 import type { Catalog } from '../tools/catalog.js';
 import { deriveContract } from './contract.js';
 import type { PipelineDraft } from './draft.js';
@@ -24,35 +25,39 @@ interface CheckedParts {
   readonly checkNestedPipeline: CheckNestedPipeline;
 }
 
-export function assemblePipeline(parts: CheckedParts): Pipeline {
+export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
   const { definition, draft, waves, nested, catalog, warnings, checkNestedPipeline } = parts;
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
-  const tasks = draft.tasks.map((task, index): [string, Task] => {
+  const tasks = new Map<string, Task>();
+  for (const [index, task] of draft.tasks.entries()) {
+    yield;
     const declared = definition.tasks[index] as TaskDefinition;
-    return [
-      task.id,
-      {
-        id: task.id,
-        tool: assertDefined(catalog.get(declared.tool), `the tool "${declared.tool}"`),
-        inputs: task.inputs,
-        parallelOver: task.parallelOver,
-        retries: declared.retry ?? 0,
-        timeoutMs: declared.timeout === undefined ? undefined : declared.timeout * 1000,
-        wave: getOrThrow(waveOf, task.id),
-        upstream: [...getOrThrow(draft.upstream, task.id)],
-      },
-    ];
-  });
+    tasks.set(task.id, {
+      id: task.id,
+      tool: assertDefined(catalog.get(declared.tool), `the tool "${declared.tool}"`),
+      inputs: task.inputs,
+      parallelOver: task.parallelOver,
+      retries: declared.retry ?? 0,
+      timeoutMs: declared.timeout === undefined ? undefined : declared.timeout * 1000,
+      wave: getOrThrow(waveOf, task.id),
+      upstream: [...getOrThrow(draft.upstream, task.id)],
+    });
+  }
   const storeKeys = listStores(draft, waveOf).map(({ key }) => key);
+  const statistics = computeStatistics(definition, waves, storeKeys);
+  yield;
+  const contract = deriveContract(definition, draft, nested);
+  yield;
+  const sizeBytes = MEMORY_FACTOR * estimateBytes(definition);
   return {
     definition,
     goal: draft.goal,
-    tasks: new Map(tasks),
+    tasks,
     waves,
-    statistics: computeStatistics(definition, waves, storeKeys),
-    contract: deriveContract(definition, draft, nested),
+    statistics,
+    contract,
     warnings,
-    sizeBytes: MEMORY_FACTOR * estimateBytes(definition),
+    sizeBytes,
     checkNestedPipeline,
   };
 }

@@ -1,3 +1,4 @@
+import { CheckBudget } from '../common/json-schema/check-budget.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { RunValues } from './pipeline.js';
 
@@ -23,6 +24,8 @@ export interface CheckContext {
   readonly session: KeyLookup;
   /** Number of pipelines around this one, each in a task of the next. */
   readonly depth: number;
+  /** Bounds the checks of params in this definition and all that are checked with it (D4). */
+  readonly paramBudget: CheckBudget;
 }
 
 /** Creates the context of a definition that is not part of another one. */
@@ -35,5 +38,6 @@ export function createCheckContext({ catalog, inputs = {}, session = {} }: Check
     inputHint: 'give it a default under "inputs", or pass it with --inputs',
     session: new Set(Object.keys(session)),
     depth: 0,
+    paramBudget: new CheckBudget(),
   };
 }

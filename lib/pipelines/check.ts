@@ -1,4 +1,5 @@
 import {
+  collectFindings,
   compareProblems,
   type Diagnostic,
   limitProblems,
@@ -12,10 +13,11 @@ import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
 import { Suggestions } from '../definition/suggest.js';
-import { readSource, type Source, sourceFromValue, toSource } from '../definition/text/source.js';
+import type { DefinitionInput, Source } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
 import { assemblePipeline } from './assemble.js';
 import { type CheckContext, type CheckOptions, createCheckContext } from './check-context.js';
+import { checkToEnd, type CheckSteps, readInput } from '../definition/check-steps.js';
 import { type PipelineDraft, readDraft } from './draft.js';
 import { checkNestedPipelines } from './nested-pipelines.js';
 import type { CheckNestedPipeline, CheckResult } from './pipeline.js';
@@ -39,65 +41,84 @@ const PIPELINE_SHAPE: DefinitionShape = {
 
 /** The validator (D8): parses YAML or JSON, runs every check and computes the waves, but runs nothing (rule 11). */
 export function checkPipeline(text: string, options: CheckOptions): CheckResult {
-  return checkSource(readSource(text), createCheckContext(options));
+  return checkToEnd(checkInSteps({ text }, createCheckContext(options)));
 }
 
 /** Checks a definition that came as an object; its problems have no line. */
 export function checkDefinition(value: unknown, options: CheckOptions): CheckResult {
-  return checkSource(sourceFromValue(value), createCheckContext(options));
+  return checkToEnd(checkInSteps({ value }, createCheckContext(options)));
+}
+
+/** Checks a definition that has been parsed. */
+export function checkSource(source: Source, context: CheckContext): CheckResult {
+  return checkToEnd(checkSourceInSteps(source, context));
+}
+
+/** Checks a definition as `checkPipeline` and `checkDefinition` do, in steps. */
+export function* checkInSteps(input: DefinitionInput, context: CheckContext): CheckSteps<CheckResult> {
+  return yield* checkSourceInSteps(yield* readInput(input), context);
 }
 
 /** Checks a parsed definition, which may be nested in another one. */
-export function checkSource(source: Source, context: CheckContext): CheckResult {
-  if (source.value === undefined) return { ok: false, problems: source.problems };
+export function* checkSourceInSteps(source: Source, context: CheckContext): CheckSteps<CheckResult> {
+  if (source.value === undefined) return { ok: false, problems: limitProblems([...source.problems]) };
   const root = findRoot(source.value, 'pipeline');
   if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source)] };
-  const draft = readDraft(root.definition, context.catalog);
-  const layering = computeWaves(draft.upstream);
-  const diagnostics = applyRules(root.definition, draft, layering, context);
-  const nested = checkNestedPipelines(draft, source, root.path, context, checkSource);
+  const { catalog, suppliedInputs } = context;
+  const suggestions = new Suggestions();
+  const draft = yield* readDraft(root.definition, catalog, suggestions);
+  const layering = yield* computeWaves(draft.upstream);
+  const diagnostics = yield* collectFindings(
+    applyRules(root.definition, draft, layering, { ...context, suggestions }),
+  );
+  const nested = yield* checkNestedPipelines(draft, source, root.path, context, checkSourceInSteps);
+  const unusedInputs = yield* collectFindings(
+    checkUnusedInputs(suppliedInputs, {
+      inputs: draft.usedInputs,
+      params: draft.paramNames,
+      reason: 'the pipeline neither declares nor reads it',
+    }),
+  );
   const all = [
     ...source.problems,
     ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source)),
     ...toProblems(diagnostics, source, root.path),
     ...nested.problems,
-    ...checkUnusedInputs(context.suppliedInputs, {
-      inputs: draft.usedInputs,
-      params: draft.paramNames,
-      reason: 'the pipeline neither declares nor reads it',
-    }),
+    ...unusedInputs.map((diagnostic) => toProblem(diagnostic)),
   ];
   const problems = limitProblems(all.sort(compareProblems));
   if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
-  const pipeline = assemblePipeline({
+  const pipeline = yield* assemblePipeline({
     definition: root.definition as PipelineDefinition,
     draft,
     waves: layering.waves,
     nested: nested.pipelines,
-    catalog: context.catalog,
+    catalog,
     warnings: problems,
-    checkNestedPipeline: createNestedCheck(context.catalog),
+    checkNestedPipeline: createNestedCheck(catalog),
   });
   return { ok: true, pipeline, problems };
 }
 
-function applyRules(
+interface RuleContext extends CheckContext {
+  readonly suggestions: Suggestions;
+}
+
+function* applyRules(
   definition: unknown,
   draft: PipelineDraft,
   layering: Layering,
-  { catalog, inputKeys, inputHint, session, depth }: CheckContext,
-): Diagnostic[] {
+  { catalog, inputKeys, inputHint, session, depth, paramBudget, suggestions }: RuleContext,
+): Generator<Diagnostic | undefined> {
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
-  const suggestions = new Suggestions();
-  return [
-    ...checkStructure(definition, PIPELINE_SHAPE),
-    ...checkParamDefinitions(definition),
-    ...checkTasks(draft, catalog, suggestions),
-    ...checkPipelineCalls(draft, depth),
-    ...draft.diagnostics,
-    ...checkReferences({ draft, inputs, inputHint, suggestions }),
-    ...(layering.ok ? checkSessions(draft, layering.waves, session) : [describeCycle(layering, draft)]),
-  ];
+  yield* checkStructure(definition, PIPELINE_SHAPE);
+  yield* checkParamDefinitions(definition, paramBudget);
+  yield* checkTasks(draft, catalog, suggestions);
+  yield* checkPipelineCalls(draft, depth);
+  yield* draft.diagnostics;
+  yield* checkReferences({ draft, inputs, inputHint, suggestions });
+  if (layering.ok) yield* checkSessions(draft, layering.waves, session);
+  else yield describeCycle(layering, draft);
 }
 
 function describeCycle({ cycle }: Layering & { ok: false }, draft: PipelineDraft): Diagnostic {
@@ -113,5 +134,5 @@ function describeCycle({ cycle }: Layering & { ok: false }, draft: PipelineDraft
 /** A function of its own, so that the pipeline keeps the catalog alive but not the parsed text. */
 function createNestedCheck(catalog: Catalog): CheckNestedPipeline {
   return (input, values) =>
-    checkSource(toSource(input), { ...createCheckContext({ ...values, catalog }), suppliedInputs: [] });
+    checkInSteps(input, { ...createCheckContext({ ...values, catalog }), suppliedInputs: [] });
 }

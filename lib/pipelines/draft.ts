@@ -1,10 +1,12 @@
 import { isObject, type Json, type JsonObject, toList } from '../common/json.js';
 import type { Diagnostic } from '../definition/diagnostic.js';
-import type { Path } from '../definition/problem.js';
-import type { Expression } from '../definition/template/expression.js';
+import { MAX_PROBLEMS, type Path } from '../definition/problem.js';
+import type { Steps } from '../definition/steps.js';
+import type { Suggestions } from '../definition/suggest.js';
+import { ellipsize } from '../definition/template/expression.js';
 import { type Reference, resolveReference } from '../definition/template/reference.js';
 import {
-  compileTemplate,
+  compileInSteps,
   type LocatedTemplateProblem,
   type Template,
 } from '../definition/template/template.js';
@@ -15,6 +17,7 @@ import type { Upstream } from './waves.js';
 /** A reference of a template, and its path in the definition. */
 export interface LocatedReference {
   readonly reference: Reference;
+  /** The text between the braces, for messages. */
   readonly source: string;
   /** It has a `??` fallback. */
   readonly hasFallback: boolean;
@@ -60,95 +63,108 @@ export interface PipelineDraft {
  *
  * @param catalog determines which inputs contain no templates
  */
-export function readDraft(definition: unknown, catalog: Catalog): PipelineDraft {
-  return new DraftReader(isObject(definition) ? definition : {}, catalog).read();
+export function readDraft(
+  definition: unknown,
+  catalog: Catalog,
+  suggestions: Suggestions,
+): Steps<PipelineDraft> {
+  return new DraftReader(isObject(definition) ? definition : {}, catalog, suggestions).read();
 }
 
-/** How many unknown names get a suggestion: each is compared with every task id. */
-const MAX_SUGGESTIONS = 50;
+/** Longest template in a message. */
+const MAX_SHOWN = 200;
+
+const REFERENCES_PER_STEP = 200;
 
 class DraftReader {
   readonly #root: Record<string, unknown>;
   readonly #catalog: Catalog;
+  readonly #suggestions: Suggestions;
   readonly #taskIds: ReadonlySet<string>;
   readonly #diagnostics: Diagnostic[] = [];
-  #suggestions = 0;
 
-  constructor(root: Record<string, unknown>, catalog: Catalog) {
+  constructor(root: Record<string, unknown>, catalog: Catalog, suggestions: Suggestions) {
     this.#root = root;
     this.#catalog = catalog;
+    this.#suggestions = suggestions;
     this.#taskIds = new Set(
       toList(root['tasks']).flatMap((task) => (isObject(task) ? (toText(task['id']) ?? []) : [])),
     );
   }
 
-  read(): PipelineDraft {
-    const goal = this.#compile(this.#root['goal'], ['goal']);
-    const tasks = toList(this.#root['tasks']).flatMap((task, index) =>
-      this.#readTask(task, ['tasks', index]),
-    );
+  *read(): Steps<PipelineDraft> {
+    const goal = yield* this.#compile(this.#root['goal'], ['goal']);
+    const goalReferences = yield* this.#resolveReferences(goal, ['goal']);
+    const tasks: DraftTask[] = [];
+    const upstream = new Map<string, ReadonlySet<string>>();
     const inputKeys = toKeys(this.#root['inputs']);
+    const usedInputs = new Set(inputKeys);
+    for (const [index, value] of toList(this.#root['tasks']).entries()) {
+      yield;
+      const task = yield* this.#readTask(value, ['tasks', index]);
+      if (task === undefined) continue;
+      tasks.push(task);
+      upstream.set(task.id, findUpstream(task, this.#taskIds));
+      for (const key of listReadInputs(task)) usedInputs.add(key);
+    }
     return {
       tasks,
       taskIds: this.#taskIds,
-      upstream: new Map(tasks.map((task) => [task.id, findUpstream(task, this.#taskIds)])),
+      upstream,
       inputKeys,
-      usedInputs: new Set([...inputKeys, ...tasks.flatMap(listReadInputs)]),
+      usedInputs,
       paramNames: toKeys(this.#root['params']),
       reads: new Set(toTexts(this.#root['reads'])),
       goal,
-      goalReferences: this.#resolveReferences(goal, ['goal']),
+      goalReferences,
       diagnostics: this.#diagnostics,
     };
   }
 
-  #readTask(value: unknown, path: Path): DraftTask[] {
-    if (!isObject(value) || typeof value['id'] !== 'string') return [];
+  *#readTask(value: unknown, path: Path): Steps<DraftTask | undefined> {
+    if (!isObject(value) || typeof value['id'] !== 'string') return undefined;
     const literalInputs = isObject(value['inputs']) ? (value['inputs'] as JsonObject) : {};
     const tool = toText(value['tool']);
     const verbatim = verbatimInputs(tool === undefined ? undefined : this.#catalog.get(tool));
     const inputsPath = [...path, 'inputs'];
-    const inputs = this.#compile(literalInputs, inputsPath, verbatim);
+    const inputs = yield* this.#compile(literalInputs, inputsPath, verbatim);
     const overPath = [...path, 'parallel_over'];
     const overText = toText(value['parallel_over']);
-    const over = overText === undefined ? undefined : this.#compile(overText, overPath);
-    return [
-      {
-        id: value['id'],
-        tool,
-        path,
-        inputs,
-        literalInputs,
-        fansOut: Object.hasOwn(value, 'parallel_over'),
-        parallelOver: over,
-        parallelOverText: overText,
-        awaits: toTexts(value['await']),
-        references: this.#resolveReferences(inputs, inputsPath),
-        parallelOverReferences: over === undefined ? [] : this.#resolveReferences(over, overPath),
-      },
-    ];
+    const over = overText === undefined ? undefined : yield* this.#compile(overText, overPath);
+    return {
+      id: value['id'],
+      tool,
+      path,
+      inputs,
+      literalInputs,
+      fansOut: Object.hasOwn(value, 'parallel_over'),
+      parallelOver: over,
+      parallelOverText: overText,
+      awaits: toTexts(value['await']),
+      references: yield* this.#resolveReferences(inputs, inputsPath),
+      parallelOverReferences: over === undefined ? [] : yield* this.#resolveReferences(over, overPath),
+    };
   }
 
-  #compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Template {
-    const { template, problems } = compileTemplate((value ?? null) as Json, verbatim);
-    for (const problem of problems) this.#diagnostics.push(syntaxError(problem, path));
-    return template;
+  *#compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Steps<Template> {
+    const maxProblems = MAX_PROBLEMS + 1 - this.#diagnostics.length;
+    const compilation = yield* compileInSteps((value ?? null) as Json, { verbatim, maxProblems });
+    for (const problem of compilation.problems) this.#diagnostics.push(syntaxError(problem, path));
+    return compilation.template;
   }
 
-  #resolveReferences(template: Template, base: Path): LocatedReference[] {
-    return template.expressions.map(({ expression, path }) => ({
-      reference: this.#resolve(expression),
-      source: expression.source,
-      hasFallback: expression.fallback !== undefined,
-      path: [...base, ...path],
-    }));
-  }
-
-  #resolve(expression: Expression): Reference {
-    const mayCompare = this.#taskIds.has(expression.root) || this.#suggestions < MAX_SUGGESTIONS;
-    const reference = resolveReference(expression, mayCompare ? this.#taskIds : new Set());
-    if (reference.kind === 'unknown') this.#suggestions++;
-    return reference;
+  *#resolveReferences({ expressions }: Template, base: Path): Steps<LocatedReference[]> {
+    const references: LocatedReference[] = [];
+    for (const { expression, path } of expressions) {
+      if (references.length % REFERENCES_PER_STEP === REFERENCES_PER_STEP - 1) yield;
+      references.push({
+        reference: resolveReference(expression, this.#taskIds, this.#suggestions),
+        source: ellipsize(expression.source, MAX_SHOWN),
+        hasFallback: expression.fallback !== undefined,
+        path: [...base, ...path],
+      });
+    }
+    return references;
   }
 }
 

@@ -1,9 +1,10 @@
 import { isObject } from '../common/json.js';
 import { MAX_CALLED_DEFINITION_LENGTH, MAX_NESTING_DEPTH } from '../common/limits.js';
-import { withPositionInMessage } from '../definition/diagnostic.js';
+import { ProblemList, withPositionInMessage } from '../definition/diagnostic.js';
 import { type Path, type Problem, toJsonPointer } from '../definition/problem.js';
-import { groupUnquotedByEntry, nestedSource, readSource, type Source } from '../definition/text/source.js';
+import { groupUnquotedByEntry, nestedSource, type Source } from '../definition/text/source.js';
 import type { CheckContext } from './check-context.js';
+import { type CheckSteps, requestSource } from '../definition/check-steps.js';
 import type { DraftTask, PipelineDraft } from './draft.js';
 import type { CheckResult, Pipeline } from './pipeline.js';
 import { isPipelineCall, isStaticDefinition } from './rules/pipeline-calls.js';
@@ -16,27 +17,28 @@ interface NestedCheck {
   readonly problems: readonly Problem[];
 }
 
-type CheckSource = (source: Source, context: CheckContext) => CheckResult;
+type CheckSource = (source: Source, context: CheckContext) => CheckSteps<CheckResult>;
 
 /**
  * Checks the inline pipelines of tasks as `checkPipeline` does (D8).
  *
  * @param base leads to the enclosing definition
- * @param check `checkSource`, passed in because it calls this function
+ * @param check `checkSourceInSteps`, passed in because it calls this function
  */
-export function checkNestedPipelines(
+export function* checkNestedPipelines(
   draft: PipelineDraft,
   source: Source,
   base: Path,
   context: CheckContext,
   check: CheckSource,
-): NestedCheck {
+): CheckSteps<NestedCheck> {
   const pipelines = new Map<string, Pipeline>();
-  const problems: Problem[] = [];
-  if (context.depth >= MAX_NESTING_DEPTH) return { pipelines, problems };
+  const problems = new ProblemList<Problem>();
+  if (context.depth >= MAX_NESTING_DEPTH) return { pipelines, problems: [] };
   const unquotedIn = groupUnquotedByEntry(source, base, { list: 'tasks', field: ['inputs', 'pipeline'] });
-  const readText = createTextReader();
+  const readNested = createTextReader();
   for (const task of draft.tasks.filter(isPipelineCall)) {
+    if (problems.isFull) break;
     const { pipeline } = task.literalInputs;
     if (!isStaticDefinition(pipeline)) continue;
     const path = [...base, ...task.path, 'inputs', 'pipeline'];
@@ -44,35 +46,35 @@ export function checkNestedPipelines(
     const isText = typeof pipeline === 'string';
     const position = isText ? source.positionOf(path) : undefined;
     const nested = isText
-      ? readText(pipeline)
+      ? yield* readNested(pipeline)
       : nestedSource(source, path, pipeline, unquotedIn(Number(task.path[1])));
     if (nested === undefined) {
-      problems.push({ ...TOO_LONG, path: pointer, ...position });
+      problems.add({ ...TOO_LONG, path: pointer, ...position });
       continue;
     }
-    const result = check(nested, createNestedContext(task, context));
+    const result = yield* check(nested, createNestedContext(task, context));
     if (result.ok) pipelines.set(task.id, result.pipeline);
     for (const problem of result.problems) {
       const located = isText ? { ...withPositionInMessage(problem), ...position } : problem;
-      problems.push({ ...located, path: `${pointer}${problem.path}` });
+      problems.add({ ...located, path: `${pointer}${problem.path}` });
     }
   }
-  return { pipelines, problems };
+  return { pipelines, problems: problems.list() };
 }
 
 /**
  * Parses each text once, because an alias may give many tasks the same text. Returns undefined when the texts are too
  * long together: parsing is slow, and the run would not parse longer texts either.
  */
-function createTextReader(): (text: string) => Source | undefined {
+function createTextReader(): (text: string) => CheckSteps<Source | undefined> {
   const sources = new Map<string, Source>();
   let left = MAX_CALLED_DEFINITION_LENGTH;
-  return (text) => {
+  return function* read(text) {
     const known = sources.get(text);
     if (known !== undefined) return known;
     left -= text.length;
     if (left < 0) return undefined;
-    const source = readSource(text);
+    const source = yield* requestSource(text);
     sources.set(text, source);
     return source;
   };
@@ -88,7 +90,7 @@ const TOO_LONG = {
 /** The nested pipeline sees the whole blackboard of that moment, whose keys are unknown before the run. */
 function createNestedContext(
   { id, literalInputs }: DraftTask,
-  { catalog, depth }: CheckContext,
+  { catalog, depth, paramBudget }: CheckContext,
 ): CheckContext {
   const { inputs = {} } = literalInputs;
   return {
@@ -98,5 +100,6 @@ function createNestedContext(
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of task "${id}"`,
     session: { has: () => true },
     depth: depth + 1,
+    paramBudget,
   };
 }

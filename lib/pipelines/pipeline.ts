@@ -4,6 +4,7 @@ import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { DefinitionInput } from '../definition/text/source.js';
 import type { Template } from '../definition/template/template.js';
 import type { Tool } from '../tools/tool.js';
+import type { CheckSteps } from '../definition/check-steps.js';
 import type { Contract } from './contract.js';
 import type { Statistics } from './statistics.js';
 
@@ -58,4 +59,4 @@ export interface RunValues {
   readonly session?: JsonObject | undefined;
 }
 
-export type CheckNestedPipeline = (input: DefinitionInput, values: RunValues) => CheckResult;
+export type CheckNestedPipeline = (input: DefinitionInput, values: RunValues) => CheckSteps<CheckResult>;

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../common/json.js';
-import { type DefinitionInput, toSource } from '../definition/text/source.js';
+import type { DefinitionInput } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
 import { createCheckContext } from './check-context.js';
-import { checkSource } from './check.js';
+import type { CheckSteps } from '../definition/check-steps.js';
+import { checkInSteps } from './check.js';
 import type { CheckResult, RunValues } from './pipeline.js';
 
 type ValidResult = CheckResult & { readonly ok: true };
@@ -32,21 +34,22 @@ export class ValidationCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Checks a definition as `checkPipeline` and `checkDefinition` do. */
-  check(input: DefinitionInput, { inputs, session }: RunValues): CheckResult {
+  /** Checks a definition as `checkPipeline` and `checkDefinition` do, in steps. */
+  *check(input: DefinitionInput, { inputs, session }: RunValues): CheckSteps<CheckResult> {
     const definition = 'text' in input ? `text ${input.text}` : `value ${JSON.stringify(input.value)}`;
-    const key = `${formatKeys(inputs)} ${formatKeys(session)} ${definition}`;
+    const key = shorten(`${formatKeys(inputs)} ${formatKeys(session)} ${definition}`);
     const cached = this.#entries.get(key);
     if (cached !== undefined) return cached.result;
     const context = createCheckContext({ catalog: this.#catalog, inputs, session });
-    const result = checkSource(toSource(input), context);
+    const result = yield* checkInSteps(input, context);
     if (result.ok) this.#add(key, result);
     return result;
   }
 
   #add(key: string, result: ValidResult): void {
     const bytes = result.pipeline.sizeBytes + 2 * key.length;
-    if (bytes > this.#maxBytes) return;
+    // Another caller may have added the same definition in the meantime.
+    if (bytes > this.#maxBytes || this.#entries.has(key)) return;
     this.#entries.set(key, { result, bytes });
     this.#bytes += bytes;
     for (const [oldest, { bytes: freed }] of this.#entries) {
@@ -55,6 +58,13 @@ export class ValidationCache {
       this.#bytes -= freed;
     }
   }
+}
+
+/** Longer keys are replaced by their hash, which takes longer to make and less memory to keep. */
+const MAX_KEY_LENGTH = 4096;
+
+function shorten(key: string): string {
+  return key.length <= MAX_KEY_LENGTH ? key : createHash('sha256').update(key).digest('base64');
 }
 
 /** A check depends on which keys exist, but not on their values. */

@@ -1,3 +1,5 @@
+import type { Steps } from '../definition/steps.js';
+
 /** Maps each task id to the ids of the tasks that must run before it. Iterates in declared order. */
 export type Upstream = ReadonlyMap<string, ReadonlySet<string>>;
 
@@ -13,16 +15,17 @@ export type Layering =
  * Partitions tasks into waves: a task is in the first wave after all of its upstream tasks (rule 1). Within a wave,
  * tasks are in declared order. Linear in the number of tasks and references.
  */
-export function computeWaves(upstream: Upstream): Layering {
+export function* computeWaves(upstream: Upstream): Steps<Layering> {
   const waveOf = new Map<string, number>();
   const missing = new Map<string, number>();
-  const downstream = invert(upstream);
+  const downstream = yield* invert(upstream);
   let ready: string[] = [];
   for (const [id, needs] of upstream) {
     missing.set(id, needs.size);
     if (needs.size === 0) ready.push(id);
   }
   for (let wave = 0; ready.length > 0; wave++) {
+    yield;
     for (const id of ready) waveOf.set(id, wave);
     ready = ready.flatMap((id) => release(downstream.get(id) ?? [], missing));
   }
@@ -30,9 +33,10 @@ export function computeWaves(upstream: Upstream): Layering {
   return { ok: true, waves: groupByWave(upstream, waveOf) };
 }
 
-function invert(upstream: Upstream): Map<string, string[]> {
+function* invert(upstream: Upstream): Steps<Map<string, string[]>> {
   const downstream = new Map<string, string[]>();
   for (const [id, needs] of upstream) {
+    yield;
     for (const need of needs) {
       const followers = downstream.get(need);
       if (followers) followers.push(id);

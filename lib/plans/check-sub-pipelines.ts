@@ -1,10 +1,12 @@
+import type { CheckBudget } from '../common/json-schema/check-budget.js';
 import { isObject } from '../common/json.js';
-import { type Diagnostic, withPositionInMessage } from '../definition/diagnostic.js';
+import { type Diagnostic, ProblemList, withPositionInMessage } from '../definition/diagnostic.js';
 import { type Path, type Problem, toJsonPointer } from '../definition/problem.js';
 import { detectKind } from '../definition/schema/root.js';
 import { Suggestions } from '../definition/suggest.js';
-import { groupUnquotedByEntry, nestedSource, type Source, toSource } from '../definition/text/source.js';
-import { checkSource } from '../pipelines/check.js';
+import { groupUnquotedByEntry, nestedSource, type Source } from '../definition/text/source.js';
+import { type CheckSteps, readInput } from '../definition/check-steps.js';
+import { checkSourceInSteps } from '../pipelines/check.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Catalog } from '../tools/catalog.js';
 import { type DraftSubPipeline, type PlanDraft, uniqueSubPipelines } from './draft.js';
@@ -17,6 +19,8 @@ export interface PlanCheckContext extends KeyContext {
   readonly pipelines: ReadonlyMap<string, PipelineInput>;
   /** Whether every pipeline is required. */
   readonly complete: boolean;
+  /** Bounds the checks of params in all pipelines (D4). */
+  readonly paramBudget: CheckBudget;
 }
 
 /** The result of checking the pipeline of one sub-pipeline. */
@@ -36,51 +40,60 @@ export interface SubPipelineCheck {
  *
  * @param base leads to the plan
  */
-export function checkSubPipelines(
+export function* checkSubPipelines(
   { subPipelines }: PlanDraft,
   source: Source,
   base: Path,
   context: PlanCheckContext,
-): SubPipelineCheck[] {
+): CheckSteps<SubPipelineCheck[]> {
   const unquotedIn = groupUnquotedByEntry(source, base, { list: 'sub_pipelines', field: ['pipeline'] });
-  return subPipelines.map((subPipeline) => {
+  const checks: SubPipelineCheck[] = [];
+  const found = new ProblemList<Problem>();
+  const add = (check: SubPipelineCheck): void => {
+    checks.push(check);
+    for (const problem of check.problems) found.add(problem);
+  };
+  for (const subPipeline of subPipelines) {
+    yield;
     const { id, name, path, inline } = subPipeline;
-    if (inline !== undefined) {
-      // The schema reports what is not a map.
-      if (!isObject(inline.value)) return unchecked(subPipeline);
+    if (found.isFull) add(unchecked(subPipeline));
+    else if (inline !== undefined && isObject(inline.value)) {
       const inlinePath = [...base, ...path, 'pipeline'];
       const nested = nestedSource(source, inlinePath, inline.value, unquotedIn(Number(path[1])));
-      return checkInline(subPipeline, nested, toJsonPointer(inlinePath), context);
+      add(yield* checkInline(subPipeline, nested, toJsonPointer(inlinePath), context));
+    } else if (inline === undefined && id === name) {
+      add(yield* checkExternal(subPipeline, context.pipelines.get(id), context));
+    } else {
+      // The schema reports an inline pipeline that is not a map. Of several sub-pipelines with one id, the first uses the
+      // pipeline of that id.
+      add(unchecked(subPipeline));
     }
-    // Of several sub-pipelines with one id, the first uses the pipeline of that id.
-    return id === name
-      ? checkExternal(subPipeline, context.pipelines.get(id), context)
-      : unchecked(subPipeline);
-  });
+  }
+  return checks;
 }
 
 function unchecked(subPipeline: DraftSubPipeline): SubPipelineCheck {
   return { subPipeline, pipeline: undefined, file: undefined, diagnostics: [], problems: [] };
 }
 
-function checkInline(
+function* checkInline(
   subPipeline: DraftSubPipeline,
   source: Source,
   pointer: string,
   context: PlanCheckContext,
-): SubPipelineCheck {
+): CheckSteps<SubPipelineCheck> {
   const { file, path } = subPipeline;
   const locate = (problem: Problem): Problem => ({ ...problem, path: `${pointer}${problem.path}` });
-  const check = checkSubPipeline(subPipeline, source, [...path, 'pipeline'], context, locate);
+  const check = yield* checkSubPipeline(subPipeline, source, [...path, 'pipeline'], context, locate);
   if (file === undefined) return check;
   return { ...check, diagnostics: [fileAndPipeline(subPipeline), ...check.diagnostics] };
 }
 
-function checkExternal(
+function* checkExternal(
   subPipeline: DraftSubPipeline,
   input: PipelineInput | undefined,
   context: PlanCheckContext,
-): SubPipelineCheck {
+): CheckSteps<SubPipelineCheck> {
   const { id, path, file } = subPipeline;
   const planPath = file === undefined ? path : [...path, 'file'];
   if (input === undefined || 'missing' in input) {
@@ -92,29 +105,30 @@ function checkExternal(
     shownFile === undefined
       ? { ...withPositionInMessage(problem), path: `${toJsonPointer(['pipelines', id])}${problem.path}` }
       : { ...problem, file: shownFile };
-  return checkSubPipeline(subPipeline, toSource(input), planPath, context, locate, shownFile);
+  return yield* checkSubPipeline(subPipeline, yield* readInput(input), planPath, context, locate, shownFile);
 }
 
-function checkSubPipeline(
+function* checkSubPipeline(
   subPipeline: DraftSubPipeline,
   source: Source,
   planPath: Path,
   context: PlanCheckContext,
   locate: (problem: Problem) => Problem,
   file?: string,
-): SubPipelineCheck {
+): CheckSteps<SubPipelineCheck> {
   const empty = { ...unchecked(subPipeline), file };
   if (detectKind(source.value) === 'plan') {
     return { ...empty, diagnostics: [nestedPlan(subPipeline, planPath)] };
   }
   const reads = new Set(subPipeline.reads.map(({ key }) => key));
-  const check = checkSource(source, {
+  const check = yield* checkSourceInSteps(source, {
     catalog: context.catalog,
     inputKeys: listAvailableInputs(subPipeline, context),
     suppliedInputs: [],
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
     session: { has: (key) => reads.has(key) || context.session.has(key) },
     depth: 0,
+    paramBudget: context.paramBudget,
   });
   // When the pipeline is valid, comparing it with the plan reports the keys that nothing stores.
   const problems = check.problems
@@ -172,22 +186,21 @@ function fileAndPipeline({ id, path }: DraftSubPipeline): Diagnostic {
   };
 }
 
-/** Warns of pipelines submitted with the plan that no sub-pipeline uses. */
-export function checkUnusedPipelines(
+/** Warns of pipelines submitted with the plan that no sub-pipeline uses. Their paths are not in the plan. */
+export function* checkUnusedPipelines(
   draft: PlanDraft,
   pipelines: ReadonlyMap<string, PipelineInput>,
-): Problem[] {
+): Generator<Diagnostic | undefined> {
   const byId = new Map(uniqueSubPipelines(draft).map((subPipeline) => [subPipeline.id, subPipeline]));
   const suggestions = new Suggestions();
-  return [...pipelines.keys()].flatMap((id): Problem[] => {
+  for (const id of pipelines.keys()) {
     const subPipeline = byId.get(id);
-    if (subPipeline !== undefined && subPipeline.inline === undefined) return [];
+    if (subPipeline !== undefined && subPipeline.inline === undefined) continue;
     const message =
       subPipeline === undefined
         ? `the submitted pipeline "${id}" is not used: the plan has no sub-pipeline of that id`
         : `the submitted pipeline "${id}" is not used: the plan contains that pipeline`;
     const hint = subPipeline === undefined ? suggestions.hint(id, byId.keys()) : undefined;
-    const path = toJsonPointer(['pipelines', id]);
-    return [{ code: 'unknown_reference', message, path, severity: 'warning', ...(hint && { hint }) }];
-  });
+    yield { code: 'unknown_reference', message, path: ['pipelines', id], severity: 'warning', hint };
+  }
 }

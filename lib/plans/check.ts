@@ -1,6 +1,8 @@
+import { CheckBudget } from '../common/json-schema/check-budget.js';
 import { estimateBytes } from '../common/json.js';
 import { getOrThrow } from '../definition/assert.js';
 import {
+  collectFindings,
   compareProblems,
   type Diagnostic,
   limitProblems,
@@ -14,8 +16,9 @@ import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { findRoot } from '../definition/schema/root.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
 import { Suggestions } from '../definition/suggest.js';
-import { readSource, type Source, sourceFromValue } from '../definition/text/source.js';
+import type { DefinitionInput, Source } from '../definition/text/source.js';
 import type { CheckOptions } from '../pipelines/check-context.js';
+import { checkToEnd, type CheckSteps, readInput } from '../definition/check-steps.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { checkUnusedInputs } from '../pipelines/rules/references.js';
 import { computeWaves, type Upstream } from '../pipelines/waves.js';
@@ -68,37 +71,45 @@ const PLAN_SHAPE: DefinitionShape = {
 
 /** The validator of plans (Plan, rule 3; D44, D46): parses YAML or JSON and runs every check, but runs nothing. */
 export function checkPlan(text: string, options: PlanCheckOptions): PlanCheckResult {
-  return checkPlanSource(readSource(text), options);
+  return checkToEnd(checkPlanInSteps({ text }, options));
 }
 
 /** Checks a plan that came as an object; its problems have no line. */
 export function checkPlanDefinition(value: unknown, options: PlanCheckOptions): PlanCheckResult {
-  return checkPlanSource(sourceFromValue(value), options);
+  return checkToEnd(checkPlanInSteps({ value }, options));
 }
 
 /** Checks a plan that has been parsed. */
 export function checkPlanSource(source: Source, options: PlanCheckOptions): PlanCheckResult {
-  if (source.value === undefined) return { ok: false, problems: source.problems };
+  return checkToEnd(checkPlanSourceInSteps(source, options));
+}
+
+/** Checks a plan as `checkPlan` and `checkPlanDefinition` do, in steps. */
+export function* checkPlanInSteps(
+  input: DefinitionInput,
+  options: PlanCheckOptions,
+): CheckSteps<PlanCheckResult> {
+  return yield* checkPlanSourceInSteps(yield* readInput(input), options);
+}
+
+function* checkPlanSourceInSteps(source: Source, options: PlanCheckOptions): CheckSteps<PlanCheckResult> {
+  if (source.value === undefined) return { ok: false, problems: limitProblems([...source.problems]) };
   const root = findRoot(source.value, 'plan');
   if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source)] };
-  const draft = readPlanDraft(root.definition);
+  const draft = yield* readPlanDraft(root.definition);
   const writers = new KeyWriters(draft);
   const needs = computeNeeds(draft, writers);
-  const layering = computeWaves(needs);
+  const layering = yield* computeWaves(needs);
   const context = createContext(draft, writers, options);
-  const checks = checkSubPipelines(draft, source, root.path, context);
+  const checks = yield* checkSubPipelines(draft, source, root.path, context);
   const cycle = layering.ok ? [] : [describeCycle(layering, draft, writers)];
-  const diagnostics = [...applyRules(root.definition, draft, checks, context), ...cycle];
-  const passedInputs = draft.subPipelines.flatMap(({ inputs }) => inputs.map(({ key }) => key));
+  const diagnostics = yield* collectFindings(applyRules(root.definition, draft, checks, context));
+  const unused = yield* collectFindings(findUnused(draft, context, options));
   const ofPlan = [
     ...source.problems,
     ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source)),
-    ...toProblems(diagnostics, source, root.path),
-    ...checkUnusedPipelines(draft, context.pipelines),
-    ...checkUnusedInputs(Object.keys(options.inputs ?? {}), {
-      inputs: new Set([...draft.inputKeys, ...passedInputs]),
-      reason: 'the plan neither declares it nor passes it to a sub-pipeline',
-    }),
+    ...toProblems([...diagnostics, ...cycle], source, root.path),
+    ...unused.map((diagnostic) => toProblem(diagnostic)),
   ];
   const problems = sortProblems(ofPlan, checks);
   if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
@@ -115,36 +126,49 @@ function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheck
     suggestions: new Suggestions(),
     pipelines,
     complete,
+    paramBudget: new CheckBudget(),
   };
 }
 
-function applyRules(
+function* applyRules(
   definition: unknown,
   draft: PlanDraft,
   checks: readonly SubPipelineCheck[],
   context: PlanCheckContext,
-): Diagnostic[] {
+): Generator<Diagnostic | undefined> {
   const structure = checkStructure(definition, PLAN_SHAPE);
-  return [
-    ...structure,
-    ...checkKeys(draft, context),
-    ...checks.flatMap((check) => check.diagnostics),
-    ...checkContracts(checks, structure, context),
-  ];
+  yield* structure;
+  yield* checkKeys(draft, context);
+  for (const { diagnostics } of checks) yield* diagnostics;
+  yield* checkContracts(checks, structure, context);
 }
 
 /** Skips sub-pipelines whose own fields are invalid: a missing declaration may only be misspelt. */
-function checkContracts(
+function* checkContracts(
   checks: readonly SubPipelineCheck[],
   structure: readonly Diagnostic[],
   context: PlanCheckContext,
-): Diagnostic[] {
+): Generator<Diagnostic | undefined> {
   const invalid = new Set(structure.map(({ path }) => path[1]));
-  return checks.flatMap(({ subPipeline, pipeline, file }) =>
-    pipeline === undefined || invalid.has(subPipeline.path[1])
-      ? []
-      : checkContract({ subPipeline, pipeline, file }, context),
-  );
+  for (const { subPipeline, pipeline, file } of checks) {
+    yield;
+    if (pipeline === undefined || invalid.has(subPipeline.path[1])) continue;
+    yield* checkContract({ subPipeline, pipeline, file }, context);
+  }
+}
+
+/** Finds what was submitted with the plan and is not used. */
+function* findUnused(
+  { inputKeys, subPipelines }: PlanDraft,
+  { pipelines }: PlanCheckContext,
+  { inputs = {} }: PlanCheckOptions,
+): Generator<Diagnostic | undefined> {
+  const passedInputs = subPipelines.flatMap((subPipeline) => subPipeline.inputs.map(({ key }) => key));
+  yield* checkUnusedPipelines({ inputKeys, subPipelines }, pipelines);
+  yield* checkUnusedInputs(Object.keys(inputs), {
+    inputs: new Set([...inputKeys, ...passedInputs]),
+    reason: 'the plan neither declares it nor passes it to a sub-pipeline',
+  });
 }
 
 /** Sorts the problems of the plan's own text by position, then those of each other pipeline; errors before warnings. */

@@ -2,6 +2,7 @@ import { isObject, toList } from '../common/json.js';
 import type { Path } from '../definition/problem.js';
 import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
 import { guessKeys } from '../definition/schema/structure.js';
+import type { Steps } from '../definition/steps.js';
 import { nearest } from '../definition/suggest.js';
 
 /** A sub-pipeline as far as it can be read, so that the check finds all problems of a broken plan at once. */
@@ -32,30 +33,31 @@ export interface PlanDraft {
 }
 
 /** Reads what can be read of a plan; the schema reports wrong types. */
-export function readPlanDraft(definition: unknown): PlanDraft {
+export function* readPlanDraft(definition: unknown): Steps<PlanDraft> {
   const root = isObject(definition) ? definition : {};
   const names = new Set<string>();
+  const subPipelines: DraftSubPipeline[] = [];
+  for (const [index, value] of toList(root['sub_pipelines']).entries()) {
+    yield;
+    if (!isObject(value) || typeof value['id'] !== 'string') continue;
+    const path = ['sub_pipelines', index];
+    const { id } = value;
+    let name = id;
+    while (names.has(name)) name += ` (${index + 1})`;
+    names.add(name);
+    subPipelines.push({
+      id,
+      name,
+      path,
+      reads: readKeys(value, 'reads', path),
+      stores: readKeys(value, 'stores', path),
+      inputs: readKeys(value, 'inputs', path),
+      file: typeof value['file'] === 'string' ? value['file'] : undefined,
+      inline: Object.hasOwn(value, 'pipeline') ? { value: value['pipeline'] } : undefined,
+    });
+  }
   return {
-    subPipelines: toList(root['sub_pipelines']).flatMap((value, index) => {
-      const path = ['sub_pipelines', index];
-      if (!isObject(value) || typeof value['id'] !== 'string') return [];
-      const { id } = value;
-      let name = id;
-      while (names.has(name)) name += ` (${index + 1})`;
-      names.add(name);
-      return [
-        {
-          id,
-          name,
-          path,
-          reads: readKeys(value, 'reads', path),
-          stores: readKeys(value, 'stores', path),
-          inputs: readKeys(value, 'inputs', path),
-          file: typeof value['file'] === 'string' ? value['file'] : undefined,
-          inline: Object.hasOwn(value, 'pipeline') ? { value: value['pipeline'] } : undefined,
-        },
-      ];
-    }),
+    subPipelines,
     inputKeys: new Set(isObject(root['inputs']) ? Object.keys(root['inputs']) : []),
   };
 }

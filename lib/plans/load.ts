@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { findRoot } from '../definition/schema/root.js';
+import { runToEnd } from '../definition/steps.js';
 import { didYouMean } from '../definition/suggest.js';
 import { readSource, type Source } from '../definition/text/source.js';
 import { InvalidDefinitionError, type LoadOptions, readDefinitionText } from '../pipelines/load.js';
@@ -47,7 +48,9 @@ export async function readPipelines(
 function listExternal({ value }: Pick<Source, 'value'>): DraftSubPipeline[] {
   const root = findRoot(value, 'plan');
   if (!root.ok) return [];
-  return uniqueSubPipelines(readPlanDraft(root.definition)).filter(({ inline }) => inline === undefined);
+  return uniqueSubPipelines(runToEnd(readPlanDraft(root.definition))).filter(
+    ({ inline }) => inline === undefined,
+  );
 }
 
 /** Every open file takes a descriptor, and a process has few. */

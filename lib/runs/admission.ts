@@ -1,15 +1,15 @@
 import { WavetrainError } from '../common/errors.js';
 import { FairQueue } from '../common/fair-queue.js';
-import { LinkedSet } from '../common/linked-set.js';
+import { SharedLimit, shareLimit } from '../common/shared-limit.js';
 import { eventLoopBudget } from '../execution/event-loop-budget.js';
 import type { RunEntry } from './run-entry.js';
 
-/** Limits on queued and running runs (D25). */
+/** Limits on queued and running runs, which tenants share (D25). */
 export interface AdmissionLimits {
   readonly maxRunning: number;
   readonly maxQueued: number;
-  /** Memory of all queued and running runs together. Default: unlimited. */
-  readonly maxBytes?: number;
+  /** Percentage of both that each tenant may use even when others have used up the rest. Default 0. */
+  readonly tenantShare?: number;
 }
 
 /** Starts every run at once. */
@@ -17,16 +17,20 @@ export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIV
 
 /** Starts queued runs as slots become free, and rejects submissions beyond the limits (D25). */
 export class Admission {
-  readonly #limits: AdmissionLimits;
+  /**
+   * Queued and running runs. Counted together, because runs may stay queued until a later event-loop slice although
+   * slots are free.
+   */
+  readonly #places: SharedLimit;
+  readonly #slots: SharedLimit;
   readonly #queue = new FairQueue<RunEntry>();
   readonly #running = new Set<RunEntry>();
-  /** Memory of all queued and running runs. */
-  #bytes = 0;
   #closed = false;
   #isFilling = false;
 
-  constructor(limits: AdmissionLimits) {
-    this.#limits = limits;
+  constructor({ maxRunning, maxQueued, tenantShare = 0 }: AdmissionLimits) {
+    this.#places = new SharedLimit(shareLimit(maxRunning + maxQueued, tenantShare));
+    this.#slots = new SharedLimit(shareLimit(maxRunning, tenantShare));
   }
 
   /** The number of queued and of running runs. */
@@ -39,38 +43,29 @@ export class Admission {
    *
    * @throws WavetrainError `queue_full` or `shutting_down`
    */
-  checkCapacity(): void {
+  checkCapacity(tenantId: string): void {
     if (this.#closed)
       throw new WavetrainError('shutting_down', 'the server is shutting down', { fault: 'service' });
-    const { maxRunning, maxQueued } = this.#limits;
-    // Checked as a sum: runs may stay queued until a later event-loop slice although slots are free.
-    if (this.#running.size + this.#queue.size < maxRunning + maxQueued) return;
-    throw queueFull(`the queue is full (${this.#queue.size} runs are waiting)`);
-  }
-
-  /**
-   * Call once the memory size of the run is known. A run larger than the limit is admitted when it would be alone.
-   *
-   * @throws WavetrainError `queue_full`
-   */
-  checkMemory(bytes: number): void {
-    if (this.#bytes === 0 || this.#bytes + bytes <= (this.#limits.maxBytes ?? Number.POSITIVE_INFINITY))
-      return;
-    throw queueFull('queued and running runs already use all the memory they may use');
+    if (this.#places.hasRoom(tenantId)) return;
+    const reason = `the queue is full (${this.#queue.size} runs are waiting): try again later`;
+    throw new WavetrainError('queue_full', reason, { fault: 'service' });
   }
 
   /** Queues the run and starts it as soon as a slot is free. */
   admit(entry: RunEntry): void {
-    this.#bytes += entry.admittedBytes;
-    this.#queue.add(entry.run.tenantId, entry);
+    const { tenantId } = entry.run;
+    this.#places.tryAcquire(tenantId);
+    this.#queue.add(tenantId, entry);
     this.#startQueued();
   }
 
   /** Frees the slot or the queue position of a settled run, whether it ever started or not. */
   release(entry: RunEntry): void {
-    this.#bytes -= entry.admittedBytes;
-    if (this.#running.delete(entry)) this.#startQueued();
-    else this.#queue.delete(entry.run.tenantId, entry);
+    const { tenantId } = entry.run;
+    this.#places.release(tenantId);
+    if (!this.#running.delete(entry)) return void this.#queue.delete(tenantId, entry);
+    this.#slots.release(tenantId);
+    this.#startQueued();
   }
 
   /** Admits no more runs. Empties the queue and returns its runs and the running ones. */
@@ -82,46 +77,19 @@ export class Admission {
   #startQueued(): void {
     if (this.#isFilling) return;
     this.#isFilling = true;
-    while (this.#running.size < this.#limits.maxRunning && this.#queue.size > 0) {
+    while (this.#queue.size > 0 && !this.#slots.isExhausted) {
       if (eventLoopBudget.exhausted()) {
         return eventLoopBudget.defer(() => {
           this.#isFilling = false;
           this.#startQueued();
         });
       }
-      const next = this.#queue.next();
+      const next = this.#queue.next((tenantId) => this.#slots.hasRoom(tenantId));
       if (next === undefined) break;
+      this.#slots.tryAcquire(next.run.tenantId);
       this.#running.add(next);
       void next.run.begin();
     }
     this.#isFilling = false;
   }
-}
-
-function queueFull(why: string): WavetrainError {
-  return new WavetrainError('queue_full', `${why}: try again later`, { fault: 'service' });
-}
-
-const yielding = new LinkedSet<() => void>();
-
-/**
- * Resolves when the caller may use the event loop, which it shares with running runs. Of many concurrent callers one
- * continues in each slice, in the order of their calls, so that timers and other requests are served in between.
- */
-export async function fairYield(): Promise<void> {
-  if (yielding.size === 0 && !eventLoopBudget.exhausted()) return;
-  await new Promise<void>((resolve) => {
-    yielding.add(resolve);
-    if (yielding.size === 1) setImmediate(resumeNext);
-  });
-}
-
-function resumeNext(): void {
-  const { first } = yielding;
-  if (first === undefined) return;
-  if (!eventLoopBudget.exhausted()) {
-    yielding.delete(first);
-    first();
-  }
-  if (yielding.size > 0) setImmediate(resumeNext);
 }

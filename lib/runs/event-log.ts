@@ -1,11 +1,15 @@
 import type { LiveEvent } from '../execution/events/event.js';
-import { warnListenerRemoved } from '../execution/events/journal.js';
+import { measureEvent, warnListenerRemoved } from '../execution/events/journal.js';
+import type { MemoryBudget } from '../execution/memory-budget.js';
 
 /** Consecutive events, and whether events before them were dropped. */
 export interface EventPage {
   readonly events: readonly LiveEvent[];
   readonly gap: boolean;
 }
+
+/** A log with larger events than this, on average, keeps fewer of them. */
+const MEAN_EVENT_BYTES = 1024;
 
 /**
  * The last events of one run (D30). A reader passes the number of the last event it has and gets those that follow, at
@@ -16,12 +20,19 @@ export class EventLog {
   /** Number of the newest dropped event. */
   #dropped = 0;
   #closed = false;
+  #bytes = 0;
   readonly #capacity: number;
+  readonly #budget: MemoryBudget | undefined;
   readonly #subscribers = new Set<() => void>();
 
-  /** @param capacity keeps at least this many events, and at most twice as many */
-  constructor(capacity: number) {
+  /**
+   * @param capacity keeps at least this many events, unless they are large, and at most twice as many
+   * @param budget of the run; when the run needs memory, the log drops the oldest events
+   */
+  constructor(capacity: number, budget?: MemoryBudget) {
     this.#capacity = capacity;
+    this.#budget = budget;
+    budget?.onPressure(() => this.#dropHalf());
   }
 
   /** Number of the newest event; 0 before the first. */
@@ -41,9 +52,11 @@ export class EventLog {
   /** Appends an event; ignores it once the log is closed, because a tool may log after its run has settled. */
   append(event: LiveEvent): void {
     if (this.#closed) return;
-    this.#events.push(event);
-    // Drops half of the events at a time, so that appending to a full log stays cheap.
-    if (this.#events.length > 2 * this.#capacity) this.#drop(this.#events.length - this.#capacity);
+    const bytes = measureEvent(event);
+    if (this.#makeRoom(bytes)) {
+      this.#events.push(event);
+      this.#bytes += bytes;
+    } else this.#dropped = event.seq;
     this.#notify();
   }
 
@@ -52,11 +65,6 @@ export class EventLog {
     this.#closed = true;
     this.#notify();
     this.#subscribers.clear();
-  }
-
-  /** Drops all events to free their memory; readers that lack some get a gap. */
-  clear(): void {
-    this.#drop(this.#events.length);
   }
 
   /** The events after number `seq`, at most `limit` of them. */
@@ -71,12 +79,32 @@ export class EventLog {
     return () => this.#subscribers.delete(subscriber);
   }
 
+  /** Drops half of the events at a time, so that appending to a full log stays cheap. */
+  #makeRoom(bytes: number): boolean {
+    const { length } = this.#events;
+    if (length >= 2 * this.#capacity) this.#drop(length + 1 - this.#capacity);
+    while (this.#bytes + bytes > MEAN_EVENT_BYTES * this.#capacity && this.#dropHalf());
+    return this.#budget?.tryReserve(bytes) !== false;
+  }
+
+  /** Returns false when there is no event to drop. */
+  #dropHalf(): boolean {
+    if (this.#events.length === 0) return false;
+    this.#drop(Math.ceil(this.#events.length / 2));
+    return true;
+  }
+
   #drop(count: number): void {
+    let bytes = 0;
+    for (const event of this.#events.slice(0, count)) bytes += measureEvent(event);
     this.#dropped = this.#events[count - 1]?.seq ?? this.#dropped;
     this.#events = this.#events.slice(count);
+    this.#bytes -= bytes;
+    this.#budget?.release(bytes);
   }
 
   #notify(): void {
+    if (this.#subscribers.size === 0) return;
     // Iterates over a copy, because a subscriber may unsubscribe and subscribe again while it is called.
     const subscribers = [...this.#subscribers];
     for (const subscriber of subscribers) {

@@ -1,4 +1,8 @@
+import type { RunStatus } from '../../machines/types.js';
+import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
+import { LinkedSet } from '../common/linked-set.js';
+import { type Limit, SharedLimit } from '../common/shared-limit.js';
 
 /** Identifies a repeated submission (D36). */
 export interface IdempotencyKey {
@@ -8,36 +12,170 @@ export interface IdempotencyKey {
   readonly fingerprint: string;
 }
 
-/** Maps the idempotency keys of each tenant to the runs submitted with them, for as long as the runs are kept. */
+/** Limits on the keys of runs that are no longer kept (D36). */
+export interface IdempotencyLimits {
+  /** How long a key outlives its run, in milliseconds. */
+  readonly ttlMs: number;
+  /** Number of keys, each of about 500 bytes. */
+  readonly keys: Limit;
+}
+
+const DEFAULT_LIMITS: IdempotencyLimits = { ttlMs: 86_400_000, keys: { total: 100_000 } };
+
+/** A key, taken from the moment at which its submission arrives. */
+export class Reservation {
+  readonly tenantId: string;
+  readonly mapKey: string;
+  readonly fingerprint: string;
+  /** Resolves with the run id; rejects with the error of the submission. */
+  readonly submission: Promise<string>;
+  /** Undefined until the run exists. */
+  runId: string | undefined;
+  /** The status in which the run was forgotten; undefined while it is kept. */
+  lastStatus: RunStatus | undefined;
+  expiresAt = Number.POSITIVE_INFINITY;
+
+  constructor(tenantId: string, mapKey: string, fingerprint: string, submit: Submit) {
+    this.tenantId = tenantId;
+    this.mapKey = mapKey;
+    this.fingerprint = fingerprint;
+    this.submission = submit(this);
+  }
+}
+
+/** Creates a run, assigns it to the reservation, and resolves with its id. */
+type Submit = (reservation: Reservation) => Promise<string>;
+
+/** The run of a submission with a key. */
+export interface SubmittedRun {
+  readonly runId: string;
+  /** True when an earlier submission has created the run. */
+  readonly isReplayed: boolean;
+  /** The status in which the run was forgotten; undefined while it is kept. */
+  readonly lastStatus: RunStatus | undefined;
+}
+
+/**
+ * Makes submissions with the same key create one run (D36). A key belongs to its run for as long as the run is kept,
+ * and for a time after that, so that it does not matter who else needs the memory of settled runs.
+ */
 export class IdempotencyStore {
-  readonly #runs = new Map<string, { readonly fingerprint: string; readonly runId: string }>();
-  readonly #mapKeys = new Map<string, string>();
+  readonly #reservations = new Map<string, Reservation>();
+  readonly #byRun = new Map<string, Reservation>();
+  /** The keys of forgotten runs by tenant, those forgotten first first. */
+  readonly #forgotten = new Map<string, LinkedSet<Reservation>>();
+  readonly #limit: SharedLimit;
+  readonly #ttlMs: number;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock, { ttlMs, keys }: IdempotencyLimits = DEFAULT_LIMITS) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+    this.#limit = new SharedLimit(keys);
+  }
+
+  /** Number of keys. */
+  get size(): number {
+    return this.#reservations.size;
+  }
 
   /**
-   * The id of the run submitted with this key; undefined when the key is new.
-   *
-   * @throws WavetrainError `idempotency_conflict`
+   * Calls `submit` when the key is new. Otherwise resolves with the run of the first submission, or rejects with its
+   * error, even when it is still being checked. A rejected submission does not take the key. Rejects with
+   * `idempotency_conflict` when the key was used with another request.
    */
-  find(tenantId: string, { key, fingerprint }: IdempotencyKey): string | undefined {
-    const earlier = this.#runs.get(toMapKey(tenantId, key));
-    if (earlier === undefined || earlier.fingerprint === fingerprint) return earlier?.runId;
+  async once(tenantId: string, key: IdempotencyKey, submit: Submit): Promise<SubmittedRun> {
+    const earlier = this.#find(tenantId, key);
+    const reservation = earlier ?? this.#reserve(tenantId, key, submit);
+    const runId = await reservation.submission;
+    return { runId, isReplayed: earlier !== undefined, lastStatus: reservation.lastStatus };
+  }
+
+  /** Call as soon as the run exists. */
+  assign(reservation: Reservation, runId: string): void {
+    reservation.runId = runId;
+    this.#byRun.set(runId, reservation);
+  }
+
+  /** Call when the run is no longer kept. */
+  forgetRun(runId: string, lastStatus: RunStatus): void {
+    const reservation = this.#byRun.get(runId);
+    if (reservation === undefined) return;
+    this.#byRun.delete(runId);
+    const { tenantId } = reservation;
+    if (!this.#makeRoom(tenantId)) return this.#delete(reservation);
+    reservation.lastStatus = lastStatus;
+    reservation.expiresAt = this.#clock.monotonicNow() + this.#ttlMs;
+    const forgotten = this.#forgotten.get(tenantId) ?? new LinkedSet<Reservation>();
+    forgotten.add(reservation);
+    this.#forgotten.set(tenantId, forgotten);
+  }
+
+  /** @throws WavetrainError `idempotency_conflict` */
+  #find(tenantId: string, { key, fingerprint }: IdempotencyKey): Reservation | undefined {
+    const reservation = this.#reservations.get(toMapKey(tenantId, key));
+    if (reservation === undefined) return undefined;
+    if (this.#isExpired(reservation)) {
+      this.#delete(reservation);
+      return undefined;
+    }
+    if (reservation.fingerprint === fingerprint) return reservation;
+    const run = reservation.runId === undefined ? '' : `, for run ${reservation.runId}`;
     throw new WavetrainError(
       'idempotency_conflict',
-      `the Idempotency-Key "${key}" was used with another request, for run ${earlier.runId}`,
+      `the Idempotency-Key "${key}" was used with another request${run}`,
     );
   }
 
-  add(tenantId: string, { key, fingerprint }: IdempotencyKey, runId: string): void {
-    const mapKey = toMapKey(tenantId, key);
-    this.#runs.set(mapKey, { fingerprint, runId });
-    this.#mapKeys.set(runId, mapKey);
+  /** Takes the key before the submission is checked, so that a second one finds it. */
+  #reserve(tenantId: string, { key, fingerprint }: IdempotencyKey, submit: Submit): Reservation {
+    const reservation = new Reservation(tenantId, toMapKey(tenantId, key), fingerprint, submit);
+    this.#reservations.set(reservation.mapKey, reservation);
+    reservation.submission.catch(() => this.#delete(reservation));
+    return reservation;
   }
 
-  delete(runId: string): void {
-    const mapKey = this.#mapKeys.get(runId);
-    if (mapKey === undefined) return;
-    this.#mapKeys.delete(runId);
-    if (this.#runs.get(mapKey)?.runId === runId) this.#runs.delete(mapKey);
+  /** Takes room for one more key, from the tenant that has most if necessary. */
+  #makeRoom(tenantId: string): boolean {
+    if (this.#limit.tryAcquire(tenantId)) return true;
+    this.#deleteExpired();
+    while (!this.#limit.tryAcquire(tenantId)) {
+      const oldest = this.#largest()?.first;
+      if (oldest === undefined) return false;
+      this.#delete(oldest);
+    }
+    return true;
+  }
+
+  #deleteExpired(): void {
+    for (const entries of this.#forgotten.values()) {
+      for (const reservation of entries) {
+        if (!this.#isExpired(reservation)) break;
+        this.#delete(reservation);
+      }
+    }
+  }
+
+  #largest(): LinkedSet<Reservation> | undefined {
+    let largest: LinkedSet<Reservation> | undefined;
+    for (const entries of this.#forgotten.values()) {
+      if (largest === undefined || entries.size > largest.size) largest = entries;
+    }
+    return largest;
+  }
+
+  #isExpired({ expiresAt }: Reservation): boolean {
+    return this.#clock.monotonicNow() >= expiresAt;
+  }
+
+  #delete(reservation: Reservation): void {
+    const { tenantId, mapKey, runId } = reservation;
+    this.#reservations.delete(mapKey);
+    if (runId !== undefined) this.#byRun.delete(runId);
+    const forgotten = this.#forgotten.get(tenantId);
+    if (!forgotten?.delete(reservation)) return;
+    if (forgotten.size === 0) this.#forgotten.delete(tenantId);
+    this.#limit.release(tenantId);
   }
 }
 

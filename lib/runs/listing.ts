@@ -21,21 +21,28 @@ export interface RunPage {
   readonly next_cursor: string | null;
 }
 
+/** A page ends early rather than being larger than this. */
+const MAX_PAGE_BYTES = 2 ** 20;
+
 /**
- * One page of runs, newest first. It continues where the previous page ended, even if runs were added or forgotten
- * meanwhile.
+ * One page of runs. It continues where the previous page ended, even if runs were added or forgotten meanwhile. It has
+ * at most `limit` runs and about 1 MiB, but at least one run.
  *
- * @param entries in the order of their submission
+ * @param entries the newest first
  * @throws WavetrainError `invalid_request` for a malformed cursor
  */
-export function paginate(entries: readonly RunEntry[], query: RunQuery): RunPage {
+export function paginate(entries: Iterable<RunEntry>, query: RunQuery): RunPage {
   const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : decodeCursor(query.cursor);
   const runs: RunSummary[] = [];
+  let bytes = 0;
   let last = 0;
-  for (const entry of entries.toReversed()) {
+  for (const entry of entries) {
     if (entry.sequence >= before || !matches(entry, query)) continue;
-    if (runs.length === query.limit) return { runs, next_cursor: encodeCursor(last) };
-    runs.push(toRunSummary(entry.run));
+    const summary = toRunSummary(entry.run);
+    bytes += Buffer.byteLength(JSON.stringify(summary));
+    const isFull = runs.length === query.limit || (bytes > MAX_PAGE_BYTES && runs.length > 0);
+    if (isFull) return { runs, next_cursor: encodeCursor(last) };
+    runs.push(summary);
     last = entry.sequence;
   }
   return { runs, next_cursor: null };

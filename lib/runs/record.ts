@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../machines/types.js';
+import { toIsoTime } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { TaskEvent } from '../execution/events/event.js';
 import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../execution/results.js';
@@ -50,9 +51,14 @@ export function toRunRecord(run: BaseRun): RunRecord {
   return Object.assign(toRunSummary(run), {
     result: run.result,
     sub_pipelines: run.subPipelines,
-    failures: [...run.failures],
-    events: run.journal.events === null ? null : [...run.journal.events],
+    failures: snapshotOf(run.failures, run),
+    events: run.journal.events === null ? null : snapshotOf(run.journal.events, run),
   });
+}
+
+/** A list as it is now. That of a settled run does not change any more, so all its records share it. */
+function snapshotOf<T>(list: readonly T[], { isSettled }: BaseRun): readonly T[] {
+  return isSettled ? list : [...list];
 }
 
 export function toRunSummary(run: BaseRun): RunSummary {
@@ -71,8 +77,4 @@ export function toRunSummary(run: BaseRun): RunSummary {
     error: run.error,
     rerun_of: run.rerunOf,
   };
-}
-
-function toIsoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

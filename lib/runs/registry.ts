@@ -1,13 +1,21 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/types.js';
-import { type Clock, systemClock } from '../common/clock.js';
+import { type Clock, completeClock } from '../common/clock.js';
+import { LinkedSet } from '../common/linked-set.js';
 import { LocalExecutor, type LocalExecutorOptions, runNotFound } from '../execution/local-executor.js';
+import type { DefinitionChecks } from '../execution/prepare/definition-checks.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import { readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { Admission, type AdmissionLimits, fairYield, UNLIMITED_ADMISSION } from './admission.js';
+import { Admission, type AdmissionLimits, UNLIMITED_ADMISSION } from './admission.js';
 import type { EventLog } from './event-log.js';
-import { type IdempotencyKey, IdempotencyStore } from './idempotency.js';
+import { fairYield } from './fair-yield.js';
+import {
+  type IdempotencyKey,
+  type IdempotencyLimits,
+  IdempotencyStore,
+  type Reservation,
+} from './idempotency.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
 import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
 import { assertSettled, type CreateRun, prepareRerun } from './rerun.js';
@@ -19,6 +27,8 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly admission?: AdmissionLimits;
   /** Default: keeps every settled run until it is forgotten. */
   readonly retention?: RetentionLimits;
+  /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
+  readonly idempotency?: IdempotencyLimits;
   /** Events kept per run, for event streams and long polling. Default 0: none. */
   readonly eventBuffer?: number;
   readonly onEvent?: RunEventListener;
@@ -28,54 +38,90 @@ export interface SubmissionOptions {
   /** Receives every event of the run, from the first on. */
   readonly onEvent?: ((event: LiveEvent) => void) | undefined;
   readonly idempotency?: IdempotencyKey | undefined;
+  /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
+  readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
+  /** Of `submitOnce`, which passes it to the submission. */
+  readonly reservation?: Reservation | undefined;
+}
+
+/** The run of a submission with an idempotency key (D36). */
+export interface OnceAcceptedRun extends AcceptedRun {
+  /** True when an earlier submission with the same key has created the run. */
+  readonly isReplayed: boolean;
+  /** False when the run is no longer kept; `status` is then the last one that it had. */
+  readonly isKept: boolean;
 }
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
   readonly #entries = new Map<string, RunEntry>();
-  readonly #idempotencyKeys = new IdempotencyStore();
+  /** The same runs in the order of their submission. */
+  readonly #order = new LinkedSet<RunEntry>();
+  readonly #idempotencyKeys: IdempotencyStore;
   readonly #executor: LocalExecutor;
   readonly #admission: Admission;
-  readonly #retention: Retention;
+  readonly #retention: Retention<RunEntry>;
   readonly #options: RegistryOptions;
   readonly #clock: Clock;
   #submitted = 0;
 
-  /** Await it before work that takes long and that many concurrent requests may cause, such as validation. */
+  /** Await it before work that many concurrent requests may cause, and between the slices of long work. */
   readonly fairYield = fairYield;
+
+  /** Checks definitions beside the runs, so that neither holds the event loop for long. */
+  readonly checks: DefinitionChecks;
 
   constructor(options: RegistryOptions = {}) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = completeClock(options.clock);
     this.#executor = new LocalExecutor(options);
+    this.checks = this.#executor.checks;
+    this.#idempotencyKeys = new IdempotencyStore(this.#clock, options.idempotency);
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
-    this.#retention = new Retention(options.retention ?? UNLIMITED_RETENTION, this.#clock, (runId) =>
-      this.#drop(runId),
+    this.#retention = new Retention(
+      options.retention ?? UNLIMITED_RETENTION,
+      this.#clock,
+      options.memory,
+      (entry) => this.#drop(entry),
     );
   }
 
   /**
    * Accepts a run of a pipeline and returns its id; the run starts as soon as a slot is free (D25). With an idempotency
-   * key that was used before, returns the id of that earlier run (D36). Rejects before a run exists with
+   * key that was used before, returns the id of that earlier run, even if it is no longer kept (D36). Rejects before a
+   * run exists with
    * `invalid_params`, `invalid_inputs`, `invalid_options`, `queue_full`, `shutting_down` or `idempotency_conflict`.
    */
   async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
-    return this.#accept(readTenantId(run), submission, (checkMemory) =>
-      this.#executor.createRun(run, undefined, checkMemory),
-    );
+    return this.#submit(readTenantId(run), submission, () => this.#executor.createRun(run));
   }
 
   /** Accepts a run of a plan, as `submit` does (D35). */
   async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
-    return this.#accept(readTenantId(run), submission, (checkMemory) =>
-      this.#executor.createPlanRun(run, undefined, checkMemory),
-    );
+    return this.#submit(readTenantId(run), submission, () => this.#executor.createPlanRun(run));
   }
 
-  /** Finds the run submitted with this key; undefined for a new key. Throws `idempotency_conflict`. */
-  findSubmitted(tenantId: string, idempotency: IdempotencyKey): string | undefined {
+  /**
+   * Calls `submit` unless the key was used before, and returns the run of the first submission (D36). Submissions that
+   * arrive while the first one is still being checked share its run or its error. Rejects as `submit` does, and with
+   * `idempotency_conflict`.
+   *
+   * @param submit passes the options to the registry's `submit` or `submitPlan`
+   */
+  async submitOnce(
+    tenantId: string,
+    idempotency: IdempotencyKey,
+    submit: (options: SubmissionOptions) => Promise<string>,
+  ): Promise<OnceAcceptedRun> {
     this.#retention.sweep();
-    return this.#idempotencyKeys.find(tenantId, idempotency);
+    const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(
+      tenantId,
+      idempotency,
+      (reservation) => submit({ reservation }),
+    );
+    const kept = isReplayed ? this.#entries.get(runId)?.run.status : INITIAL_STATUS;
+    const status = lastStatus ?? kept ?? INITIAL_STATUS;
+    return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
   }
 
   /**
@@ -110,7 +156,7 @@ export class RunRegistry {
   /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor. */
   list(query: RunQuery): RunPage {
     this.#retention.sweep();
-    return paginate([...this.#entries.values()], query);
+    return paginate(this.#order.backwards(), query);
   }
 
   /** The last events of a run. Throws `run_not_found`. */
@@ -147,10 +193,25 @@ export class RunRegistry {
     this.forget(runId);
   }
 
+  /** Deletes a run whose result was delivered, unless the result names files, which would go with it (D26). */
+  forgetDelivered(runId: string): void {
+    if (!this.#executor.hasArtifacts(runId)) this.forget(runId);
+  }
+
   /** Deletes a run in any state, stopping it first if it has not settled. */
   forget(runId: string): void {
-    this.#retention.delete(runId);
-    this.#drop(runId);
+    const entry = this.#entries.get(runId);
+    if (entry === undefined) return;
+    this.#retention.delete(entry);
+    this.#drop(entry);
+  }
+
+  /**
+   * Keeps the memory of a run counted until the returned function is called, even when the run is deleted or evicted
+   * before. For responses that are sent from it bit by bit. Returns undefined when the run is not kept any more.
+   */
+  retain(runId: string): (() => void) | undefined {
+    return this.#entries.get(runId)?.retain();
   }
 
   /** The number of queued and of running runs. */
@@ -176,17 +237,28 @@ export class RunRegistry {
     }, graceMs);
     await Promise.all(running.map(({ run }) => run.settled));
     this.#clock.clearTimeout(timer);
+    await this.#executor.close();
   }
 
-  #accept(tenantId: string, { idempotency, onEvent }: SubmissionOptions, createRun: CreateRun): string {
-    const earlier = idempotency && this.findSubmitted(tenantId, idempotency);
-    if (earlier !== undefined) return earlier;
+  async #submit(tenantId: string, submission: SubmissionOptions, createRun: CreateRun): Promise<string> {
+    const { idempotency, ...others } = submission;
+    if (idempotency === undefined) return this.#accept(tenantId, submission, createRun);
+    const accepted = await this.submitOnce(tenantId, idempotency, async ({ reservation }) =>
+      this.#accept(tenantId, { ...others, reservation }, createRun),
+    );
+    return accepted.run_id;
+  }
+
+  #accept(tenantId: string, submission: SubmissionOptions, createRun: CreateRun): string {
+    const { reservation, onEvent, onAccepted } = submission;
     this.#retention.sweep();
-    this.#admission.checkCapacity();
-    const run = createRun((bytes) => this.#admission.checkMemory(bytes));
+    this.#admission.checkCapacity(tenantId);
+    const run = createRun();
     const entry = new RunEntry(run, ++this.#submitted, this.#options.eventBuffer ?? 0);
     this.#entries.set(run.id, entry);
-    if (idempotency) this.#idempotencyKeys.add(tenantId, idempotency, run.id);
+    this.#order.add(entry);
+    if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
+    onAccepted?.(this.settled(run.id));
     void run.settled.then(() => this.#onSettled(entry));
     entry.announce(onEvent, this.#options.onEvent);
     this.#admission.admit(entry);
@@ -197,15 +269,16 @@ export class RunRegistry {
   #onSettled(entry: RunEntry): void {
     entry.log.close();
     this.#admission.release(entry);
-    if (this.#entries.has(entry.run.id)) this.#retention.add(entry.run.id, entry.log, entry.run.sizeBytes);
+    if (this.#entries.has(entry.run.id)) this.#retention.add(entry);
   }
 
-  #drop(runId: string): void {
-    const entry = this.#entries.get(runId);
-    if (entry === undefined) return;
-    this.#entries.delete(runId);
-    this.#idempotencyKeys.delete(runId);
-    this.#executor.forget(runId);
+  #drop(entry: RunEntry): void {
+    const { id, status } = entry.run;
+    this.#entries.delete(id);
+    this.#order.delete(entry);
+    this.#idempotencyKeys.forgetRun(id, status);
+    this.#executor.forget(id);
+    entry.drop();
   }
 
   #entry(runId: string): RunEntry {

@@ -7,8 +7,8 @@ import type { PipelineRun } from '../execution/run/pipeline-run.js';
 import type { RunWork } from '../execution/run/run-work.js';
 import type { TaskOutcome } from '../execution/results.js';
 
-/** Creates a run. Calls `checkMemory` once the memory size of the run is known; that call may throw. */
-export type CreateRun = (checkMemory: (bytes: number) => void) => AnyRun;
+/** Creates a run that is queued. May throw. */
+export type CreateRun = () => AnyRun;
 
 /** The value of `from` that reuses the outputs of all tasks that succeeded. */
 const FROM_FAILED = 'failed';
@@ -34,7 +34,7 @@ export function prepareRerun(executor: LocalExecutor, run: AnyRun, from: string 
     const { plan, concurrency } = run.prepared;
     const planInputs = { plan, plan_concurrency: concurrency, ...submitted };
     const source = { runId: run.id, subRuns: reusableSubRuns(run, from) };
-    return (checkMemory) => executor.createPlanRun(planInputs, source, checkMemory);
+    return () => executor.createPlanRun(planInputs, source);
   }
   const { pipeline, params } = run.prepared;
   const runInputs = { pipeline, params, ...submitted };
@@ -42,7 +42,7 @@ export function prepareRerun(executor: LocalExecutor, run: AnyRun, from: string 
     runId: run.id,
     outcomes: reusableOutcomes(run.prepared, run.work, tasksToRerun(run, from)),
   };
-  return (checkMemory) => executor.createRun(runInputs, source, checkMemory);
+  return () => executor.createRun(runInputs, source);
 }
 
 /** @throws WavetrainError `run_not_settled` */

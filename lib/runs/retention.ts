@@ -1,108 +1,142 @@
 import type { Clock } from '../common/clock.js';
 import { LinkedSet } from '../common/linked-set.js';
-import type { EventLog } from './event-log.js';
+import type { MemoryPool } from '../common/memory-pool.js';
 
 /** Limits on settled runs (D26). */
 export interface RetentionLimits {
   readonly maxRuns: number;
   /** How long a settled run is kept, in milliseconds. */
   readonly ttlMs: number;
-  /** Memory of all settled runs together. Default: unlimited. */
-  readonly maxBytes?: number;
-  /** Events of all settled runs together. */
-  readonly maxEvents: number;
 }
 
 /** Keeps every settled run until it is forgotten. */
 export const UNLIMITED_RETENTION: RetentionLimits = {
   maxRuns: Number.POSITIVE_INFINITY,
   ttlMs: Number.POSITIVE_INFINITY,
-  maxEvents: Number.POSITIVE_INFINITY,
 };
 
 interface SettledRun {
-  readonly log: EventLog;
+  /** True while a response is being sent, so that evicting the run would free no memory. */
+  readonly isRead: boolean;
+  readonly run: { readonly tenantId: string; readonly budget: { readonly usedBytes: number } };
+}
+
+interface KeptRun<R> {
+  readonly entry: R;
   readonly settledAt: number;
   readonly bytes: number;
 }
 
-/** Limits how many settled runs are kept and for how long: evicts the oldest first (D26). */
-export class Retention {
-  readonly #runs = new Map<string, SettledRun>();
-  /** Ids of the settled runs in the order in which they settled. */
-  readonly #order = new LinkedSet<string>();
-  /** Those of them whose events are still kept. */
-  readonly #withEvents = new LinkedSet<string>();
-  #events = 0;
-  #bytes = 0;
+/** The settled runs of one tenant. */
+class TenantRuns<R extends SettledRun> {
+  /** In the order in which they settled. */
+  readonly runs = new LinkedSet<KeptRun<R>>();
+  bytes = 0;
+
+  /** The run that settled first, of those whose memory is free once they are evicted. */
+  get firstToReclaim(): KeptRun<R> | undefined {
+    for (const run of this.runs) if (!run.entry.isRead) return run;
+    return undefined;
+  }
+}
+
+/**
+ * Limits how many settled runs are kept and for how long, and evicts more of them when their memory is needed (D26). A
+ * tenant that keeps much loses its oldest runs before a tenant that keeps little.
+ */
+export class Retention<R extends SettledRun> {
+  readonly #runs = new Map<R, KeptRun<R>>();
+  /** In the order in which they settled. */
+  readonly #order = new LinkedSet<KeptRun<R>>();
+  /** Only of tenants with settled runs. */
+  readonly #tenants = new Map<string, TenantRuns<R>>();
   readonly #limits: RetentionLimits;
   readonly #clock: Clock;
-  readonly #onEvict: (runId: string) => void;
-
-  /** @param onEvict called with the id of each evicted run */
-  constructor(limits: RetentionLimits, clock: Clock, onEvict: (runId: string) => void) {
-    this.#limits = limits;
-    this.#clock = clock;
-    this.#onEvict = onEvict;
-  }
+  readonly #memory: MemoryPool | undefined;
+  readonly #onEvict: (entry: R) => void;
 
   /**
-   * Adds a run that has just settled, which may evict others, or this one.
-   *
-   * @param bytes memory size of the run
+   * @param memory of all runs, which settled runs free when others need it
+   * @param onEvict called with each evicted run
    */
-  add(runId: string, log: EventLog, bytes = 0): void {
-    this.delete(runId);
-    this.#runs.set(runId, { log, settledAt: this.#clock.now(), bytes });
-    this.#bytes += bytes;
-    this.#order.add(runId);
-    this.#withEvents.add(runId);
-    this.#events += log.size;
-    this.#dropEvents();
+  constructor(
+    limits: RetentionLimits,
+    clock: Clock,
+    memory: MemoryPool | undefined,
+    onEvict: (entry: R) => void,
+  ) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#memory = memory;
+    this.#onEvict = onEvict;
+    memory?.onPressure((tenantId) => this.#reclaim(tenantId));
+  }
+
+  /** Adds a run that has just settled, which may evict others, or this one. */
+  add(entry: R): void {
+    const { tenantId, budget } = entry.run;
+    const run = { entry, settledAt: this.#clock.monotonicNow(), bytes: budget.usedBytes };
+    let tenant = this.#tenants.get(tenantId);
+    if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantRuns<R>()));
+    tenant.runs.add(run);
+    tenant.bytes += run.bytes;
+    this.#order.add(run);
+    this.#runs.set(entry, run);
     this.sweep();
   }
 
   /** Removes a run without a call of `onEvict`. */
-  delete(runId: string): void {
-    this.#releaseEvents(runId);
-    this.#order.delete(runId);
-    this.#bytes -= this.#runs.get(runId)?.bytes ?? 0;
-    this.#runs.delete(runId);
+  delete(entry: R): void {
+    const run = this.#runs.get(entry);
+    const tenant = this.#tenants.get(entry.run.tenantId);
+    if (run === undefined || tenant === undefined) return;
+    this.#runs.delete(entry);
+    this.#order.delete(run);
+    tenant.runs.delete(run);
+    tenant.bytes -= run.bytes;
+    if (tenant.runs.size === 0) this.#tenants.delete(entry.run.tenantId);
   }
 
   /** Evicts runs beyond the limits. Call before every read of the kept runs, because they expire without a timer. */
   sweep(): void {
-    const now = this.#clock.now();
-    for (let runId = this.#order.first; runId !== undefined; runId = this.#order.first) {
-      if (!this.#isOverLimit() && !this.#isExpired(runId, now)) return;
-      this.delete(runId);
-      this.#onEvict(runId);
+    const expired = this.#clock.monotonicNow() - this.#limits.ttlMs;
+    for (let run = this.#order.first; run !== undefined; run = this.#order.first) {
+      if (run.settledAt > expired) break;
+      this.#evict(run);
+    }
+    while (this.#runs.size > this.#limits.maxRuns) {
+      const largest = this.#findLargest(({ runs }) => runs.size);
+      if (largest?.runs.first === undefined) return;
+      this.#evict(largest.runs.first);
     }
   }
 
-  #isOverLimit(): boolean {
-    const { maxRuns, maxBytes = Number.POSITIVE_INFINITY } = this.#limits;
-    return this.#runs.size > maxRuns || (this.#bytes > maxBytes && this.#runs.size > 1);
+  /** Evicts one run for a tenant that needs memory. What another tenant is guaranteed stays with it. */
+  #reclaim(tenantId: string): boolean {
+    const largest = this.#findLargest(({ bytes, firstToReclaim }, owner) => {
+      const isProtected = owner !== tenantId && this.#memory?.isWithinGuarantee(owner) === true;
+      return isProtected || firstToReclaim === undefined ? 0 : bytes;
+    });
+    const run = largest?.firstToReclaim;
+    if (run === undefined) return false;
+    this.#evict(run);
+    return true;
   }
 
-  #isExpired(runId: string, now: number): boolean {
-    const settledAt = this.#runs.get(runId)?.settledAt ?? now;
-    return now - settledAt >= this.#limits.ttlMs;
-  }
-
-  /** Clears the event logs of the oldest runs until the kept events are within the limit. */
-  #dropEvents(): void {
-    for (let runId = this.#withEvents.first; runId !== undefined; runId = this.#withEvents.first) {
-      if (this.#events <= this.#limits.maxEvents) return;
-      this.#releaseEvents(runId)?.clear();
+  #findLargest(measure: (tenant: TenantRuns<R>, tenantId: string) => number): TenantRuns<R> | undefined {
+    let largest: TenantRuns<R> | undefined;
+    let most = 0;
+    for (const [tenantId, tenant] of this.#tenants) {
+      const size = measure(tenant, tenantId);
+      if (size <= most) continue;
+      most = size;
+      largest = tenant;
     }
+    return largest;
   }
 
-  /** Stops counting the events of a run. Returns its log; undefined when its events were not counted. */
-  #releaseEvents(runId: string): EventLog | undefined {
-    if (!this.#withEvents.delete(runId)) return undefined;
-    const log = this.#runs.get(runId)?.log;
-    this.#events -= log?.size ?? 0;
-    return log;
+  #evict({ entry }: KeptRun<R>): void {
+    this.delete(entry);
+    this.#onEvict(entry);
   }
 }

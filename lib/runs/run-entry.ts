@@ -1,5 +1,7 @@
+import type { RunStatus } from '../../machines/types.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
+import type { SubPipelineStatuses } from '../execution/results.js';
 import { EventLog } from './event-log.js';
 
 /** The run that an event belongs to. */
@@ -16,16 +18,16 @@ export type RunEventListener = (event: LiveEvent, run: RunIdentity) => void;
 export class RunEntry {
   readonly run: AnyRun;
   readonly log: EventLog;
-  /** Approximate memory size of the submitted definition and values. */
-  readonly admittedBytes: number;
   /** Counts submissions; orders the list of runs. */
   readonly sequence: number;
+  /** Number of responses that are being sent from the memory of the run. */
+  #readers = 0;
+  #isDropped = false;
 
   constructor(run: AnyRun, sequence: number, eventBuffer: number) {
     this.run = run;
     this.sequence = sequence;
-    this.admittedBytes = run.sizeBytes;
-    this.log = new EventLog(eventBuffer);
+    this.log = new EventLog(eventBuffer, run.budget);
     if (eventBuffer > 0) run.journal.subscribe((event) => this.log.append(event));
   }
 
@@ -40,11 +42,50 @@ export class RunEntry {
     this.run.emitStatus();
   }
 
+  /** True while a response is being sent, so that evicting the run would free no memory. */
+  get isRead(): boolean {
+    return this.#readers > 0;
+  }
+
+  /** Keeps the memory counted until the returned function is called, even when the run is dropped before. */
+  retain(): () => void {
+    let isReading = true;
+    this.#readers++;
+    return () => {
+      if (!isReading) return;
+      isReading = false;
+      this.#readers--;
+      this.#freeMemory();
+    };
+  }
+
+  /** Call when nobody can find the run any more: its memory no longer counts. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#freeMemory();
+  }
+
+  #freeMemory(): void {
+    if (this.#isDropped && this.#readers === 0) this.run.budget.close();
+  }
+
   /** Changes whenever the record does: built from every part of the record that changes. */
   get version(): string {
     const { status, isSettled, progress, failures, journal } = this.run;
     const { invocations, waves_executed, tasks_settled, sub_pipelines_settled = 0 } = progress;
     const counts = [invocations, waves_executed, tasks_settled, sub_pipelines_settled, failures.length];
+    if (this.run.kind === 'plan') counts.push(sumStages(this.run.subPipelines));
     return [status, ...(isSettled ? ['settled'] : []), ...counts, journal.events?.length ?? 0].join('.');
   }
 }
+
+/** A sub-pipeline only goes from stage to stage, so the sum grows whenever a status changes. */
+function sumStages(subPipelines: SubPipelineStatuses): number {
+  let sum = 0;
+  for (const status of Object.values(subPipelines))
+    sum += status === null ? 0 : (STAGES[status] ?? LAST_STAGE);
+  return sum;
+}
+
+const STAGES: Partial<Record<RunStatus, number>> = { queued: 1, running: 2 };
+const LAST_STAGE = 3;

@@ -1,8 +1,9 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { RunRegistry } from '../runs/registry.js';
+import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 import { RunMetrics, TaskMetrics } from './run-metrics.js';
 
 const OUTCOMES = { finish: 'succeeded', fail: 'failed' } as const;
@@ -70,9 +71,18 @@ const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** Other methods are counted as one, because a caller may invent any number of them. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+/** The requests of one route with one method and status, and their number since the last read. */
+interface RequestCounts {
+  readonly labels: { readonly route: string; readonly method: string; readonly status: number };
+  readonly durations: DurationSeries<'route' | 'method'>;
+  unread: number;
+}
+
 class RequestMetrics {
   readonly #requests: Counter<'route' | 'method' | 'status'>;
-  readonly #durations: Histogram<'route' | 'method'>;
+  readonly #durations: DurationHistogram<'route' | 'method'>;
+  readonly #series = new Map<string, DurationSeries<'route' | 'method'>>();
+  readonly #counts = new Map<string, RequestCounts>();
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -81,8 +91,9 @@ class RequestMetrics {
       help: 'HTTP requests. The route of a request that matches no route is "none".',
       labelNames: ['route', 'method', 'status'],
       registers,
+      collect: () => this.#collect(),
     });
-    this.#durations = new Histogram({
+    this.#durations = new DurationHistogram({
       name: 'wavetrain_http_request_duration_seconds',
       help: 'Time from a request to the end of its response; for an event stream, how long it was open.',
       labelNames: ['route', 'method'],
@@ -93,8 +104,35 @@ class RequestMetrics {
 
   record(route: string, sentMethod: string, status: number, durationMs: number): void {
     const method = METHODS.has(sentMethod) ? sentMethod : 'other';
-    this.#requests.inc({ route, method, status });
-    this.#durations.observe({ route, method }, durationMs / 1000);
+    const counts = this.#getCounts(route, method, status);
+    counts.unread++;
+    counts.durations.add(durationMs);
+  }
+
+  #getCounts(route: string, method: string, status: number): RequestCounts {
+    const key = `${status} ${method} ${route}`;
+    let counts = this.#counts.get(key);
+    if (counts === undefined) {
+      counts = { labels: { route, method, status }, durations: this.#getSeries(route, method), unread: 0 };
+      this.#counts.set(key, counts);
+    }
+    return counts;
+  }
+
+  #getSeries(route: string, method: string): DurationSeries<'route' | 'method'> {
+    const key = `${method} ${route}`;
+    let series = this.#series.get(key);
+    if (series === undefined) {
+      this.#series.set(key, (series = this.#durations.createSeries({ route, method })));
+    }
+    return series;
+  }
+
+  #collect(): void {
+    for (const counts of this.#counts.values()) {
+      if (counts.unread > 0) this.#requests.inc(counts.labels, counts.unread);
+      counts.unread = 0;
+    }
   }
 }
 

@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RunStatus } from '../../machines/types.js';
 import type { RunRegistry } from '../runs/registry.js';
+import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 
@@ -65,27 +66,27 @@ export class RunMetrics {
 /** Upper bounds in seconds: from a mock to a tool that works for an hour. */
 const TASK_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
-/** Attempts of one tool since the last read: adding to a plain number is much faster than to a Counter. */
-interface AttemptCounts {
+type TaskOutcome = 'succeeded' | 'failed';
+
+/** The tasks of one tool, and its attempts since the last read: adding to a plain number is much faster than to a Counter. */
+interface ToolMetrics {
+  readonly durations: Readonly<Record<TaskOutcome, DurationSeries<'tool' | 'outcome'>>>;
   succeeded: number;
   failed: number;
   retries: number;
 }
 
-const ZERO_COUNTS: Readonly<AttemptCounts> = { succeeded: 0, failed: 0, retries: 0 };
-
 /** Durations of tasks, and the number of attempts, retries and invocations in flight. */
 export class TaskMetrics {
-  readonly #durations: Histogram<'tool' | 'outcome'>;
+  readonly #durations: DurationHistogram<'tool' | 'outcome'>;
   readonly #attempts: Counter<'tool' | 'outcome'>;
   readonly #retries: Counter<'tool'>;
-  /** By tool. */
-  readonly #unread = new Map<string, AttemptCounts>();
+  readonly #tools = new Map<string, ToolMetrics>();
   #inFlight = 0;
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.#durations = new Histogram({
+    this.#durations = new DurationHistogram({
       name: 'wavetrain_task_duration_seconds',
       help: 'Time from the start of a task to its end, including all items, attempts and delays.',
       labelNames: ['tool', 'outcome'],
@@ -114,8 +115,8 @@ export class TaskMetrics {
     });
   }
 
-  recordTask(tool: string, outcome: 'succeeded' | 'failed', durationMs: number): void {
-    this.#durations.observe({ tool, outcome }, durationMs / 1000);
+  recordTask(tool: string, outcome: TaskOutcome, durationMs: number): void {
+    this.#getTool(tool).durations[outcome].add(durationMs);
   }
 
   /**
@@ -124,28 +125,32 @@ export class TaskMetrics {
    * @param attempt from 1
    */
   startAttempt(tool: string, attempt: number): (error?: string) => void {
-    const counts = this.#getCounts(tool);
+    const metrics = this.#getTool(tool);
     this.#inFlight++;
-    if (attempt > 1) counts.retries++;
+    if (attempt > 1) metrics.retries++;
     return (error) => {
       this.#inFlight--;
-      if (error === undefined) counts.succeeded++;
-      else counts.failed++;
+      if (error === undefined) metrics.succeeded++;
+      else metrics.failed++;
     };
   }
 
-  #getCounts(tool: string): AttemptCounts {
-    let counts = this.#unread.get(tool);
-    if (counts === undefined) this.#unread.set(tool, (counts = { ...ZERO_COUNTS }));
-    return counts;
+  #getTool(tool: string): ToolMetrics {
+    const existing = this.#tools.get(tool);
+    if (existing !== undefined) return existing;
+    const succeeded = this.#durations.createSeries({ tool, outcome: 'succeeded' });
+    const failed = this.#durations.createSeries({ tool, outcome: 'failed' });
+    const metrics = { durations: { succeeded, failed }, succeeded: 0, failed: 0, retries: 0 };
+    this.#tools.set(tool, metrics);
+    return metrics;
   }
 
   #collect(): void {
-    for (const [tool, counts] of this.#unread) {
-      this.#attempts.inc({ tool, outcome: 'succeeded' }, counts.succeeded);
-      this.#attempts.inc({ tool, outcome: 'failed' }, counts.failed);
-      this.#retries.inc({ tool }, counts.retries);
-      Object.assign(counts, ZERO_COUNTS);
+    for (const [tool, metrics] of this.#tools) {
+      this.#attempts.inc({ tool, outcome: 'succeeded' }, metrics.succeeded);
+      this.#attempts.inc({ tool, outcome: 'failed' }, metrics.failed);
+      this.#retries.inc({ tool }, metrics.retries);
+      Object.assign(metrics, { succeeded: 0, failed: 0, retries: 0 });
     }
   }
 }

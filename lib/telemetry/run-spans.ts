@@ -29,20 +29,23 @@ export class RunTracer {
   };
 
   readonly onAttempt: AttemptObserver = (attempt) => {
-    const end = this.#runs.get(attempt.runId)?.startAttempt(attempt, this.#clock.now());
-    return end === undefined ? ignoreEnd : (error) => end(this.#clock.now(), error);
+    const run = this.#runs.get(attempt.runId);
+    if (run === undefined) return ignoreEnd;
+    const end = run.startAttempt(attempt, run.now());
+    return (error) => end(run.now(), error);
   };
 
   /** Ends the spans of runs that are not over. */
   close(): void {
+    const times = Array.from(this.#runs.values(), (run) => run.now());
     this.#runs.clear();
-    this.#spans.endAll(this.#clock.now());
+    this.#spans.endAll(Math.max(this.#clock.now(), ...times));
   }
 
   /** Starts a trace on the first event only: a tool may still emit events when its run is over. */
   #startRun(event: LiveEvent, run: RunIdentity, timeMs: number): RunSpans | undefined {
     if (event.kind !== 'run' || event.seq !== 1) return undefined;
-    const spans = new RunSpans(this.#spans, run, timeMs);
+    const spans = new RunSpans(this.#spans, run, this.#clock, timeMs);
     this.#runs.set(run.run_id, spans);
     return spans;
   }
@@ -64,11 +67,18 @@ interface RunSpan {
 class RunSpans {
   readonly #spans: Spans;
   readonly #run: RunSpan;
+  readonly #clock: Clock;
+  /** Turns the monotonic time into that of the events: a wall clock may step while the run is at work (D27). */
+  readonly #offsetMs: number;
+  #lastEventMs: number;
   /** The sub-runs that are not over, by the id of their sub-pipeline. */
   readonly #subRuns = new Map<string, RunSpan>();
 
-  constructor(spans: Spans, run: RunIdentity, timeMs: number) {
+  constructor(spans: Spans, run: RunIdentity, clock: Clock, timeMs: number) {
     this.#spans = spans;
+    this.#clock = clock;
+    this.#offsetMs = timeMs - clock.monotonicNow();
+    this.#lastEventMs = timeMs;
     this.#run = this.#start(undefined, `run ${run.pipeline_id}`, timeMs, {
       'wavetrain.run.id': run.run_id,
       'wavetrain.pipeline.id': run.pipeline_id,
@@ -76,8 +86,14 @@ class RunSpans {
     });
   }
 
+  /** The time in milliseconds since 1970, UTC: never before that of an event that has happened. */
+  now(): number {
+    return Math.max(this.#lastEventMs, Math.floor(this.#offsetMs + this.#clock.monotonicNow()));
+  }
+
   /** Handles the next event. Returns true when the run is over. */
   onEvent(event: LiveEvent, timeMs: number): boolean {
+    this.#lastEventMs = timeMs;
     if (event.kind === 'retry' || event.kind === 'log') return false;
     if (event.kind === 'run') this.#setStatus(this.#run, event, timeMs);
     else if (event.kind === 'sub_pipeline') this.#onSubPipelineEvent(event, timeMs);

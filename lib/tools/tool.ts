@@ -39,6 +39,8 @@ export interface ToolBlackboard {
 /** The context of one attempt of an invocation (D48). */
 export interface ToolContext {
   readonly run_id: string;
+  /** The tenant of the run. */
+  readonly tenant_id: string;
   readonly task_id: string;
   /** Position in the fan-out, from 0; null for a task that calls its tool once. */
   readonly item_index: number | null;
@@ -46,6 +48,11 @@ export interface ToolContext {
   readonly attempt: number;
   /** Aborts on timeout and on forced cancel; the run does not wait for a tool that ignores it (D19). */
   readonly signal: AbortSignal;
+  /**
+   * Stops the time limit of the attempt while the tool waits for its turn, such as for a connection that others use.
+   * Call the returned function when the work begins (D19, rule 13).
+   */
+  readonly pauseTimeout: () => () => void;
   readonly blackboard: ToolBlackboard;
   /** Logs a message, which `run --verbose` prints. */
   readonly log: (message: string) => void;

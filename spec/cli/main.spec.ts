@@ -110,6 +110,14 @@ describe('wavetrain', () => {
       expect(stderr).to.contain('cannot write to standard output').and.to.contain('ENOSPC');
     });
 
+    it('exits with 3 when standard error is full too, and the run makes no pause', async () => {
+      const input = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}]\n';
+      const streams = { stdout: broken('ENOSPC'), stderr: broken('ENOSPC') };
+      for (const flags of [['--json'], ['--json', '--verbose'], ['--json', '--quiet'], []]) {
+        expect(await invoke(['run', '-', ...flags], { input, ...streams })).to.include({ status: 3 });
+      }
+    });
+
     it('waits for a slow reader', async () => {
       let taken = '';
       const slow = new Writable({

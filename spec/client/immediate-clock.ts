@@ -11,6 +11,10 @@ export class ImmediateClock implements Clock {
     return 0;
   }
 
+  monotonicNow(): number {
+    return 0;
+  }
+
   setTimeout(run: () => void, delayMs: number): unknown {
     if (delayMs > MAX_DELAY_MS) return undefined;
     this.waits.push(delayMs);

@@ -81,6 +81,9 @@ describe('WavetrainClient retries', () => {
   });
 
   const keyed: Record<string, (client: WavetrainClient) => Promise<unknown>> = {
+    'a run that is waited for': (client) => client.run({ pipeline: { id: 'p' } }, { idempotencyKey: 'once' }),
+    'a plan that is waited for': (client) =>
+      client.runPlan({ plan: { id: 'p' } }, { idempotencyKey: 'once' }),
     'a submission': (client) => client.submit({ pipeline: { id: 'p' } }, { idempotencyKey: 'once' }),
     'the submission of a plan': (client) =>
       client.submitPlan({ plan: { id: 'p' } }, { idempotencyKey: 'once' }),
@@ -100,9 +103,9 @@ describe('WavetrainClient retries', () => {
   }
 
   const once: Record<string, (client: WavetrainClient) => Promise<unknown>> = {
-    'a run that is waited for': (client) => client.run({ pipeline: {} }),
+    'a run that is waited for without a key': (client) => client.run({ pipeline: {} }),
     'a submission without a key': (client) => client.submit({ pipeline: {} }),
-    'a plan that is waited for': (client) => client.runPlan({ plan: {} }),
+    'a plan that is waited for without a key': (client) => client.runPlan({ plan: {} }),
     'the submission of a plan without a key': (client) => client.submitPlan({ plan: {} }),
     'a cancellation': (client) => client.cancel('r'),
     'a rerun': (client) => client.rerun('r'),

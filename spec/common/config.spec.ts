@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { delimiter } from 'node:path';
-import { readConfig, systemEnvironment, VARIABLES } from '../../lib/common/config.js';
+import { readConfig, readServerConfig, systemEnvironment, VARIABLES } from '../../lib/common/config.js';
 import { WavetrainError } from '../../lib/common/errors.js';
 
 describe('readConfig', () => {
@@ -54,5 +54,52 @@ describe('readConfig', () => {
 
   it('reads the variables of this process', () => {
     expect(systemEnvironment()).to.equal(process.env);
+  });
+});
+
+describe('readServerConfig: SERVICE_MEMORY and the heap (Limits)', () => {
+  const MIB = 2 ** 20;
+
+  it('is 256 MiB when the heap is large enough, and less when it is not', () => {
+    const memory = (heapMib?: number) =>
+      readServerConfig({}, heapMib === undefined ? undefined : heapMib * MIB).memoryBytes / MIB;
+    expect(memory()).to.equal(256);
+    expect(memory(4096)).to.equal(256);
+    expect(memory(1024)).to.be.within(50, 200);
+    expect(memory(100)).to.equal(16);
+  });
+
+  it('refuses a setting that the heap is too small for, and says which heap and which setting would do', () => {
+    const env = { SERVICE_MEMORY: '2048' };
+    let message = '';
+    try {
+      readServerConfig(env, 1024 * MIB);
+    } catch (error) {
+      expect(error).to.include({ code: 'bad_usage' });
+      message = (error as Error).message;
+    }
+    const [, heap, most] =
+      /^the environment variable SERVICE_MEMORY is 2048 MiB, which needs a heap of \d+ MiB, and this process has 1024 MiB: start it with NODE_OPTIONS=--max-old-space-size=(\d+), or set at most (\d+)$/.exec(
+        message,
+      ) ?? [];
+    expect(readServerConfig(env, Number(heap) * MIB).memoryBytes).to.equal(2048 * MIB);
+    expect(readServerConfig({ SERVICE_MEMORY: `${most}` }, 1024 * MIB).memoryBytes).to.equal(
+      Number(most) * MIB,
+    );
+    expect(() => readServerConfig({ SERVICE_MEMORY: `${Number(most) + 1}` }, 1024 * MIB)).to.throw(
+      'a heap of',
+    );
+  });
+
+  it('needs half of the heap when tenants are guaranteed nothing', () => {
+    const env = { SERVICE_MEMORY: '256' };
+    expect(() => readServerConfig(env, 1500 * MIB)).to.throw('--max-old-space-size=');
+    expect(readServerConfig({ ...env, SERVICE_TENANT_SHARE: '0' }, 1500 * MIB).memoryBytes).to.equal(
+      256 * MIB,
+    );
+  });
+
+  it('always allows the smallest setting', () => {
+    expect(readServerConfig({ SERVICE_MEMORY: '16' }, MIB).memoryBytes).to.equal(16 * MIB);
   });
 });

@@ -7,12 +7,16 @@ const TENANT = fc.constantFrom('a', 'b', 'c', 'd');
 type Act =
   | { readonly kind: 'add'; readonly tenant: string }
   | { readonly kind: 'next' }
+  | { readonly kind: 'next of'; readonly tenant: string }
+  | { readonly kind: 'next but of'; readonly tenant: string }
   | { readonly kind: 'delete'; readonly at: number }
   | { readonly kind: 'clear' };
 
 const ACT: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), tenant: TENANT }) },
   { weight: 4, arbitrary: fc.constant({ kind: 'next' as const }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('next of' as const), tenant: TENANT }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('next but of' as const), tenant: TENANT }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at: fc.nat(50) }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'clear' as const }) },
 );
@@ -27,8 +31,9 @@ class ModelQueue {
     else queue.waiting.push(value);
   }
 
-  next(): number | undefined {
-    const queue = this.queues.shift();
+  next(accepts: (tenant: string) => boolean = () => true): number | undefined {
+    const queue = this.queues.find(({ tenant }) => accepts(tenant));
+    this.queues = this.queues.filter((one) => one !== queue);
     const value = queue?.waiting.shift();
     if (queue !== undefined && queue.waiting.length > 0) this.queues.push(queue);
     return value;
@@ -62,6 +67,11 @@ describe('FairQueue (D25)', () => {
             tenants.push(act.tenant);
           } else if (act.kind === 'next') {
             expect(queue.next()).to.equal(model.next());
+          } else if (act.kind === 'next of') {
+            expect(queue.nextOf(act.tenant)).to.equal(model.next((tenant) => tenant === act.tenant));
+          } else if (act.kind === 'next but of') {
+            const isOther = (tenant: string): boolean => tenant !== act.tenant;
+            expect(queue.next(isOther)).to.equal(model.next(isOther));
           } else if (act.kind === 'delete') {
             const tenant = tenants[act.at] ?? 'nobody';
             expect(queue.delete(tenant, act.at)).to.equal(model.delete(tenant, act.at));

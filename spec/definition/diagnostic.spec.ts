@@ -18,26 +18,24 @@ describe('limitProblems (D8)', () => {
     expect(new Set(problems.map(({ code }) => code))).to.deep.equal(new Set(['unknown_tool']));
   });
 
-  it('counts the problems after the first 1,000, so that no response is many times the size of its text', () => {
+  it('says that there are more problems than 1,000, so that no response is many times the size of its text', () => {
     const { ok, problems } = checkDefinition(mistakes(5000), { catalog });
     expect(ok).to.equal(false);
     expect(problems).to.have.length(1001);
     expect(problems.at(-1)).to.deep.equal({
       code: 'too_many',
-      message: 'and 4000 more problems, not listed here',
+      message: 'and more problems, not listed here',
       path: '',
       severity: 'error',
       hint: 'fix these first',
     });
-    expect(checkDefinition(mistakes(1001), { catalog }).problems.at(-1)?.message).to.contain(
-      '1 more problem,',
-    );
+    expect(checkDefinition(mistakes(1001), { catalog }).problems.at(-1)?.code).to.equal('too_many');
   });
 
   it('limits the problems of a plan and its pipelines together', () => {
     const sub_pipelines = ['a', 'b', 'c'].map((id) => ({ id, pipeline: mistakes(600) }));
     const { problems } = checkPlanDefinition({ id: 'p', sub_pipelines }, { catalog });
     expect(problems).to.have.length(1001);
-    expect(problems.at(-1)?.message).to.equal('and 800 more problems, not listed here');
+    expect(problems.at(-1)?.message).to.equal('and more problems, not listed here');
   });
 });

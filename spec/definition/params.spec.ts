@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../lib/common/json.js';
 import { coerce, resolveParams } from '../../lib/definition/params.js';
 import type { ParamDefinition } from '../../lib/definition/schema/schema.js';
+import { measureCpuMsSync } from '../support/cpu-time.js';
 
 function resolve(params: Record<string, ParamDefinition>, given: JsonObject = {}) {
   return resolveParams({ params }, given);
@@ -176,6 +177,39 @@ describe('resolveParams (rule 10, D4)', () => {
     expect(problems).to.have.length(21);
     expect(problems[0]).to.match(/^there is no param "0"; the params are known0, known1, .*known19, …$/);
     expect(problems.at(-1)).to.equal('and 4,980 more');
+  });
+
+  it('describes the first of many invalid params', () => {
+    const declared = Object.fromEntries(
+      Array.from({ length: 50_000 }, (_, i) => [`known${i}`, { description: 'needed' }]),
+    );
+    const cpuMs = measureCpuMsSync(() => {
+      const given = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`knowm${i}0000`, 1]));
+      const resolved = resolve(declared, given);
+      const problems = resolved.ok ? [] : resolved.problems;
+      expect(problems).to.have.length(42);
+      expect(problems.at(-1)).to.equal('and more');
+    });
+    expect(cpuMs).to.be.lessThan(500);
+  });
+
+  it('checks a list of 100,000 numbers, and ends a check that multiplies many schemas with many values (D4)', () => {
+    const numbers = Array.from({ length: 100_000 }, (_, i) => i);
+    const legal: ParamDefinition = { type: 'list', items: { type: 'integer', minimum: 0 } };
+    expect(resolve({ p: legal }, { p: numbers })).to.have.property('ok', true);
+    const costly: ParamDefinition = {
+      type: 'list',
+      items: { allOf: Array.from({ length: 500 }, () => ({ type: 'integer' })) },
+    };
+    const cpuMs = measureCpuMsSync(() => {
+      expect(resolve({ p: costly }, { p: numbers })).to.deep.equal({
+        ok: false,
+        problems: [
+          'param "p" cannot be checked: that takes more than 1,000,000 steps; use fewer values, or fewer and simpler schemas and patterns',
+        ],
+      });
+    });
+    expect(cpuMs).to.be.lessThan(500);
   });
 
   it('accepts any name', () => {

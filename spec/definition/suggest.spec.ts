@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { nearest } from '../../lib/definition/suggest.js';
+import { nearest, Suggestions } from '../../lib/definition/suggest.js';
 
 describe('nearest', () => {
   const cases: [string, string[], string | undefined][] = [
@@ -41,6 +41,23 @@ describe('nearest', () => {
   it('finds a name with one letter changed among 10,000 names', () => {
     const known = Array.from({ length: 10_000 }, (_, index) => `task_number_${index}`);
     expect(nearest('tosk_number_9999', known)).to.equal('task_number_9999');
+  });
+
+  it('compares as many names as cost little, in one check of a definition', () => {
+    const known = Array.from({ length: 40_000 }, (_, index) => `task_number_${index}`);
+    let compared = 0;
+    const counted = {
+      *[Symbol.iterator]() {
+        for (const name of known) {
+          compared++;
+          yield name;
+        }
+      },
+    };
+    const suggestions = new Suggestions();
+    expect(suggestions.nearest('tosk_number_17', counted)).to.equal('task_number_17');
+    for (let count = 0; count < 1000; count++) suggestions.nearest('tosk_number_17', counted);
+    expect(compared).to.be.at.most(1_000_000);
   });
 
   it('ignores a word that is too long to be a typing mistake', () => {

@@ -61,6 +61,68 @@ describe('toJsonOutput (D24)', () => {
     expect(output.error).to.equal('the output has a cycle, or more than 500 levels');
   });
 
+  it('converts what JSON can hold, and fails for everything else with a reason', () => {
+    class Point {
+      readonly x = 1;
+    }
+    class Tagged extends Point {
+      readonly [Symbol.toStringTag] = 'Tag';
+    }
+    const withSymbol = { a: 1, [Symbol('key')]: 2 };
+    const sparse = [1];
+    sparse[2] = 3;
+    class Closed {
+      readonly #secret = 1;
+      get secret(): number {
+        return this.#secret;
+      }
+    }
+    const converted: readonly (readonly [unknown, unknown])[] = [
+      [undefined, null],
+      [[undefined], [null]],
+      [sparse, [1, null, 3]],
+      [{ a: undefined, b: 1 }, { b: 1 }],
+      [new Date(0), '1970-01-01T00:00:00.000Z'],
+      [new URL('http://a.b/'), 'http://a.b/'],
+      [new Point(), { x: 1 }],
+      [Object.defineProperty({ a: 1 }, 'hidden', { value: 2 }), { a: 1 }],
+      [Object.defineProperty({ a: 1 }, Symbol('hidden'), { value: 2 }), { a: 1 }],
+      [/(b)/.exec('abc'), ['b', 'b']],
+      [Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+    ];
+    for (const [value, json] of converted) expect(getValue(toJsonOutput(value, options))).to.deep.equal(json);
+    const refused: readonly (readonly [unknown, string])[] = [
+      [new Date(Number.NaN), 'holds an invalid Date, which JSON has no text for'],
+      [withSymbol, 'has a symbol as a key, which JSON cannot hold'],
+      [Object.assign(new Point(), withSymbol), 'has a symbol as a key, which JSON cannot hold'],
+      [Number.NaN, 'holds NaN, which JSON has no number for'],
+      [Number.NEGATIVE_INFINITY, 'holds -Infinity, which JSON has no number for'],
+      [10n, 'holds a bigint, which JSON cannot hold'],
+      [Symbol('s'), 'holds a symbol, which JSON cannot hold'],
+      [() => 1, 'holds a function, which JSON cannot hold'],
+      [new Map([[1, 2]]), 'holds a Map, which JSON cannot hold'],
+      [new Set([1]), 'holds a Set, which JSON cannot hold'],
+      [new WeakMap(), 'holds a WeakMap, which JSON cannot hold'],
+      [/a/, 'holds a RegExp, which JSON cannot hold'],
+      [new Number(1), 'holds a Number, which JSON cannot hold'],
+      [new String('a'), 'holds a String, which JSON cannot hold'],
+      [new Boolean(true), 'holds a Boolean, which JSON cannot hold'],
+      [Promise.resolve(1), 'holds a Promise, which JSON cannot hold'],
+      [new Tagged(), 'holds a Tag, which JSON cannot hold'],
+      [new Closed(), 'holds a Closed, which JSON cannot hold'],
+      [new Error('no'), 'holds an Error: throw it instead of returning it'],
+    ];
+    for (const [value, reason] of refused) {
+      expect(toJsonOutput([value], options)).to.deep.equal({ ok: false, error: `the output ${reason}` });
+    }
+  });
+
+  it('refuses a list that is too long before it takes memory for it', () => {
+    const list: unknown[] = [];
+    list.length = 2 ** 32 - 1;
+    expect(toJsonOutput(list, options)).to.deep.include({ ok: false });
+  });
+
   it('replaces bytes by a reference to an artifact', () => {
     for (const bytes of [
       Buffer.from('abc'),

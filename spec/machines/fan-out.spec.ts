@@ -7,7 +7,9 @@ import { type StartedRunMachine, startRunMachine } from '../support/runs/start-r
 function fanOut(items: number, concurrency: number): StartedRunMachine {
   const ports = new FakeRunPorts();
   ports.expansions.set('f', { items, concurrency });
-  return startRunMachine([['f']], { ports });
+  const run = startRunMachine([['f']], { ports });
+  while (ports.deferred.length > 0) ports.deferred.shift()?.();
+  return run;
 }
 
 function getStatus({ actor }: StartedRunMachine): string {
@@ -115,28 +117,39 @@ describe('fanOutLogic', () => {
     expect(Object.keys(getItems(run))).to.deep.equal(['chunk-1']);
   });
 
-  it('yields between items when the event-loop slice is used up', () => {
+  it('starts 64 items in a turn, so that other runs continue between them however long the list is (D25)', () => {
     const ports = new FakeRunPorts();
-    ports.expansions.set('f', { items: 100, concurrency: 1000 });
-    ports.isExhausted = true;
+    ports.expansions.set('f', { items: 150, concurrency: 1000 });
     startRunMachine([['f']], { ports });
-    expect(ports.pending).to.have.length(63);
-    ports.deferred.shift()?.();
-    expect(ports.pending).to.have.length(100);
+    for (const started of [64, 128, 150]) {
+      expect(ports.pending).to.have.length(started);
+      ports.deferred.shift()?.();
+    }
+    expect(ports.deferred).to.deep.equal([]);
   });
 
-  it('yields when instantly settling items start one another', () => {
+  it('starts no item after the event-loop slice is used up, but one in each turn', () => {
+    const ports = new FakeRunPorts();
+    ports.expansions.set('f', { items: 3, concurrency: 1000 });
+    ports.isExhausted = true;
+    startRunMachine([['f']], { ports });
+    for (const started of [1, 2, 3]) {
+      expect(ports.pending).to.have.length(started);
+      ports.deferred.shift()?.();
+    }
+  });
+
+  it('starts 64 items in a turn also when instantly settling items start one another', () => {
     const ports = new FakeRunPorts();
     ports.expansions.set('f', { items: 200, concurrency: 1 });
-    ports.isExhausted = true;
     const { actor } = startRunMachine([['f']], { ports });
-    let ticks = 0;
+    let turns = 0;
     while (actor.getSnapshot().status === 'active') {
       while (ports.pending.length > 0) ports.succeed('f', ports.pending[0]?.item);
       ports.deferred.shift()?.();
-      ticks++;
+      turns++;
     }
-    expect(ticks).to.be.at.least(3);
+    expect(turns).to.equal(4);
   });
 
   it('aborts an item whose own start forces the run', () => {

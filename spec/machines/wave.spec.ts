@@ -48,16 +48,33 @@ describe('waveLogic', () => {
     });
   });
 
-  it('starts a wide wave in event-loop slices', () => {
+  it('starts no task after the event-loop slice is used up, whichever task has used it up', () => {
     const ports = new FakeRunPorts();
-    ports.isExhausted = true;
+    const expand = ports.expand.bind(ports);
+    ports.expand = (taskId) => {
+      ports.isExhausted = taskId === 't1';
+      return expand(taskId);
+    };
     startRunMachine([Array.from({ length: 40 }, (_, i) => `t${i}`)], { ports });
-    expect(ports.pending).to.have.length(16);
-    ports.deferred.shift()?.();
-    expect(ports.pending).to.have.length(32);
+    expect(ports.pending).to.have.length(2);
     ports.deferred.shift()?.();
     expect(ports.pending).to.have.length(40);
     expect(ports.deferred).to.deep.equal([]);
+  });
+
+  it('reports at once when it is aborted, even if the event-loop slice is used up (D21)', () => {
+    for (const isReporting of [false, true]) {
+      const ports = new FakeRunPorts();
+      const { actor } = startRunMachine([['a'], ['b']], { ports });
+      ports.isExhausted = true;
+      if (isReporting) ports.succeed('a');
+      expect(toRunStatus(actor.getSnapshot())).to.equal('running');
+      actor.send({ type: 'force' });
+      expect(actor.getSnapshot().status).to.equal('done');
+      expect(countWavesExecuted(actor.getSnapshot())).to.equal(1);
+      for (const report of ports.deferred) report();
+      expect(ports.log).not.to.include('invoke b');
+    }
   });
 
   it('reports a wave once in the next tick when the event-loop slice is used up', () => {
@@ -78,7 +95,7 @@ describe('waveLogic', () => {
     while (ports.deferred.length > 0) ports.deferred.shift()?.();
     expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
     expect(actor.getSnapshot().status).to.equal('done');
-    expect(ports.log.filter((line) => line.startsWith('invoke'))).to.have.length(16);
+    expect(ports.log.filter((line) => line.startsWith('invoke'))).to.have.length(1);
   });
 
   it('settles a task whose expansion fails without invoking it', () => {

@@ -237,7 +237,7 @@ pipeline:
     [
       'a pattern that is none',
       'pipeline: {id: p, goal: g, params: {n: {pattern: "("}}, tasks: [{id: a, tool: mock}]}',
-      ['invalid_param at /pipeline/params/n'],
+      ['invalid_param at /pipeline/params/n/pattern'],
     ],
     [
       'an unknown param type',
@@ -423,7 +423,7 @@ pipeline:
       (_, i) => `{id: t${i}, tool: mok${i}, inputs: {x: "{{u${i}.output}}"}}`,
     ).join(', ');
     const check = checkPipelineText(`{id: p, goal: g, tasks: [${huge}]}`);
-    expect(check.problems.at(-1)?.message).to.equal('and 5000 more problems, not listed here');
+    expect(check.problems.at(-1)?.message).to.equal('and more problems, not listed here');
     for (const value of [
       null,
       1,

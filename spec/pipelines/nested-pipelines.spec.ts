@@ -142,8 +142,8 @@ describe('A verbatim input', () => {
         run: () => null,
       });
     const inputs = { form: { a: '{{a.output}}' } };
-    expect(findLiteralInputProblems(typed(false), inputs)).to.deep.equal([]);
-    expect(findLiteralInputProblems(typed(true), inputs).map(({ code }) => code)).to.deep.equal([
+    expect([...findLiteralInputProblems(typed(false), inputs)]).to.deep.equal([]);
+    expect([...findLiteralInputProblems(typed(true), inputs)].map(({ code }) => code)).to.deep.equal([
       'invalid_input',
     ]);
   });
@@ -156,7 +156,12 @@ describe('A verbatim input', () => {
 
   it('limits pipelines written as text to 256 KiB together, and counts equal texts once', () => {
     const text = (size: number, mark: string): string =>
-      JSON.stringify({ id: 'n', goal: mark.repeat(size), tasks: [{ id: 't', tool: 'mock' }] });
+      JSON.stringify({
+        id: 'n',
+        goal: 'g',
+        description: mark.repeat(size),
+        tasks: [{ id: 't', tool: 'mock' }],
+      });
     const calling = (texts: readonly string[]): object => ({
       id: 'p',
       goal: 'g',

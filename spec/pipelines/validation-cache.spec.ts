@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import { checkToEnd, type CheckSteps } from '../../lib/definition/check-steps.js';
 import type { CheckResult } from '../../lib/pipelines/pipeline.js';
 import { ValidationCache } from '../../lib/pipelines/validation-cache.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
@@ -12,7 +13,8 @@ const READER = {
   tasks: [{ id: 'a', tool: 'mock', inputs: { x: '{{pipeline.inputs.k}}' } }],
 };
 
-function pipelineOf(check: CheckResult): Pipeline {
+function pipelineOf(steps: CheckSteps<CheckResult>): Pipeline {
+  const check = checkToEnd(steps);
   if (!check.ok) throw new Error(JSON.stringify(check.problems));
   return check.pipeline;
 }
@@ -41,10 +43,24 @@ describe('ValidationCache', () => {
     const cache = new ValidationCache(builtinCatalog());
     const withInputs = pipelineOf(cache.check({ value: READER }, { inputs: { k: 1 } }));
 
-    expect(cache.check({ value: READER }, {}).ok).to.equal(false);
-    expect(cache.check({ value: READER }, { inputs: { j: 1 } }).ok).to.equal(false);
-    expect(cache.check({ value: READER }, { session: { k: 1 } }).ok).to.equal(false);
+    expect(checkToEnd(cache.check({ value: READER }, {})).ok).to.equal(false);
+    expect(checkToEnd(cache.check({ value: READER }, { inputs: { j: 1 } })).ok).to.equal(false);
+    expect(checkToEnd(cache.check({ value: READER }, { session: { k: 1 } })).ok).to.equal(false);
     expect(pipelineOf(cache.check({ value: READER }, { inputs: { k: 2 } }))).to.equal(withInputs);
+  });
+
+  it('keeps long definitions by their hash, once each, however many callers check them at once', () => {
+    const named = (id: string) => ({ ...DEFINITION, id, description: 'd'.repeat(100_000) });
+    const none = new ValidationCache(builtinCatalog(), 0);
+    const { sizeBytes } = pipelineOf(none.check({ value: named('p0') }, {}));
+    const cache = new ValidationCache(builtinCatalog(), 2 * (sizeBytes + 200));
+    const together = Array.from({ length: 5 }, () => cache.check({ value: named('p0') }, {}));
+    for (const steps of together) expect(steps.next().done).to.equal(false);
+    const [first] = together.map(pipelineOf);
+    const other = pipelineOf(cache.check({ value: named('p1') }, {}));
+
+    expect(pipelineOf(cache.check({ value: named('p0') }, {}))).to.equal(first);
+    expect(pipelineOf(cache.check({ value: named('p1') }, {}))).to.equal(other);
   });
 
   it('evicts the oldest entries when later ones need the memory', () => {
@@ -54,7 +70,7 @@ describe('ValidationCache', () => {
     const cache = new ValidationCache(builtinCatalog(), 2 * (sizeBytes + 2 * 200));
     const first = pipelineOf(cache.check({ value: named('p0') }, {}));
     expect(pipelineOf(cache.check({ value: named('p0') }, {}))).to.equal(first);
-    for (const id of ['p1', 'p2', 'p3']) cache.check({ value: named(id) }, {});
+    for (const id of ['p1', 'p2', 'p3']) pipelineOf(cache.check({ value: named(id) }, {}));
     const last = pipelineOf(cache.check({ value: named('p3') }, {}));
 
     expect(pipelineOf(cache.check({ value: named('p3') }, {}))).to.equal(last);

@@ -33,6 +33,7 @@ export function requireBuild(): void {
     'dist/client.js',
     'dist/swagger-ui/VERSION',
     'dist/expression-process.cjs',
+    'dist/parsing-process.cjs',
   ]) {
     if (!existsSync(join(ROOT, file))) {
       throw new Error(`${file} is missing: run "npm run build" first ("npm test" does)`);

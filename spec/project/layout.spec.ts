@@ -14,6 +14,7 @@ const SEVERAL_IMPORTERS = 3;
 const ENTRY_POINTS = [
   'lib/cli/main.ts',
   'lib/client/index.ts',
+  'lib/definition/parsing/parsing-process.ts',
   'lib/index.ts',
   'lib/testing/index.ts',
   'lib/tools/expressions/expression-process.ts',
@@ -30,7 +31,8 @@ describe('The layout', () => {
     it(`no folder of ${folder} has more than ${MOST_ENTRIES} entries`, () => {
       const crowded = foldersBelow(folder)
         .map((path) => ({ path, entries: readdirSync(join(ROOT, path)).length }))
-        .filter(({ entries }) => entries > MOST_ENTRIES);
+        // `spec` has the folders of `lib`, and those for machines, the project and support.
+        .filter(({ path, entries }) => entries > (path === 'spec' ? MOST_ENTRIES + 3 : MOST_ENTRIES));
       expect(crowded).to.deep.equal([]);
     });
   }

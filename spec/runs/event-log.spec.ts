@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LiveEvent } from '../../lib/execution/events/event.js';
+import { MemoryBudget } from '../../lib/execution/memory-budget.js';
 import { EventLog } from '../../lib/runs/event-log.js';
 import { takeWarnings } from '../support/warnings.js';
 
@@ -66,14 +67,33 @@ describe('EventLog (D30)', () => {
     );
   });
 
-  it('keeps the event numbers after clear()', () => {
-    const log = createLog(10, 7);
-    log.clear();
-    log.clear();
-    expect([log.size, log.lastSeq]).to.deep.equal([0, 7]);
-    expect(log.readAfter(3, 10)).to.deep.equal({ events: [], gap: true });
-    expect(log.readAfter(7, 10)).to.deep.equal({ events: [], gap: false });
-    expect(new EventLog(3).lastSeq).to.equal(0);
+  it('keeps fewer events when their texts are long', () => {
+    const log = new EventLog(100);
+    for (let seq = 1; seq <= 100; seq++)
+      log.append({ ...event(seq), message: 'x'.repeat(4000) } as LiveEvent);
+    expect(log.size).to.be.within(10, 30);
+    expect(log.lastSeq).to.equal(100);
+    expect(log.readAfter(0, 1).gap).to.equal(true);
+  });
+
+  it('takes the memory of its events from the run, and drops old events when there is none left', () => {
+    const budget = new MemoryBudget(2000);
+    const log = new EventLog(100, budget);
+    for (let seq = 1; seq <= 20; seq++) log.append(event(seq));
+    expect(budget.usedBytes).to.be.within(200 * log.size, 2000);
+    expect(log.size).to.be.within(4, 10);
+    expect([log.lastSeq, numbersAfter(log, 0).at(-1)]).to.deep.equal([20, 20]);
+    expect(log.readAfter(0, 10).gap).to.equal(true);
+  });
+
+  it('reports a gap for an event that there is no memory for, and wakes its readers', () => {
+    const log = new EventLog(100, new MemoryBudget(100));
+    let calls = 0;
+    log.subscribe(() => calls++);
+    log.append(event(1));
+    expect([log.size, log.lastSeq, calls]).to.deep.equal([0, 1, 1]);
+    expect(log.readAfter(0, 10)).to.deep.equal({ events: [], gap: true });
+    expect(log.readAfter(1, 10)).to.deep.equal({ events: [], gap: false });
   });
 
   it('ignores events appended after close()', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { RunQuery, RunPage } from '../../lib/runs/listing.js';
+import { paginate, type RunPage, type RunQuery } from '../../lib/runs/listing.js';
+import type { RunEntry } from '../../lib/runs/run-entry.js';
 import { ControlledRuns } from './controlled-runs.js';
 
 function listIds(page: RunPage): string[] {
@@ -50,6 +51,37 @@ describe('RunRegistry.list (D35)', () => {
     const second = list({ limit: 1, tenants: ['a', 'b'], cursor: first.next_cursor ?? '' });
     expect([listIds(second), second.next_cursor]).to.deep.equal([[ids[0]], null]);
     expect(list({ limit: 5 }).next_cursor).to.equal(null);
+  });
+
+  it('ends a page at about 1 MiB, and continues with the next run', async () => {
+    const goal = 'x'.repeat(10_000);
+    const fixture = new ControlledRuns({}, `{id: held, goal: ${goal}, tasks: [{id: a, tool: controlled}]}`);
+    const ids = await fixture.submitAll(Array<string>(250).fill('a'));
+    const seen: string[] = [];
+    for (let cursor: string | undefined, pages = 1; ; pages++) {
+      const page = fixture.registry.list({ limit: 500, cursor });
+      expect(Buffer.byteLength(JSON.stringify(page))).to.be.below(1.1 * 2 ** 20);
+      seen.push(...listIds(page));
+      if (page.next_cursor === null) {
+        expect(pages).to.equal(3);
+        break;
+      }
+      cursor = page.next_cursor;
+    }
+    expect(seen).to.deep.equal(ids.toReversed());
+  });
+
+  it('looks at no more runs than the page needs', () => {
+    let looks = 0;
+    function* newestFirst(): Generator<RunEntry> {
+      for (let sequence = 10_000; sequence > 0; sequence--) {
+        looks++;
+        const run = { id: `run-${sequence}`, createdAt: 0, startedAt: null, finishedAt: null };
+        yield { run, sequence } as unknown as RunEntry;
+      }
+    }
+    expect(listIds(paginate(newestFirst(), { limit: 2 }))).to.deep.equal(['run-10000', 'run-9999']);
+    expect(looks).to.equal(3);
   });
 
   it('rejects malformed cursors with invalid_request', async () => {

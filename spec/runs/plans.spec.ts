@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { MemoryPool } from '../../lib/common/memory-pool.js';
 import type { LiveEvent } from '../../lib/execution/events/event.js';
 import type { PendingCall } from '../support/controlled-tool.js';
 import { subPipelineText } from '../support/definitions/parse-plan.js';
@@ -126,7 +127,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   it('keeps the newest plan run and evicts the older one with its log (D26)', async () => {
     const plans = new ControlledPlans(TWO, {
       eventBuffer: 10,
-      retention: { maxRuns: 1, ttlMs: 1e9, maxEvents: 1000 },
+      retention: { maxRuns: 1, ttlMs: 1e9 },
     });
     const first = await plans.submitPlan();
     await plans.runToEnd(first);
@@ -140,7 +141,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
 
   it('counts the outputs of all sub-pipelines towards the memory limit on settled runs', async () => {
     const plans = new ControlledPlans(TWO, {
-      retention: { maxRuns: 10, ttlMs: 1e9, maxEvents: 1000, maxBytes: 100_000 },
+      memory: new MemoryPool({ total: 200_000 }),
     });
     const first = await plans.submitPlan();
     await plans.completeTask('a/t', 'x'.repeat(30_000));
@@ -158,7 +159,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
       subPipelineText(`s${index}`, '{id: t, tool: mock}'),
     );
     const plans = new ControlledPlans(many, {
-      retention: { maxRuns: 100, ttlMs: 1e9, maxEvents: 0, maxBytes: 1_500_000 },
+      memory: new MemoryPool({ total: 1_500_000 }),
     });
     for (let count = 0; count < 20; count++) {
       await plans.registry.settled(await plans.registry.submitPlan({ plan: plans.plan }));
@@ -167,7 +168,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   });
 
   it('rejects a plan that exceeds the memory limit with queue_full', async () => {
-    const plans = new ControlledPlans(TWO, { admission: { maxRunning: 5, maxQueued: 5, maxBytes: 100_000 } });
+    const plans = new ControlledPlans(TWO, { memory: new MemoryPool({ total: 200_000 }) });
     await plans.submitPlan();
     const inputs = { large: 'x'.repeat(200_000) };
     expect(await catchRejection(plans.submitPlan({ inputs }))).to.include({ code: 'queue_full' });

@@ -10,6 +10,17 @@ describe('ManualClock', () => {
     expect([clock.now(), clock.pending]).to.deep.equal([1005, 0]);
   });
 
+  it('steps its wall clock either way without passing time', () => {
+    const clock = new ManualClock(1000);
+    clock.setTimeout(() => {}, 10);
+    clock.advance(3);
+    clock.stepWall(-500);
+    expect([clock.now(), clock.monotonicNow(), clock.pending]).to.deep.equal([503, 3, 1]);
+    clock.stepWall(10_000);
+    clock.advance(4);
+    expect([clock.now(), clock.monotonicNow(), clock.pending]).to.deep.equal([10_507, 7, 1]);
+  });
+
   it('fires timers in the order of their times, then of their creation', () => {
     const clock = new ManualClock(0);
     const fired: string[] = [];

@@ -8,15 +8,19 @@ class Timer {
   ) {}
 }
 
-/** A clock that a spec advances. */
+/** A clock that a spec advances. Its wall clock can step on its own, as when the time of a machine is set. */
 export class ManualClock implements Clock {
   /** Sorted by time, then by creation. Cleared timers stay until their time. */
   readonly #queue: Timer[] = [];
-  #nowMs: number;
+  readonly #startMs: number;
+  /** Time that has passed since the start. */
+  #elapsedMs = 0;
+  /** Sum of the steps of the wall clock. */
+  #stepMs = 0;
   #pending = 0;
 
   constructor(startMs = Date.UTC(2026, 0, 1)) {
-    this.#nowMs = startMs;
+    this.#startMs = startMs;
   }
 
   /** The number of timers that have neither fired nor been cleared. */
@@ -25,11 +29,20 @@ export class ManualClock implements Clock {
   }
 
   now(): number {
-    return this.#nowMs;
+    return this.#startMs + this.#elapsedMs + this.#stepMs;
+  }
+
+  monotonicNow(): number {
+    return this.#elapsedMs;
+  }
+
+  /** Sets the wall clock forwards, or back when negative. No time passes, and no timer fires. */
+  stepWall(ms: number): void {
+    this.#stepMs += ms;
   }
 
   setTimeout(run: () => void, delayMs: number): unknown {
-    const timer = new Timer(this.#nowMs + Math.max(0, delayMs), run);
+    const timer = new Timer(this.#elapsedMs + Math.max(0, delayMs), run);
     this.#queue.splice(this.#findIndex(timer.dueMs), 0, timer);
     this.#pending += 1;
     return timer;
@@ -41,17 +54,17 @@ export class ManualClock implements Clock {
 
   /**
    * Advances the time by `ms` and fires all due timers in the order of their times, then of their creation. While a
-   * timer runs, `now()` is its time; a timer that it sets fires too if it is due.
+   * timer runs, the time is its time; a timer that it sets fires too if it is due.
    */
   advance(ms: number): void {
-    const endMs = this.#nowMs + ms;
+    const endMs = this.#elapsedMs + ms;
     for (let next = this.#queue[0]; next !== undefined && next.dueMs <= endMs; next = this.#queue[0]) {
       this.#queue.shift();
       if (!this.#settle(next)) continue;
-      this.#nowMs = next.dueMs;
+      this.#elapsedMs = next.dueMs;
       next.run();
     }
-    this.#nowMs = endMs;
+    this.#elapsedMs = endMs;
   }
 
   /** Returns false when the timer has already fired or been cleared. */

@@ -20,6 +20,8 @@ export interface TestContext extends ToolContext {
 }
 
 export interface TestContextOptions {
+  readonly run_id?: string;
+  readonly tenant_id?: string;
   readonly attempt?: number;
   readonly item_index?: number | null;
   /** The values on the blackboard; writes are only recorded. */
@@ -37,11 +39,13 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
   const writes: WrittenValue[] = [];
   const logs: string[] = [];
   return {
-    run_id: '0190a000-0000-7000-8000-000000000000',
+    run_id: options.run_id ?? '0190a000-0000-7000-8000-000000000000',
+    tenant_id: options.tenant_id ?? 'tenant',
     task_id: 'task',
     item_index: options.item_index ?? null,
     attempt: options.attempt ?? 1,
     signal: controller.signal,
+    pauseTimeout: () => () => undefined,
     clock: new ManualClock(),
     memory: options.memory ?? new Map(),
     files: options.files ?? { read: () => Promise.reject(new ToolError('no files here')) },

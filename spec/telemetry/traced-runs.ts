@@ -38,6 +38,11 @@ export class Traced<H extends ControlledRuns> {
     await this.held.waitUntilIdle();
   }
 
+  /** Sets the wall clock forwards, or back when negative. */
+  stepWall(ms: number): void {
+    this.#clock.stepWall(ms);
+  }
+
   /** The ended spans, in the order in which they ended. */
   get ended(): readonly ReadableSpan[] {
     return this.#exporter.getFinishedSpans();

@@ -36,6 +36,31 @@ describe('Traces of runs (D35)', () => {
     ]);
   });
 
+  for (const [title, stepMs] of [
+    ['2 seconds back', -2000],
+    ['a day forward', 86_400_000],
+  ] as const) {
+    it(`keep their durations while the wall clock steps ${title} (D27)`, async () => {
+      const runs = new TracedRuns();
+      const run = await runs.held.submit();
+      await runs.advance(10);
+      runs.stepWall(stepMs);
+      await runs.advance(10);
+      await runs.held.complete(run);
+      expect(runs.lines).to.deep.equal([
+        'run held > wave 0 > task a > attempt 1 0-20',
+        'run held > wave 0 > task a 0-20',
+        'run held > wave 0 0-20',
+        'run held 0-20',
+      ]);
+      const open = await runs.held.submit();
+      runs.stepWall(-stepMs);
+      runs.tracer.close();
+      for (const { startTime, endTime } of runs.ended) expect(endTime[0]).to.be.at.least(startTime[0]);
+      runs.held.registry.forget(open);
+    });
+  }
+
   it('have the run, tenant, tool and number of attempts as attributes', async () => {
     const runs = new TracedRuns(FAN_OUT);
     const { held } = runs;

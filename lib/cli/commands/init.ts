@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import type { CliContext } from '../context.js';
@@ -9,6 +9,7 @@ import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
 import type { ScaffoldFile } from './init-scaffold.js';
+import { updateFile } from './update-file.js';
 
 export class InitCommand extends Command<CliContext> {
   static override paths = [['init']];
@@ -33,7 +34,7 @@ export class InitCommand extends Command<CliContext> {
     const { scaffold } = await import('./init-scaffold.js');
     const files = scaffold();
     if (!force) assertNoneExists(files, folder);
-    for (const file of files) await writeScaffoldFile(file, folder);
+    await writeScaffold(files, folder);
     printNextCommands(files, directory, context);
     return EXIT.done;
   }
@@ -49,13 +50,20 @@ function assertNoneExists(files: readonly ScaffoldFile[], folder: string): void 
   );
 }
 
-async function writeScaffoldFile({ path, text }: ScaffoldFile, folder: string): Promise<void> {
-  const file = join(folder, path);
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
-  } catch (error) {
-    throw new UsageError(`cannot write ${file}: ${describeErrno(error)}`);
+/** Writes all files. If one cannot be written, removes those that did not exist before. */
+async function writeScaffold(files: readonly ScaffoldFile[], folder: string): Promise<void> {
+  const created: string[] = [];
+  for (const { path, text } of files) {
+    const file = join(folder, path);
+    const isNew = !existsSync(file);
+    try {
+      await mkdir(dirname(file), { recursive: true });
+      await updateFile(file, () => text);
+    } catch (error) {
+      for (const other of created) await rm(other, { force: true });
+      throw new UsageError(`cannot write ${file}: ${describeErrno(error)}`);
+    }
+    if (isNew) created.push(file);
   }
 }
 

@@ -1,7 +1,5 @@
-import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { errorCode } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { CliContext } from '../context.js';
@@ -9,6 +7,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
+import { updateFile } from './update-file.js';
 
 export class KeysNewCommand extends Command<CliContext> {
   static override paths = [['keys', 'new']];
@@ -74,32 +73,27 @@ function assertValid(flag: string, problem: string | undefined): void {
   if (problem !== undefined) throw new UsageError(`${flag}: ${problem}`);
 }
 
-/** Appends an entry to a keys file, unless the server could not read the resulting file. */
+/** Adds an entry to a keys file, unless the server could not read the resulting file. Otherwise the file is unchanged. */
 async function appendEntry(
   entry: string,
   name: string,
   { parseKeysFile }: KeysModule,
   { cwd }: CliContext,
 ): Promise<void> {
-  const path = resolve(cwd, name);
+  const addEntry = (content: Uint8Array): string => {
+    const existing = decodeUtf8(content);
+    const text = existing + (existing === '' || existing.endsWith('\n') ? entry : `\n${entry}`);
+    parseKeysFile(text, name);
+    return text;
+  };
   try {
-    const existing = await readIfExists(path);
-    const added = existing === '' || existing.endsWith('\n') ? entry : `\n${entry}`;
-    parseKeysFile(existing + added, name);
-    await appendFile(path, added, { mode: 0o600 });
+    await updateFile(resolve(cwd, name), addEntry, OWNER_ONLY);
   } catch (error) {
-    throw new UsageError(`cannot add a key to ${name}: ${describeErrno(error)}`);
+    throw new UsageError(`cannot add a key to ${name}: ${describeErrno(error)}; nothing was changed`);
   }
 }
 
-async function readIfExists(path: string): Promise<string> {
-  try {
-    return decodeUtf8(await readFile(path));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return '';
-    throw error;
-  }
-}
+const OWNER_ONLY = 0o600;
 
 function printKey(
   key: string,

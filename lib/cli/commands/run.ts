@@ -1,13 +1,15 @@
 import { Command, Option } from 'clipanion';
+import { readConfig } from '../../common/config.js';
 import type { JsonObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readJsonObject, readNumber } from '../input/flags.js';
-import { loadDefinition } from '../input/load-definition.js';
+import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { PROGRAM } from '../package-info.js';
+import { StopSignals } from '../process-events.js';
 import { PipelineRunView } from '../progress/run-view.js';
 import { pipelineFailureLines, planFailureLines } from '../render/run-summary.js';
 import { type DisplayedRun, executeRun } from '../run/execute-run.js';
@@ -93,13 +95,28 @@ export class RunCommand extends Command<CliContext> {
   /** Runs a pipeline or plan file: checks flags, definition and params, then executes the run and prints its result. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
+    const signals = new StopSignals(context.processEvents);
+    try {
+      // A signal before the run begins ends the command with the same status as a later one (D40).
+      const interrupted = signals.first.then(() => EXIT.interrupted);
+      const prepared = await Promise.race([this.#prepare(), interrupted]);
+      if (typeof prepared === 'number') return prepared;
+      return await executeRun(prepared.run, this, prepared.fileRoots, signals, context);
+    } finally {
+      signals.close();
+    }
+  }
+
+  /** Reads and checks everything. Returns the run, or the exit status of an invalid definition. */
+  async #prepare(): Promise<PreparedRun | ExitStatus> {
+    const { context } = this;
     const options = readExecutionOptions(this);
     const planConcurrency = readNumber('--plan-concurrency', this.planConcurrency, PLAN_CONCURRENCY);
     if (this.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
     const params = await readJsonObject('--params', this.params, context);
     const loaded = await loadDefinition(this, context);
     assertFlagsFit(loaded.kind, params, planConcurrency);
-    const { kind, check, inputs, session, files, fileRoots } = loaded;
+    const { kind, check, inputs, session, fileRoots } = loaded;
     if (!check.ok || !(this.json || this.quiet)) printProblems(loaded, context);
     if (!check.ok) return EXIT.invalid;
     // An absent flag leaves its field out, so that the default applies.
@@ -112,8 +129,8 @@ export class RunCommand extends Command<CliContext> {
     if (kind === 'pipeline') {
       const { pipeline } = check;
       await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
-      const pipelineRun = displayPipeline({ pipeline, params: params ?? {}, ...commonInputs }, this.file);
-      return executeRun(pipelineRun, this, fileRoots, context);
+      const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
+      return { run: displayPipeline(pipelineInputs, listFilesRead(this, loaded, context)), fileRoots };
     }
     const { plan } = check;
     if (plan === undefined) return EXIT.invalid;
@@ -122,12 +139,14 @@ export class RunCommand extends Command<CliContext> {
       ...commonInputs,
       ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
-    const planRun = await displayPlan(planInputs, [
-      this.file,
-      ...[...files.values()].map(({ name }) => name),
-    ]);
-    return executeRun(planRun, this, fileRoots, context);
+    return { run: await displayPlan(planInputs, listFilesRead(this, loaded, context)), fileRoots };
   }
+}
+
+interface PreparedRun {
+  readonly run: DisplayedRun;
+  /** Where its tools may read files. */
+  readonly fileRoots: readonly string[];
 }
 
 const PLAN_CONCURRENCY = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' } as const;
@@ -151,19 +170,33 @@ function assertFlagsFit(
   }
 }
 
-function displayPipeline(inputs: RunInputs, file: string): DisplayedRun {
+/** Lists the files that flags and variables name, and those of a plan. */
+function listFilesRead(flags: RunCommand, { files }: LoadedDefinition, { env }: CliContext): string[] {
+  const { file, params, inputs, session, sessionFile, envFile, tools = [] } = flags;
+  const named = [params, inputs, session].map((value) =>
+    value?.startsWith('@') ? value.slice(1) : undefined,
+  );
+  return [
+    file,
+    ...[...files.values()].map(({ name }) => name),
+    ...[...named, sessionFile, envFile].filter((name) => name !== undefined),
+    ...tools,
+    ...readConfig(env).tools,
+  ];
+}
+
+function displayPipeline(inputs: RunInputs, filesRead: readonly string[]): DisplayedRun {
   const { pipeline } = inputs;
   return {
     submit: (registry, options) => registry.submit(inputs, options),
     hasParallelWaves: false,
-    definitionFiles: [file],
+    filesRead,
     createView: () => new PipelineRunView(pipeline.waves),
     formatFailures: (record, terminal) => pipelineFailureLines(record, pipeline, terminal),
   };
 }
 
-/** @param files the files of the plan and its pipelines */
-async function displayPlan(inputs: PlanInputs, files: readonly string[]): Promise<DisplayedRun> {
+async function displayPlan(inputs: PlanInputs, filesRead: readonly string[]): Promise<DisplayedRun> {
   const { PlanRunView } = await import('../progress/plan-view.js');
   const { subPipelines, definition } = inputs.plan;
   const concurrency = inputs.plan_concurrency ?? definition.plan_concurrency ?? 1;
@@ -171,7 +204,7 @@ async function displayPlan(inputs: PlanInputs, files: readonly string[]): Promis
   return {
     submit: (registry, options) => registry.submitPlan(inputs, options),
     hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
-    definitionFiles: files,
+    filesRead,
     createView: () => new PlanRunView(subPipelines.size, waves),
     formatFailures: planFailureLines,
   };

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { Command, Option } from 'clipanion';
 import { readConfig, readServerConfig, type ServerConfig, VARIABLES } from '../../common/config.js';
 import { nearest } from '../../definition/suggest.js';
@@ -56,17 +57,30 @@ export class ServeCommand extends Command<CliContext> {
     const { interactive, colours } = detectTerminal(context.stdout, context.env);
     const { stdout: stream, clock } = context;
     const log = modules.createLog({ stream, interactive, colours, level: config.logLevel, clock });
+    const flushLog = (): void => log.flush();
+    context.processEvents.on('exit', flushLog);
     const tracing = await modules.openTracing(context.env, {
       clock,
       warn: (message) => log.warn({}, message),
     });
     const signals = new StopSignals(context.processEvents);
     const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => log.error({}, line));
-    const processes = Math.min(Math.max(1, availableParallelism() - 1), MAX_PROCESSES);
-    const expressions = new modules.ExpressionPool(distFile('expression-process.cjs'), processes, clock);
+    const expressions = new modules.ExpressionPool(
+      distFile('expression-process.cjs'),
+      availableParallelism() - 1,
+      config.tenantShare,
+      clock,
+    );
+    const texts = modules.TextParser.start(
+      distFile('parsing-process.cjs'),
+      availableParallelism() - 1,
+      config.tenantShare,
+      clock,
+    );
     try {
       const server = await modules.startServer({
         ...(await createServerOptions(modules, config, context)),
+        parseText: (text, tenantId) => texts.parse(text, tenantId),
         catalog: await loadServerCatalog(modules, expressions, this, context),
         log,
         observer: tracing,
@@ -80,16 +94,15 @@ export class ServeCommand extends Command<CliContext> {
     } finally {
       signals.close();
       stopReporting();
-      await expressions.close();
+      await Promise.all([expressions.close(), texts.close()]);
+      context.processEvents.off('exit', flushLog);
+      flushLog();
     }
   }
 }
 
 type ServerModule = typeof import('../lazy/server.js');
 type ExpressionPool = InstanceType<ServerModule['ExpressionPool']>;
-
-/** A process keeps running after its first expression and takes about 50 MB; more than this many would mostly idle. */
-const MAX_PROCESSES = 8;
 
 const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;
 
@@ -99,11 +112,12 @@ function readServeConfig(
   port: number | undefined,
   { env }: CliContext,
 ): ServerConfig {
-  const config = readServerConfig({
+  const variables = {
     ...env,
     ...(host !== undefined && { SERVICE_API_HOST: host }),
     ...(port !== undefined && { SERVICE_API_PORT: String(port) }),
-  });
+  };
+  const config = readServerConfig(variables, getHeapStatistics().heap_size_limit);
   return quiet && config.logLevel === 'info' ? { ...config, logLevel: 'warn' } : config;
 }
 
@@ -115,7 +129,7 @@ async function createServerOptions(
   const { fileRoots } = readConfig(context.env);
   return {
     config,
-    files: modules.fileAccess(fileRoots.map((root) => resolve(context.cwd, root))),
+    files: modules.serverFileAccess(fileRoots.map((root) => resolve(context.cwd, root))),
     keys:
       config.keysFile === undefined
         ? undefined
@@ -134,9 +148,7 @@ async function loadServerCatalog(
   context: CliContext,
 ): Promise<Catalog> {
   const catalog = await loadCatalog(tools, readConfig(context.env), context);
-  return catalog.withReplacement(
-    createTransform((source, input, bindings) => expressions.evaluate(source, input, bindings)),
-  );
+  return catalog.withReplacement(createTransform((...request) => expressions.evaluate(...request)));
 }
 
 /** Warns about misspelt variables, which have no effect and would otherwise go unnoticed. */
@@ -159,7 +171,10 @@ function printAddress(
 ): void {
   const { interactive, style } = detectTerminal(stdout, env);
   const docs = `${url}/docs`;
-  if (!interactive) return log.info({ url, docs }, 'listening');
+  if (!interactive) {
+    log.info({ url, docs }, 'listening');
+    return log.info({}, 'runs are kept in memory and are lost when the server exits');
+  }
   if (quiet) return;
   const { bold, cyan, dim } = style;
   stdout.write(

@@ -67,7 +67,7 @@ export class LiveDisplay implements Display {
   }
 
   onEvent(event: LiveEvent): void {
-    this.#view.onEvent(event, this.#context.clock.now());
+    this.#view.onEvent(event, this.#context.clock.monotonicNow());
     if (this.#verbose) this.#lines.push(formatEvent(event, this.#style));
   }
 
@@ -113,7 +113,7 @@ export class LiveDisplay implements Display {
   #viewport(): Viewport {
     const { stderr, env, clock } = this.#context;
     const { columns, rows } = detectTerminal(stderr, env);
-    return { columns, rows, style: this.#style, now: clock.now(), frame: this.#frame };
+    return { columns, rows, style: this.#style, now: clock.monotonicNow(), frame: this.#frame };
   }
 }
 

@@ -1,19 +1,26 @@
 import type { Writable } from 'node:stream';
+import { errorCode } from '../../common/errors.js';
 import type { CliContext } from '../context.js';
 import { detectTerminal } from './terminal.js';
 
 /** Lets a stream outlive its reader, so that `wavetrain tools | head -1` ends without an error. */
 export class BrokenPipeGuard {
   readonly #stream: Writable;
-  readonly #onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') this.failure ??= error;
-  };
-  /** The first error of the stream, such as a full disk; a closed pipe is none. */
-  failure: Error | undefined;
+  // Without a listener, an error would end the process.
+  readonly #onError = (): void => undefined;
 
   constructor(stream: Writable) {
     this.#stream = stream;
     stream.on('error', this.#onError);
+  }
+
+  /**
+   * The first error of the stream, such as a full disk; a closed pipe is none. Asks the stream, because it emits the
+   * event later, and a short run may be over by then.
+   */
+  get failure(): Error | undefined {
+    const error = this.#stream.errored;
+    return error === null || errorCode(error) === 'EPIPE' ? undefined : error;
   }
 
   close(): void {

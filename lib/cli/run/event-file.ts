@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { type BigIntStats, createWriteStream, type WriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errorCode } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import type { LiveEvent } from '../../execution/events/event.js';
+import { STANDARD_INPUT } from '../input/read-file.js';
 import { UsageError } from '../usage-errors.js';
 
 /** The file of `--events`: one JSON document per line, written as events happen (D42). */
@@ -15,14 +17,14 @@ export class EventFile {
   /**
    * Opens the file and empties it.
    *
-   * @param definitionFiles the files of the run's definition, which must not be overwritten
-   * @throws UsageError when the file cannot be opened or is one of `definitionFiles`
+   * @param filesRead what the run was read from, which must not be overwritten
+   * @throws UsageError when the file cannot be opened or is one of `filesRead`
    */
-  static async open(name: string, definitionFiles: readonly string[], cwd: string): Promise<EventFile> {
+  static async open(name: string, filesRead: readonly string[], cwd: string): Promise<EventFile> {
     const path = resolve(cwd, name);
     if (name === '-') throw new UsageError('--events takes a file', 'as in --events events.jsonl');
-    if (definitionFiles.some((file) => path === resolve(cwd, file)))
-      throw new UsageError(`--events would overwrite ${name}, a file of the definition to run`);
+    const same = await findSameFile(path, filesRead, cwd);
+    if (same !== undefined) throw new UsageError(describeOverwriting(name, same));
     const stream = createWriteStream(path);
     try {
       await once(stream, 'open');
@@ -53,6 +55,34 @@ export class EventFile {
     }
     return this.#error === undefined ? undefined : describeFailure(this.#name, this.#error);
   }
+}
+
+/** Finds the file that `path` is too, perhaps under another name: through symbolic links, or as a hard link. */
+async function findSameFile(
+  path: string,
+  files: readonly string[],
+  cwd: string,
+): Promise<string | undefined> {
+  const target = await identify(path);
+  if (target === undefined) return undefined;
+  for (const file of files) {
+    const other = await identify(file === STANDARD_INPUT ? '/dev/stdin' : resolve(cwd, file));
+    if (other?.ino === target.ino && other.dev === target.dev) return file;
+  }
+  return undefined;
+}
+
+/** Returns undefined when there is no such file; writing to a device or a pipe overwrites nothing. */
+async function identify(path: string): Promise<BigIntStats | undefined> {
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  return stats?.isFile() === true ? stats : undefined;
+}
+
+function describeOverwriting(name: string, file: string): string {
+  const what = file === STANDARD_INPUT ? 'the standard input' : file;
+  return name === file
+    ? `--events would overwrite ${name}, which the run is read from`
+    : `--events would overwrite ${what}, which the run is read from: ${name} is the same file`;
 }
 
 function describeFailure(name: string, error: unknown): string {

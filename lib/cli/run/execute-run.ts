@@ -6,7 +6,7 @@ import type { SubmissionOptions } from '../../runs/registry.js';
 import type { CliContext, RegistryApi } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
-import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
+import { reportUncaughtToolErrors, type StopSignals } from '../process-events.js';
 import { type Display, openDisplay } from '../progress/display.js';
 import type { RunView } from '../progress/run-view.js';
 import { printRunEnd } from '../render/outputs.js';
@@ -23,8 +23,8 @@ export interface DisplayedRun {
   readonly submit: (registry: RegistryApi, options: SubmissionOptions) => Promise<string>;
   /** Several sub-pipelines, and so several waves, may run at once (D45). */
   readonly hasParallelWaves: boolean;
-  /** The files of the definition, which `--events` must not overwrite. */
-  readonly definitionFiles: readonly string[];
+  /** The files that it was read from, which `--events` must not overwrite. */
+  readonly filesRead: readonly string[];
   readonly createView: () => RunView;
   /** Describes a run that failed or was cancelled. */
   readonly formatFailures: (record: RunRecord, terminal: Terminal) => string[];
@@ -36,23 +36,26 @@ interface RunListeners {
   readonly eventFile: EventFile | undefined;
 }
 
-/** Executes a run, displays its progress and prints its result. Returns the exit status of the run (D40). */
+/**
+ * Executes a run, displays its progress and prints its result. Returns the exit status of the run (D40).
+ *
+ * @param signals cancel the run, also when they came before it began
+ */
 export async function executeRun(
   run: DisplayedRun,
   flags: RunFlags,
   fileRoots: readonly string[],
+  signals: StopSignals,
   context: CliContext,
 ): Promise<ExitStatus> {
   const eventFile =
-    flags.events === undefined
-      ? undefined
-      : await EventFile.open(flags.events, run.definitionFiles, context.cwd);
+    flags.events === undefined ? undefined : await EventFile.open(flags.events, run.filesRead, context.cwd);
   const registry = await context.openRegistry(fileRoots, context.clock);
   const display = openDisplay(flags, run.createView, context);
   // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
   const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => display.print(line));
   try {
-    const record = await submitAndWait(registry, run, { display, eventFile }, context);
+    const record = await submitAndWait(registry, run, { display, eventFile }, signals, context);
     const { canRedraw } = detectTerminal(context.stderr, context.env);
     const showSummary = flags.verbose || (canRedraw && !flags.json && !flags.quiet);
     printRunEnd(record, { json: flags.json, showSummary, formatFailures: run.formatFailures }, context);
@@ -71,6 +74,7 @@ async function submitAndWait(
   registry: RegistryApi,
   { submit, hasParallelWaves }: DisplayedRun,
   listeners: RunListeners,
+  signals: StopSignals,
   context: CliContext,
 ): Promise<RunRecord> {
   const { display } = listeners;
@@ -79,12 +83,11 @@ async function submitAndWait(
   );
   try {
     const runId = await submit(registry, { onEvent: createEventListener(listeners) });
-    const signals = new StopSignals(context.processEvents);
     const print = (text: string): void => {
       for (const line of wrapLine(text, detectTerminal(context.stderr, context.env))) display.print(line);
     };
     const stopped = cancelOnSignal(signals, registry, runId, hasParallelWaves, print);
-    const record = await Promise.race([registry.settled(runId), stopped]).finally(() => signals.close());
+    const record = await Promise.race([registry.settled(runId), stopped]);
     registry.forget(runId);
     return record;
   } finally {

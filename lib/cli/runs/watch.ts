@@ -96,7 +96,10 @@ async function createRunView({ progress }: RunRecord): Promise<RunView> {
   return new PlanRunView(sub_pipelines);
 }
 
-/** Each event sets this clock to its time, so that events of the past show their true durations. */
+/**
+ * Each event sets the monotonic time to its own, so that events of the past show their true durations. The events of
+ * one run never go back (D27).
+ */
 class ServerClock implements Clock {
   readonly #clock: Clock;
   #offsetMs = 0;
@@ -106,11 +109,15 @@ class ServerClock implements Clock {
   }
 
   set({ time }: LiveEvent): void {
-    this.#offsetMs = Date.parse(time) - this.#clock.now();
+    this.#offsetMs = Date.parse(time) - this.#clock.monotonicNow();
   }
 
   now(): number {
-    return this.#clock.now() + this.#offsetMs;
+    return this.#clock.now();
+  }
+
+  monotonicNow(): number {
+    return this.#clock.monotonicNow() + this.#offsetMs;
   }
 
   setTimeout(run: () => void, delayMs: number): unknown {

@@ -1,6 +1,6 @@
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 import { describeKind, isObject, type Json } from '../json.js';
-import { formatFirst } from '../text.js';
+import { formatFirst, joinFirst } from '../text.js';
 
 /** One violation of a schema by a value. */
 export interface Violation {
@@ -19,10 +19,24 @@ export interface Violation {
 }
 
 /** The parameters of ajv's errors that hold what the keyword requires. */
-const WANTED_PARAMS = ['missingProperty', 'additionalProperty', 'type', 'allowedValues', 'limit', 'pattern'];
+const WANTED_PARAMS = [
+  'missingProperty',
+  'additionalProperty',
+  'type',
+  'allowedValues',
+  'allowedValue',
+  'limit',
+  'multipleOf',
+  'pattern',
+];
+
+/** A validator after a call. */
+interface Validated {
+  errors?: ErrorObject[] | null | undefined;
+}
 
 /** Takes the violations from a validator's last call, and clears its errors, which would retain the value. */
-export function takeViolations(validate: ValidateFunction, value: unknown): Violation[] {
+export function takeViolations(validate: Validated, value: unknown): Violation[] {
   const errors = validate.errors ?? [];
   validate.errors = null;
   return errors.map((error) => toViolation(error, value));
@@ -69,6 +83,12 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 const MAX_VALUE_LENGTH = 60;
 
+/** Longer names, patterns and values are cut: callers choose them. */
+const MAX_PART_LENGTH = 200;
+
+/** How many of the allowed values a message lists. */
+const MAX_CHOICES = 20;
+
 /** The names of one field and of the whole value in messages: `input` and `inputs`. */
 export interface Nouns {
   readonly one: string;
@@ -77,14 +97,14 @@ export interface Nouns {
   readonly hideValues?: boolean;
 }
 
-/** More sentences would not help; the others are counted. */
-const MAX_SENTENCES = 10;
+/** More sentences would not help. */
+export const MAX_SENTENCES = 10;
 
 /**
  * Describes the errors of a validator's last call, one sentence each, and clears them. Converts only the errors that it
  * describes: a caller can cause hundreds of thousands.
  */
-export function describeErrors(validate: ValidateFunction, value: unknown, nouns: Nouns): string[] {
+export function describeErrors(validate: Validated, value: unknown, nouns: Nouns): string[] {
   const errors = validate.errors ?? [];
   validate.errors = null;
   return formatFirst(errors, MAX_SENTENCES, (error) => describeViolation(toViolation(error, value), nouns));
@@ -95,10 +115,16 @@ export function describeViolations(violations: readonly Violation[], nouns: Noun
   return formatFirst(violations, MAX_SENTENCES, (violation) => describeViolation(violation, nouns));
 }
 
+/** Describes the violations that were found before the check ended; there may be more. */
+export function describeFirstViolations(violations: readonly Violation[], nouns: Nouns): string[] {
+  const sentences = describeViolations(violations.slice(0, MAX_SENTENCES), nouns);
+  return violations.length > MAX_SENTENCES ? [...sentences, 'and more'] : sentences;
+}
+
 /** Describes one violation in a sentence. */
 export function describeViolation(violation: Violation, { one, all, hideValues }: Nouns): string {
   const { path, keyword, wanted } = violation;
-  const subject = path.length === 0 ? all : `${one} "${formatPath(path)}"`;
+  const subject = path.length === 0 ? all : `${one} "${formatValuePath(path)}"`;
   if (keyword === 'required') {
     return path.length === 0
       ? `${one} "${formatWanted(wanted)}" is missing`
@@ -119,13 +145,39 @@ function describeDemand({ keyword, wanted, value, message }: Violation, actual: 
     case 'type':
       return `be ${typeName(wanted)}, not ${wanted === 'integer' && typeof value === 'number' ? value : describeKind(value)}`;
     case 'enum':
-      return `be one of ${Array.isArray(wanted) ? wanted.map(quote).join(', ') : quote(wanted)}${actual}`;
+      return `be one of ${joinFirst(Array.isArray(wanted) ? wanted.map(quote) : [quote(wanted)], MAX_CHOICES)}${actual}`;
+    case 'const':
+      return `be ${quote(wanted)}${actual}`;
     case 'minimum':
       return `be at least ${formatWanted(wanted)}${actual}`;
     case 'maximum':
       return `be at most ${formatWanted(wanted)}${actual}`;
+    case 'exclusiveMinimum':
+      return `be above ${formatWanted(wanted)}${actual}`;
+    case 'exclusiveMaximum':
+      return `be below ${formatWanted(wanted)}${actual}`;
+    case 'multipleOf':
+      return `be a multiple of ${formatWanted(wanted)}${actual}`;
     case 'minLength':
       return wanted === 1 ? 'not be empty' : `have at least ${formatWanted(wanted)} characters`;
+    case 'maxLength':
+      return `have at most ${formatWanted(wanted)} characters`;
+    case 'minItems':
+      return `have at least ${formatWanted(wanted)} items`;
+    case 'maxItems':
+      return `have at most ${formatWanted(wanted)} items`;
+    case 'minProperties':
+      return `have at least ${formatWanted(wanted)} fields`;
+    case 'maxProperties':
+      return `have at most ${formatWanted(wanted)} fields`;
+    case 'anyOf':
+      return 'match a schema in "anyOf"';
+    case 'oneOf':
+      return 'match exactly one schema in "oneOf"';
+    case 'not':
+      return 'not match the schema in "not"';
+    case 'false schema':
+      return 'be absent';
     case 'pattern':
       return `match the pattern ${formatWanted(wanted)}${actual}`;
     default:
@@ -134,11 +186,12 @@ function describeDemand({ keyword, wanted, value, message }: Violation, actual: 
 }
 
 /** Formats a path: `rows[0].name`. */
-function formatPath(path: Violation['path']): string {
-  return path.reduce<string>((name, key) => {
-    if (typeof key === 'number') return `${name}[${key}]`;
-    return name === '' ? key : `${name}.${key}`;
+export function formatValuePath(path: Violation['path']): string {
+  const name = path.reduce<string>((before, key) => {
+    if (typeof key === 'number') return `${before}[${key}]`;
+    return before === '' ? key : `${before}.${key}`;
   }, '');
+  return clip(name);
 }
 
 function typeName(wanted: Json | undefined): string {
@@ -154,9 +207,13 @@ function formatActual(value: unknown): string {
 }
 
 function quote(value: unknown): string {
-  return JSON.stringify(value) ?? String(value);
+  return clip(JSON.stringify(value) ?? String(value));
 }
 
 function formatWanted(value: Json | undefined): string {
-  return typeof value === 'string' ? value : quote(value);
+  return typeof value === 'string' ? clip(value) : quote(value);
+}
+
+function clip(text: string): string {
+  return text.length <= MAX_PART_LENGTH ? text : `${text.slice(0, MAX_PART_LENGTH)}…`;
 }

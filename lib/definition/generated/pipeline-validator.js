@@ -2,7 +2,7 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":"string","description":"Longer description for readers."},"version":{"type":"string","description":"Free text; quote it, or YAML reads a number."},"params":{"type":"object","patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":"object","patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":"array","items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":"object","patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":"string","description":"A single template whose value is a list. The tool is called once for each {{item}}."},"await":{"type":"array","items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":"integer","minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"timeout":{"type":"number","exclusiveMinimum":0,"description":"Limit for one attempt, in seconds. Replaces per_task_timeout."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
+const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":"string","description":"Longer description for readers."},"version":{"type":"string","description":"Free text; quote it, or YAML reads a number."},"params":{"type":"object","patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":"object","patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":"array","items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":"object","patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":"string","description":"A single template whose value is a list. The tool is called once for each {{item}}."},"await":{"type":"array","items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":"integer","minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"timeout":{"type":"number","exclusiveMinimum":0,"description":"Limit for one attempt, in seconds. Replaces per_task_timeout."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
 const pattern4 = new RegExp("^[A-Za-z_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
 const pattern9 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
@@ -27,7 +27,10 @@ vErrors = [err0];
 else {
 vErrors.push(err0);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 if(data.goal === undefined){
 const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "goal"},message:"must have required property '"+"goal"+"'"};
@@ -37,7 +40,10 @@ vErrors = [err1];
 else {
 vErrors.push(err1);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 if(data.tasks === undefined){
 const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tasks"},message:"must have required property '"+"tasks"+"'"};
@@ -47,7 +53,10 @@ vErrors = [err2];
 else {
 vErrors.push(err2);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 for(const key0 in data){
 if(!((((((((key0 === "id") || (key0 === "goal")) || (key0 === "description")) || (key0 === "version")) || (key0 === "params")) || (key0 === "inputs")) || (key0 === "reads")) || (key0 === "tasks"))){
@@ -58,7 +67,10 @@ vErrors = [err3];
 else {
 vErrors.push(err3);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data.id !== undefined){
@@ -72,7 +84,10 @@ vErrors = [err4];
 else {
 vErrors.push(err4);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 else {
@@ -83,43 +98,71 @@ vErrors = [err5];
 else {
 vErrors.push(err5);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data.goal !== undefined){
-if(typeof data.goal !== "string"){
-const err6 = {instancePath:instancePath+"/goal",schemaPath:"#/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data1 = data.goal;
+if(typeof data1 === "string"){
+if(data1.length > 10000){
+const err6 = {instancePath:instancePath+"/goal",schemaPath:"#/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data.description !== undefined){
-if(typeof data.description !== "string"){
-const err7 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err7 = {instancePath:instancePath+"/goal",schemaPath:"#/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err7];
 }
 else {
 vErrors.push(err7);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data.version !== undefined){
-if(typeof data.version !== "string"){
-const err8 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.description !== undefined){
+if(typeof data.description !== "string"){
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err8];
 }
 else {
 vErrors.push(err8);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data.version !== undefined){
+if(typeof data.version !== "string"){
+const err9 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data.params !== undefined){
@@ -132,102 +175,126 @@ let data5 = data4[key1];
 if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
 for(const key2 in data5){
 if(!(func1.call(schema31.properties.params.patternProperties["^.*$"].properties, key2))){
-const err9 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/params/patternProperties/%5E.*%24/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data5.type !== undefined){
-let data6 = data5.type;
-if(!((((((data6 === "string") || (data6 === "integer")) || (data6 === "number")) || (data6 === "boolean")) || (data6 === "list")) || (data6 === "object"))){
-const err10 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.params.patternProperties["^.*$"].properties.type.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/params/patternProperties/%5E.*%24/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data5.description !== undefined){
-if(typeof data5.description !== "string"){
-const err11 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data5.type !== undefined){
+let data6 = data5.type;
+if(!((((((data6 === "string") || (data6 === "integer")) || (data6 === "number")) || (data6 === "boolean")) || (data6 === "list")) || (data6 === "object"))){
+const err11 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.params.patternProperties["^.*$"].properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data5.enum !== undefined){
-let data8 = data5.enum;
-if(Array.isArray(data8)){
-if(data8.length < 1){
-const err12 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/enum/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+if(data5.description !== undefined){
+if(typeof data5.description !== "string"){
+const err12 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
 else {
 vErrors.push(err12);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-else {
-const err13 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/enum/type",keyword:"type",params:{type: "array"},message:"must be array"};
+}
+if(data5.enum !== undefined){
+let data8 = data5.enum;
+if(Array.isArray(data8)){
+if(data8.length < 1){
+const err13 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/enum/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data5.minimum !== undefined){
-let data9 = data5.minimum;
-if(!((typeof data9 == "number") && (isFinite(data9)))){
-const err14 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/minimum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/minimum/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err14 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/enum/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err14];
 }
 else {
 vErrors.push(err14);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data5.maximum !== undefined){
-let data10 = data5.maximum;
-if(!((typeof data10 == "number") && (isFinite(data10)))){
-const err15 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/maximum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/maximum/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data5.minimum !== undefined){
+let data9 = data5.minimum;
+if(!((typeof data9 == "number") && (isFinite(data9)))){
+const err15 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/minimum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/minimum/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err15];
 }
 else {
 vErrors.push(err15);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data5.pattern !== undefined){
-if(typeof data5.pattern !== "string"){
-const err16 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/pattern",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data5.maximum !== undefined){
+let data10 = data5.maximum;
+if(!((typeof data10 == "number") && (isFinite(data10)))){
+const err16 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/maximum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/maximum/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err16];
 }
 else {
 vErrors.push(err16);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data5.pattern !== undefined){
+if(typeof data5.pattern !== "string"){
+const err17 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/pattern",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data5.items !== undefined){
@@ -241,14 +308,17 @@ props1[key3] = true;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/items",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err18 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/items",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err17];
+vErrors = [err18];
 }
 else {
-vErrors.push(err17);
+vErrors.push(err18);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data5.properties !== undefined){
@@ -262,40 +332,49 @@ props2[key4] = true;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/properties",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/params/patternProperties/%5E.*%24/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/properties",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err19];
 }
 else {
 vErrors.push(err19);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
-props0[key1] = true;
 }
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err20 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/params/patternProperties/%5E.*%24/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err20];
 }
 else {
 vErrors.push(err20);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+props0[key1] = true;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data.inputs !== undefined){
@@ -309,14 +388,17 @@ props3[key5] = true;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/inputs",schemaPath:"#/properties/inputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err22 = {instancePath:instancePath+"/inputs",schemaPath:"#/properties/inputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err21];
+vErrors = [err22];
 }
 else {
-vErrors.push(err21);
+vErrors.push(err22);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data.reads !== undefined){
@@ -325,112 +407,139 @@ if(Array.isArray(data15)){
 const len0 = data15.length;
 for(let i0=0; i0<len0; i0++){
 if(typeof data15[i0] !== "string"){
-const err22 = {instancePath:instancePath+"/reads/" + i0,schemaPath:"#/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-}
-else {
-const err23 = {instancePath:instancePath+"/reads",schemaPath:"#/properties/reads/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err23 = {instancePath:instancePath+"/reads/" + i0,schemaPath:"#/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
 else {
 vErrors.push(err23);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data.tasks !== undefined){
-let data17 = data.tasks;
-if(Array.isArray(data17)){
-if(data17.length < 1){
-const err24 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/reads",schemaPath:"#/properties/reads/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
-const len1 = data17.length;
-for(let i1=0; i1<len1; i1++){
-let data18 = data17[i1];
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.id === undefined){
-const err25 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+}
+if(data.tasks !== undefined){
+let data17 = data.tasks;
+if(Array.isArray(data17)){
+if(data17.length < 1){
+const err25 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err25];
 }
 else {
 vErrors.push(err25);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
-if(data18.tool === undefined){
-const err26 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "tool"},message:"must have required property '"+"tool"+"'"};
+}
+const len1 = data17.length;
+for(let i1=0; i1<len1; i1++){
+let data18 = data17[i1];
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.id === undefined){
+const err26 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err26];
 }
 else {
 vErrors.push(err26);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
-for(const key6 in data18){
-if(!(((((((key6 === "id") || (key6 === "tool")) || (key6 === "inputs")) || (key6 === "parallel_over")) || (key6 === "await")) || (key6 === "retry")) || (key6 === "timeout"))){
-const err27 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+if(data18.tool === undefined){
+const err27 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "tool"},message:"must have required property '"+"tool"+"'"};
 if(vErrors === null){
 vErrors = [err27];
 }
 else {
 vErrors.push(err27);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data18.id !== undefined){
-let data19 = data18.id;
-if(typeof data19 === "string"){
-if(!pattern9.test(data19)){
-const err28 = {instancePath:instancePath+"/tasks/" + i1+"/id",schemaPath:"#/properties/tasks/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+for(const key6 in data18){
+if(!(((((((key6 === "id") || (key6 === "tool")) || (key6 === "inputs")) || (key6 === "parallel_over")) || (key6 === "await")) || (key6 === "retry")) || (key6 === "timeout"))){
+const err28 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err28];
 }
 else {
 vErrors.push(err28);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-else {
-const err29 = {instancePath:instancePath+"/tasks/" + i1+"/id",schemaPath:"#/properties/tasks/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data18.id !== undefined){
+let data19 = data18.id;
+if(typeof data19 === "string"){
+if(!pattern9.test(data19)){
+const err29 = {instancePath:instancePath+"/tasks/" + i1+"/id",schemaPath:"#/properties/tasks/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err29];
 }
 else {
 vErrors.push(err29);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data18.tool !== undefined){
-if(typeof data18.tool !== "string"){
-const err30 = {instancePath:instancePath+"/tasks/" + i1+"/tool",schemaPath:"#/properties/tasks/items/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err30 = {instancePath:instancePath+"/tasks/" + i1+"/id",schemaPath:"#/properties/tasks/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data18.tool !== undefined){
+if(typeof data18.tool !== "string"){
+const err31 = {instancePath:instancePath+"/tasks/" + i1+"/tool",schemaPath:"#/properties/tasks/items/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data18.inputs !== undefined){
@@ -444,26 +553,32 @@ props4[key7] = true;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/tasks/" + i1+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-if(data18.parallel_over !== undefined){
-if(typeof data18.parallel_over !== "string"){
-const err32 = {instancePath:instancePath+"/tasks/" + i1+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err32 = {instancePath:instancePath+"/tasks/" + i1+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err32];
 }
 else {
 vErrors.push(err32);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data18.parallel_over !== undefined){
+if(typeof data18.parallel_over !== "string"){
+const err33 = {instancePath:instancePath+"/tasks/" + i1+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 if(data18.await !== undefined){
@@ -472,50 +587,62 @@ if(Array.isArray(data23)){
 const len2 = data23.length;
 for(let i2=0; i2<len2; i2++){
 if(typeof data23[i2] !== "string"){
-const err33 = {instancePath:instancePath+"/tasks/" + i1+"/await/" + i2,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-}
-else {
-const err34 = {instancePath:instancePath+"/tasks/" + i1+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err34 = {instancePath:instancePath+"/tasks/" + i1+"/await/" + i2,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err34];
 }
 else {
 vErrors.push(err34);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
-if(data18.retry !== undefined){
-let data25 = data18.retry;
-if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
-const err35 = {instancePath:instancePath+"/tasks/" + i1+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/tasks/" + i1+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err35];
 }
 else {
 vErrors.push(err35);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 < 0 || isNaN(data25)){
-const err36 = {instancePath:instancePath+"/tasks/" + i1+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data18.retry !== undefined){
+let data25 = data18.retry;
+if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
+const err36 = {instancePath:instancePath+"/tasks/" + i1+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err36];
 }
 else {
 vErrors.push(err36);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 < 0 || isNaN(data25)){
+const err37 = {instancePath:instancePath+"/tasks/" + i1+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 }
@@ -523,61 +650,76 @@ if(data18.timeout !== undefined){
 let data26 = data18.timeout;
 if((typeof data26 == "number") && (isFinite(data26))){
 if(data26 <= 0 || isNaN(data26)){
-const err37 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-}
-else {
-const err38 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err38 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err38];
 }
 else {
 vErrors.push(err38);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
 }
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err39 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err39];
 }
 else {
 vErrors.push(err39);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err40 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err40];
 }
 else {
 vErrors.push(err40);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err41 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err41];
 }
 else {
 vErrors.push(err41);
 }
-errors++;
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
 }
 validate20.errors = vErrors;
 return errors === 0;

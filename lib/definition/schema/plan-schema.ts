@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { MAX_GOAL_LENGTH } from '../../common/limits.js';
 import { PIPELINE_ID, TASK_ID } from './schema.js';
 
 /** The single source of the plan definition: types, validators and JSON Schema derive from it (Plan, D44). */
@@ -8,7 +9,9 @@ const Keys = (description: string) => Type.Array(Type.String({ minLength: 1 }), 
 export const SubPipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: TASK_ID, description: 'Unique in the plan.' }),
-    goal: Type.Optional(Type.String({ description: 'Purpose of the sub-pipeline.' })),
+    goal: Type.Optional(
+      Type.String({ maxLength: MAX_GOAL_LENGTH, description: 'Purpose of the sub-pipeline.' }),
+    ),
     reads: Type.Optional(
       Keys('Blackboard keys that it reads. It runs after the sub-pipelines that store them.'),
     ),
@@ -30,7 +33,7 @@ export const SubPipelineDefinition = Type.Object(
 export const PlanDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the plan.' }),
-    goal: Type.Optional(Type.String({ description: 'Purpose of the plan.' })),
+    goal: Type.Optional(Type.String({ maxLength: MAX_GOAL_LENGTH, description: 'Purpose of the plan.' })),
     description: Type.Optional(Type.String({ description: 'Longer description for readers.' })),
     version: Type.Optional(Type.String({ description: 'Free text; quote it, or YAML reads a number.' })),
     inputs: Type.Optional(

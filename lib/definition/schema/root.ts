@@ -1,6 +1,6 @@
 import { describeKind, isObject } from '../../common/json.js';
 import type { Diagnostic } from '../diagnostic.js';
-import type { Path } from '../problem.js';
+import { MAX_PROBLEMS, type Path } from '../problem.js';
 import { readSource, type Source } from '../text/source.js';
 import { PIPELINE_FIELDS, PLAN_FIELDS } from './fields.js';
 
@@ -43,6 +43,7 @@ function rootUnderKey(value: Record<string, unknown>, kind: DefinitionKind): Roo
   if (bareKind !== undefined && bareKind !== kind) return wrongKey(bareKind);
   const diagnostics = Object.keys(value)
     .filter((key) => key !== kind)
+    .slice(0, MAX_PROBLEMS + 1)
     .map((key) => misplacedField(key, kind));
   return { ok: true, definition, path: [kind], diagnostics };
 }

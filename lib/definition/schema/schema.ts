@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { MAX_GOAL_LENGTH } from '../../common/limits.js';
 
 /**
  * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
@@ -74,7 +75,10 @@ export const TaskDefinition = Type.Object(
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
-    goal: Type.String({ description: 'Purpose of the pipeline. May contain {{params.…}} templates.' }),
+    goal: Type.String({
+      maxLength: MAX_GOAL_LENGTH,
+      description: 'Purpose of the pipeline. May contain {{params.…}} templates.',
+    }),
     description: Type.Optional(Type.String({ description: 'Longer description for readers.' })),
     version: Type.Optional(Type.String({ description: 'Free text; quote it, or YAML reads a number.' })),
     params: Type.Optional(

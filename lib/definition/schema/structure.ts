@@ -8,6 +8,7 @@ import type { DefinitionKind } from './root.js';
 
 /** What the structure check must know about pipelines or plans: the validator, and the words of its messages. */
 export interface DefinitionShape {
+  /** Generated; stops when it has found more errors than are reported. */
   readonly validate: ValidateFunction;
   readonly kind: DefinitionKind;
   /** The field that lists its parts, and the noun for one of them: `tasks`, `task`. */
@@ -19,7 +20,7 @@ export interface DefinitionShape {
   readonly keyLists: Readonly<Record<string, string>>;
 }
 
-/** Validates fields, types and ranges against the schema (rule 11, D2). Reports every violation, not only the first. */
+/** Validates fields, types and ranges against the schema (rule 11, D2). Reports every violation, up to the limit. */
 export function checkStructure(definition: unknown, shape: DefinitionShape): Diagnostic[] {
   const { validate } = shape;
   if (validate(definition)) return [];
@@ -58,6 +59,12 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
         path,
         message: `"${String(value)}" is not a valid id`,
         hint: `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also contain dots`,
+      };
+    case 'maxLength':
+      return {
+        code: 'invalid_value',
+        path,
+        message: `${name} must have at most ${JSON.stringify(wanted)} characters`,
       };
     case 'minItems':
     case 'minLength':

@@ -14,8 +14,10 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-const ASCII_NAME = /[\w$-]/;
-const OTHER_NAME = /[\p{L}\p{M}\p{N}]/u;
+/** Longest text between two braces: it is parsed in one go. */
+const MAX_LENGTH = 64 * 1024;
+
+const WORD = /[\p{L}\p{M}\p{N}\w$-]*/uy;
 const SPACE = /\s/;
 const BACKSLASH = 92;
 const NEWLINE = 10;
@@ -59,31 +61,22 @@ export class Cursor {
 
   /** Reads letters of any script, digits, `_`, `-` and `$`. */
   takeWord(): string {
-    const word = this.peekWord();
-    this.at += word.length;
-    return word;
+    return this.takeMatch(WORD);
   }
 
   peekWord(): string {
-    let end = this.at;
-    for (let width = this.#nameWidth(end); width > 0; width = this.#nameWidth(end)) end += width;
-    return this.text.slice(this.at, end);
-  }
-
-  /** Returns the length, in UTF-16 units, of the character at `at`; 0 when a name cannot contain it. */
-  #nameWidth(at: number): number {
-    const code = this.text.codePointAt(at);
-    if (code === undefined) return 0;
-    const character = String.fromCodePoint(code);
-    return (code < 128 ? ASCII_NAME : OTHER_NAME).test(character) ? character.length : 0;
+    const { at } = this;
+    const word = this.takeWord();
+    this.at = at;
+    return word;
   }
 
   /** Reads what the sticky `pattern` matches; empty when it does not match. */
   takeMatch(pattern: RegExp): string {
-    pattern.lastIndex = this.at;
-    const match = pattern.exec(this.text)?.[0] ?? '';
-    this.at += match.length;
-    return match;
+    const start = this.at;
+    pattern.lastIndex = start;
+    if (pattern.test(this.text)) this.at = pattern.lastIndex;
+    return this.text.slice(start, this.at);
   }
 
   /** Reads a quoted string with JSON escapes; single quotes also allow `\'`. */
@@ -117,6 +110,12 @@ export class Cursor {
       if (code === BACKSLASH) at++;
     }
     return -1;
+  }
+
+  /** Fails when the template is longer than a template may be. @throws TemplateSyntaxError */
+  limitLength(): void {
+    if (this.at - this.start > MAX_LENGTH)
+      this.fail(`a template is longer than ${MAX_LENGTH / 1024} KiB`, undefined, this.start);
   }
 
   /** Gives up this template. The parser looks for the next one from here. @throws TemplateSyntaxError */

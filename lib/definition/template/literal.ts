@@ -54,6 +54,7 @@ function readMembers(cursor: Cursor, close: string, readMember: () => void): voi
   if (cursor.take(close)) return;
   for (;;) {
     readMember();
+    cursor.limitLength();
     cursor.skipSpace();
     if (cursor.take(close)) return;
     if (!cursor.take(',')) cursor.fail(`"," or "${close}" is missing in a literal`);

@@ -1,19 +1,34 @@
-import type { Json } from '../../common/json.js';
+import { estimateBytes, type Json } from '../../common/json.js';
 import type { Segment } from './expression.js';
+import type { RenderMeter } from './render-meter.js';
 
-/** Returns the value at the end of a path; undefined when the path leads nowhere (D11, D12). */
-export function lookUp(from: Json | undefined, path: readonly Segment[]): Json | undefined {
+/**
+ * Returns the value at the end of a path; undefined when the path leads nowhere (D11, D12).
+ *
+ * @param meter measures a value that was read from a text: nothing else in memory contains it
+ */
+export function lookUp(
+  from: Json | undefined,
+  path: readonly Segment[],
+  meter?: RenderMeter,
+): Json | undefined {
   let value = from;
+  let isParsed = false;
   for (const segment of path) {
     if (value === undefined) return undefined;
-    value = typeof value === 'string' ? getTextMember(value, segment) : getMember(value, segment);
+    if (typeof value === 'string') {
+      isParsed = true;
+      value = getTextMember(value, segment, meter);
+    } else value = getMember(value, segment);
   }
-  return value;
+  if (!isParsed || value === undefined) return value;
+  meter?.addParsed(estimateBytes(value));
+  return deepFreeze(value);
 }
 
 /** Reads the member of the JSON within a text; only a text without JSON has members of its own. */
-function getTextMember(text: string, segment: Segment): Json | undefined {
-  const json = extractJsonCached(text);
+function getTextMember(text: string, segment: Segment, meter: RenderMeter | undefined): Json | undefined {
+  const json = extractJsonCached(text, meter);
   if (json !== undefined) return getMember(json, segment);
   return segment.kind === 'field' ? getPlainTextMember(text, segment.name) : undefined;
 }
@@ -70,31 +85,45 @@ function isPair(code: number | undefined): boolean {
 /** Cached texts: more than one task usually reads. */
 const MAX_CACHED_TEXTS = 8;
 
+/** Characters of all cached texts, unless there is only one: parsed, they take many times as much memory. */
+const MAX_CACHED_LENGTH = 4 * 2 ** 20;
+
 /** Shorter texts are parsed faster than they are found in the cache. */
 const MIN_CACHED_LENGTH = 1024;
 
+/** A list, an object or a code fence at the start of a text. */
+const MAYBE_JSON = /^\s*(?:[[{]|```|~~~)/;
+
 const jsonCache = new Map<string, ReturnType<typeof extractJson>>();
+let cachedLength = 0;
 
 /**
- * Returns what `extractJson` finds, frozen. Results are cached until the next microtask: a task may read many fields of
+ * Returns what `extractJson` finds; undefined when the meter does not allow to read it. Results are cached until the next microtask: a task may read many fields of
  * one large text, which would otherwise be parsed for each of them.
  */
-function extractJsonCached(text: string): ReturnType<typeof extractJson> {
-  if (text.length < MIN_CACHED_LENGTH) return deepFreeze(extractJson(text));
+function extractJsonCached(text: string, meter: RenderMeter | undefined): ReturnType<typeof extractJson> {
+  if (text.length < MIN_CACHED_LENGTH) return extractJson(text);
   if (jsonCache.has(text)) return jsonCache.get(text);
-  if (jsonCache.size === 0) queueMicrotask(() => jsonCache.clear());
-  if (jsonCache.size === MAX_CACHED_TEXTS) jsonCache.clear();
-  const json = deepFreeze(extractJson(text));
+  if (MAYBE_JSON.test(text) && meter?.mayParse(text.length) === false) return undefined;
+  if (jsonCache.size === 0) queueMicrotask(clearCache);
+  if (jsonCache.size === MAX_CACHED_TEXTS || cachedLength + text.length > MAX_CACHED_LENGTH) clearCache();
+  const json = extractJson(text);
   jsonCache.set(text, json);
+  cachedLength += text.length;
   return json;
 }
 
-/** Iterates instead of recursing, because a text may contain any depth. */
-function deepFreeze<T extends Json | undefined>(root: T): T {
+function clearCache(): void {
+  jsonCache.clear();
+  cachedLength = 0;
+}
+
+/** Iterates instead of recursing, because a text may contain any depth. What is frozen already is so with all members. */
+function deepFreeze<T extends Json>(root: T): T {
   const pending: unknown[] = [root];
   while (pending.length > 0) {
     const value = pending.pop();
-    if (typeof value !== 'object' || value === null) continue;
+    if (typeof value !== 'object' || value === null || Object.isFrozen(value)) continue;
     for (const member of Object.values(Object.freeze(value))) pending.push(member);
   }
   return root;

@@ -1,3 +1,4 @@
+import type { Steps } from '../steps.js';
 import { Cursor, TemplateSyntaxError } from './cursor.js';
 import type { Expression, Segment, TemplatePart, TemplateProblem } from './expression.js';
 import { readLiteral } from './literal.js';
@@ -18,6 +19,8 @@ type ParsedTemplate =
 /** Most problems that are reported in one text. */
 const MAX_PROBLEMS = 100;
 
+const TEMPLATES_PER_STEP = 50;
+
 /**
  * Parses a text of the definition. Templates come from nowhere else (D14).
  *
@@ -27,8 +30,21 @@ const MAX_PROBLEMS = 100;
  * @returns undefined when the text contains no template and no escape, and is a plain string
  */
 export function parseTemplate(text: string): ParsedTemplate | undefined {
+  const reader = openReader(text);
+  while (reader?.readNext() === true);
+  return reader?.result();
+}
+
+/** Parses a long text like `parseTemplate`. */
+export function* parseInSteps(text: string): Steps<ParsedTemplate | undefined> {
+  const reader = openReader(text);
+  for (let count = 1; reader?.readNext() === true; count++) if (count % TEMPLATES_PER_STEP === 0) yield;
+  return reader?.result();
+}
+
+function openReader(text: string): TemplateReader | undefined {
   const first = text.indexOf('{{');
-  return first < 0 ? undefined : new TemplateReader(text).read(first);
+  return first < 0 ? undefined : new TemplateReader(text, first);
 }
 
 class TemplateReader {
@@ -38,18 +54,26 @@ class TemplateReader {
   readonly #problems: TemplateProblem[] = [];
   #plain = '';
   #at = 0;
+  /** The next `{{`. */
+  #open: number;
 
-  constructor(text: string) {
+  constructor(text: string, first: number) {
     this.#text = text;
+    this.#open = first;
     this.#lastClose = text.lastIndexOf('}}');
   }
 
-  read(first: number): ParsedTemplate {
-    for (let open = first; open >= 0; open = this.#text.indexOf('{{', this.#at)) {
-      if (this.#problems.length === MAX_PROBLEMS) break;
-      if (this.#takePlain(open)) this.#takeEscaped(open);
-      else this.#takeTemplate(open);
-    }
+  /** Reads up to the end of the next template, and returns whether there was one to read. */
+  readNext(): boolean {
+    if (this.#open < 0 || this.#problems.length === MAX_PROBLEMS) return false;
+    if (this.#takePlain(this.#open)) this.#takeEscaped(this.#open);
+    else this.#takeTemplate(this.#open);
+    this.#open = this.#text.indexOf('{{', this.#at);
+    return true;
+  }
+
+  /** Returns what was read, after everything was. */
+  result(): ParsedTemplate {
     if (this.#problems.length > 0) return { ok: false, problems: this.#problems };
     this.#plain += this.#text.slice(this.#at);
     this.#endPlain();
@@ -133,6 +157,7 @@ function readPath(cursor: Cursor): { readonly root: string; readonly path: reado
   const path: Segment[] = [];
   for (let segment = readSegment(cursor); segment !== undefined; segment = readSegment(cursor)) {
     path.push(segment);
+    cursor.limitLength();
   }
   if (path.length === 0 && LITERALS.has(root)) failAtLiteral(cursor, start);
   return { root, path };

@@ -1,5 +1,5 @@
 import type { Json } from '../../common/json.js';
-import { didYouMean, nearest } from '../suggest.js';
+import { didYouMean, nearest, type Suggestions } from '../suggest.js';
 import { type Expression, formatPath, type Segment, ellipsize } from './expression.js';
 import type { TemplateScope } from './scope.js';
 
@@ -20,8 +20,16 @@ export type Reference =
 
 const NAMESPACES = ['params', 'session', 'item', 'pipeline'] as const;
 
-/** Resolves an expression in a pipeline with these tasks. */
-export function resolveReference(expression: Expression, taskIds: ReadonlySet<string>): Reference {
+/**
+ * Resolves an expression in a pipeline with these tasks.
+ *
+ * @param suggestions limits the names that are compared with an unknown one
+ */
+export function resolveReference(
+  expression: Expression,
+  taskIds: ReadonlySet<string>,
+  suggestions: Pick<Suggestions, 'nearest'> = { nearest },
+): Reference {
   const { root, path } = expression;
   switch (root) {
     case 'params':
@@ -33,7 +41,7 @@ export function resolveReference(expression: Expression, taskIds: ReadonlySet<st
     case 'pipeline':
       return resolvePipelineMember(path);
     default:
-      return taskIds.has(root) ? resolveTask(root, path[0]) : unknownName(expression, taskIds);
+      return taskIds.has(root) ? resolveTask(root, path[0]) : unknownName(expression, taskIds, suggestions);
   }
 }
 
@@ -83,9 +91,13 @@ function resolveTask(taskId: string, first: Segment | undefined): Reference {
   return { kind: 'task', taskId, omitted: !(first.kind === 'field' && first.name === 'output') };
 }
 
-function unknownName({ root, path }: Expression, taskIds: ReadonlySet<string>): Reference {
+function unknownName(
+  { root, path }: Expression,
+  taskIds: ReadonlySet<string>,
+  suggestions: Pick<Suggestions, 'nearest'>,
+): Reference {
   const message = `there is no task "${ellipsize(root, 80)}"; a template starts with a task id or one of ${NAMESPACES.join(', ')}`;
-  const meant = guessFromOtherLanguages(root, path, taskIds) ?? nearest(root, listNames(taskIds));
+  const meant = guessFromOtherLanguages(root, path, taskIds) ?? suggestions.nearest(root, listNames(taskIds));
   return { kind: 'unknown', message, ...(meant === undefined ? {} : { hint: didYouMean(meant) }) };
 }
 

@@ -2,7 +2,7 @@ import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import { type Expression, formatPath } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing } from './missing-value.js';
-import { TemplateError, toValueSource } from './reference.js';
+import { TemplateError, toValueSource, type ValueSource } from './reference.js';
 import type { TemplateScope } from './scope.js';
 
 /** Renders one part of a compiled value. */
@@ -29,6 +29,11 @@ export class LiteralRenderer implements Renderer {
   }
 }
 
+/** Memory of a text without its characters, of a list or an object without its members, and of one member. */
+const STRING_BYTES = 16;
+const OBJECT_BYTES = 56;
+const MEMBER_BYTES = 16;
+
 /** A string that is exactly one template: the value keeps its type (D10). */
 export class ValueRenderer implements Renderer {
   readonly #operand: Operand;
@@ -44,7 +49,8 @@ export class ValueRenderer implements Renderer {
   bind(scope: TemplateScope): Renderer {
     const operand = this.#operand;
     if (operand.readsItem) return this;
-    return new ValueRenderer({ ...operand, evaluate: memoize(() => operand.evaluate(scope, undefined)) });
+    const evaluate = memoize(scope, () => operand.evaluate(scope, undefined));
+    return new ValueRenderer({ ...operand, evaluate });
   }
 }
 
@@ -67,6 +73,9 @@ export class TextRenderer implements Renderer {
         path,
       );
     }
+    scope.meter?.add(STRING_BYTES + text.length);
+    const excess = scope.meter?.excess;
+    if (excess !== undefined) throw new TemplateError(path, excess);
     return text;
   }
 
@@ -76,7 +85,7 @@ export class TextRenderer implements Renderer {
         this.#parts.map((part) => (typeof part === 'string' ? part : bindTextOperand(part, scope))),
       );
     }
-    const evaluate = memoize(() => this.render(scope, undefined));
+    const evaluate = memoize(scope, () => this.render(scope, undefined));
     return new ValueRenderer({ evaluate, path: '', readsItem: false });
   }
 }
@@ -89,6 +98,7 @@ export class ListRenderer implements Renderer {
   }
 
   render(scope: TemplateScope, item: Json | undefined): Json {
+    scope.meter?.add(OBJECT_BYTES + MEMBER_BYTES * this.#members.length);
     return Object.freeze(this.#members.map((member) => member.render(scope, item))) as Json[];
   }
 
@@ -106,6 +116,7 @@ export class ObjectRenderer implements Renderer {
   }
 
   render(scope: TemplateScope, item: Json | undefined): Json {
+    scope.meter?.add(OBJECT_BYTES + MEMBER_BYTES * this.#members.length);
     const object: JsonObject = {};
     for (const member of this.#members) setOwn(object, member[0], member[1].render(scope, item));
     return Object.freeze(object);
@@ -161,29 +172,42 @@ export function compileExpression(expression: Expression): EvaluateExpression {
   const { path } = source;
   const { fallback } = expression;
   if (fallback !== undefined) {
-    return (scope, item) => lookUp(source.read(scope, item), path) ?? fallback.value;
+    return (scope, item) => lookUpWithin(scope, source, item) ?? fallback.value;
   }
   return (scope, item) => {
-    const value = lookUp(source.read(scope, item), path);
+    const value = lookUpWithin(scope, source, item);
     if (value !== undefined) return value;
     throw new TemplateError(formatPath(source.label, path), explainMissing(source, scope, item));
   };
 }
 
+function lookUpWithin(scope: TemplateScope, source: ValueSource, item: Json | undefined): Json | undefined {
+  const { path } = source;
+  const from = source.read(scope, item);
+  if (path.length === 0) return from;
+  const value = lookUp(from, path, scope.meter);
+  const excess = scope.meter?.excess;
+  if (excess !== undefined) throw new TemplateError(formatPath(source.label, path), excess);
+  return value;
+}
+
 /** Binds an operand within a text: keeps its text instead of its value. */
 function bindTextOperand(operand: Operand, scope: TemplateScope): Operand {
   if (operand.readsItem) return operand;
-  return {
-    ...operand,
-    evaluate: memoize(() => toText(operand.evaluate(scope, undefined), operand.path)),
-  };
+  const evaluate = memoize(scope, () => {
+    const value = operand.evaluate(scope, undefined);
+    const text = toText(value, operand.path);
+    if (text !== value) scope.meter?.add(STRING_BYTES + text.length);
+    return text;
+  });
+  return { ...operand, evaluate };
 }
 
-/** Keeps what `evaluate` returns or throws at the first call. */
-function memoize(evaluate: () => Json): () => Json {
+/** Keeps what `evaluate` returns or throws at the first call, for all items of a fan-out. */
+function memoize({ meter }: TemplateScope, evaluate: () => Json): () => Json {
   let result: (() => Json) | undefined;
   return () => {
-    result ??= settle(evaluate);
+    result ??= meter === undefined ? settle(evaluate) : meter.share(() => settle(evaluate));
     return result();
   };
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../common/json.js';
+import type { RenderMeter } from './render-meter.js';
 
 /** The values that the templates of one task or one item can read: the namespaces of rule 8. */
 export interface TemplateScope {
@@ -12,4 +13,6 @@ export interface TemplateScope {
   readonly goal: string;
   /** The current item; undefined outside a fan-out (rule 7). */
   readonly item?: Json | undefined;
+  /** Measures what rendering makes; undefined when that is not limited. */
+  readonly meter?: RenderMeter | undefined;
 }

@@ -11,8 +11,14 @@ import {
   type Pair,
   type Scalar,
 } from 'yaml';
-import { errorMessage } from '../../common/errors.js';
-import { type Path, toJsonPointer, type Position, type Problem, type ProblemCode } from '../problem.js';
+import {
+  MAX_PROBLEMS,
+  type Path,
+  toJsonPointer,
+  type Position,
+  type Problem,
+  type ProblemCode,
+} from '../problem.js';
 import { MAX_NESTING, TOO_DEEP_MESSAGE } from './limits.js';
 
 const PLAIN_TAGS: ReadonlySet<string> = new Set(
@@ -42,7 +48,13 @@ class Scanner implements Scan {
     this.#positionAt = positionAt;
   }
 
+  /** Whether there are more problems than are reported. */
+  get #isFull(): boolean {
+    return this.problems.length > MAX_PROBLEMS;
+  }
+
   visit(node: unknown, path: (string | number)[]): void {
+    if (this.#isFull) return;
     if (isNode(node)) this.#visitTag(node, path);
     if (isScalar(node)) this.#visitScalar(node, path);
     else if (isAlias(node)) this.#visitAlias(node, path);
@@ -113,6 +125,7 @@ class Scanner implements Scan {
   }
 
   #report(code: ProblemCode, message: string, hint: string | undefined, path: Path, node: unknown): void {
+    if (this.#isFull) return;
     const range = (node as { readonly range?: readonly number[] | null } | null)?.range;
     const position = range ? this.#positionAt(range[0] ?? 0) : undefined;
     const pointer = toJsonPointer(path);
@@ -125,65 +138,4 @@ class Scanner implements Scan {
       ...(hint && { hint }),
     });
   }
-}
-
-/**
- * Reports where an object is too deep, contains itself, or contains what JSON cannot hold. Code that runs after it may
- * recurse into the value. Never throws.
- */
-export function scanValue(value: unknown): readonly Problem[] {
-  const scanner = new ValueScanner();
-  try {
-    scanner.visit(value, []);
-  } catch (thrown) {
-    scanner.report('invalid_value', `it cannot be read: ${errorMessage(thrown)}`, []);
-  }
-  return scanner.problems;
-}
-
-const MAX_PROBLEMS = 100;
-
-class ValueScanner {
-  readonly problems: Problem[] = [];
-  /** An object that is used in several places is scanned once. */
-  readonly #seen = new WeakSet<object>();
-  readonly #open = new WeakSet<object>();
-
-  visit(value: unknown, path: (string | number)[]): void {
-    if (typeof value === 'object' && value !== null) this.#visitObject(value, path);
-    else if (typeof value === 'number' && !Number.isFinite(value)) {
-      this.report('invalid_value', `${value} is not a JSON number`, path);
-    } else if (['function', 'bigint', 'symbol'].includes(typeof value)) {
-      this.report('invalid_value', `JSON cannot hold a ${typeof value}`, path);
-    }
-  }
-
-  report(code: ProblemCode, message: string, path: Path): void {
-    if (this.problems.length === MAX_PROBLEMS) return;
-    this.problems.push({ code, message, path: toJsonPointer(path), severity: 'error' });
-  }
-
-  #visitObject(value: object, path: (string | number)[]): void {
-    if (this.#open.has(value)) return this.report('too_deep', 'it contains itself', path);
-    if (path.length > MAX_NESTING)
-      return this.report('too_deep', `it is nested deeper than ${MAX_NESTING} levels`, path);
-    if (this.#seen.has(value)) return;
-    this.#seen.add(value);
-    this.#open.add(value);
-    if (Array.isArray(value)) for (const [index, item] of value.entries()) this.#within(path, index, item);
-    else if (isPlain(value)) for (const [key, item] of Object.entries(value)) this.#within(path, key, item);
-    else this.report('invalid_value', 'only plain objects and lists are allowed', path);
-    this.#open.delete(value);
-  }
-
-  #within(path: (string | number)[], key: string | number, value: unknown): void {
-    path.push(key);
-    this.visit(value, path);
-    path.pop();
-  }
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }

@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../../machines/types.js';
-import type { Clock } from '../../common/clock.js';
+import { type Timeline, toIsoTime } from '../../common/clock.js';
 import { errorMessage } from '../../common/errors.js';
+import type { MemoryBudget } from '../memory-budget.js';
 import type { EventLocation, LiveEvent, TaskEvent } from './event.js';
 
 /** Distributes over the kinds of events, so that each keeps its own fields. */
@@ -9,6 +10,22 @@ type Unstamped<E> = E extends unknown ? Omit<E, 'seq' | 'time' | 'run_id'> : nev
 /** An event without the fields that the journal adds. */
 export type JournalEntry = Unstamped<LiveEvent>;
 
+/** Measured memory of an event without its texts. */
+const EVENT_BYTES = 200;
+
+/** The text of an error, in records and events, when the run has no memory left for it. */
+export const NO_MEMORY_FOR_ERROR = 'failed; the run has no memory left for the text of this error';
+
+/** Returns the approximate memory of an event, in bytes. */
+export function measureEvent(event: LiveEvent): number {
+  if (event.kind === 'log') return EVENT_BYTES + event.message.length;
+  return EVENT_BYTES + ('error' in event ? (event.error?.length ?? 0) : 0);
+}
+
+type EventListener = (event: LiveEvent) => void;
+
+const NOWHERE: EventLocation = {};
+
 /**
  * The events of a run, in order (Events, D29). Numbers and stamps every event, collects the task events if requested,
  * and sends all events to its listeners. Creates nothing while nobody observes it.
@@ -16,23 +33,31 @@ export type JournalEntry = Unstamped<LiveEvent>;
 export class Journal {
   readonly runId: string;
   /** The location of this run within another run; empty for a submitted run. */
-  readonly location: EventLocation = {};
-  readonly #clock: Clock;
+  readonly location: EventLocation = NOWHERE;
+  /** The times of the run: those of its events never go back. */
+  readonly timeline: Timeline;
   readonly #collected: TaskEvent[] | null;
-  readonly #listeners = new Set<(event: LiveEvent) => void>();
+  /** The memory of the submitted run. */
+  readonly budget: MemoryBudget;
+  /** Replaced and never changed, because listeners come and go while they are called. */
+  #listeners: readonly EventListener[] = [];
   #seq = 0;
-  #timeMs = Number.NaN;
-  #timeText = '';
+  #isClosed = false;
 
-  constructor(runId: string, clock: Clock, collect: boolean) {
+  /**
+   * @param collect keeps the task events
+   * @param budget of the run, which collected events take memory from
+   */
+  constructor(runId: string, timeline: Timeline, collect: boolean, budget: MemoryBudget) {
     this.runId = runId;
-    this.#clock = clock;
+    this.timeline = timeline;
+    this.budget = budget;
     this.#collected = collect ? [] : null;
   }
 
   /** False when events are neither collected nor listened to, so that writing them is useless. */
   get isObserved(): boolean {
-    return this.#collected !== null || this.#listeners.size > 0;
+    return !this.#isClosed && (this.#collected !== null || this.#listeners.length > 0);
   }
 
   /** The start, finish and fail events so far; null unless collected. */
@@ -41,37 +66,57 @@ export class Journal {
   }
 
   /** Subscribes to all events from now on, and returns a function that unsubscribes. */
-  subscribe(listener: (event: LiveEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  subscribe(listener: EventListener): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => this.#unsubscribe(listener);
+  }
+
+  #unsubscribe(listener: EventListener): void {
+    this.#listeners = this.#listeners.filter((other) => other !== listener);
+  }
+
+  /** Ends the events: nothing is written after the run has settled, whatever its tools still do. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   write(entry: JournalEntry): void {
     if (!this.isObserved) return;
-    const stamp = { seq: ++this.#seq, time: this.#readTime(), run_id: this.runId };
+    const stamp = { seq: ++this.#seq, time: toIsoTime(this.timeline.now()), run_id: this.runId };
     // Spreading both into a new object takes fifty times as long.
     const event: LiveEvent = Object.assign(stamp, entry);
-    if (event.kind === 'start' || event.kind === 'finish' || event.kind === 'fail')
-      this.#collected?.push(event);
-    for (const listener of this.#listeners) this.#notify(listener, event);
+    if (event.kind === 'start' || event.kind === 'finish' || event.kind === 'fail') this.#collect(event);
+    for (const listener of this.#listeners) {
+      if (this.#listeners.includes(listener)) this.#notify(listener, event);
+    }
   }
 
-  /** Cached, because many events share a millisecond and formatting it costs more than the rest of an event. */
-  #readTime(): string {
-    const nowMs = this.#clock.now();
-    if (nowMs !== this.#timeMs) {
-      this.#timeMs = nowMs;
-      this.#timeText = new Date(nowMs).toISOString();
-    }
-    return this.#timeText;
+  /**
+   * Takes the memory of the events that a task writes, if they are collected. Call before it starts.
+   *
+   * @throws ToolError, not retryable, when the run has no memory left for them
+   */
+  reserveTaskEvents(): void {
+    if (this.#collected !== null) this.budget.reserve(2 * EVENT_BYTES);
+  }
+
+  #collect(event: TaskEvent): void {
+    if (this.#collected === null) return;
+    const { error } = event;
+    const hasRoom = error === undefined || this.budget.tryReserve(error.length);
+    this.#collected.push(hasRoom ? event : { ...event, error: NO_MEMORY_FOR_ERROR });
   }
 
   /** Removes a listener that throws, with a warning: a run must not depend on who observes it. */
-  #notify(listener: (event: LiveEvent) => void, event: LiveEvent): void {
+  #notify(listener: EventListener, event: LiveEvent): void {
     try {
       listener(event);
     } catch (thrown) {
-      this.#listeners.delete(listener);
+      this.#unsubscribe(listener);
       warnListenerRemoved(`a listener of run ${this.runId}`, thrown);
     }
   }
@@ -79,7 +124,12 @@ export class Journal {
 
 /** Emits a warning of the Node.js process about a listener that threw. */
 export function warnListenerRemoved(listener: string, thrown: unknown): void {
-  process.emitWarning(`${listener} threw and was removed: ${errorMessage(thrown)}`, 'WavetrainWarning');
+  warnHost(`${listener} threw and was removed: ${errorMessage(thrown)}`);
+}
+
+/** Emits a warning of the Node.js process, about what is nobody's failure and no part of a run. */
+export function warnHost(message: string): void {
+  process.emitWarning(message, 'WavetrainWarning');
 }
 
 /** The journal of a run within another run. It writes to the outermost journal and adds its location. */
@@ -88,18 +138,23 @@ export class NestedJournal extends Journal {
   override readonly location: EventLocation;
   readonly #outermost: Journal;
 
-  constructor(outer: Journal, location: EventLocation, clock: Clock) {
-    super(outer.runId, clock, false);
+  constructor(outer: Journal, location: EventLocation) {
+    super(outer.runId, outer.timeline, false, outer.budget);
     this.#outermost = outer instanceof NestedJournal ? outer.#outermost : outer;
     const within = [...(outer.location.within ?? []), ...(location.within ?? [])];
     this.location = { ...outer.location, ...location, ...(within.length > 0 && { within }) };
   }
 
   override get isObserved(): boolean {
-    return this.#outermost.isObserved;
+    return !this.isClosed && this.#outermost.isObserved;
+  }
+
+  override reserveTaskEvents(): void {
+    this.#outermost.reserveTaskEvents();
   }
 
   override write(entry: JournalEntry): void {
+    if (this.isClosed) return;
     if (entry.kind === 'run') this.#writeStatus(entry);
     else this.#outermost.write(Object.assign({}, entry, this.location));
   }

@@ -1,12 +1,18 @@
 import { ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
-import { joinFirst } from '../../common/text.js';
+import { describeKind, type Json } from '../../common/json.js';
+import { MAX_LOG_LENGTH } from '../../common/limits.js';
+import { cutText, joinFirst, showValue } from '../../common/text.js';
 import type { ToolBlackboard, ToolContext } from '../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
 import type { CallingAttempt, InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
+import type { AttemptTimeout } from './attempt-timeout.js';
 
 const NO_WRITES: readonly Write[] = [];
+const NO_OP = (): void => {};
+
+/** Memory of a write without its key and value. */
+const WRITE_BYTES = 128;
 
 /** Maximum number of declared stores in an error message. */
 const MAX_LISTED_STORES = 20;
@@ -17,12 +23,16 @@ const MAX_LISTED_STORES = 20;
  */
 export class Attempt implements ToolContext, CallingAttempt {
   readonly run_id: string;
+  readonly tenant_id: string;
   readonly task_id: string;
   readonly item_index: number | null;
   readonly attempt: number;
   /** An error that fails the attempt even when the tool catches it. */
   permanentError: ToolError | undefined;
+  /** Its time limit, if it has one. */
+  timeout: AttemptTimeout | undefined;
   #writes: Write[] | undefined;
+  #writtenBytes = 0;
   #controller: AbortController | undefined;
   #endListeners: Set<() => void> | undefined;
   #isOver = false;
@@ -31,6 +41,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   constructor(services: InvocationServices, taskId: string, item: number | undefined, attempt: number) {
     this.#services = services;
     this.run_id = services.prepared.id;
+    this.tenant_id = services.prepared.tenantId;
     this.task_id = taskId;
     this.item_index = item ?? null;
     this.attempt = attempt;
@@ -76,31 +87,58 @@ export class Attempt implements ToolContext, CallingAttempt {
     };
   }
 
+  get pauseTimeout(): ToolContext['pauseTimeout'] {
+    return () => this.timeout?.pause() ?? (() => undefined);
+  }
+
   get isOver(): boolean {
     return this.#isOver;
   }
 
   onEnd(listener: () => void): () => void {
+    if (this.#isOver) {
+      listener();
+      return NO_OP;
+    }
     this.#endListeners ??= new Set();
     this.#endListeners.add(listener);
     return () => this.#endListeners?.delete(listener);
   }
 
   addWrites(writes: readonly Write[]): void {
-    if (this.#isOver || writes.length === 0) return;
-    this.#writes = [...(this.#writes ?? []), ...writes];
+    if (this.#isOver) return;
+    for (const write of writes) this.#addWrite(write);
   }
 
-  /** Sums the memory of the writes. A value that is also the output, as with the tool `store`, does not count again. */
-  measureWrites(output: Json): number {
-    let sum = 0;
-    for (const { value, sizeBytes } of this.#writes ?? NO_WRITES) if (value !== output) sum += sizeBytes;
-    return sum;
+  /** Memory of the writes, taken from the run. */
+  get writtenBytes(): number {
+    return this.#writtenBytes;
+  }
+
+  /** Returns true for a value that was also written, as by the tool `store`: its memory is taken already. */
+  hasWritten(output: Json): boolean {
+    return this.#writes?.some(({ value }) => value === output) ?? false;
+  }
+
+  /** Returns the memory of the writes of an attempt that has failed. */
+  discardWrites(): void {
+    this.#services.budget.release(this.#writtenBytes);
+    this.#writtenBytes = 0;
+  }
+
+  /** @throws ToolError, not retryable, when the run has no memory left */
+  #addWrite(write: Write): void {
+    const bytes = WRITE_BYTES + write.key.length + write.sizeBytes;
+    this.#services.budget.reserve(bytes);
+    this.#writtenBytes += bytes;
+    this.#writes ??= [];
+    this.#writes.push(write);
   }
 
   /** Ends the attempt and returns its writes. Later writes are dropped with a log message. */
   close(): readonly Write[] {
     this.#isOver = true;
+    this.timeout?.stop();
     for (const listener of this.#endListeners ?? []) listener();
     this.#endListeners = undefined;
     return this.#writes ?? NO_WRITES;
@@ -113,6 +151,11 @@ export class Attempt implements ToolContext, CallingAttempt {
   }
 
   #write(key: string, value: unknown, append: boolean): void {
+    if (typeof key !== 'string') {
+      throw ToolError.nonRetryable(
+        `the key of a value on the blackboard must be a text, not ${describeKind(key)}`,
+      );
+    }
     if (this.#isOver) return this.#log(`dropped the write to "${key}": the attempt is over`);
     this.#assertDeclared(key);
     const output = toJsonOutput(value, {
@@ -123,8 +166,7 @@ export class Attempt implements ToolContext, CallingAttempt {
       throw ToolError.nonRetryable(`"${key}" was not written: the blackboard cannot hold bytes`);
     }
     if (!output.ok) throw ToolError.nonRetryable(`"${key}" was not written: ${output.error}`);
-    this.#writes ??= [];
-    this.#writes.push({ key, value: output.value, append, sizeBytes: output.sizeBytes });
+    this.#addWrite({ key, value: output.value, append, sizeBytes: output.sizeBytes });
   }
 
   /** Rejects a key that the plan does not declare among the sub-pipeline's stores (D46). */
@@ -138,7 +180,10 @@ export class Attempt implements ToolContext, CallingAttempt {
     throw this.permanentError;
   }
 
-  #log(message: string): void {
+  /** A tool may be written in JavaScript, and log anything. */
+  #log(value: unknown): void {
+    if (!this.#services.journal.isObserved) return;
+    const message = cutText(showValue(value), MAX_LOG_LENGTH);
     const item = this.item_index === null ? {} : { item: this.item_index };
     this.#services.journal.write({ kind: 'log', task_id: this.task_id, ...item, message });
   }

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { Slot } from '../../../machines/ports.js';
 import { errorMessage, isNonRetryable, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
@@ -6,16 +5,26 @@ import type { Task } from '../../pipelines/pipeline.js';
 import { toJsonOutput } from '../json-output.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
+import type { ArtifactFolder } from './artifact-store.js';
 import { Attempt } from './attempt.js';
 import type { AttemptInfo } from './attempt-observer.js';
+import { AttemptTimeout } from './attempt-timeout.js';
 import { retryDelayMs } from './retry-delay.js';
 
 const STOPPED = 'stopped by force';
 
 /** Receives the end of an invocation. */
 export interface InvocationListener {
-  onSuccess(item: number | undefined, value: Json, writes: readonly Write[], attempts: number): void;
-  onFailure(item: number | undefined, error: string, attempts: number): void;
+  /** @param sizeBytes memory of the value and the writes, taken from the run */
+  onSuccess(
+    item: number | undefined,
+    value: Json,
+    writes: readonly Write[],
+    attempts: number,
+    sizeBytes: number,
+  ): void;
+  /** Returns the error as it is kept: without a long text when there is no memory for it. */
+  onFailure(item: number | undefined, error: string, attempts: number): string;
 }
 
 /**
@@ -34,7 +43,9 @@ export class Invocation {
   readonly #inputs: JsonObject;
   readonly #listener: InvocationListener;
   readonly #slot: Slot;
+  readonly #heldBytes: number;
 
+  /** @param heldBytes memory that was taken from the run for as long as the invocation lives */
   constructor(
     services: InvocationServices,
     task: Task,
@@ -42,6 +53,7 @@ export class Invocation {
     inputs: JsonObject,
     listener: InvocationListener,
     slot: Slot,
+    heldBytes: number,
   ) {
     this.#services = services;
     this.#task = task;
@@ -49,6 +61,7 @@ export class Invocation {
     this.#inputs = inputs;
     this.#listener = listener;
     this.#slot = slot;
+    this.#heldBytes = heldBytes;
   }
 
   start(): void {
@@ -92,42 +105,61 @@ export class Invocation {
   #startTimeout(attempt: Attempt): void {
     const timeoutMs = this.#task.timeoutMs ?? this.#services.prepared.options.timeoutMs;
     if (timeoutMs === undefined) return;
-    this.#timer = this.#services.dependencies.clock.setTimeout(() => {
+    attempt.timeout = new AttemptTimeout(this.#services.dependencies.clock, timeoutMs, () => {
       const error = new ToolError(`timed out after ${timeoutMs / 1000} s`);
       // Aborts the tool before the slot becomes free for another item.
       this.#endAttempt(error.message);
       attempt.abort(error);
       this.#failOrRetry(error);
-    }, timeoutMs);
+    });
   }
 
   #onReturned(attempt: Attempt, value: unknown): void {
     if (attempt !== this.#attempt) return;
     if (attempt.permanentError !== undefined) return this.#onFailed(attempt, attempt.permanentError);
-    const { artifacts, budget, dependencies } = this.#services;
-    const output = toJsonOutput(value, {
-      limitBytes: dependencies.outputLimitBytes,
-      artifactPath: () => artifacts.nextPath(this.#task.id),
-    });
+    const { budget, dependencies } = this.#services;
+    const { outputLimitBytes: limitBytes } = dependencies;
+    const artifactPath = (): string => this.#artifacts.nextPath(this.#task.id);
+    const output = toJsonOutput(value, { limitBytes, artifactPath });
     if (!output.ok) return this.#onFailed(attempt, ToolError.nonRetryable(output.error));
+    const sizeBytes = attempt.hasWritten(output.value) ? 0 : output.sizeBytes;
     try {
-      budget.reserve(output.sizeBytes + attempt.measureWrites(output.value));
+      budget.reserve(sizeBytes);
     } catch (error) {
       return this.#onFailed(attempt, error);
     }
-    if (output.artifacts.length === 0) return this.#onSucceeded(attempt, output.value);
-    Promise.all(output.artifacts.map(({ path, bytes }) => writeFile(path, bytes))).then(
-      () => this.#onSucceeded(attempt, output.value),
-      (error: unknown) => this.#onFailed(attempt, error),
+    if (output.artifacts.length === 0) return this.#onSucceeded(attempt, output.value, sizeBytes);
+    this.#artifacts.write(output.artifacts).then(
+      () => {
+        // The attempt may have ended meanwhile.
+        if (attempt !== this.#attempt) void this.#artifacts.discard(output.artifacts);
+        this.#onSucceeded(attempt, output.value, sizeBytes);
+      },
+      (error: unknown) => {
+        budget.release(sizeBytes);
+        this.#onFailed(attempt, error);
+      },
     );
   }
 
-  #onSucceeded(attempt: Attempt, value: Json): void {
-    if (attempt !== this.#attempt) return;
+  /** The files of the submitted run. */
+  get #artifacts(): ArtifactFolder {
+    const { dependencies, prepared, journal } = this.#services;
+    return dependencies.artifacts.open(prepared.id, journal.budget);
+  }
+
+  #onSucceeded(attempt: Attempt, value: Json, sizeBytes: number): void {
+    if (attempt !== this.#attempt) return this.#services.budget.release(sizeBytes);
     this.#endAttempt();
-    this.#settled = true;
-    this.#listener.onSuccess(this.#item, value, attempt.close(), this.#attempts);
+    this.#settle();
+    const { writtenBytes } = attempt;
+    this.#listener.onSuccess(this.#item, value, attempt.close(), this.#attempts, sizeBytes + writtenBytes);
     this.#slot.settle({ ok: true });
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    this.#services.budget.release(this.#heldBytes);
   }
 
   #onFailed(attempt: Attempt, error: unknown): void {
@@ -164,9 +196,9 @@ export class Invocation {
 
   #fail(error: string): void {
     if (this.#settled) return;
-    this.#settled = true;
-    this.#listener.onFailure(this.#item, error, this.#attempts);
-    this.#slot.settle({ ok: false, error });
+    this.#settle();
+    const kept = this.#listener.onFailure(this.#item, error, this.#attempts);
+    this.#slot.settle({ ok: false, error: kept });
   }
 
   /** Ends the current attempt, or the delay before the next one, and ignores what the tool does from now on. */
@@ -174,6 +206,7 @@ export class Invocation {
     const attempt = this.#attempt;
     this.#attempt = undefined;
     attempt?.close();
+    if (error !== undefined) attempt?.discardWrites();
     this.#onAttemptEnd?.(error);
     this.#onAttemptEnd = undefined;
     if (this.#timer !== undefined) {

@@ -6,7 +6,7 @@ import { formatProblem } from '../../definition/problem.js';
 import type { CheckNestedPipeline, CheckResult, Pipeline } from '../../pipelines/pipeline.js';
 import { decodeText } from '../../tools/files/regular-file.js';
 import type { FileAccess, PipelineCall } from '../../tools/tool.js';
-import { runInBudget } from '../event-loop-budget.js';
+import type { DefinitionChecks } from '../prepare/definition-checks.js';
 
 /** Maximum number of cached checks: a fan-out calls the same pipeline for every item. */
 const MAX_CACHED_CHECKS = 16;
@@ -21,13 +21,23 @@ const MAX_LISTED_PROBLEMS = 3;
 export class CalledPipelines {
   readonly #files: FileAccess;
   readonly #check: CheckNestedPipeline;
+  readonly #checks: DefinitionChecks;
+  readonly #tenantId: string;
   /** Pending reads by file, so that items which call the same file together read it once. */
   readonly #pendingReads = new Map<string, Promise<string>>();
-  readonly #checks = new Map<Json, { readonly inputKeys: string; readonly check: CheckResult }>();
+  /** Checks that are done or under way, so that items which call the same pipeline together check it once. */
+  readonly #cache = new Map<Json, { readonly inputKeys: string; readonly check: Promise<CheckResult> }>();
 
-  constructor(files: FileAccess, check: CheckNestedPipeline) {
+  /** @param check of the pipeline that the run was submitted with */
+  constructor(
+    { files, checks }: { readonly files: FileAccess; readonly checks: DefinitionChecks },
+    check: CheckNestedPipeline,
+    tenantId: string,
+  ) {
     this.#files = files;
+    this.#checks = checks;
     this.#check = check;
+    this.#tenantId = tenantId;
   }
 
   /** Rejects with a non-retryable ToolError when the pipeline cannot be read or is not valid. */
@@ -37,9 +47,8 @@ export class CalledPipelines {
     if (typeof definition === 'string') assertLength(definition.length, name);
     // Only the keys of the inputs affect the check. Session keys do not: a missing one is only a warning (D9).
     const inputKeys = JSON.stringify(Object.keys(inputs).toSorted());
-    const check =
-      this.#findCheck(definition, inputKeys) ??
-      (await runInBudget(() => this.#checkDefinition(definition, inputKeys, inputs)));
+    const check = await (this.#findCheck(definition, inputKeys) ??
+      this.#checkDefinition(definition, inputKeys, inputs));
     if (check.ok) return check.pipeline;
     const errors = check.problems.filter(({ severity }) => severity === 'error');
     const listed = formatFirst(errors, MAX_LISTED_PROBLEMS, formatProblem).join('; ');
@@ -57,22 +66,21 @@ export class CalledPipelines {
     return read;
   }
 
-  #findCheck(definition: Json, inputKeys: string): CheckResult | undefined {
-    const cached = this.#checks.get(definition);
+  #findCheck(definition: Json, inputKeys: string): Promise<CheckResult> | undefined {
+    const cached = this.#cache.get(definition);
     return cached?.inputKeys === inputKeys ? cached.check : undefined;
   }
 
-  #checkDefinition(definition: Json, inputKeys: string, inputs: object): CheckResult {
-    // Another item may have checked it while this one was deferred.
-    const cached = this.#findCheck(definition, inputKeys);
-    if (cached !== undefined) return cached;
-    const check = this.#check(typeof definition === 'string' ? { text: definition } : { value: definition }, {
-      inputs: Object.fromEntries(Object.keys(inputs).map((key) => [key, null])),
-    });
+  #checkDefinition(definition: Json, inputKeys: string, inputs: object): Promise<CheckResult> {
+    const input = typeof definition === 'string' ? { text: definition } : { value: definition };
+    const values = { inputs: Object.fromEntries(Object.keys(inputs).map((key) => [key, null])) };
+    const check = this.#checks.run(this.#check(input, values), this.#tenantId);
     if (typeof definition === 'string' || Object.isFrozen(definition)) {
-      this.#checks.set(definition, { inputKeys, check });
-      const [oldest] = this.#checks.keys();
-      if (this.#checks.size > MAX_CACHED_CHECKS && oldest !== undefined) this.#checks.delete(oldest);
+      this.#cache.set(definition, { inputKeys, check });
+      const [oldest] = this.#cache.keys();
+      if (this.#cache.size > MAX_CACHED_CHECKS && oldest !== undefined) this.#cache.delete(oldest);
+      // The next call tries again.
+      check.catch(() => this.#cache.delete(definition));
     }
     return check;
   }

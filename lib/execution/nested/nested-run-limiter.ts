@@ -5,8 +5,8 @@ import { MemoryBudget } from '../memory-budget.js';
 /** Memory of a nested run without its tasks: its actors, its work, its session and what waits for it. */
 const RUN_BYTES = 20 * 1024;
 
-/** Memory of one task of a nested run. */
-const TASK_BYTES = 5 * 1024;
+/** Memory of one task of a nested run, besides what every task takes. */
+const TASK_BYTES = 2 * 1024;
 
 /**
  * Limits the nested runs of one submitted run, at every depth, by number and by memory: a short definition with
@@ -48,27 +48,29 @@ export class NestedRunLimiter {
     this.#active--;
   }
 
-  /** @throws ToolError, not retryable, when the submitted run has no memory left for `bytes` */
-  assertRoom(bytes: number): void {
+  /**
+   * Reserves memory for a nested run.
+   *
+   * @param budget of the nested run, or of the submitted one
+   * @throws ToolError, not retryable, when the submitted run has no memory left
+   */
+  reserve(budget: MemoryBudget, bytes: number): void {
     if (this.#refusal !== undefined) throw this.#refusal;
-    if (this.#budget.hasRoomFor(bytes)) return;
+    if (budget.tryReserve(bytes)) return;
     const active = this.#active.toLocaleString('en');
     this.#refuse(
-      `no memory for another nested pipeline: ${active} of them and all outputs reach the limit of ${this.#budget.limitText}`,
+      `no memory for another nested pipeline: ${active} of them and all else in this run take ${this.#budget.limitText}`,
     );
   }
 
   /**
    * Reserves the memory of a pipeline, unless another nested run uses it already.
    *
-   * @throws ToolError, not retryable, as `assertRoom`
+   * @throws ToolError, not retryable, as `reserve`
    */
   retain(pipeline: Pipeline): void {
     const users = this.#userCounts.get(pipeline) ?? 0;
-    if (users === 0) {
-      this.assertRoom(pipeline.sizeBytes);
-      this.#budget.reserve(pipeline.sizeBytes);
-    }
+    if (users === 0) this.reserve(this.#budget, pipeline.sizeBytes);
     this.#userCounts.set(pipeline, users + 1);
   }
 
@@ -92,12 +94,16 @@ export class NestedRunBudget extends MemoryBudget {
 
   /** @throws ToolError, not retryable, when the limiter allows no other run */
   constructor(outer: MemoryBudget, limiter: NestedRunLimiter) {
-    super(outer.limitBytes);
+    super(Number.POSITIVE_INFINITY);
     this.#outer = outer;
     this.#limiter = limiter;
-    limiter.assertRoom(RUN_BYTES);
     limiter.acquire();
-    this.reserve(RUN_BYTES);
+    try {
+      limiter.reserve(this, RUN_BYTES);
+    } catch (refusal) {
+      limiter.release();
+      throw refusal;
+    }
   }
 
   /**
@@ -109,24 +115,29 @@ export class NestedRunBudget extends MemoryBudget {
   reserveFor(pipeline: Pipeline, inputBytes: number): void {
     this.#limiter.retain(pipeline);
     this.#pipeline = pipeline;
-    const bytes = inputBytes + TASK_BYTES * pipeline.tasks.size;
-    this.#limiter.assertRoom(bytes);
-    this.reserve(bytes);
+    this.#limiter.reserve(this, inputBytes + TASK_BYTES * pipeline.tasks.size);
+  }
+
+  override tryReserve(bytes: number): boolean {
+    return !this.isClosed && this.#outer.tryReserve(bytes) && super.tryReserve(bytes);
   }
 
   override reserve(bytes: number): void {
+    if (this.isClosed) return;
     this.#outer.reserve(bytes);
-    super.reserve(bytes);
+    super.tryReserve(bytes);
   }
 
   override release(bytes: number): void {
+    if (this.isClosed) return;
     super.release(bytes);
     this.#outer.release(bytes);
   }
 
   /** Releases everything when the nested run has ended. */
-  close(): void {
-    this.release(this.usedBytes);
+  override close(): void {
+    this.#outer.release(this.usedBytes);
+    super.close();
     this.#limiter.release();
     if (this.#pipeline !== undefined) this.#limiter.releasePipeline(this.#pipeline);
   }

@@ -1,3 +1,4 @@
+import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { RunStatus } from '../../../machines/types.js';
 import { describeFailedTask, errorMessage, type TaskFailure, ToolError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
@@ -5,7 +6,7 @@ import { MAX_NESTING_DEPTH } from '../../common/limits.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
-import { runInBudget } from '../event-loop-budget.js';
+import { eventLoopBudget, runInBudget } from '../event-loop-budget.js';
 import { NestedJournal } from '../events/journal.js';
 import { copyToJson } from '../json-output.js';
 import { freezeValues, type PreparedRun, prepareRun } from '../prepare/prepare-run.js';
@@ -13,6 +14,8 @@ import type { CallingAttempt, InvocationServices, ParentRunContext } from '../ru
 import type { Write } from '../session/session-overrides.js';
 import { CalledPipelines } from './called-pipelines.js';
 import { NestedRunBudget, NestedRunLimiter } from './nested-run-limiter.js';
+
+const NO_OP = (): void => {};
 
 const CANCELLED = 'the pipeline was cancelled';
 
@@ -32,7 +35,11 @@ interface NestedRun {
   cancel(force: boolean): void;
 }
 
-type CreateNestedRun = (prepared: PreparedRun, parent: ParentRunContext) => NestedRun;
+type CreateNestedRun = (
+  prepared: PreparedRun,
+  budget: NestedRunBudget,
+  parent: ParentRunContext,
+) => NestedRun;
 
 /**
  * The nested runs of one run: pipelines that its tasks run (D49). Each reads the session of the calling run, has a
@@ -40,28 +47,30 @@ type CreateNestedRun = (prepared: PreparedRun, parent: ParentRunContext) => Nest
  */
 export class NestedRuns {
   readonly #services: InvocationServices;
+  readonly #eventLoopBudget: EventLoopBudget;
   readonly #createRun: CreateNestedRun;
   readonly #limiter: NestedRunLimiter;
   readonly #pipelines: CalledPipelines;
   readonly #pipelinePath: readonly string[];
   readonly #active = new Set<NestedRun>();
   #isCancelled = false;
-  #count = 0;
 
   constructor(services: InvocationServices, createRun: CreateNestedRun) {
     const { parent, budget, dependencies, prepared } = services;
     this.#services = services;
+    this.#eventLoopBudget = eventLoopBudget.forTenant(prepared.tenantId);
     this.#createRun = createRun;
     this.#limiter = parent?.nestedRunLimiter ?? new NestedRunLimiter(budget, dependencies.maxNestedPipelines);
     this.#pipelines =
       parent?.calledPipelines ??
-      new CalledPipelines(dependencies.files, prepared.pipeline.checkNestedPipeline);
+      new CalledPipelines(dependencies, prepared.pipeline.checkNestedPipeline, prepared.tenantId);
     this.#pipelinePath = parent?.pipelinePath ?? [prepared.pipeline.definition.id];
   }
 
   /** Runs a pipeline for an attempt. Rejects with a ToolError when it cannot run, fails or is cancelled. */
   async run(call: PipelineCall, attempt: CallingAttempt): Promise<PipelineOutcome> {
     assertPipelineCall(call);
+    this.#assertCanBegin(attempt);
     const budget = new NestedRunBudget(this.#services.budget, this.#limiter);
     try {
       return await this.#runWithin(budget, call, attempt);
@@ -89,17 +98,19 @@ export class NestedRuns {
     const onPermanentFailure = (): void => {
       isRetryable = false;
     };
-    const run = await runInBudget(() => {
+    let stopListening = NO_OP;
+    const run = await runInBudget(this.#eventLoopBudget, () => {
       this.#assertCanBegin(attempt);
       const { prepared, inputBytes } = this.#prepare(pipeline, call, session);
       budget.reserveFor(pipeline, inputBytes);
-      const context = this.#createContext(attempt, { budget, pipelinePath, onPermanentFailure });
-      const created = this.#createRun(prepared, context);
+      const context = this.#createContext(attempt, { pipelinePath, onPermanentFailure });
+      const created = this.#createRun(prepared, budget, context);
+      // Before anything is awaited: an attempt may end at any moment.
+      stopListening = attempt.onEnd(() => created.cancel(true));
       this.#active.add(created);
       void created.begin();
       return created;
     });
-    const stopListening = attempt.onEnd(() => run.cancel(true));
     await run.settled;
     this.#active.delete(run);
     stopListening();
@@ -157,15 +168,14 @@ export class NestedRuns {
 
   #createContext(
     { task_id: taskId, item_index: item }: CallingAttempt,
-    own: Pick<ParentRunContext, 'budget' | 'pipelinePath' | 'onPermanentFailure'>,
+    own: Pick<ParentRunContext, 'pipelinePath' | 'onPermanentFailure'>,
   ): ParentRunContext {
-    const { journal, dependencies, artifacts, parent } = this.#services;
+    const { journal, parent } = this.#services;
     const within = [item === null ? taskId : `${taskId}[${item}]`];
     return {
       ...own,
       actor: undefined,
-      journal: new NestedJournal(journal, { within }, dependencies.clock),
-      artifacts: artifacts.subfolder(`${taskId}-run-${++this.#count}`),
+      journal: new NestedJournal(journal, { within }),
       onFailure: undefined,
       stores: parent?.stores,
       nestedRunLimiter: this.#limiter,

@@ -1,10 +1,12 @@
-import { type Actor, createActor } from 'xstate';
+import { createActor, type SnapshotFrom } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import { planPorts } from '../../../machines/sub-runs.js';
+import { Timeline } from '../../common/clock.js';
 import { describeFailedTask, errorMessage, type TaskFailure } from '../../common/errors.js';
 import { groupBy } from '../../definition/group-by.js';
 import type { TaskEvent } from '../events/event.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
+import type { MemoryBudget } from '../memory-budget.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PlanOutcome, RunProgress, RunResult, SubPipelineStatuses } from '../results.js';
 import { BaseRun } from '../run/base-run.js';
@@ -12,24 +14,25 @@ import type { RunDependencies } from '../run-context.js';
 import { SubRuns } from './sub-runs.js';
 
 /** One run of a plan in this process: its actor, the runs of its sub-pipelines, and the journal that they share. */
-export class PlanRun extends BaseRun {
+export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   readonly kind = 'plan';
   readonly prepared: PreparedPlan;
-  readonly actor: Actor<typeof planMachine>;
   readonly subRuns: SubRuns;
   readonly journal: Journal;
+  readonly budget: MemoryBudget;
   protected readonly lifecycle: LifecycleEvents;
 
-  constructor(prepared: PreparedPlan, dependencies: RunDependencies) {
-    super(dependencies.clock);
+  /** @param budget holds what the run was given already */
+  constructor(prepared: PreparedPlan, dependencies: RunDependencies, budget: MemoryBudget) {
+    super(new Timeline(dependencies.clock));
     this.prepared = prepared;
-    this.journal = new Journal(prepared.id, dependencies.clock, prepared.collectEvents);
+    this.budget = budget;
+    this.journal = new Journal(prepared.id, this.timeline, prepared.collectEvents, budget);
     this.lifecycle = new LifecycleEvents(this.journal, []);
-    this.subRuns = new SubRuns(prepared, dependencies, this.journal, () => this.emitStatus());
+    this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, () => this.emitStatus());
     const subPipelines = [...prepared.plan.subPipelines.values()].map(({ id, needs }) => ({ id, needs }));
-    this.actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
-    planPorts.bind(this.actor, this.subRuns);
-    this.start();
+    const actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
+    this.start(actor, planPorts, this.subRuns);
   }
 
   get definitionId(): string {
@@ -74,11 +77,6 @@ export class PlanRun extends BaseRun {
   get result(): PlanOutcome | null {
     if (this.status !== 'succeeded') return null;
     return collectOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
-  }
-
-  get sizeBytes(): number {
-    const { budget, sharedBlackboardBytes } = this.subRuns;
-    return this.prepared.sizeBytes + budget.usedBytes + sharedBlackboardBytes;
   }
 
   protected override cancelNestedRuns(): void {

@@ -1,3 +1,4 @@
+import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { RunActor } from '../../../machines/run.js';
 import type { PlanPorts } from '../../../machines/sub-runs.js';
 import type { TaskResult } from '../../../machines/types.js';
@@ -6,12 +7,12 @@ import type { Json } from '../../common/json.js';
 import { eventLoopBudget } from '../event-loop-budget.js';
 import { type Journal, NestedJournal } from '../events/journal.js';
 import { copyToJson } from '../json-output.js';
-import { MemoryBudget } from '../memory-budget.js';
+import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import { PipelineRun } from '../run/pipeline-run.js';
-import { ArtifactFolder, type ParentRunContext, type RunDependencies } from '../run-context.js';
+import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import { assertRecord } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
 
@@ -20,34 +21,39 @@ import { SessionOverrides } from '../session/session-overrides.js';
  * blackboard, through which they pass values on (Plan, rule 2).
  */
 export class SubRuns implements PlanPorts {
-  readonly eventLoopBudget = eventLoopBudget;
+  readonly eventLoopBudget: EventLoopBudget;
   /** The runs that have begun, by sub-pipeline id. */
   readonly begun = new Map<string, PipelineRun>();
   /** Failures of all sub-pipelines, in the order in which they happened. */
   readonly failures: TaskFailure[] = [];
   /** All values on the blackboard after the last sub-pipeline has succeeded (Plan, rule 4). */
   blackboard: Record<string, Json> = {};
-  /** Memory of these values when the caller provided the blackboard, which others may write to as well. */
-  sharedBlackboardBytes = 0;
-  readonly budget: MemoryBudget;
   readonly nestedRunLimiter: NestedRunLimiter;
   readonly #prepared: PreparedPlan;
   readonly #dependencies: RunDependencies;
   readonly #journal: Journal;
+  readonly #budget: MemoryBudget;
   readonly #onBegin: () => void;
   /** The submitted session values that no sub-pipeline has stored over. */
   readonly #overrides: SessionOverrides;
   #blackboardError: string | undefined;
 
   /** @param onBegin is called before the run of a sub-pipeline begins */
-  constructor(prepared: PreparedPlan, dependencies: RunDependencies, journal: Journal, onBegin: () => void) {
+  constructor(
+    prepared: PreparedPlan,
+    dependencies: RunDependencies,
+    journal: Journal,
+    budget: MemoryBudget,
+    onBegin: () => void,
+  ) {
+    this.eventLoopBudget = eventLoopBudget.forTenant(prepared.tenantId);
     this.#prepared = prepared;
     this.#dependencies = dependencies;
     this.#journal = journal;
     this.#onBegin = onBegin;
     this.#overrides = new SessionOverrides(prepared.session);
-    this.budget = new MemoryBudget(dependencies.runOutputLimitBytes);
-    this.nestedRunLimiter = new NestedRunLimiter(this.budget, dependencies.maxNestedPipelines);
+    this.#budget = budget;
+    this.nestedRunLimiter = new NestedRunLimiter(budget, dependencies.maxNestedPipelines);
   }
 
   waves(subPipelineId: string): readonly (readonly string[])[] {
@@ -56,7 +62,12 @@ export class SubRuns implements PlanPorts {
 
   begin(subPipelineId: string, actor: RunActor): void {
     const prepared = { ...this.#getPrepared(subPipelineId), session: this.#overrides.current() };
-    const run = new PipelineRun(prepared, this.#dependencies, this.#createContext(subPipelineId, actor));
+    const run = new PipelineRun(
+      prepared,
+      this.#dependencies,
+      this.#budget,
+      this.#createContext(subPipelineId, actor),
+    );
     this.begun.set(subPipelineId, run);
     this.#onBegin();
     void run.begin();
@@ -87,7 +98,8 @@ export class SubRuns implements PlanPorts {
     try {
       const { json, sizeBytes } = copyToJson(assertRecord(await blackboard.getAll(tenantId)));
       this.blackboard = json as Record<string, Json>;
-      if (!ownsBlackboard) this.sharedBlackboardBytes = sizeBytes;
+      // Others may write to a blackboard that the caller provided, so the copy shares nothing with the outputs.
+      if (!ownsBlackboard) this.#budget.reserve(sizeBytes);
       return { ok: true };
     } catch (thrown) {
       this.#blackboardError = `the blackboard cannot be read: ${errorMessage(thrown)}`;
@@ -102,13 +114,10 @@ export class SubRuns implements PlanPorts {
   }
 
   #createContext(subPipelineId: string, actor: RunActor): ParentRunContext {
-    const { id, plan } = this.#prepared;
-    const { clock, artifactFolder } = this.#dependencies;
+    const { plan } = this.#prepared;
     return {
       actor,
-      journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }, clock),
-      budget: this.budget,
-      artifacts: new ArtifactFolder(artifactFolder, id, subPipelineId),
+      journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }),
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),
       stores: { subPipeline: subPipelineId, keys: new Set(plan.subPipelines.get(subPipelineId)?.stores) },
       pipelinePath: [subPipelineId],

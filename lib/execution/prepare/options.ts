@@ -39,7 +39,11 @@ const RULES: Readonly<Record<keyof ExecutionOptions, OptionRule>> = {
  *
  * @throws WavetrainError `invalid_options`, which names every option that is unknown or out of range
  */
-export function readOptions(options: ExecutionOptions = {}): Options {
+export function readOptions(options?: ExecutionOptions): Options {
+  return options === undefined ? DEFAULT_OPTIONS : checkOptions(options);
+}
+
+function checkOptions(options: ExecutionOptions): Options {
   const problems = Object.entries(options).flatMap(([name, value]) => checkOption(name, value));
   if (problems.length > 0) throw new WavetrainError('invalid_options', problems.join('; '));
   const timeout = options.per_task_timeout ?? undefined;
@@ -49,6 +53,8 @@ export function readOptions(options: ExecutionOptions = {}): Options {
     fanOutConcurrency: options.fan_out_concurrency ?? Number.POSITIVE_INFINITY,
   };
 }
+
+const DEFAULT_OPTIONS = checkOptions({});
 
 function checkOption(name: string, value: unknown): string[] {
   if (!Object.hasOwn(RULES, name)) {

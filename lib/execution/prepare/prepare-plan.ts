@@ -13,6 +13,7 @@ import {
   type PreparedRun,
   prepareRun,
   readTenantId,
+  RUN_BYTES,
 } from './prepare-run.js';
 
 /** Checked plan inputs, for the plan and for each of its sub-pipelines. */
@@ -36,9 +37,6 @@ export interface PreparedPlan
   /** The run that this one repeats in part (D35). */
   readonly rerunSource: PlanRerunSource | undefined;
 }
-
-/** Measured memory of a sub-run without its inputs: its actors, session and records. */
-const SUB_RUN_BYTES = 10_000;
 
 /**
  * Checks the inputs of a plan run for all of its sub-pipelines: either all of them may begin, or none does.
@@ -80,10 +78,11 @@ export function preparePlan(
     subRuns: new Map(subRuns),
     // The size of the plan includes its pipelines.
     sizeBytes:
+      RUN_BYTES +
       plan.sizeBytes +
       inputs.sizeBytes +
       session.sizeBytes +
-      sum(subRuns, ({ sizeBytes, pipeline }) => SUB_RUN_BYTES + sizeBytes - pipeline.sizeBytes),
+      sum(subRuns, ({ sizeBytes, pipeline }) => sizeBytes - pipeline.sizeBytes),
     collectEvents: run.collect_events ?? false,
     blackboard,
     ownsBlackboard,

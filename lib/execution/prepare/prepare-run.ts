@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import type { Blackboard } from '../../blackboard/blackboard.js';
 import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';
+import { MAX_GOAL_LENGTH } from '../../common/limits.js';
 import { resolveParams } from '../../definition/params.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
@@ -23,7 +24,7 @@ export interface PreparedRun {
   readonly options: Options;
   /** The options as they were submitted, for a rerun. */
   readonly submittedOptions: ExecutionOptions;
-  /** Approximate memory, in bytes. */
+  /** Memory of the run before it begins, in bytes. */
   readonly sizeBytes: number;
   readonly collectEvents: boolean;
   /** Undefined: the run creates one. */
@@ -33,6 +34,9 @@ export interface PreparedRun {
   /** The run that this one repeats in part (D35). */
   readonly rerunSource: RerunSource | undefined;
 }
+
+/** Measured memory of a run that is queued: its actors, session and record. */
+export const RUN_BYTES = 12 * 1024;
 
 /** An earlier run whose outcomes a rerun reuses (D35). */
 export interface RerunSource {
@@ -64,16 +68,25 @@ export function prepareRun(
   const params = freezeValues('params', resolved.values);
   const inputs = freezeValues('inputs', mergeInputs(pipeline.definition.inputs ?? {}, run.inputs ?? {}));
   const session = freezeValues('session', run.session ?? {});
-  const values = { params: params.json, inputs: inputs.json, session: session.json };
+  const goal = renderGoal(pipeline, new GoalScope(params.json, inputs.json));
   return {
     id: createRunId(clock.now()),
     pipeline,
     tenantId: readTenantId(run),
-    ...values,
-    goal: renderGoal(pipeline, { ...values, output: () => undefined, session: {}, goal: '' }),
+    params: params.json,
+    inputs: inputs.json,
+    session: session.json,
+    goal,
     options: readOptions(run.options),
-    submittedOptions: { ...run.options },
-    sizeBytes: pipeline.sizeBytes + params.sizeBytes + inputs.sizeBytes + session.sizeBytes,
+    submittedOptions: run.options === undefined ? NO_OPTIONS : { ...run.options },
+    sizeBytes:
+      RUN_BYTES +
+      pipeline.sizeBytes +
+      params.sizeBytes +
+      inputs.sizeBytes +
+      session.sizeBytes +
+      goal.length +
+      (rerunSource === undefined ? 0 : measureReused(rerunSource)),
     collectEvents: run.collect_events ?? false,
     blackboard,
     ownsBlackboard: blackboard === undefined,
@@ -81,14 +94,26 @@ export function prepareRun(
   };
 }
 
+/** A run that reuses outcomes keeps them, whether or not the run that made them is forgotten. */
+function measureReused({ outcomes }: RerunSource): number {
+  let bytes = 0;
+  for (const { sizeBytes } of outcomes.values()) bytes += sizeBytes;
+  return bytes;
+}
+
+const NO_OPTIONS: ExecutionOptions = Object.freeze({});
+
 /** Merges defaults and submitted values key by key (D5); an undefined value does not override its default. */
 export function mergeInputs(
   defaults: Record<string, unknown>,
   submitted: JsonObject,
 ): Record<string, unknown> {
   const inputs: Record<string, unknown> = {};
-  for (const [key, value] of [...Object.entries(defaults), ...Object.entries(submitted)]) {
-    if (value !== undefined) setOwn(inputs, key, value);
+  for (const values of [defaults, submitted]) {
+    for (const key of Object.keys(values)) {
+      const value = values[key];
+      if (value !== undefined) setOwn(inputs, key, value);
+    }
   }
   return inputs;
 }
@@ -103,6 +128,7 @@ export function freezeValues(
   name: string,
   values: object,
 ): { readonly json: JsonObject; readonly sizeBytes: number } {
+  if (isEmpty(values)) return EMPTY;
   try {
     return copyToJson(values) as { json: JsonObject; sizeBytes: number };
   } catch (error) {
@@ -110,12 +136,49 @@ export function freezeValues(
   }
 }
 
+const EMPTY = copyToJson({}) as { readonly json: JsonObject; readonly sizeBytes: number };
+
+function isEmpty(values: object): boolean {
+  for (const _ in values) return false;
+  return Object.getPrototypeOf(values) === Object.prototype;
+}
+
 export function readTenantId({ tenant_id: tenantId }: Pick<RunInputs, 'tenant_id'>): string {
   return tenantId ?? 'default';
 }
 
-/** Renders the goal as a string. A goal that is exactly one template may render to any JSON. */
+/** What the goal of a pipeline can read: nothing that only a run has. */
+class GoalScope implements TemplateScope {
+  readonly params: JsonObject;
+  readonly inputs: JsonObject;
+  readonly session = EMPTY.json;
+  readonly goal = '';
+
+  constructor(params: JsonObject, inputs: JsonObject) {
+    this.params = params;
+    this.inputs = inputs;
+  }
+
+  output(): undefined {
+    return undefined;
+  }
+}
+
+/**
+ * Renders the goal as a string. A goal that is exactly one template may render to any JSON.
+ *
+ * @throws WavetrainError `invalid_params`, also for a goal that is too long
+ */
 function renderGoal({ goal }: Pipeline, scope: TemplateScope): string {
+  const text = toText(goal, scope);
+  if (text.length <= MAX_GOAL_LENGTH) return text;
+  throw new WavetrainError(
+    'invalid_params',
+    `the goal has ${text.length} characters with its params filled in; the limit is ${MAX_GOAL_LENGTH}: use a shorter param in it`,
+  );
+}
+
+function toText(goal: Pipeline['goal'], scope: TemplateScope): string {
   try {
     const rendered = goal.render(scope);
     return typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
@@ -124,9 +187,21 @@ function renderGoal({ goal }: Pipeline, scope: TemplateScope): string {
   }
 }
 
+/** Random bytes of one id, as in a UUID without its time. */
+const RANDOM_BYTES = 10;
+const random = Buffer.alloc(256 * RANDOM_BYTES);
+let used = random.length;
+
 /** Creates a lower-case UUIDv7, so that ids sort by the time of creation (D27). */
 export function createRunId(nowMs: number): string {
+  // Random bytes for many ids at once: asking for them takes ten times as long as the rest.
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  const bits = random.toString('hex', used, (used += RANDOM_BYTES));
   const time = nowMs.toString(16).padStart(12, '0');
-  // The rest of a random UUID, from the digit after the version on, carries the variant already.
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+  // The digit that carries the variant: 8, 9, a or b.
+  const variant = (8 + (Number.parseInt(bits.charAt(3), 16) & 3)).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${bits.slice(0, 3)}-${variant}${bits.slice(4, 7)}-${bits.slice(8)}`;
 }

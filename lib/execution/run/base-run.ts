@@ -1,29 +1,32 @@
+import type { ActorRef, AnyMachineSnapshot } from 'xstate';
+import { createEndedActor, detachSnapshot } from '../../../machines/ended.js';
+import type { PortBinding } from '../../../machines/ports.js';
 import { isSettled, type RunSnapshot, toRunStatus } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
-import type { Clock } from '../../common/clock.js';
+import type { Timeline } from '../../common/clock.js';
 import type { TaskFailure } from '../../common/errors.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
+import type { MemoryBudget } from '../memory-budget.js';
 import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
 
-/** The interface that the actors of pipelines and of plans share. */
-interface RunningActor {
-  getSnapshot(): Pick<RunSnapshot, 'status' | 'value'>;
-  getPersistedSnapshot(): unknown;
-  send(event: { readonly type: 'begin' | 'cancel' | 'force' }): void;
-  subscribe(observer: { complete(): void; error(fault: unknown): void }): unknown;
-  start(): unknown;
-  stop(): unknown;
+/** The part of a snapshot that the machines of pipelines and of plans share. */
+type StatusSnapshot = AnyMachineSnapshot & Pick<RunSnapshot, 'status' | 'value'>;
+
+/** The events that runs of pipelines and of plans receive from outside. */
+interface ControlEvent {
+  readonly type: 'begin' | 'cancel' | 'force';
 }
 
+const NO_OP = (): void => {};
+
 /** A run of a pipeline or of a plan in this process: its actor, its times, and the fields of its record. */
-export abstract class BaseRun {
+export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   readonly createdAt: number;
   startedAt: number | null = null;
   finishedAt: number | null = null;
   /** Resolves when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
   abstract readonly kind: 'pipeline' | 'plan';
-  abstract readonly actor: RunningActor;
   abstract readonly prepared: {
     readonly id: string;
     readonly tenantId: string;
@@ -43,17 +46,22 @@ export abstract class BaseRun {
   abstract readonly subPipelines: SubPipelineStatuses | null;
   /** Set only when succeeded. */
   abstract readonly result: RunOutcome | PlanOutcome | null;
-  /** Approximate memory of the inputs and outputs, in bytes. */
-  abstract readonly sizeBytes: number;
+  /** The memory of the run; a sub-run shares that of its plan. */
+  abstract readonly budget: MemoryBudget;
   protected abstract readonly lifecycle: LifecycleEvents;
   /** The bug that crashed the actor. */
   protected fault: unknown;
-  readonly #clock: Clock;
-  #resolveSettled: () => void = () => undefined;
+  /** The times of the record and of the events. */
+  protected readonly timeline: Timeline;
+  #resolveSettled = NO_OP;
+  /** Undefined once the run has ended. */
+  #actor: ActorRef<S, ControlEvent> | undefined;
+  /** The last snapshot of a run that has ended. */
+  #lastSnapshot: S | undefined;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.createdAt = clock.now();
+  constructor(timeline: Timeline) {
+    this.timeline = timeline;
+    this.createdAt = timeline.now();
     this.settled = new Promise((resolve) => {
       this.#resolveSettled = resolve;
     });
@@ -72,13 +80,18 @@ export abstract class BaseRun {
     return this.prepared.rerunSource?.runId ?? null;
   }
 
+  /** The actor of the run; once the run has ended, an actor that has ended with the same snapshot. */
+  get actor(): ActorRef<S, ControlEvent> {
+    return this.#actor ?? createEndedActor(this.snapshot);
+  }
+
   get status(): RunStatus {
-    return toRunStatus(this.actor.getSnapshot());
+    return toRunStatus(this.snapshot);
   }
 
   /** True when nothing of the run is at work any more. */
   get isSettled(): boolean {
-    return isSettled(this.actor.getSnapshot());
+    return isSettled(this.snapshot);
   }
 
   /** Begins a queued run. Never rejects. */
@@ -88,7 +101,7 @@ export abstract class BaseRun {
     // Awaiting undefined would take a tick too.
     if (preparing !== undefined) await preparing;
     if (this.status !== 'queued' || this.isSettled) return;
-    this.startedAt = this.#clock.now();
+    this.startedAt = this.timeline.now();
     this.#send('begin');
   }
 
@@ -100,7 +113,7 @@ export abstract class BaseRun {
 
   /** Stops the run at once, with its tools. */
   stop(): void {
-    this.actor.stop();
+    this.#actor?.stop();
   }
 
   /** Returns the persisted snapshot of the actor and its children, as JSON. */
@@ -119,11 +132,29 @@ export abstract class BaseRun {
   /** Releases what a settled run does not need. */
   protected onEnd(): void {}
 
-  /** Starts the actor, after its ports are bound. */
-  protected start(): void {
+  protected get snapshot(): S {
+    return this.#lastSnapshot ?? (this.#actor?.getSnapshot() as S);
+  }
+
+  /** Binds the ports and starts the actor. */
+  protected start<P extends object>(
+    actor: ActorRef<S, ControlEvent>,
+    binding: PortBinding<P>,
+    ports: P,
+  ): void {
+    this.#actor = actor;
+    binding.bind(actor, ports);
+    const complete = (): void => {
+      // What only the actor needs, such as its mailbox and its system, takes more memory than its snapshot.
+      this.#lastSnapshot = detachSnapshot(actor.getSnapshot());
+      this.#actor = undefined;
+      binding.release(actor);
+      this.#end(undefined);
+    };
+    const error = (fault: unknown): void => this.#end(fault);
     // Without an error observer, an error of the root actor would end the process.
-    this.actor.subscribe({ complete: () => this.#end(undefined), error: (fault) => this.#end(fault) });
-    this.actor.start();
+    actor.subscribe({ complete, error });
+    actor.start();
   }
 
   /** Writes the status event, unless it is the last one written. */
@@ -132,15 +163,17 @@ export abstract class BaseRun {
   }
 
   #send(type: 'begin' | 'cancel' | 'force'): void {
-    this.actor.send({ type });
+    this.#actor?.send({ type });
     this.emitStatus();
   }
 
   #end(fault: unknown): void {
     this.fault = fault;
-    this.finishedAt = this.#clock.now();
+    this.finishedAt = this.timeline.now();
     this.onEnd();
     this.emitStatus();
+    this.journal.close();
+    this.budget.trim();
     this.#resolveSettled();
   }
 }

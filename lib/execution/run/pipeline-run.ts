@@ -1,45 +1,47 @@
 import { createActor } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
-import { type RunActor, runMachine } from '../../../machines/run.js';
-import { countWavesExecuted } from '../../../machines/status.js';
+import { runMachine } from '../../../machines/run.js';
+import { countWavesExecuted, type RunSnapshot } from '../../../machines/status.js';
 import { MemoryBlackboard } from '../../blackboard/memory-blackboard.js';
+import { Timeline } from '../../common/clock.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
-import { MemoryBudget } from '../memory-budget.js';
+import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { RunOutcome, RunProgress } from '../results.js';
-import {
-  ArtifactFolder,
-  type InvocationServices,
-  type ParentRunContext,
-  type RunDependencies,
-} from '../run-context.js';
+import type { InvocationServices, ParentRunContext, RunDependencies } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import { Session } from '../session/session.js';
 import { BaseRun } from './base-run.js';
 import { RunWork } from './run-work.js';
 
 /** One run of a pipeline in this process: its actor, its work, its journal. */
-export class PipelineRun extends BaseRun {
+export class PipelineRun extends BaseRun<RunSnapshot> {
   readonly kind = 'pipeline';
   readonly subPipelines = null;
   readonly prepared: PreparedRun;
-  readonly actor: RunActor;
   readonly work: RunWork;
   protected readonly lifecycle: LifecycleEvents;
   readonly #services: RunServices;
 
-  /** @param parent set for a sub-run or a nested run */
-  constructor(prepared: PreparedRun, dependencies: RunDependencies, parent?: ParentRunContext) {
-    super(dependencies.clock);
+  /**
+   * @param budget holds what the run was given already
+   * @param parent set for a sub-run or a nested run
+   */
+  constructor(
+    prepared: PreparedRun,
+    dependencies: RunDependencies,
+    budget: MemoryBudget,
+    parent?: ParentRunContext,
+  ) {
+    super(parent?.journal.timeline ?? new Timeline(dependencies.clock));
     this.prepared = prepared;
-    this.#services = new RunServices(prepared, dependencies, parent);
+    this.#services = new RunServices(prepared, dependencies, this.timeline, budget, parent);
     this.lifecycle = new LifecycleEvents(this.journal, prepared.pipeline.waves);
     this.work = new RunWork(this.#services, (wave) => this.lifecycle.beginWave(wave, this));
-    this.actor = parent?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
-    runPorts.bind(this.actor, this.work);
-    this.start();
+    const actor = parent?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
+    this.start(actor, runPorts, this.work);
   }
 
   get definitionId(): string {
@@ -67,7 +69,7 @@ export class PipelineRun extends BaseRun {
     const { waves, tasks } = this.prepared.pipeline;
     return {
       waves: waves.length,
-      waves_executed: countWavesExecuted(this.actor.getSnapshot()),
+      waves_executed: countWavesExecuted(this.snapshot),
       tasks: tasks.size,
       tasks_settled: this.work.tasksSettled,
       invocations: this.#services.invocations,
@@ -78,7 +80,7 @@ export class PipelineRun extends BaseRun {
   get outcome(): RunOutcome {
     return {
       outputs: this.work.outputs,
-      waves_executed: countWavesExecuted(this.actor.getSnapshot()),
+      waves_executed: countWavesExecuted(this.snapshot),
       tasks_executed: this.#services.invocations,
     };
   }
@@ -92,8 +94,8 @@ export class PipelineRun extends BaseRun {
     return this.failures[0]?.error ?? `internal error: ${errorMessage(this.fault)}`;
   }
 
-  get sizeBytes(): number {
-    return this.prepared.sizeBytes + this.#services.budget.usedBytes;
+  get budget(): MemoryBudget {
+    return this.#services.budget;
   }
 
   /** Called when the plan that contains this run is cancelled; the plan's machine has cancelled its actor already. */
@@ -131,17 +133,22 @@ class RunServices implements InvocationServices {
   readonly parent: ParentRunContext | undefined;
   readonly journal: Journal;
   readonly session: Session;
-  readonly memory = new Map<string, unknown>();
   readonly budget: MemoryBudget;
-  readonly artifacts: ArtifactFolder;
   invocations = 0;
+  #memory: Map<string, unknown> | undefined;
   #nestedRuns: NestedRuns | undefined;
 
-  constructor(prepared: PreparedRun, dependencies: RunDependencies, parent: ParentRunContext | undefined) {
+  constructor(
+    prepared: PreparedRun,
+    dependencies: RunDependencies,
+    timeline: Timeline,
+    budget: MemoryBudget,
+    parent: ParentRunContext | undefined,
+  ) {
     this.prepared = prepared;
     this.dependencies = dependencies;
     this.parent = parent;
-    this.journal = parent?.journal ?? new Journal(prepared.id, dependencies.clock, prepared.collectEvents);
+    this.journal = parent?.journal ?? new Journal(prepared.id, timeline, prepared.collectEvents, budget);
     this.session = new Session(
       prepared.blackboard ?? new MemoryBlackboard(),
       prepared.ownsBlackboard,
@@ -149,15 +156,19 @@ class RunServices implements InvocationServices {
       prepared.session,
       prepared.pipeline.contract,
     );
-    this.budget = parent?.budget ?? new MemoryBudget(dependencies.runOutputLimitBytes);
-    this.artifacts = parent?.artifacts ?? new ArtifactFolder(dependencies.artifactFolder, prepared.id);
+    this.budget = budget;
+  }
+
+  /** Created when first used: most tools share nothing. */
+  get memory(): Map<string, unknown> {
+    return (this.#memory ??= new Map());
   }
 
   /** Created when first used: most runs have no nested runs. */
   get nestedRuns(): NestedRuns {
     this.#nestedRuns ??= new NestedRuns(
       this,
-      (prepared, parent) => new PipelineRun(prepared, this.dependencies, parent),
+      (prepared, budget, parent) => new PipelineRun(prepared, this.dependencies, budget, parent),
     );
     return this.#nestedRuns;
   }

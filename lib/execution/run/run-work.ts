@@ -1,23 +1,42 @@
-import type { Abort, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
+import type { Abort, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import { describeKind, type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
 import { eventLoopBudget } from '../event-loop-budget.js';
 import type { TaskEvent } from '../events/event.js';
+import { type JournalEntry, NO_MEMORY_FOR_ERROR } from '../events/journal.js';
 import { Invocation, type InvocationListener } from '../invocation/invocation.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
+import type { Session } from '../session/session.js';
 import type { Write } from '../session/session-overrides.js';
 
 const NO_ABORT: Abort = () => {};
 const NO_WRITES: readonly Write[] = [];
 
+/** Measured memory that a task takes for as long as its run is kept, without its output. */
+const TASK_BYTES = 512;
+
+/** Measured memory of an invocation in flight, without what was rendered for it. */
+const INVOCATION_BYTES = 2 * 1024;
+
+/** Memory of one element of the output of a fan-out, without its value. */
+const ITEM_BYTES = 16;
+
+/** Memory of a failure with a text of usual length. */
+const FAILURE_BYTES = 512;
+const LONG_ERROR_LENGTH = 256;
+
+/** The memory of a smaller outcome, which has no writes, is not remembered. */
+const SMALL_OUTCOME_BYTES = 1024;
+
 /** Implements the ports of one run's machines with templates, tools and the blackboard, and keeps what they produce. */
 export class RunWork implements RunPorts {
-  readonly eventLoopBudget = eventLoopBudget;
+  readonly eventLoopBudget: EventLoopBudget;
   /**
    * Task id to output (rule 4), wave by wave in declaration order: a key is added when its task begins, with the value
    * undefined until the task has succeeded.
@@ -30,42 +49,33 @@ export class RunWork implements RunPorts {
   /** Why no task can begin: every task fails with it. */
   startError: string | undefined;
   readonly #services: InvocationServices;
-  readonly #scope: TemplateScope;
+  readonly #scope: RunScope;
   readonly #onWave: (wave: number) => void;
-  /** Writes of succeeded tasks, by task id; only of tasks that wrote. */
-  readonly #writes = new Map<string, readonly Write[]>();
+  /** Outcomes of succeeded tasks, by task id; only large ones, and those with writes. */
+  #outcomes: Map<string, TaskOutcome> | undefined;
   readonly #activeTasks = new Map<string, TaskWork>();
   #wave = -1;
 
   /** @param onWave is called when the first task of a wave begins */
   constructor(services: InvocationServices, onWave: (wave: number) => void) {
-    const { outputs } = this;
-    const { inputs, params, goal } = services.prepared;
+    this.eventLoopBudget = eventLoopBudget.forTenant(services.prepared.tenantId);
     this.#services = services;
     this.#onWave = onWave;
-    this.#scope = {
-      inputs,
-      params,
-      goal,
-      get session() {
-        return services.session.values;
-      },
-      output: (taskId) => (Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined),
-    };
+    this.#scope = new RunScope(services, this.outputs);
   }
 
   expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
     const work = this.#beginTask(taskId);
     try {
       if (this.startError !== undefined) throw new Error(this.startError);
+      this.#services.budget.reserve(TASK_BYTES);
+      this.#services.journal.reserveTaskEvents();
       const value = work.expand();
       this.#writeStartEvent(work);
       return { ok: true, value };
     } catch (thrown) {
-      const error = errorMessage(thrown);
       this.#writeStartEvent(work);
-      work.onFailure(undefined, error, 0);
-      return { ok: false, error };
+      return { ok: false, error: work.onFailure(undefined, errorMessage(thrown), 0) };
     }
   }
 
@@ -86,8 +96,8 @@ export class RunWork implements RunPorts {
     const { journal } = this.#services;
     if (!journal.isObserved) return;
     const { items } = work;
-    const count = items === undefined ? {} : { items: items.length };
-    journal.write({ kind: 'start', ...toTaskFields(work), ...count });
+    const event: JournalEntry = { kind: 'start', ...toTaskFields(work) };
+    journal.write(items === undefined ? event : { ...event, items: items.length });
   }
 
   invoke(taskId: string, item: number | undefined, slot: Slot): Abort {
@@ -106,28 +116,24 @@ export class RunWork implements RunPorts {
     if (outcome !== undefined && outcome.writes.length > 0) {
       return this.#publishWithWrites(work, outcome, onPublished);
     }
-    if (outcome !== undefined) setOwn(this.outputs, taskId, outcome.output);
+    if (outcome !== undefined) this.#keepOutcome(taskId, outcome);
     this.#settle(work, result, onPublished);
     return NO_ABORT;
   }
 
   /** Publishes the output after the blackboard has taken the writes; until then the publication can be cancelled. */
-  #publishWithWrites(
-    work: TaskWork,
-    { output, writes }: TaskOutcome,
-    onPublished: (result: TaskResult) => void,
-  ): Abort {
+  #publishWithWrites(work: TaskWork, outcome: TaskOutcome, onPublished: (result: TaskResult) => void): Abort {
     const { id } = work.task;
+    const { writes } = outcome;
     const succeed = (): void => {
       if (!this.#activeTasks.has(id)) return;
-      setOwn(this.outputs, id, output);
-      this.#writes.set(id, writes);
+      this.#keepOutcome(id, outcome);
       this.#settle(work, { ok: true }, onPublished);
     };
     const fail = (reason: string): void => {
       if (!this.#activeTasks.has(id)) return;
-      const error = `cannot store the values on the blackboard: ${reason}`;
-      work.onFailure(undefined, error, work.attempts);
+      const message = `cannot store the values on the blackboard: ${reason}`;
+      const error = work.onFailure(undefined, message, work.attempts);
       this.#settle(work, { ok: false, error }, onPublished);
     };
     const applying = this.#services.session.apply(writes, this.eventLoopBudget, work.reused !== undefined);
@@ -138,15 +144,16 @@ export class RunWork implements RunPorts {
   #settle(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
     this.#activeTasks.delete(work.task.id);
     this.tasksSettled++;
+    work.releaseMemory(result.ok);
     if (!result.ok) delete this.outputs[work.task.id];
     this.#writeEndEvent(work, result);
     onPublished(result);
   }
 
   #writeEndEvent(work: TaskWork, result: TaskResult): void {
-    const { journal, dependencies } = this.#services;
+    const { journal } = this.#services;
     if (!journal.isObserved) return;
-    const duration = { duration_ms: dependencies.clock.now() - work.startedAt };
+    const duration = { duration_ms: journal.timeline.now() - work.startedAt };
     const ending = result.ok ? { kind: 'finish' as const } : { kind: 'fail' as const, error: result.error };
     // Spreading them into a new object takes fifty times as long.
     journal.write(Object.assign(ending, toTaskFields(work), toCountFields(work), duration));
@@ -155,12 +162,49 @@ export class RunWork implements RunPorts {
   /** Returns what a task published; undefined unless it has succeeded. */
   getOutcome(taskId: string): TaskOutcome | undefined {
     const output = Object.hasOwn(this.outputs, taskId) ? this.outputs[taskId] : undefined;
-    return output === undefined ? undefined : { output, writes: this.#writes.get(taskId) ?? [] };
+    if (output === undefined) return undefined;
+    return this.#outcomes?.get(taskId) ?? { output, writes: NO_WRITES, sizeBytes: SMALL_OUTCOME_BYTES };
   }
 
   /** The blackboard writes of succeeded tasks, in order. */
   get writes(): readonly Write[] {
-    return [...this.#writes.values()].flat();
+    return this.#outcomes === undefined
+      ? NO_WRITES
+      : [...this.#outcomes.values()].flatMap(({ writes }) => writes);
+  }
+
+  #keepOutcome(taskId: string, outcome: TaskOutcome): void {
+    setOwn(this.outputs, taskId, outcome.output);
+    if (outcome.sizeBytes <= SMALL_OUTCOME_BYTES && outcome.writes.length === 0) return;
+    this.#outcomes ??= new Map();
+    this.#outcomes.set(taskId, outcome);
+  }
+}
+
+/** What the templates of a run read. A class: an object literal would create its functions anew for every run. */
+class RunScope implements TemplateScope {
+  readonly inputs: JsonObject;
+  readonly params: JsonObject;
+  readonly goal: string;
+  /** Of the invocation, or of the fan-out, that is being rendered. */
+  meter = new RenderMeter();
+  readonly #session: Session;
+  readonly #outputs: Record<string, Json>;
+
+  constructor({ prepared, session }: InvocationServices, outputs: Record<string, Json>) {
+    this.inputs = prepared.inputs;
+    this.params = prepared.params;
+    this.goal = prepared.goal;
+    this.#session = session;
+    this.#outputs = outputs;
+  }
+
+  get session(): Record<string, Json> {
+    return this.#session.values;
+  }
+
+  output(taskId: string): Json | undefined {
+    return Object.hasOwn(this.#outputs, taskId) ? this.#outputs[taskId] : undefined;
   }
 }
 
@@ -175,19 +219,25 @@ class TaskWork implements InvocationListener {
   /** The outcome of an earlier run that replaces an invocation. */
   reused: TaskOutcome | undefined;
   #renderItemInputs: ((item: Json, index: number) => Json) | undefined;
+  #meter: RenderMeter;
+  /** Memory that is taken until the task settles: what was rendered for all of its items. */
+  #heldBytes = 0;
+  /** Memory of the output and the writes, kept when the task succeeds. */
+  #outcomeBytes = 0;
   #output: Json = null;
   #itemOutputs: Json[] | undefined;
   #writes: (readonly Write[])[] | undefined;
   readonly #services: InvocationServices;
-  readonly #scope: TemplateScope;
+  readonly #scope: RunScope;
   readonly #failures: TaskFailure[];
 
   /** @param failures receives each failure as it happens */
-  constructor(task: Task, services: InvocationServices, scope: TemplateScope, failures: TaskFailure[]) {
+  constructor(task: Task, services: InvocationServices, scope: RunScope, failures: TaskFailure[]) {
     this.task = task;
-    this.startedAt = services.dependencies.clock.now();
+    this.startedAt = services.journal.timeline.now();
     this.#services = services;
     this.#scope = scope;
+    this.#meter = scope.meter;
     this.#failures = failures;
   }
 
@@ -203,10 +253,14 @@ class TaskWork implements InvocationListener {
     const { parallelOver } = this.task;
     const concurrency = options.fanOutConcurrency;
     if (parallelOver === undefined) return { items: undefined, concurrency };
+    this.#meter = new RenderMeter();
+    this.#beginRendering();
     const list = parallelOver.render(this.#scope);
     if (!Array.isArray(list)) {
       throw new TypeError(`parallel_over must give a list, but gave ${describeKind(list)}`);
     }
+    this.#hold(this.#meter.ownBytes);
+    this.#keep(ITEM_BYTES * list.length);
     this.items = list;
     this.#itemOutputs = new Array<Json>(list.length);
     this.#renderItemInputs = this.task.inputs.bind(this.#scope);
@@ -216,31 +270,65 @@ class TaskWork implements InvocationListener {
   invoke(item: number | undefined, slot: Slot): Abort {
     const inputs = this.#renderInputs(item);
     if (typeof inputs === 'string') {
-      this.onFailure(item, inputs, 0);
-      slot.settle({ ok: false, error: inputs });
+      slot.settle({ ok: false, error: this.onFailure(item, inputs, 0) });
       return NO_ABORT;
     }
-    const invocation = new Invocation(this.#services, this.task, item, inputs, this, slot);
+    const bytes = INVOCATION_BYTES + this.#meter.ownBytes;
+    const invocation = new Invocation(this.#services, this.task, item, inputs, this, slot, bytes);
     invocation.start();
     return () => invocation.abort();
+  }
+
+  #beginRendering(): void {
+    this.#meter.start();
+    this.#scope.meter = this.#meter;
+  }
+
+  /** Takes memory until the task settles. @throws ToolError when the run has none left */
+  #hold(bytes: number): void {
+    this.#services.budget.reserve(bytes);
+    this.#heldBytes += bytes;
+  }
+
+  /** Takes memory of the output. @throws ToolError when the run has none left */
+  #keep(bytes: number): void {
+    this.#services.budget.reserve(bytes);
+    this.#outcomeBytes += bytes;
+  }
+
+  /** Call when the task settles. A task that failed has no output. */
+  releaseMemory(isSuccess: boolean): void {
+    this.#services.budget.release(this.#heldBytes + (isSuccess ? 0 : this.#outcomeBytes));
   }
 
   /** Renders and validates the inputs of one invocation; returns an error message when they are invalid. */
   #renderInputs(item: number | undefined): JsonObject | string {
     try {
+      this.#beginRendering();
+      const sharedBytes = this.#meter.sharedBytes;
       const rendered = (
         item === undefined || this.items === undefined
           ? this.task.inputs.render(this.#scope)
           : this.#renderItemInputs?.(this.items[item] ?? null, item)
       ) as JsonObject;
+      this.#hold(this.#meter.sharedBytes - sharedBytes);
       const validated = validateInputs(this.task.tool, rendered);
-      return validated.ok ? Object.freeze(validated.inputs) : validated.errors.join('; ');
+      if (!validated.ok) return validated.errors.join('; ');
+      this.#services.budget.reserve(INVOCATION_BYTES + this.#meter.ownBytes);
+      return Object.freeze(validated.inputs);
     } catch (error) {
       return errorMessage(error);
     }
   }
 
-  onSuccess(item: number | undefined, value: Json, writes: readonly Write[], attempts: number): void {
+  onSuccess(
+    item: number | undefined,
+    value: Json,
+    writes: readonly Write[],
+    attempts: number,
+    sizeBytes: number,
+  ): void {
+    this.#outcomeBytes += sizeBytes;
     if (item === undefined || this.#itemOutputs === undefined) {
       this.#output = value;
       this.attempts = attempts;
@@ -254,27 +342,38 @@ class TaskWork implements InvocationListener {
     }
   }
 
-  onFailure(item: number | undefined, error: string, attempts: number): void {
+  onFailure(item: number | undefined, message: string, attempts: number): string {
+    const error = this.#keepError(message);
     const itemField = item === undefined ? {} : { item };
     const failure = { task_id: this.task.id, error, attempts, ...itemField };
     this.#failures.push(failure);
     this.#services.parent?.onFailure?.(failure);
     if (item === undefined) this.attempts = attempts;
     else this.#writeItemEvent(item, attempts, error);
+    return error;
+  }
+
+  /** Takes the memory of a failure. A failure is kept without memory too, because it is small, but not its long text. */
+  #keepError(error: string): string {
+    const isLong = error.length > LONG_ERROR_LENGTH;
+    const hasRoom = this.#services.budget.tryReserve(FAILURE_BYTES + (isLong ? error.length : 0));
+    return hasRoom || !isLong ? error : NO_MEMORY_FOR_ERROR;
   }
 
   #writeItemEvent(item: number, attempt: number, error?: string): void {
     const { journal } = this.#services;
     if (!journal.isObserved) return;
-    const ending = error === undefined ? { phase: 'finish' as const } : { phase: 'fail' as const, error };
-    journal.write({ kind: 'item', task_id: this.task.id, item, attempt, ...ending });
+    const { id: task_id } = this.task;
+    if (error === undefined) journal.write({ kind: 'item', task_id, item, attempt, phase: 'finish' });
+    else journal.write({ kind: 'item', task_id, item, attempt, phase: 'fail', error });
   }
 
   /** Collects output and blackboard writes of all invocations, both in item order (D23). */
   getOutcome(): TaskOutcome {
     if (this.reused !== undefined) return this.reused;
     const output = this.#itemOutputs === undefined ? this.#output : Object.freeze(this.#itemOutputs);
-    return { output: output as Json, writes: this.#writes?.flat() ?? NO_WRITES };
+    const writes = this.#writes?.flat() ?? NO_WRITES;
+    return { output: output as Json, writes, sizeBytes: this.#outcomeBytes };
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { WavetrainError } from '../../common/errors.js';
 import type { RunRegistry } from '../../runs/registry.js';
 
@@ -42,14 +42,14 @@ export interface Caller {
 export const ANONYMOUS: Caller = { name: null, tenants: null, scopes: KEY_SCOPES };
 
 /** Returns the caller of a request, or undefined when the request carries no valid key (D37). */
-export type Authenticate = (headers: NodeJS.Dict<string | string[]>) => Caller | undefined;
+export type Authenticate = (request: Pick<IncomingMessage, 'headersDistinct'>) => Caller | undefined;
 
 /** @param keys without keys every caller is {@link ANONYMOUS} */
 export function createAuthenticator(keys: readonly ApiKey[] | undefined): Authenticate {
   if (keys === undefined) return () => ANONYMOUS;
   const entries = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: toCaller(key) }));
-  return (headers) => {
-    const key = readKey(headers);
+  return (request) => {
+    const key = readKey(request.headersDistinct);
     if (key === undefined) return undefined;
     // Node.js decodes headers as latin1: one character per byte.
     const digest = createHash('sha256').update(key, 'latin1').digest();

@@ -60,6 +60,10 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   run_not_settled: { status: 409, meaning: 'The run is still active: wait for it, or cancel it.' },
   run_cancelled: { status: 409, meaning: 'The run was cancelled while the request waited for its result.' },
   idempotency_conflict: { status: 409, meaning: 'The idempotency key was used with another body.' },
+  result_gone: {
+    status: 410,
+    meaning: 'The run of the idempotency key has ended, and its result is no longer kept.',
+  },
   body_too_large: {
     status: 413,
     meaning: 'The body is larger than the server accepts (1 MiB unless configured).',
@@ -71,7 +75,8 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   too_many_streams: {
     status: 429,
     retryAfter: 5,
-    meaning: 'Too many event streams are open. Try again after `Retry-After` seconds.',
+    meaning:
+      'Too many event streams are open, or too many requests wait for runs. Try again after `Retry-After` seconds.',
   },
   header_too_large: { status: 431, meaning: 'The headers are larger than the server accepts.' },
   task_failed: {
@@ -88,6 +93,12 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     status: 503,
     retryAfter: 1,
     meaning: 'Too many runs are queued. Try again after `Retry-After` seconds.',
+  },
+  memory_full: {
+    status: 503,
+    retryAfter: 1,
+    meaning:
+      'The requests and responses under way use all the memory that they may use. Try again after `Retry-After` seconds.',
   },
   shutting_down: {
     status: 503,

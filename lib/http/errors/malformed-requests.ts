@@ -10,11 +10,18 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
+/**
+ * The last exchange of a connection. A field and not a WeakMap: V8 keeps alive what a WeakMap holds until the next full
+ * garbage collection, and every request would live that long.
+ */
+const LAST_EXCHANGE = Symbol('last exchange');
+
+type Connection = Duplex & { [LAST_EXCHANGE]?: Exchange };
+
 /** Responds to requests that Node.js rejects before Koa sees them, with the same body as every other error (D32). */
 export function handleMalformedRequests(server: Server): void {
-  const lastExchanges = new WeakMap<Duplex, Exchange>();
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    lastExchanges.set(request.socket, { request, response });
+    (request.socket as Connection)[LAST_EXCHANGE] = { request, response };
   });
   // The body reader sends "100 Continue", so that a client does not send the body of a request that is rejected before.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -26,8 +33,8 @@ export function handleMalformedRequests(server: Server): void {
     );
     response.writeHead(status, headers).end(text);
   });
-  const reject = (socket: Duplex, error: WavetrainError): void => {
-    afterLastResponse(lastExchanges.get(socket), socket, () => writeError(error, socket));
+  const reject = (socket: Connection, error: WavetrainError): void => {
+    afterLastResponse(socket[LAST_EXCHANGE], socket, () => writeError(error, socket));
   };
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     reject(socket, new WavetrainError('method_not_allowed', 'this server is not a proxy'));

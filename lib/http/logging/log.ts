@@ -1,11 +1,14 @@
 import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
 import { pino } from 'pino';
-import type { Clock } from '../../common/clock.js';
+import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RunIdentity } from '../../runs/run-entry.js';
+
+/** The message of the lines that are written for each request. */
+export const REQUEST_MESSAGE = 'request';
 
 /** The log of a server, for its operators. */
 export interface Log {
@@ -14,8 +17,14 @@ export interface Log {
   error(facts: object, message: string): void;
 }
 
+/** A log that writes to a stream. */
+export interface StreamLog extends Log {
+  /** Writes the lines that wait to be written together. Call it before the process ends. */
+  flush(): void;
+}
+
 export interface LogOptions {
-  /** Each line is one write; the log does not wait for the stream to flush it. */
+  /** The lines of requests that end in one turn of the event loop are one write, other lines one each. */
   readonly stream: Writable;
   /** Writes lines for people instead of JSON. */
   readonly interactive: boolean;
@@ -33,7 +42,7 @@ type Colours = ReturnType<typeof picocolors.createColors>;
  * Creates the log of a server: lines for people on a terminal, elsewhere one JSON object per line (`time` in ISO 8601,
  * `level` as a word, `msg`, and the facts). Redacts API keys and cookies (D37).
  */
-export function createLog(options: LogOptions): Log {
+export function createLog(options: LogOptions): StreamLog {
   return options.interactive ? createTerminalLog(options) : createJsonLog(options);
 }
 
@@ -56,37 +65,64 @@ export function logFailedRun(
   log.warn(statuses === null ? facts : { ...facts, sub_pipelines_failed: failed }, 'run failed');
 }
 
-function createJsonLog({ stream, level, clock }: LogOptions): Log {
-  return pino(
+function createJsonLog({ stream, level, clock }: LogOptions): StreamLog {
+  const buffer = new LineBuffer(stream);
+  const logger = pino(
     {
       level,
       // Omits pid and hostname: the host's own log has them.
       base: null,
-      timestamp: createTimestamp(clock),
+      timestamp: () => `,"time":"${toIsoTime(clock.now())}"`,
       formatters: { level: (label) => ({ level: label }), log: (facts) => redactFacts(facts) },
       // redactFacts has serialized errors already; pino's serializer would add all their properties.
       serializers: { err: (serialized: unknown) => serialized },
     },
-    stream,
+    buffer,
   );
+  // The facts of a request hold neither headers nor errors.
+  const requestLogger = logger.child({}, { formatters: { log: (facts) => facts } });
+  const createWriter =
+    (severity: Level) =>
+    (facts: object, message: string): void => {
+      logger[severity](facts, message);
+      buffer.flush();
+    };
+  const info = createWriter('info');
+  return {
+    info: (facts, message) =>
+      message === REQUEST_MESSAGE ? requestLogger.info(facts, message) : info(facts, message),
+    warn: createWriter('warn'),
+    error: createWriter('error'),
+    flush: () => buffer.flush(),
+  };
 }
 
-/** Caches the text, because many lines are written within one millisecond. */
-function createTimestamp(clock: Clock): () => string {
-  let last = Number.NaN;
-  let text = '';
-  return () => {
-    const now = clock.now();
-    if (now !== last) text = `,"time":"${new Date(now).toISOString()}"`;
-    last = now;
-    return text;
-  };
+/** Joins the lines of one turn of the event loop: writing takes longer than creating what is written. */
+class LineBuffer {
+  readonly #stream: Writable;
+  #lines = '';
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+  }
+
+  write(line: string): void {
+    if (this.#lines === '') setImmediate(() => this.flush());
+    this.#lines += line;
+  }
+
+  flush(): void {
+    if (this.#lines === '') return;
+    const lines = this.#lines;
+    this.#lines = '';
+    this.#stream.write(lines);
+  }
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** Creates a log for people who watch a server on their terminal: one line per entry, coloured by level or status. */
-function createTerminalLog(options: LogOptions): Log {
+function createTerminalLog(options: LogOptions): StreamLog {
   const { stream, clock } = options;
   const colours = picocolors.createColors(options.colours);
   const minLevel = LEVELS.indexOf(options.level);
@@ -95,12 +131,13 @@ function createTerminalLog(options: LogOptions): Log {
     (entry: object, message: string): void => {
       if (LEVELS.indexOf(level) < minLevel) return;
       const { err, ...facts } = redactFacts(entry);
-      const isRequest = message === 'request' && level === 'info';
+      const isRequest = message === REQUEST_MESSAGE && level === 'info';
       const text = isRequest ? formatRequest(facts, colours) : formatEntry(level, message, facts, colours);
       const localTime = new Date(clock.now()).toTimeString().slice(0, 8);
       stream.write(`${colours.dim(localTime)} ${text}\n${formatError(err, colours)}`);
     };
-  return { info: createWriter('info'), warn: createWriter('warn'), error: createWriter('error') };
+  const [info, warn, error] = [createWriter('info'), createWriter('warn'), createWriter('error')];
+  return { info, warn, error, flush: () => undefined };
 }
 
 /** As in `POST /pipelines/run 200 14 ms run 0198…`. */

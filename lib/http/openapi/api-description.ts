@@ -68,9 +68,11 @@ contain it, outermost first, as \`task\` or \`task[item]\`.`.trim();
 const IDEMPOTENCY = `
 ## Repeating a submission
 
-Send \`Idempotency-Key\` (1 to 255 characters of your choice) with \`POST /pipelines/run_async\` or
-\`POST /plans/run_async\`. The same key with the same body returns the existing run, with \`Idempotent-Replayed: true\`;
-with another body it is refused with 409. Keys belong to a tenant, and are kept as long as their runs.`.trim();
+Send \`Idempotency-Key\` (1 to 255 characters of your choice) with a request that runs a pipeline or a plan. The same key
+with the same body never starts a second run: \`run_async\` returns the existing run, \`run\` its result or its error, with
+\`Idempotent-Replayed: true\`. When the run is no longer kept, \`run_async\` returns its last status, and \`run\` gets 410.
+With another body the key is refused with 409. Keys belong to a tenant, and outlive their runs by a day unless the server
+is configured otherwise.`.trim();
 
 const KEYS = `
 ## Keys

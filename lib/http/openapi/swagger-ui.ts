@@ -8,7 +8,7 @@ import { WavetrainError } from '../../common/errors.js';
 
 /** The page at `/docs`. */
 export interface DocsPage {
-  readonly html: string;
+  readonly html: Buffer;
   /** Its Content-Security-Policy: everything comes from this server, and only known inline scripts run. */
   readonly policy: string;
 }
@@ -28,7 +28,7 @@ const SWAGGER_OPTIONS = {
 /** Renders the page that shows the API and sends requests to it, with the assets of `version` (D39). */
 export async function renderDocsPage(version: string): Promise<DocsPage> {
   const html = removeForeignHosts(await renderSwaggerUi(version));
-  return { html, policy: createPolicy(html) };
+  return { html: Buffer.from(html), policy: createPolicy(html) };
 }
 
 async function renderSwaggerUi(version: string): Promise<string> {
@@ -82,6 +82,8 @@ const ASSET_TYPES: ReadonlyMap<string, string> = new Map([
 /** The files of Swagger UI, which the build copies into `dist`, so that the page needs no other host (D39). */
 export class DocsAssets {
   readonly #folder: string;
+  /** By name, read once: a response that is being sent keeps the bytes of its file. */
+  readonly #files = new Map<string, Promise<Buffer>>();
 
   constructor(folder = getBuildFolder()) {
     this.#folder = folder;
@@ -107,7 +109,9 @@ export class DocsAssets {
     if (type === undefined || version !== this.version()) {
       throw new WavetrainError('not_found', `there is no file ${name} of version ${version}`);
     }
-    return { bytes: await readFile(join(this.#folder, name)), type };
+    let file = this.#files.get(name);
+    if (file === undefined) this.#files.set(name, (file = readFile(join(this.#folder, name))));
+    return { bytes: await file, type };
   }
 }
 

@@ -5,7 +5,10 @@ import type { ResponseDocument, RouteResult } from '../routing/route.js';
 /** Headers of a route that supports conditional requests. */
 export const IfNoneMatch = Type.Object({
   'if-none-match': Type.Optional(
-    Type.String({ description: 'The `ETag` of the version that the client already has.' }),
+    Type.String({
+      maxLength: 1000,
+      description: 'The `ETag` of the version that the client already has.',
+    }),
   ),
 });
 
@@ -17,7 +20,7 @@ export const NOT_MODIFIED: ResponseDocument = {
 export function returnIfModified(
   { 'if-none-match': ifNoneMatch }: Static<typeof IfNoneMatch>,
   head: RouteResult & { readonly headers: { readonly ETag: string } },
-  getContent: () => Pick<RouteResult, 'body' | 'text'>,
+  getContent: () => Pick<RouteResult, 'bytes' | 'type'>,
 ): RouteResult {
   return matchesEtag(head.headers.ETag, ifNoneMatch)
     ? { ...head, status: 304 }
@@ -42,7 +45,7 @@ export function formatEtag(version: string): string {
   return `"${version}"`;
 }
 
-/** The ETag of a text that has no version. */
-export function hashEtag(text: string): string {
-  return formatEtag(createHash('sha256').update(text).digest('base64url'));
+/** The ETag of a document that has no version. */
+export function hashEtag(bytes: Buffer): string {
+  return formatEtag(createHash('sha256').update(bytes).digest('base64url'));
 }

@@ -4,19 +4,16 @@ import type { Problem } from '../../definition/problem.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';
 import type { CheckResult, Pipeline } from '../../pipelines/pipeline.js';
-import type { ValidationCache } from '../../pipelines/validation-cache.js';
-import {
-  checkPlan,
-  checkPlanDefinition,
-  type PlanCheckOptions,
-  type PlanCheckResult,
-} from '../../plans/check.js';
+import { checkPlanInSteps, type PlanCheckOptions, type PlanCheckResult } from '../../plans/check.js';
 import type { PipelineInput, Plan } from '../../plans/plan.js';
-import type { Catalog } from '../../tools/catalog.js';
 import type { DefinitionRequestSchema, PlanRequestSchema } from '../schemas/request.js';
+import type { HttpServices } from '../services.js';
 
-/** Parsing YAML blocks the event loop for seconds per megabyte; parsing JSON does not. */
+/** Parsing YAML takes seconds per megabyte, in a process of its own; parsing JSON does not. */
 const YAML_LIMIT_BYTES = 256 * 1024;
+
+/** What checks definitions. */
+type DefinitionServices = Pick<HttpServices, 'registry' | 'catalog' | 'pipelines'>;
 
 /** The parts of a request that hold a pipeline. */
 interface PipelineRequest {
@@ -24,26 +21,30 @@ interface PipelineRequest {
   readonly body: Static<typeof DefinitionRequestSchema> | undefined;
 }
 
-/** Returns the pipeline of a request. Throws an InvalidDefinitionError with every problem. */
-export function readPipeline(request: PipelineRequest, cache: ValidationCache): Pipeline {
-  const check = checkPipelineRequest(request, cache);
+/** The pipeline of a request. Rejects with an InvalidDefinitionError with every problem. */
+export async function readPipeline(
+  request: PipelineRequest,
+  services: DefinitionServices,
+  tenantId: string,
+): Promise<Pipeline> {
+  const check = await checkPipelineRequest(request, services, tenantId);
   if (!check.ok) throw new InvalidDefinitionError(check.problems);
   return check.pipeline;
 }
 
 /**
- * Validates the pipeline of a request.
- *
- * @throws WavetrainError `invalid_request` unless there is exactly one definition, `body_too_large` for long YAML
+ * Validates the pipeline of a request, in turns with the requests of other tenants (D25). Rejects with
+ * `invalid_request` unless there is exactly one definition, and with `body_too_large` for long YAML.
  */
-export function checkPipelineRequest(
+export async function checkPipelineRequest(
   { yaml, body = {} }: PipelineRequest,
-  cache: ValidationCache,
-): CheckResult {
+  { registry, pipelines }: DefinitionServices,
+  tenantId: string,
+): Promise<CheckResult> {
   const { inputs, session } = body;
   const definition = pickDefinition('pipeline', body.pipeline, yaml ?? body.yaml);
   if ('text' in definition) assertShortYaml([definition.text]);
-  const check = cache.check(definition, { inputs, session });
+  const check = await registry.checks.run(pipelines.check(definition, { inputs, session }), tenantId);
   return check.ok ? check : { ...check, problems: addPathHints(check.problems, 'pipeline') };
 }
 
@@ -53,24 +54,29 @@ interface PlanRequest {
   readonly body: Static<typeof PlanRequestSchema> | undefined;
 }
 
-/** Returns the plan of a request. Throws an InvalidDefinitionError with every problem. */
-export function readPlan(request: PlanRequest, catalog: Catalog): Plan {
-  const check = checkPlanRequest(request, catalog, true);
+/** The plan of a request. Rejects with an InvalidDefinitionError with every problem. */
+export async function readPlan(
+  request: PlanRequest,
+  services: DefinitionServices,
+  tenantId: string,
+): Promise<Plan> {
+  const check = await checkPlanRequest(request, services, tenantId, true);
   if (!check.ok || check.plan === undefined) throw new InvalidDefinitionError(check.problems);
   return check.plan;
 }
 
 /**
- * Validates the plan of a request. Reads no file: a pipeline that the request lacks is missing (D33).
+ * Validates the plan of a request, as `checkPipelineRequest` validates a pipeline. Reads no file: a pipeline that the
+ * request lacks is missing (D33).
  *
  * @param complete whether a missing pipeline is an error, as for a run
- * @throws WavetrainError `invalid_request` unless there is exactly one definition, `body_too_large` for long YAML
  */
-export function checkPlanRequest(
+export async function checkPlanRequest(
   { yaml, body = {} }: PlanRequest,
-  catalog: Catalog,
+  { registry, catalog }: DefinitionServices,
+  tenantId: string,
   complete: boolean,
-): PlanCheckResult {
+): Promise<PlanCheckResult> {
   const { inputs, session } = body;
   const definition = pickDefinition('plan', body.plan, yaml ?? body.yaml);
   const pipelines = Object.entries(body.pipelines ?? {});
@@ -90,10 +96,7 @@ export function checkPlanRequest(
     ...(inputs && { inputs }),
     ...(session && { session }),
   };
-  const check =
-    'text' in definition
-      ? checkPlan(definition.text, options)
-      : checkPlanDefinition(definition.value, options);
+  const check = await registry.checks.run(checkPlanInSteps(definition, options), tenantId);
   const problems = check.problems.map((problem) =>
     problem.code === 'missing_pipeline' ? { ...problem, hint: SEND_PIPELINE } : problem,
   );

@@ -57,7 +57,7 @@ function page(assets: DocsAssets): Route {
         'Cache-Control': 'no-cache',
         'Content-Security-Policy': policy,
       };
-      return returnIfModified(requestHeaders, { headers }, () => ({ text: html }));
+      return returnIfModified(requestHeaders, { headers }, () => ({ bytes: html }));
     },
   });
 }
@@ -112,6 +112,19 @@ export function documentRoutes(version: string, routes: () => readonly Route[]):
   ];
 }
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The text of a document, which all responses share. */
+interface DocumentContent {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+function createContent(document: Record<string, unknown>): DocumentContent {
+  const bytes = Buffer.from(JSON.stringify(document));
+  return { bytes, etag: hashEtag(bytes) };
+}
+
 /** A document that is created at the first request and never changes. */
 function document(
   path: string,
@@ -120,8 +133,7 @@ function document(
   description: string,
   create: () => Record<string, unknown>,
 ): Route {
-  let body: Record<string, unknown> | undefined;
-  let etag: string | undefined;
+  let content: DocumentContent | undefined;
   return defineRoute({
     method: 'GET',
     path,
@@ -142,10 +154,10 @@ function document(
       304: NOT_MODIFIED,
     },
     handle: ({ headers: requestHeaders }) => {
-      body ??= create();
-      etag ??= hashEtag(JSON.stringify(body));
+      content ??= createContent(create());
+      const { bytes, etag } = content;
       const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
-      return returnIfModified(requestHeaders, { headers }, () => ({ body }));
+      return returnIfModified(requestHeaders, { headers }, () => ({ bytes, type: JSON_TYPE }));
     },
   });
 }

@@ -13,6 +13,9 @@ import { authorizeRun } from '../auth/authenticate.js';
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
 
+/** Event streams that may be open at once. */
+const MAX_STREAMS = 5000;
+
 const DEFAULT_LIMIT = 1000;
 const MAX_LIMIT = 10_000;
 
@@ -68,8 +71,9 @@ const LastEventId = Type.Object({
 });
 
 /** Routes that report the events of a run while it runs (D30). At most `maxStreams` may be open. */
-export function eventRoutes({ registry, clock }: HttpServices, maxStreams?: number): Route[] {
-  const streams = new EventStreams(clock, maxStreams);
+export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): Route[] {
+  const { registry, shareOf } = services;
+  const streams = new EventStreams(services, shareOf(maxStreams));
   return [
     defineRoute({
       method: 'GET',
@@ -99,11 +103,17 @@ export function eventRoutes({ registry, clock }: HttpServices, maxStreams?: numb
         if (mediaType === JSON_TYPE) return { body: listEvents(runId, log, after, query.limit), runId };
         assertNoLimit(query.limit);
         if (log.isClosed && after >= log.lastSeq) return { status: 204, runId };
-        streams.assertCapacity();
-        const source = { runId, log, status: () => findStatus(registry, runId) };
+        const tenantId = registry.tenantId(runId);
+        streams.assertCapacity(tenantId);
+        const source = { runId, tenantId, log, status: () => findStatus(registry, runId) };
         return {
           headers: STREAM_HEADERS,
-          stream: (response) => streams.open(source, after, response),
+          stream: (response) => {
+            if (response.destroyed) return;
+            const release = registry.retain(runId);
+            if (release) response.once('close', release);
+            streams.open(source, after, response);
+          },
           runId,
         };
       },

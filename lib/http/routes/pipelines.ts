@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { createGraph, renderDot, renderMermaid } from '../../pipelines/graph.js';
 import { createReport } from '../../pipelines/report.js';
+import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { GraphSchema, ToolListSchema, ValidationReportSchema } from '../schemas/report.js';
 import { DefinitionRequestSchema, RunAsyncRequestSchema, RunRequestSchema } from '../schemas/request.js';
@@ -26,7 +27,8 @@ const DEFINITION_BODY = {
 };
 
 /** Routes about definitions and tools; they run nothing. */
-export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
+export function pipelineRoutes(services: HttpServices): Route[] {
+  const { catalog } = services;
   return [
     defineRoute({
       method: 'POST',
@@ -39,7 +41,9 @@ export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
       access: 'any',
       body: DEFINITION_BODY,
       responses: { 200: { description: 'The report.', schema: ValidationReportSchema } },
-      handle: (request) => ({ body: createReport(checkPipelineRequest(request, pipelines)) }),
+      handle: async (request) => ({
+        body: createReport(await checkPipelineRequest(request, services, resolveTenant(request.caller))),
+      }),
     }),
     defineRoute({
       method: 'GET',
@@ -78,8 +82,8 @@ export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
         },
       },
       errors: ['invalid_definition'],
-      handle: (request) => {
-        const graph = createGraph(readPipeline(request, pipelines));
+      handle: async (request) => {
+        const graph = createGraph(await readPipeline(request, services, resolveTenant(request.caller)));
         if (request.query.format === 'mermaid') return { text: renderMermaid(graph), type: 'text/plain' };
         if (request.query.format === 'dot') return { text: renderDot(graph), type: 'text/vnd.graphviz' };
         return { body: graph };
@@ -90,7 +94,7 @@ export function pipelineRoutes({ catalog, pipelines }: HttpServices): Route[] {
 
 /** `POST /pipelines/run` and `POST /pipelines/run_async`. */
 export function pipelineRunRoutes(services: HttpServices): Route[] {
-  const { registry, pipelines } = services;
+  const { registry } = services;
   return createRunRoutes(services, {
     kind: 'pipeline',
     tag: 'Runs',
@@ -105,7 +109,7 @@ export function pipelineRunRoutes(services: HttpServices): Route[] {
     getTenant: (body) => body?.tenant_id,
     submit: async (request, tenantId, options) => {
       const { pipeline: _, yaml: __, ...inputs } = request.body ?? {};
-      const pipeline = readPipeline(request, pipelines);
+      const pipeline = await readPipeline(request, services, tenantId);
       return registry.submit({ ...inputs, pipeline, tenant_id: tenantId }, options);
     },
   });

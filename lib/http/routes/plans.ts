@@ -1,4 +1,5 @@
 import { createPlanReport } from '../../plans/report.js';
+import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { PlanReportSchema } from '../schemas/report.js';
 import { PlanRequestSchema, PlanRunAsyncRequestSchema, PlanRunRequestSchema } from '../schemas/request.js';
@@ -18,7 +19,7 @@ const MISPLACED_FIELDS = {
 
 /** Routes about plans. Their runs are found among all others, under `/pipelines/runs`. */
 export function planRoutes(services: HttpServices): Route[] {
-  const { registry, catalog } = services;
+  const { registry } = services;
   return [
     defineRoute({
       method: 'POST',
@@ -36,7 +37,11 @@ export function planRoutes(services: HttpServices): Route[] {
         examples: { letter: EXAMPLE },
       },
       responses: { 200: { description: 'The report.', schema: PlanReportSchema } },
-      handle: (request) => ({ body: createPlanReport(checkPlanRequest(request, catalog, false)) }),
+      handle: async (request) => ({
+        body: createPlanReport(
+          await checkPlanRequest(request, services, resolveTenant(request.caller), false),
+        ),
+      }),
     }),
     ...createRunRoutes(services, {
       kind: 'plan',
@@ -56,7 +61,7 @@ export function planRoutes(services: HttpServices): Route[] {
       getTenant: (body) => body?.tenant_id,
       submit: async (request, tenantId, options) => {
         const { plan: _, yaml: __, pipelines: ___, ...inputs } = request.body ?? {};
-        const plan = readPlan(request, catalog);
+        const plan = await readPlan(request, services, tenantId);
         return registry.submitPlan({ ...inputs, plan, tenant_id: tenantId }, options);
       },
     }),

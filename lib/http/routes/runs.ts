@@ -5,8 +5,8 @@ import { CancelRequestSchema, RerunRequestSchema, RunIdParams, TenantId } from '
 import { AcceptedSchema, RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
 import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
-import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED, returnIfModified } from './conditional-get.js';
-import { longPoll } from './long-poll.js';
+import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from './conditional-get.js';
+import { LongPolls } from './long-poll.js';
 import { acceptedResult } from './submit.js';
 
 /** Routes that read runs. */
@@ -18,11 +18,20 @@ const ListQuery = Type.Object(
   {
     status: Type.Optional(RunStatusSchema),
     tenant_id: Type.Optional(TenantId),
-    pipeline_id: Type.Optional(Type.String({ description: 'Only runs of this pipeline or plan.' })),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Number of runs per page.' }),
+    pipeline_id: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Only runs of this pipeline or plan.' }),
     ),
-    cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the previous page.' })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 500,
+        default: 50,
+        description: 'Largest number of runs on the page, which has fewer when they would exceed 1 MiB.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 32, description: 'The `next_cursor` of the previous page.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -63,6 +72,7 @@ const WaitQuery = Type.Object(
 
 function record(services: HttpServices): Route {
   const { registry } = services;
+  const polls = new LongPolls(services);
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}',
@@ -81,18 +91,20 @@ function record(services: HttpServices): Route {
       },
       304: NOT_MODIFIED,
     },
-    errors: ['run_not_found'],
-    handle: async ({ params, query, headers, caller, disconnected }) => {
+    errors: ['run_not_found', 'too_many_streams'],
+    handle: async (request) => {
+      const { params, query, headers, caller } = request;
       const runId = authorizeRun(registry, caller, params.run_id);
       const ifNoneMatch = headers['if-none-match'];
       const getEtag = (): string => formatEtag(registry.version(runId));
       if (query.wait) {
-        const hasChanged = ifNoneMatch === undefined ? undefined : () => !matchesEtag(getEtag(), ifNoneMatch);
-        await longPoll(services, runId, hasChanged, query.wait * 1000, disconnected());
+        const isKnown = (version: string): boolean => matchesEtag(formatEtag(version), ifNoneMatch);
+        const knows = ifNoneMatch === undefined ? undefined : isKnown;
+        await polls.wait(runId, knows, query.wait * 1000, request.disconnected());
       }
-      return returnIfModified(headers, { headers: { ETag: getEtag() }, runId }, () => ({
-        body: registry.record(runId),
-      }));
+      const etag = getEtag();
+      if (matchesEtag(etag, ifNoneMatch)) return { status: 304, headers: { ETag: etag }, runId };
+      return { body: registry.record(runId), isRunData: true, headers: { ETag: etag }, runId };
     },
   });
 }
@@ -140,7 +152,7 @@ function cancel({ registry }: HttpServices): Route {
     errors: ['run_not_found', 'run_already_terminal'],
     handle: async ({ params, body = {}, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
-      return { body: await registry.cancel(runId, body), runId };
+      return { body: await registry.cancel(runId, body), isRunData: true, runId };
     },
   });
 }

@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import Type, { type Static, type TSchema } from 'typebox';
+import type { RunStatus } from '../../../machines/types.js';
 import { createRunError, WavetrainError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
-import type { SubmissionOptions } from '../../runs/registry.js';
+import type { OnceAcceptedRun, SubmissionOptions } from '../../runs/registry.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
 import { type BodyDocument, defineRoute, type Route, type RouteResult } from '../routing/route.js';
 import { AcceptedSchema } from '../schemas/run.js';
 import type { HttpServices } from '../services.js';
+import { createFingerprint } from './fingerprint.js';
 
 /** The differences between pipelines and plans, for the two routes that run either. */
 interface Runnable<R extends TSchema, A extends TSchema> {
@@ -25,10 +25,16 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   readonly getTenant: (body: Static<A> | undefined) => string | undefined;
   /** Validates the definition, submits the run and returns its id. */
   readonly submit: (
-    request: { readonly yaml: string | undefined; readonly body: Static<R> | Static<A> | undefined },
+    request: RunRequest<Static<R> | Static<A>>,
     tenantId: string,
     options?: SubmissionOptions,
   ) => Promise<string>;
+}
+
+/** The definition of a run and its values. */
+interface RunRequest<B> {
+  readonly yaml: string | undefined;
+  readonly body: B | undefined;
 }
 
 /** Errors that are found before a run exists. */
@@ -47,7 +53,7 @@ const IdempotencyHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'Makes it safe to repeat a submission. The same key with the same body returns the existing run, as long as the run is kept; the order of keys in JSON objects does not matter. The same key with another body is refused.',
+        'Makes it safe to repeat a submission: the same key with the same body never starts a second run, for a day after the run is no longer kept (unless configured). `run` and `run_async` share their keys. The order of keys in JSON objects does not matter. The same key with another body is refused.',
     }),
   ),
 });
@@ -68,6 +74,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
       summary: `Run a ${kind} and wait for its result`,
       description: `${descriptions ? `${descriptions.run} ` : ''}${WAITING}`,
       access: 'run',
+      headers: IdempotencyHeaders,
       body: { ...body, schema: runnable.runSchema },
       responses: {
         200: {
@@ -75,12 +82,24 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
           schema: runnable.resultSchema,
           headers: {
             'Wavetrain-Run-Id': 'The run id, as in logs and events. Errors of the run carry it too.',
+            'Idempotent-Replayed': REPLAYED,
           },
         },
       },
-      errors: [...SUBMISSION_ERRORS, 'task_failed', 'run_cancelled'],
-      handle: async (request) =>
-        waitForResult(services, await submit(request, resolveTenant(request.caller))),
+      errors: [...SUBMISSION_ERRORS, 'task_failed', 'run_cancelled', 'idempotency_conflict', 'result_gone'],
+      handle: async (request) => {
+        const tenantId = resolveTenant(request.caller);
+        const key = request.headers['idempotency-key'];
+        const run = new AwaitedRun();
+        if (key === undefined) {
+          const runId = await submit(request, tenantId, run);
+          request.releaseBody();
+          return waitForResult(services, runId, run);
+        }
+        const accepted = await submitOnce(runnable, services, request, tenantId, key, run);
+        request.releaseBody();
+        return waitForKeyedResult(services, accepted, run);
+      },
     }),
     defineRoute({
       method: 'POST',
@@ -98,44 +117,89 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
           schema: AcceptedSchema,
           headers: {
             Location: 'The path of the run record.',
-            'Idempotent-Replayed': '`true` when an earlier request with the same key has submitted the run.',
+            'Idempotent-Replayed': REPLAYED,
           },
         },
       },
       errors: [...SUBMISSION_ERRORS, 'idempotency_conflict'],
       handle: async (request) => {
-        const { registry } = services;
         const tenantId = resolveTenant(request.caller, runnable.getTenant(request.body));
         const key = request.headers['idempotency-key'];
-        if (key === undefined) return acceptedResult(registry.accepted(await submit(request, tenantId)));
-        // A repeated submission is found before its definition is validated again (D36).
-        const idempotency = { key, fingerprint: createFingerprint(kind, request.yaml ?? request.body) };
-        const earlier = registry.findSubmitted(tenantId, idempotency);
-        if (earlier !== undefined) {
-          const { run_id, status } = registry.record(earlier);
-          return acceptedResult({ run_id, status }, { 'Idempotent-Replayed': 'true' });
-        }
-        return acceptedResult(registry.accepted(await submit(request, tenantId, { idempotency })));
+        if (key === undefined)
+          return acceptedResult(services.registry.accepted(await submit(request, tenantId)));
+        const { run_id, status, isReplayed } = await submitOnce(runnable, services, request, tenantId, key);
+        return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
       },
     }),
   ];
 }
 
 const WAITING =
-  'The connection stays open until the run has settled. If the client disconnects, the run continues and is listed with its result by `GET /pipelines/runs`. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun.';
+  'The connection stays open until the run has settled. If the client disconnects, the run continues and is listed with its result by `GET /pipelines/runs`. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun, and so is a run with an `Idempotency-Key`, or with files in its result.';
 
-/** Waits for the run to settle and returns its result or its error. Deletes the run once its result was sent (D26). */
-async function waitForResult({ registry, isReady }: HttpServices, runId: string): Promise<RouteResult> {
-  const record = await registry.settled(runId);
-  const { result, events } = record;
-  const response: RouteResult =
-    result === null ? errorResponse(toRunError(record, isReady())) : { body: { ...result, events } };
-  return {
-    ...response,
-    headers: { ...response.headers, 'Wavetrain-Run-Id': runId },
-    runId,
-    ...(result !== null && { onSent: () => registry.forget(runId) }),
+const REPLAYED = '`true` when an earlier request with the same key has submitted the run.';
+const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
+
+/** Submits the run unless the key was used before; the same body sent to `run` and to `run_async` is one run (D36). */
+function submitOnce<R extends TSchema, A extends TSchema>(
+  { kind, submit }: Runnable<R, A>,
+  { registry }: HttpServices,
+  request: RunRequest<Static<R> | Static<A>>,
+  tenantId: string,
+  key: string,
+  run?: AwaitedRun,
+): Promise<OnceAcceptedRun> {
+  const fingerprint = createFingerprint(kind, request.yaml ?? request.body);
+  return registry.submitOnce(tenantId, { key, fingerprint }, ({ reservation }) =>
+    submit(request, tenantId, { reservation, onAccepted: run?.onAccepted }),
+  );
+}
+
+/** Holds what a synchronous request waits for: a run that ends quickly may be evicted before its id is known. */
+class AwaitedRun {
+  settled: Promise<RunRecord> | undefined;
+  readonly onAccepted = (settled: Promise<RunRecord>): void => {
+    this.settled = settled;
   };
+}
+
+/** Waits for the run to settle and returns its result or its error. Forgets the run once its result was sent (D26). */
+async function waitForResult(services: HttpServices, runId: string, run: AwaitedRun): Promise<RouteResult> {
+  const response = await readResult(services, runId, run);
+  const { registry } = services;
+  if (response.status !== undefined) return response;
+  return Object.assign(response, { onSent: () => registry.forgetDelivered(runId) });
+}
+
+/** Waits like `waitForResult`, and keeps the run, because the request may be repeated (D36). */
+async function waitForKeyedResult(
+  services: HttpServices,
+  { run_id, status, isReplayed, isKept }: OnceAcceptedRun,
+  run: AwaitedRun,
+): Promise<RouteResult> {
+  if (!isReplayed) return readResult(services, run_id, run);
+  const response = isKept ? await readResult(services, run_id, run) : resultGone(run_id, status);
+  return { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS } };
+}
+
+/** Waits for the run to settle; the response has a status only if the run did not succeed. */
+async function readResult(
+  { registry, isReady }: HttpServices,
+  runId: string,
+  { settled }: AwaitedRun,
+): Promise<RouteResult> {
+  const record = await (settled ?? registry.settled(runId));
+  const { result, events } = record;
+  const headers = { 'Wavetrain-Run-Id': runId };
+  if (result !== null) return { body: { ...result, events }, isRunData: true, headers, runId };
+  const response = errorResponse(toRunError(record, isReady()));
+  return { ...response, headers: { ...response.headers, ...headers }, runId };
+}
+
+function resultGone(runId: string, status: RunStatus): RouteResult {
+  const message = `run ${runId} of this Idempotency-Key is no longer kept; its last status was "${status}". To run again, use another key`;
+  const response = errorResponse(new WavetrainError('result_gone', message));
+  return { ...response, headers: { 'Wavetrain-Run-Id': runId }, runId };
 }
 
 function toRunError(record: RunRecord, isReady: boolean): WavetrainError {
@@ -144,17 +208,6 @@ function toRunError(record: RunRecord, isReady: boolean): WavetrainError {
     return new WavetrainError('shutting_down', `run ${run_id} was cancelled: the server is shutting down`);
   }
   return createRunError(run_id, record);
-}
-
-/** Identifies a body: YAML by its text, JSON by its value, in which the order of keys does not matter (D36). */
-function createFingerprint(kind: DefinitionKind, body: unknown): string {
-  const text = `${kind} ${JSON.stringify(body, sortKeys)}`;
-  return createHash('sha256').update(text).digest('base64');
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The response to an accepted run, with the path of its record (D31). */

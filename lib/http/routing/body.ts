@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { findJsonLoss, type JsonLoss, measureJson } from '../../definition/text/json-loss.js';
 import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 
 export interface Body {
@@ -31,9 +32,10 @@ export function createBodyReader(limitBytes: number): BodyReader {
     const { value, text } = await parse(ctx);
     if (text === '') return NO_BODY;
     if (format === 'yaml') return { json: undefined, yaml: text };
-    if (exceedsDepth(text, MAX_DEPTH)) {
-      throw invalidBody(`the body is nested deeper than ${MAX_DEPTH} levels`);
-    }
+    const { depth, members } = measureJson(text);
+    if (depth > MAX_DEPTH) throw invalidBody(`the body is nested deeper than ${MAX_DEPTH} levels`);
+    const loss = findJsonLoss(text, value, members);
+    if (loss !== undefined) throw invalidBody(describeLoss(loss, text));
     return { json: value, yaml: undefined };
   };
 }
@@ -113,31 +115,6 @@ function createParser(
   };
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const [OPEN_LIST, OPEN_OBJECT] = [0x5b, 0x7b];
-const [CLOSED_LIST, CLOSED_OBJECT] = [0x5d, 0x7d];
-
-/**
- * Whether JSON is nested deeper than `maxDepth` levels. Checks the text, because recursive code could overflow the
- * stack on the parsed value.
- */
-export function exceedsDepth(json: string, maxDepth: number): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < json.length; i++) {
-    const character = json.charCodeAt(i);
-    if (inString) {
-      if (character === BACKSLASH) i++;
-      else if (character === QUOTE) inString = false;
-    } else if (character === QUOTE) inString = true;
-    else if (character === OPEN_LIST || character === OPEN_OBJECT) {
-      if (++depth > maxDepth) return true;
-    } else if (character === CLOSED_LIST || character === CLOSED_OBJECT) depth--;
-  }
-  return false;
-}
-
 /** An error of the parser. */
 interface ParserError extends Error {
   readonly status?: number;
@@ -158,9 +135,25 @@ function describeSyntaxError(text: string): string {
   const error = findJsonSyntaxError(text);
   // The JSON is valid, so it contains the only key that the parser rejects.
   if (error === undefined) return 'the body has the key "__proto__", which is not allowed';
-  const before = text.slice(0, error.offset).split('\n');
-  const [line, column] = [before.length, (before.at(-1) ?? '').length + 1];
-  return `the body is not JSON: line ${line}, column ${column} must be ${error.expected}`;
+  return `the body is not JSON: ${describePlace(error.offset, text)} must be ${error.expected}`;
+}
+
+/** A longer key or number is cut in messages. */
+const MAX_LOST_LENGTH = 100;
+
+/** Describes what the server would drop: a definition in YAML must not have it either (D7, D8). */
+function describeLoss({ offset, kind, lost }: JsonLoss, text: string): string {
+  const place = describePlace(offset, text);
+  const shown = lost.length > MAX_LOST_LENGTH ? `${lost.slice(0, MAX_LOST_LENGTH)}…` : lost;
+  if (kind === 'key') return `${place} of the body repeats the key "${shown}": keep one of them`;
+  if (kind === 'size') return `${place} of the body is ${shown}, which is too large for a number`;
+  const rounded = `it would become ${Number(lost)}`;
+  return `${place} of the body is ${shown}, which has more digits than a number can hold; ${rounded}: send it as text`;
+}
+
+function describePlace(offset: number, text: string): string {
+  const before = text.slice(0, offset).split('\n');
+  return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
 function bodyTooLarge(limitBytes: number): WavetrainError {

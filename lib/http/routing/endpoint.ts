@@ -1,13 +1,16 @@
 import type { Context } from 'koa';
-import type { TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
 import { type CompileOptions, compileSchema } from '../../common/json-schema/ajv.js';
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json.js';
-import { ANONYMOUS, type Caller, unauthorizedMessage } from '../auth/authenticate.js';
+import { ANONYMOUS, type Caller, resolveTenant, unauthorizedMessage } from '../auth/authenticate.js';
+import { isShortJson } from '../responses/json-writer.js';
+import type { ResponseSender } from '../responses/response-sender.js';
 import type { HttpServices } from '../services.js';
 import { type Body, type BodyReader, NO_BODY } from './body.js';
-import type { Route, RouteResult } from './route.js';
+import { BodyMemory } from './body-memory.js';
+import type { Route, RouteRequest, RouteResult } from './route.js';
 
 /** Returns what is wrong with a value, in sentences; undefined when it is valid. */
 type Validator = (value: unknown) => string | undefined;
@@ -15,11 +18,12 @@ type Validator = (value: unknown) => string | undefined;
 const JSON_TYPE = 'application/json';
 const NO_QUERY: TSchema = { type: 'object', additionalProperties: false };
 
-/** Serves one route: authenticates the caller, validates the request, calls the handler, validates the response. */
+/** Serves one route: authenticates the caller, validates the request, calls the handler, sends the response. */
 export class Endpoint {
   readonly #route: Route;
   readonly #services: HttpServices;
   readonly #readBody: BodyReader;
+  readonly #sender: ResponseSender;
   readonly #validateParams: Validator | undefined;
   readonly #validateQuery: Validator | undefined;
   readonly #validateHeaders: Validator | undefined;
@@ -30,10 +34,11 @@ export class Endpoint {
   readonly #headerNames: readonly string[];
   readonly #defaultStatus: number;
 
-  constructor(route: Route, services: HttpServices, readBody: BodyReader) {
+  constructor(route: Route, services: HttpServices, readBody: BodyReader, sender: ResponseSender) {
     this.#route = route;
     this.#services = services;
     this.#readBody = readBody;
+    this.#sender = sender;
     this.#validateParams =
       route.params && compileValidator(route.params, { one: 'path parameter', all: 'the path parameters' });
     this.#validateQuery = route.isProbe
@@ -56,21 +61,36 @@ export class Endpoint {
   async handle(ctx: Context, params: Record<string, string>): Promise<void> {
     const caller = this.#authenticate(ctx);
     const mediaType = this.#negotiateMediaType(ctx);
+    const tenantId = resolveTenant(caller);
+    ctx.state['tenantId'] = tenantId;
+    if (!this.#route.isProbe) await this.#services.registry.fairYield(tenantId);
     assertValid(this.#validateParams?.(params));
     const query = ctx.querystring === '' ? {} : { ...ctx.query };
     assertValid(this.#validateQuery?.(query));
     const headers = this.#pickHeaders(ctx);
     assertValid(this.#validateHeaders?.(headers));
-    const { json, yaml } = await this.#receiveBody(ctx);
-    const disconnected = (): AbortSignal => abortOnDisconnect(ctx);
-    const request = { params, query, headers, body: json, yaml, caller, mediaType, disconnected };
-    this.#send(ctx, await this.#route.handle(request), mediaType);
+    const result = await this.#handle(ctx, { params, query, headers, caller, mediaType }, tenantId);
+    if (result.runId !== undefined) ctx.state['runId'] = result.runId;
+    const { status = this.#defaultStatus, type = mediaType } = result;
+    this.#assertDocumented(status, result.body);
+    await this.#sender.send(ctx, status, type, result, tenantId);
+  }
+
+  /** Receives the body, whose memory counts until the handler has returned. */
+  async #handle(ctx: Context, head: RequestHead, tenantId: string): Promise<RouteResult> {
+    const memory = new BodyMemory(this.#services.memory, tenantId);
+    try {
+      const { json, yaml } = await this.#receiveBody(ctx, memory);
+      return await this.#route.handle(new EndpointRequest(ctx, head, json, yaml, memory));
+    } finally {
+      memory.release();
+    }
   }
 
   #authenticate(ctx: Context): Caller {
     const { access } = this.#route;
     if (access === 'open') return ANONYMOUS;
-    const caller = this.#services.authenticate(ctx.req.headersDistinct);
+    const caller = this.#services.authenticate(ctx.req);
     if (caller === undefined) throw new WavetrainError('unauthorized', unauthorizedMessage(ctx.req.headers));
     ctx.state['caller'] = caller.name;
     if (access !== 'any' && !caller.scopes.includes(access)) {
@@ -91,17 +111,19 @@ export class Endpoint {
     );
   }
 
-  #pickHeaders(ctx: Context): Record<string, unknown> {
-    const present = this.#headerNames.filter((name) => ctx.req.headers[name] !== undefined);
-    return Object.fromEntries(present.map((name) => [name, ctx.req.headers[name]]));
+  #pickHeaders({ req }: Context): Record<string, unknown> {
+    const picked: Record<string, unknown> = {};
+    for (const name of this.#headerNames) {
+      if (req.headers[name] !== undefined) picked[name] = req.headers[name];
+    }
+    return picked;
   }
 
-  async #receiveBody(ctx: Context): Promise<Body> {
+  async #receiveBody(ctx: Context, memory: BodyMemory): Promise<Body> {
     const { body } = this.#route;
     if (body === undefined) return NO_BODY;
-    // Required bodies hold definitions, whose validation takes longer than the rest of the request.
-    if (body.required !== false) await this.#services.registry.fairYield();
-    const received = await this.#readBody(ctx, body.yaml !== undefined);
+    const read = (): Promise<Body> => this.#readBody(ctx, body.yaml !== undefined);
+    const received = await memory.receive(ctx.req, this.#services.bodyLimitBytes, read);
     if (received.yaml !== undefined) return received;
     if (received.json === undefined) {
       if (body.required === false) return NO_BODY;
@@ -112,34 +134,52 @@ export class Endpoint {
     return received;
   }
 
-  #send(ctx: Context, result: RouteResult, mediaType: string): void {
-    const { status = this.#defaultStatus, headers, body, text, bytes, type, stream, runId, onSent } = result;
-    this.#assertDocumented(status, body);
-    if (runId !== undefined) ctx.state['runId'] = runId;
-    ctx.status = status;
-    ctx.set({ ...headers });
-    const content = text ?? bytes;
-    if (stream !== undefined) startStream(ctx, stream);
-    else if (content !== undefined) {
-      ctx.type = type ?? mediaType;
-      ctx.body = content;
-    } else if (body === undefined) ctx.body = null;
-    else {
-      ctx.type = JSON_TYPE;
-      // Serialized here, because Koa would report a failure outside of the error handler.
-      ctx.body = JSON.stringify(body);
-    }
-    // Koa changes the status when the body is set.
-    ctx.status = status;
-    if (onSent) ctx.res.once('finish', onSent);
-  }
-
-  /** Clients rely on the OpenAPI document, so a response that differs from its schema is a bug. */
+  /**
+   * Clients rely on the OpenAPI document, so a response that differs from its schema is a bug. Long responses are not
+   * compared: that would take as long as sending them, in one go.
+   */
   #assertDocumented(status: number, body: unknown): void {
-    const violations = body === undefined ? undefined : this.#responseValidators.get(status)?.(body);
+    const validate = body === undefined ? undefined : this.#responseValidators.get(status);
+    const violations = validate === undefined || !isShortJson(body) ? undefined : validate(body);
     if (violations === undefined) return;
     const { method, path } = this.#route;
     throw new Error(`the ${status} response of ${method} ${path} violates its schema: ${violations}`);
+  }
+}
+
+/** The parts of a request that were checked before its body was received. */
+type RequestHead = Omit<EndpointRequest, 'body' | 'yaml' | 'disconnected' | 'releaseBody'>;
+
+/** A request as handlers receive it. A class, because most handlers use none of its functions. */
+class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema> {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly caller: Caller;
+  readonly mediaType: string;
+  readonly body: unknown;
+  readonly yaml: string | undefined;
+  readonly #ctx: Context;
+  readonly #memory: BodyMemory;
+
+  constructor(ctx: Context, head: RequestHead, body: unknown, yaml: string | undefined, memory: BodyMemory) {
+    this.params = head.params;
+    this.query = head.query;
+    this.headers = head.headers;
+    this.caller = head.caller;
+    this.mediaType = head.mediaType;
+    this.body = body;
+    this.yaml = yaml;
+    this.#ctx = ctx;
+    this.#memory = memory;
+  }
+
+  disconnected(): AbortSignal {
+    return abortOnDisconnect(this.#ctx);
+  }
+
+  releaseBody(): void {
+    this.#memory.release();
   }
 }
 
@@ -195,14 +235,6 @@ function describeMisplacedField(
 ): string | undefined {
   const field = Object.keys(misplacedFields).find((name) => isObject(body) && Object.hasOwn(body, name));
   return field && `there is no field "${field}" here: ${misplacedFields[field]}`;
-}
-
-/** Bypasses Koa, which would report a disconnected client of a stream as an error. */
-function startStream(ctx: Context, write: NonNullable<RouteResult['stream']>): void {
-  if (ctx.method === 'HEAD') return;
-  ctx.respond = false;
-  ctx.res.statusCode = ctx.status;
-  write(ctx.res);
 }
 
 /** Watches the response, because the request emits no `close` once its body was read. */

@@ -17,7 +17,9 @@ export interface RouteRequest<P extends TObject, Q extends TObject, H extends TO
   /** The media type of the response that the caller prefers. */
   readonly mediaType: string;
   /** Creates a signal that aborts when the client disconnects before the response was sent. */
-  readonly disconnected: () => AbortSignal;
+  disconnected(): AbortSignal;
+  /** To be called once the body is part of a run, which counts its memory from then on. */
+  releaseBody(): void;
 }
 
 /** What a handler returns. */
@@ -27,12 +29,14 @@ export interface RouteResult {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON; undefined sends no body. */
   readonly body?: unknown;
+  /** The body is part of the run `runId`, whose memory counts until the response was sent. */
+  readonly isRunData?: boolean;
   /** Sent unchanged, in the media type of `type` or else the negotiated one. */
   readonly text?: string;
-  /** Like `text`, for binary content. */
+  /** Like `text`, for the content of a file, which all responses share. */
   readonly bytes?: Buffer;
   readonly type?: string;
-  /** Takes over the connection after status and headers were set. */
+  /** Takes over the connection after the head was written. */
   readonly stream?: (response: ServerResponse) => void;
   /** The run that the request was about, for the log. */
   readonly runId?: string;

@@ -121,6 +121,7 @@ export const RerunRequestSchema = Type.Object(
   {
     from: Type.Optional(
       Type.String({
+        maxLength: 128,
         description:
           '`failed` reuses the outputs of every task that has succeeded. The id of a task or, for a plan, of a sub-pipeline runs it and everything that depends on it again. By default everything runs again.',
       }),

@@ -2,11 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import type { EventLog } from '../../runs/event-log.js';
+import type { SlowReaders } from '../responses/slow-readers.js';
 import { type EventChunk, formatEndFrame, HEARTBEAT_FRAME, OPENING_FRAME, readChunk } from './frames.js';
 
 /** The run whose events are streamed. */
 export interface EventSource {
   readonly runId: string;
+  readonly tenantId: string;
   readonly log: EventLog;
   /** Returns undefined when the run has been deleted. */
   readonly status: () => RunStatus | undefined;
@@ -73,12 +75,13 @@ export const HEARTBEAT_MS = 15_000;
 
 /**
  * One reader of events (D30): a position in the log, and a connection. It writes as much as the connection accepts, so
- * a client that stops reading costs the buffer of its connection and one chunk.
+ * a client that stops reading costs the buffer of its connection and one chunk, and is disconnected after a while.
  */
 export class EventStream {
   readonly #channel: EventChannel;
   readonly #response: ServerResponse;
   readonly #clock: Clock;
+  readonly #readers: SlowReaders;
   readonly #onWritable: (stream: EventStream) => void;
   /** Number of the last event that was written. */
   #last: number;
@@ -93,12 +96,14 @@ export class EventStream {
     after: number,
     response: ServerResponse,
     clock: Clock,
+    readers: SlowReaders,
     onWritable: (stream: EventStream) => void,
   ) {
     this.#channel = channel;
     this.#last = after;
     this.#response = response;
     this.#clock = clock;
+    this.#readers = readers;
     this.#onWritable = onWritable;
   }
 
@@ -134,15 +139,16 @@ export class EventStream {
     this.#isBlocked = !this.#response.write(text);
     socket?.uncork();
     if (!this.#isBlocked) return;
-    this.#response.once('drain', () => {
+    this.#readers.watch(this.#response, 'drain', () => {
       this.#isBlocked = false;
-      this.#onWritable(this);
+      if (!this.#isStopped) this.#onWritable(this);
     });
   }
 
   #end(): void {
     this.stop();
     this.#response.end(this.#channel.endFrame);
+    if (this.#response.writableLength > 0) this.#readers.watch(this.#response, 'finish', () => undefined);
   }
 
   #scheduleHeartbeat(): void {

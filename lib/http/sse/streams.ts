@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
+import { type Limit, SharedLimit } from '../../common/shared-limit.js';
 import type { EventLog } from '../../runs/event-log.js';
+import { SlowReaders } from '../responses/slow-readers.js';
+import type { HttpServices } from '../services.js';
 import { EventChannel, type EventSource, EventStream } from './stream.js';
 
 /** Delay from a new event until the streams are flushed: events that follow in the meantime are written with it. */
@@ -10,28 +13,27 @@ export const FLUSH_DELAY_MS = 20;
 /** How long all streams together may hold the event loop per tick, so that most of it stays with the runs. */
 const FLUSH_BUDGET_MS = 1;
 
-const MAX_STREAMS = 5000;
-
-/** All open event streams of a server. They share one timer and one time budget. */
+/** All open event streams of a server. They share one timer and one time budget; tenants share their number (D25). */
 export class EventStreams {
   readonly #clock: Clock;
-  readonly #maxStreams: number;
+  readonly #readers: SlowReaders;
+  readonly #limit: SharedLimit;
   readonly #channels = new Map<EventLog, EventChannel>();
   /** Channels with new events. */
   readonly #pendingChannels = new Set<EventChannel>();
   /** Streams that may have something to write, in the order in which they are flushed. */
   readonly #pendingStreams = new Set<EventStream>();
-  #size = 0;
   #isFlushScheduled = false;
   #timer: unknown;
 
-  constructor(clock: Clock, maxStreams = MAX_STREAMS) {
-    this.#clock = clock;
-    this.#maxStreams = maxStreams;
+  constructor(services: Pick<HttpServices, 'clock' | 'log'>, limit: Limit) {
+    this.#clock = services.clock;
+    this.#readers = new SlowReaders(services);
+    this.#limit = new SharedLimit(limit);
   }
 
   get size(): number {
-    return this.#size;
+    return this.#limit.used;
   }
 
   /**
@@ -39,25 +41,26 @@ export class EventStreams {
    *
    * @throws WavetrainError `too_many_streams`
    */
-  assertCapacity(): void {
-    if (this.#size < this.#maxStreams) return;
-    throw new WavetrainError('too_many_streams', `${this.#size} event streams are open already`, {
-      fault: 'service',
-    });
+  assertCapacity(tenantId: string): void {
+    if (this.#limit.hasRoom(tenantId)) return;
+    const own = this.#limit.usedBy(tenantId);
+    const message = `${this.size} event streams are open already, ${own} of them of runs of "${tenantId}"`;
+    throw new WavetrainError('too_many_streams', message, { fault: 'service' });
   }
 
   /** Streams the events after number `after` until the run has settled or the client disconnects. */
   open(source: EventSource, after: number, response: ServerResponse): void {
     if (response.destroyed) return;
+    const { tenantId } = source;
+    if (!this.#limit.tryAcquire(tenantId)) return void response.destroy();
     const channel = this.#getChannel(source);
-    const stream = new EventStream(channel, after, response, this.#clock, (writable) => {
+    const stream = new EventStream(channel, after, response, this.#clock, this.#readers, (writable) => {
       this.#pendingStreams.add(writable);
       this.#scheduleFlush();
     });
-    this.#size++;
     channel.add(stream);
     response.once('close', () => {
-      this.#size--;
+      this.#limit.release(tenantId);
       stream.stop();
       channel.delete(stream);
       this.#pendingStreams.delete(stream);
@@ -100,9 +103,9 @@ export class EventStreams {
   /** Flushes streams until the budget is used up, and the rest in the next tick. */
   #flush(): void {
     this.#isFlushScheduled = false;
-    const start = this.#clock.now();
+    const start = this.#clock.monotonicNow();
     for (const stream of this.#pendingStreams) {
-      if (this.#clock.now() - start >= FLUSH_BUDGET_MS) return this.#scheduleFlush();
+      if (this.#clock.monotonicNow() - start >= FLUSH_BUDGET_MS) return this.#scheduleFlush();
       this.#pendingStreams.delete(stream);
       stream.flush();
     }

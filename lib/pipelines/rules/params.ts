@@ -1,58 +1,93 @@
-import { errorMessage } from '../../common/errors.js';
+import { type CheckBudget, TOO_MANY_STEPS } from '../../common/json-schema/check-budget.js';
+import {
+  ALLOWED_KEYWORDS,
+  REFUSED_KEYWORDS,
+  type SchemaError,
+  SchemaReview,
+} from '../../common/json-schema/keywords.js';
+import { formatValuePath } from '../../common/json-schema/violation.js';
 import { isObject, type Json } from '../../common/json.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
-import { compileKeywords, isParamType, resolveParam, schemaKeywords } from '../../definition/params.js';
+import { isParamType, resolveParam, schemaKeywords } from '../../definition/params.js';
 import type { ParamDefinition } from '../../definition/schema/schema.js';
+import { nearest } from '../../definition/suggest.js';
 
-/** Checks that the keywords of declared params are JSON Schema, and that defaults match them (D4). */
-export function checkParamDefinitions(definition: unknown): Diagnostic[] {
-  const params = isObject(definition) ? definition['params'] : undefined;
-  if (!isObject(params)) return [];
-  if (countSchemas(params) > MAX_SCHEMAS) return [TOO_MANY];
-  return Object.entries(params).flatMap(([name, param]) => (isObject(param) ? checkParam(name, param) : []));
+/**
+ * Checks that the schemas of declared params have allowed keywords only, and that defaults match them (D4).
+ *
+ * @param budget of all definitions that are checked together
+ */
+export function* checkParamDefinitions(
+  definition: unknown,
+  budget: CheckBudget,
+): Generator<Diagnostic | undefined> {
+  const declared = isObject(definition) ? definition['params'] : undefined;
+  if (!isObject(declared)) return;
+  const params = Object.entries(declared).filter((entry): entry is [string, ParamDefinition] =>
+    isObject(entry[1]),
+  );
+  const review = new SchemaReview(budget, MAX_SCHEMAS);
+  for (const [name, param] of params) {
+    reviewParam(name, param, review);
+    yield;
+  }
+  if (review.hasTooManySchemas) yield TOO_MANY;
+  else if (review.errors.length > 0) yield* review.errors.map(toDiagnostic);
+  else {
+    for (const [name, param] of params) {
+      if (budget.isExceeded) return yield TOO_MUCH_WORK;
+      yield checkDefault(name, param, budget);
+    }
+  }
 }
 
-/** All schemas are compiled before a run, and compiling one takes far longer than sending it. */
+/** More schemas are no checks of params; all are compiled for every run. */
 const MAX_SCHEMAS = 1000;
 
 const TOO_MANY: Diagnostic = {
   code: 'too_large',
   message: `the params contain more than ${MAX_SCHEMAS.toLocaleString('en')} schemas`,
   path: ['params'],
-  hint: 'use enum, minimum, maximum, pattern, items and properties in fewer of them',
+  hint: 'use items and properties in fewer of them, or with fewer schemas inside',
 };
 
-/** Counts everything in the keywords that may be a schema, at any depth. */
-function countSchemas(params: Record<string, unknown>): number {
-  const pending: unknown[] = Object.values(params).map((param) =>
-    isObject(param) ? keywordValues(param) : [],
-  );
-  let count = 0;
-  for (const value of pending) {
-    if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) continue;
-    if (++count > MAX_SCHEMAS) break;
-    for (const member of Object.values(value)) pending.push(member);
-  }
-  return count;
+const TOO_MUCH_WORK: Diagnostic = {
+  code: 'invalid_param',
+  message: `the params ${TOO_MANY_STEPS}`,
+  path: ['params'],
+};
+
+/** The keywords beside `type` are those of JSON Schema; the schema of definitions reports all other fields. */
+function reviewParam(name: string, param: ParamDefinition, review: SchemaReview): void {
+  const keywords = schemaKeywords(param);
+  if (keywords.length > 0) review.visitKeywords(param, keywords, [name]);
 }
 
-function keywordValues(param: ParamDefinition): unknown[] {
-  return schemaKeywords(param).map((keyword) => param[keyword]);
+function toDiagnostic({ path: [name, ...path], unknownKeyword, message }: SchemaError): Diagnostic {
+  const code = 'invalid_param';
+  const fullPath = ['params', name ?? '', ...path];
+  if (unknownKeyword === undefined) {
+    return { code, message: `param "${name}": "${formatValuePath(path)}" ${message}`, path: fullPath };
+  }
+  const meant = REFUSED_KEYWORDS.has(unknownKeyword) ? undefined : nearest(unknownKeyword, ALLOWED_KEYWORDS);
+  return {
+    code,
+    message: `param "${name}": the keyword "${formatValuePath([unknownKeyword])}" is not allowed in "${formatValuePath(path.slice(0, -1))}"`,
+    path: fullPath,
+    at: 'key',
+    hint:
+      meant === undefined
+        ? `the schemas of params may have ${ALLOWED_KEYWORDS.join(', ')}`
+        : `did you mean "${meant}"?`,
+  };
 }
 
-function checkParam(name: string, param: ParamDefinition): Diagnostic[] {
-  const path = ['params', name];
-  try {
-    compileKeywords(name, param);
-  } catch (error) {
-    return [{ code: 'invalid_param', message: `param "${name}": ${errorMessage(error)}`, path }];
-  }
-  if (param.default === undefined || param.default === null) return [];
-  // The schema reports an unknown type.
-  if (!isParamType(param.type ?? 'string')) return [];
-  const resolved = resolveParam(name, param, param.default as Json);
-  if (resolved.ok) return [];
-  return [
-    { code: 'invalid_param', message: `the default of ${resolved.problem}`, path: [...path, 'default'] },
-  ];
+function checkDefault(name: string, param: ParamDefinition, budget: CheckBudget): Diagnostic | undefined {
+  if (param.default === undefined || param.default === null) return undefined;
+  // The schema of definitions reports an unknown type.
+  if (!isParamType(param.type ?? 'string')) return undefined;
+  const resolved = resolveParam(name, param, param.default as Json, budget);
+  if (resolved.ok) return undefined;
+  const path = ['params', name, 'default'];
+  return { code: 'invalid_param', message: `the default of ${resolved.problem}`, path };
 }

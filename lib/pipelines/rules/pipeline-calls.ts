@@ -10,22 +10,27 @@ export function isPipelineCall({ tool }: DraftTask): boolean {
 }
 
 /** Checks that each call names exactly one pipeline and is not nested too deep. */
-export function checkPipelineCalls(draft: PipelineDraft, depth: number): Diagnostic[] {
-  return draft.tasks.filter(isPipelineCall).flatMap(({ id, path, literalInputs }): Diagnostic[] => {
-    const inputsPath = [...path, 'inputs'];
-    const { file, pipeline } = literalInputs;
-    if (file === undefined && pipeline === undefined) {
-      const message = `task "${id}" names no pipeline to run`;
-      return [{ code: 'missing_input', message, path, hint: 'set "file" or "pipeline"' }];
-    }
-    if (file !== undefined && pipeline !== undefined) {
-      const message = `task "${id}" has both "file" and "pipeline"`;
-      return [{ code: 'invalid_input', message, path: [...inputsPath, 'file'], hint: 'keep one of them' }];
-    }
-    if (depth < MAX_NESTING_DEPTH || !isStaticDefinition(pipeline)) return [];
-    const message = `pipelines can be nested at most ${MAX_NESTING_DEPTH} levels deep`;
-    return [{ code: 'nested_too_deep', message, path: [...inputsPath, 'pipeline'] }];
-  });
+export function* checkPipelineCalls(draft: PipelineDraft, depth: number): Generator<Diagnostic | undefined> {
+  for (const task of draft.tasks) {
+    yield;
+    if (isPipelineCall(task)) yield* checkCall(task, depth);
+  }
+}
+
+function checkCall({ id, path, literalInputs }: DraftTask, depth: number): Diagnostic[] {
+  const inputsPath = [...path, 'inputs'];
+  const { file, pipeline } = literalInputs;
+  if (file === undefined && pipeline === undefined) {
+    const message = `task "${id}" names no pipeline to run`;
+    return [{ code: 'missing_input', message, path, hint: 'set "file" or "pipeline"' }];
+  }
+  if (file !== undefined && pipeline !== undefined) {
+    const message = `task "${id}" has both "file" and "pipeline"`;
+    return [{ code: 'invalid_input', message, path: [...inputsPath, 'file'], hint: 'keep one of them' }];
+  }
+  if (depth < MAX_NESTING_DEPTH || !isStaticDefinition(pipeline)) return [];
+  const message = `pipelines can be nested at most ${MAX_NESTING_DEPTH} levels deep`;
+  return [{ code: 'nested_too_deep', message, path: [...inputsPath, 'pipeline'] }];
 }
 
 /** Whether a definition contains no templates of the enclosing pipeline: any map, and a text without `{{`. */

@@ -1,5 +1,4 @@
 import type { Diagnostic } from '../../definition/diagnostic.js';
-import type { Problem } from '../../definition/problem.js';
 import { Suggestions } from '../../definition/suggest.js';
 import { parseTemplate } from '../../definition/template/parser.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
@@ -13,17 +12,17 @@ export interface ReferenceContext {
 }
 
 /** Checks that all templates reference something declared (rule 11). */
-export function checkReferences(context: ReferenceContext): Diagnostic[] {
+export function* checkReferences(context: ReferenceContext): Generator<Diagnostic | undefined> {
   const { draft } = context;
-  return [
-    ...draft.goalReferences.flatMap((located) => checkGoalReference(located, context)),
-    ...draft.tasks.flatMap((task) => [
-      ...task.references.flatMap((located) => checkReference(located, task, context)),
-      ...task.parallelOverReferences.flatMap((located) => checkParallelOverReference(located, task, context)),
-      ...checkAwait(task, context),
-      ...checkFanOut(task),
-    ]),
-  ];
+  for (const located of draft.goalReferences) yield* checkGoalReference(located, context);
+  for (const task of draft.tasks) {
+    yield;
+    for (const located of task.references) yield* checkReference(located, task, context);
+    for (const located of task.parallelOverReferences)
+      yield* checkParallelOverReference(located, task, context);
+    yield* checkAwait(task, context);
+    yield* checkFanOut(task);
+  }
 }
 
 function checkGoalReference(located: LocatedReference, context: ReferenceContext): Diagnostic[] {
@@ -104,14 +103,15 @@ function checkInput(
   return [{ code: 'unknown_reference', message: `{{${source}}}: there is no input "${key}"`, path, hint }];
 }
 
-function checkAwait(task: DraftTask, { draft, suggestions }: ReferenceContext): Diagnostic[] {
-  return task.awaits.flatMap((id, index): Diagnostic[] => {
+function* checkAwait(task: DraftTask, { draft, suggestions }: ReferenceContext): Generator<Diagnostic> {
+  for (const [index, id] of task.awaits.entries()) {
     const path = [...task.path, 'await', index];
-    if (id === task.id) return [{ code: 'self_reference', message: `task "${id}" awaits itself`, path }];
-    if (draft.taskIds.has(id)) return [];
-    const hint = suggestions.hint(id, draft.taskIds);
-    return [{ code: 'unknown_reference', message: `there is no task "${id}" to await`, path, hint }];
-  });
+    if (id === task.id) yield { code: 'self_reference', message: `task "${id}" awaits itself`, path };
+    else if (!draft.taskIds.has(id)) {
+      const hint = suggestions.hint(id, draft.taskIds);
+      yield { code: 'unknown_reference', message: `there is no task "${id}" to await`, path, hint };
+    }
+  }
 }
 
 function checkFanOut(task: DraftTask): Diagnostic[] {
@@ -149,18 +149,18 @@ interface UsedInputs {
  * Warns of inputs of a run that nothing uses, which are mostly typing mistakes (D5). They are no part of the
  * definition, so they have no path.
  */
-export function checkUnusedInputs(
+export function* checkUnusedInputs(
   supplied: Iterable<string>,
   { inputs, params, reason }: UsedInputs,
-): Problem[] {
+): Generator<Diagnostic | undefined> {
   const suggestions = new Suggestions();
-  return [...supplied].flatMap((key): Problem[] => {
-    if (inputs.has(key)) return [];
+  for (const key of supplied) {
+    if (inputs.has(key)) continue;
     const message = `the input "${key}" of the run is not used: ${reason}`;
     const hint =
       params?.has(key) === true
         ? `"${key}" is a param: pass it with --params`
         : suggestions.hint(key, inputs);
-    return [{ code: 'unknown_input', message, path: '', severity: 'warning', ...(hint && { hint }) }];
-  });
+    yield { code: 'unknown_input', message, path: [], severity: 'warning', hint };
+  }
 }

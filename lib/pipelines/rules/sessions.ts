@@ -3,8 +3,9 @@ import { joinFirst } from '../../common/text.js';
 import { getOrThrow } from '../../definition/assert.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import type { Path } from '../../definition/problem.js';
+import type { Steps } from '../../definition/steps.js';
 import type { KeyLookup } from '../check-context.js';
-import { type DraftTask, type LocatedReference, listReferences, type PipelineDraft } from '../draft.js';
+import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 import type { Upstream } from '../waves.js';
 import { isPipelineCall } from './pipeline-calls.js';
 import { hasUnknownStoreKey, listStores, type StoringTask } from './stores.js';
@@ -15,11 +16,11 @@ import { hasUnknownStoreKey, listStores, type StoringTask } from './stores.js';
  *
  * @param session keys that exist when the run starts
  */
-export function checkSessions(
+export function* checkSessions(
   draft: PipelineDraft,
   waves: readonly (readonly string[])[],
   session: KeyLookup,
-): Diagnostic[] {
+): Generator<Diagnostic | undefined> {
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
   const stores = new Map(
     [...groupBy(listStores(draft, waveOf), ({ key }) => key)].map(([key, group]) => [
@@ -30,20 +31,20 @@ export function checkSessions(
   const ancestors = new Ancestors(draft.upstream);
   const mayStoreAnyKey = draft.tasks.some((task) => hasUnknownStoreKey(task) || isPipelineCall(task));
   const mayExist = (key: string): boolean => mayStoreAnyKey || draft.reads.has(key) || session.has(key);
-  return [
-    ...draft.tasks.flatMap((task) => {
-      const wave = getOrThrow(waveOf, task.id);
-      return listSessionReads(task).flatMap(({ key, located: { path, hasFallback } }) =>
-        checkRead(
-          { task, wave, key, path },
-          stores.get(key) ?? NO_STORES,
-          mayExist(key) || hasFallback,
-          ancestors,
-        ),
-      );
-    }),
-    ...[...stores.values()].flatMap(({ all }) => checkConflicts(all)),
-  ];
+  for (const task of draft.tasks) {
+    yield;
+    const wave = getOrThrow(waveOf, task.id);
+    for (const { reference, path, hasFallback } of listReferences(task)) {
+      if (reference.kind !== 'session') continue;
+      const { key } = reference;
+      const reader = { task, wave, key, path };
+      yield* checkRead(reader, stores.get(key) ?? NO_STORES, mayExist(key) || hasFallback, ancestors);
+    }
+  }
+  for (const { all } of stores.values()) {
+    yield;
+    yield* checkConflicts(all);
+  }
 }
 
 interface Reader {
@@ -53,24 +54,19 @@ interface Reader {
   readonly path: Path;
 }
 
-function listSessionReads(task: DraftTask): { key: string; located: LocatedReference }[] {
-  return listReferences(task).flatMap((located) =>
-    located.reference.kind === 'session' ? [{ key: located.reference.key, located }] : [],
-  );
-}
-
-function checkRead(
+function* checkRead(
   { task, wave, key, path }: Reader,
   stores: KeyStores,
   mayExist: boolean,
   ancestors: Ancestors,
-): Diagnostic[] {
+): Generator<Diagnostic | undefined> {
   const isStoredBefore = stores.isStoredBefore(wave, task.id);
-  const racing = stores
-    .notBefore(wave, task.id)
-    .find((store) => (store.wave === wave || !isStoredBefore) && !ancestors.includes(store.id, task.id));
-  if (racing !== undefined) return [race(task, racing, wave, key, path)];
-  return isStoredBefore || mayExist ? [] : [neverStored(key, path)];
+  for (const store of stores.notBefore(wave, task.id)) {
+    if (store.wave !== wave && isStoredBefore) continue;
+    if (yield* ancestors.includes(store.id, task.id)) continue;
+    return yield race(task, store, wave, key, path);
+  }
+  if (!isStoredBefore && !mayExist) yield neverStored(key, path);
 }
 
 function race(task: DraftTask, store: StoringTask, wave: number, key: string, path: Path): Diagnostic {
@@ -157,32 +153,34 @@ class KeyStores {
 
 const NO_STORES = new KeyStores([]);
 
-/** How many tasks may be visited in all, so that no definition can block the process. */
+/** How many tasks may be visited in all, so that no definition takes long. */
 const MAX_VISITS = 2_000_000;
+
+const VISITS_PER_STEP = 1000;
 
 /** The tasks that run before a task because of templates and `await`, directly or indirectly. */
 class Ancestors {
   readonly #upstream: Upstream;
   readonly #cache = new Map<string, ReadonlySet<string>>();
-  #visitsLeft = MAX_VISITS;
+  #visits = 0;
 
   constructor(upstream: Upstream) {
     this.#upstream = upstream;
   }
 
   /** Also returns true when the search would take too long, because only certain races are reported. */
-  includes(id: string, ancestor: string): boolean {
-    return this.#visitsLeft <= 0 || this.#find(id).has(ancestor);
+  *includes(id: string, ancestor: string): Steps<boolean> {
+    return this.#visits > MAX_VISITS || (yield* this.#find(id)).has(ancestor);
   }
 
-  #find(id: string): ReadonlySet<string> {
+  *#find(id: string): Steps<ReadonlySet<string>> {
     const cached = this.#cache.get(id);
     if (cached !== undefined) return cached;
     const ancestors = new Set<string>();
     const pending = [...(this.#upstream.get(id) ?? [])];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       if (ancestors.has(next)) continue;
-      this.#visitsLeft--;
+      if (++this.#visits % VISITS_PER_STEP === 0) yield;
       ancestors.add(next);
       for (const before of this.#upstream.get(next) ?? []) pending.push(before);
     }

@@ -7,13 +7,18 @@ import { findLiteralInputProblems } from '../../tools/inputs/literal-inputs.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
 /** Checks that task ids are unique and not reserved (D1), that the tools exist, and that they take the inputs. */
-export function checkTasks(draft: PipelineDraft, catalog: Catalog, suggestions: Suggestions): Diagnostic[] {
+export function* checkTasks(
+  draft: PipelineDraft,
+  catalog: Catalog,
+  suggestions: Suggestions,
+): Generator<Diagnostic | undefined> {
   const seen = new Map<string, Path>();
-  return draft.tasks.flatMap((task) => {
-    const diagnostics = [...checkId(task, seen), ...checkTool(task, catalog, suggestions)];
+  for (const task of draft.tasks) {
+    yield;
+    yield* checkId(task, seen);
+    yield* checkTool(task, catalog, suggestions);
     seen.set(task.id, task.path);
-    return diagnostics;
-  });
+  }
 }
 
 function checkId({ id, path }: DraftTask, seen: ReadonlyMap<string, Path>): Diagnostic[] {
@@ -30,20 +35,23 @@ function checkId({ id, path }: DraftTask, seen: ReadonlyMap<string, Path>): Diag
   return [{ code: 'duplicate_task', message, path: idPath }];
 }
 
-function checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions): Diagnostic[] {
-  if (task.tool === undefined) return [];
+function* checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions): Generator<Diagnostic> {
+  if (task.tool === undefined) return;
   const tool = catalog.get(task.tool);
   if (tool === undefined) {
     const otherwise = '`wavetrain tools` lists them; --tools adds your own';
     const hint = suggestions.hint(task.tool, catalog.names(), otherwise);
     const path = [...task.path, 'tool'];
-    return [{ code: 'unknown_tool', message: `there is no tool "${task.tool}"`, path, hint }];
+    yield { code: 'unknown_tool', message: `there is no tool "${task.tool}"`, path, hint };
+    return;
   }
-  return findLiteralInputProblems(tool, task.literalInputs).map(({ code, message, path, hint }) => ({
-    code,
-    message,
-    path: [...task.path, 'inputs', ...path],
-    hint,
-    ...(code === 'unknown_input' ? { at: 'key' as const } : {}),
-  }));
+  for (const { code, message, path, hint } of findLiteralInputProblems(tool, task.literalInputs)) {
+    yield {
+      code,
+      message,
+      path: [...task.path, 'inputs', ...path],
+      hint,
+      ...(code === 'unknown_input' ? { at: 'key' as const } : {}),
+    };
+  }
 }

@@ -14,81 +14,80 @@ interface Match {
 }
 
 /** Checks that a pipeline matches its declaration in the plan (D46). The diagnostics are located in the plan. */
-export function checkContract(match: Match, context: KeyContext): Diagnostic[] {
+export function* checkContract(match: Match, context: KeyContext): Generator<Diagnostic | undefined> {
   const { subPipeline, pipeline } = match;
   const { contract } = pipeline;
-  return [
-    ...checkUndeclaredStores(match, context),
-    ...checkDeclaredStores(subPipeline, contract, context),
-    ...checkReads(match, context),
-    ...checkInputs(subPipeline, contract, context),
-    ...contract.requiredParams.map((name) => missingParam(name, subPipeline)),
-  ];
+  yield* checkUndeclaredStores(match, context);
+  yield* checkDeclaredStores(subPipeline, contract, context);
+  yield* checkReads(match, context);
+  yield* checkInputs(subPipeline, contract, context);
+  for (const name of contract.requiredParams) yield missingParam(name, subPipeline);
 }
 
-function checkUndeclaredStores(match: Match, { writers }: KeyContext): Diagnostic[] {
+function* checkUndeclaredStores(match: Match, { writers }: KeyContext): Generator<Diagnostic> {
   const { subPipeline, pipeline } = match;
   const declared = new Set(subPipeline.stores.map(({ key }) => key));
-  return [...pipeline.contract.stores].flatMap(([key, task]): Diagnostic[] => {
-    if (declared.has(key)) return [];
+  for (const [key, task] of pipeline.contract.stores) {
+    if (declared.has(key)) continue;
     const writer = writers.first(key);
     const taskName = formatTask(task, match);
-    return [
-      {
-        code: 'undeclared_store',
-        message: `${taskName} stores "${key}", which sub-pipeline "${subPipeline.id}" does not declare`,
-        path: listPath(subPipeline, 'stores', subPipeline.stores),
-        hint:
-          writer === undefined
-            ? `add "${key}" to its "stores"`
-            : `sub-pipeline "${writer.id}" stores it already: use another key in ${taskName}`,
-      },
-    ];
-  });
+    yield {
+      code: 'undeclared_store',
+      message: `${taskName} stores "${key}", which sub-pipeline "${subPipeline.id}" does not declare`,
+      path: listPath(subPipeline, 'stores', subPipeline.stores),
+      hint:
+        writer === undefined
+          ? `add "${key}" to its "stores"`
+          : `sub-pipeline "${writer.id}" stores it already: use another key in ${taskName}`,
+    };
+  }
 }
 
-function checkDeclaredStores(
+function* checkDeclaredStores(
   { id, stores }: DraftSubPipeline,
   contract: Contract,
   { suggestions }: KeyContext,
-): Diagnostic[] {
+): Generator<Diagnostic> {
   const declared = new Set(stores.map(({ key }) => key));
   const undeclared = [...contract.stores.keys()].filter((key) => !declared.has(key));
-  return withoutRepeats(stores).flatMap(({ key, path }): Diagnostic[] => {
-    if (contract.stores.has(key)) return [];
+  for (const { key, path } of withoutRepeats(stores)) {
+    if (contract.stores.has(key)) continue;
     if (contract.mayStoreMore) {
       const message = `no store task of sub-pipeline "${id}" names "${key}": only a run can show whether it is stored`;
-      return [{ code: 'never_stored', severity: 'warning', message, path }];
+      yield { code: 'never_stored', severity: 'warning', message, path };
+    } else {
+      const hint = suggestions.hint(
+        key,
+        undeclared,
+        'remove it from "stores", or store it with a store task',
+      );
+      yield { code: 'never_stored', message: `sub-pipeline "${id}" never stores "${key}"`, path, hint };
     }
-    const hint = suggestions.hint(key, undeclared, 'remove it from "stores", or store it with a store task');
-    return [{ code: 'never_stored', message: `sub-pipeline "${id}" never stores "${key}"`, path, hint }];
-  });
+  }
 }
 
 /**
  * Reports session keys that a pipeline reads but the plan does not declare: the sub-pipeline that stores such a key
  * could run before or after (D46). Also reports keys that the plan declares but the `reads` of the pipeline omits (D3).
  */
-function checkReads(match: Match, context: KeyContext): Diagnostic[] {
+function* checkReads(match: Match, context: KeyContext): Generator<Diagnostic> {
   const { subPipeline, pipeline } = match;
   const { contract, definition } = pipeline;
   const declared = new Map(subPipeline.reads.map(({ key, path }) => [key, path]));
   const isAvailable = (key: string): boolean => context.session.has(key) || contract.stores.has(key);
   const listed = new Set(definition.reads);
   const isHidden = (key: string): boolean => definition.reads !== undefined && !listed.has(key);
-  return [
-    ...[...contract.reads].flatMap(([key, { task, hasFallback, isNested }]): Diagnostic[] => {
-      if (isAvailable(key)) return [];
-      const reader = formatTask(task, match);
-      const path = declared.get(key);
-      if (path === undefined) return checkUndeclaredRead(key, reader, hasFallback, match, context);
-      return isHidden(key) && !isNested ? [hiddenRead(key, reader, path, subPipeline)] : [];
-    }),
-    ...[...listed].flatMap((key) => {
-      if (contract.reads.has(key) || isAvailable(key) || declared.has(key)) return [];
-      return checkUndeclaredRead(key, 'the "reads" of its pipeline', false, match, context);
-    }),
-  ];
+  for (const [key, { task, hasFallback, isNested }] of contract.reads) {
+    if (isAvailable(key)) continue;
+    const reader = formatTask(task, match);
+    const path = declared.get(key);
+    if (path === undefined) yield* checkUndeclaredRead(key, reader, hasFallback, match, context);
+    else if (isHidden(key) && !isNested) yield hiddenRead(key, reader, path, subPipeline);
+  }
+  for (const key of listed) {
+    if (contract.reads.has(key) || isAvailable(key) || declared.has(key)) continue;
+    yield* checkUndeclaredRead(key, 'the "reads" of its pipeline', false, match, context);
+  }
 }
 
 function checkUndeclaredRead(
@@ -125,18 +124,18 @@ function hiddenRead(key: string, reader: string, path: Path, { id }: DraftSubPip
   return { code: 'hidden_read', severity: 'warning', message, path, hint };
 }
 
-function checkInputs(
+function* checkInputs(
   { id, inputs }: DraftSubPipeline,
   contract: Contract,
   { inputs: known, suggestions }: KeyContext,
-): Diagnostic[] {
-  return withoutRepeats(inputs).flatMap(({ key, path }): Diagnostic[] => {
+): Generator<Diagnostic> {
+  for (const { key, path } of withoutRepeats(inputs)) {
     // An input that the plan does not have is reported elsewhere.
-    if (contract.inputs.has(key) || !known.has(key)) return [];
+    if (contract.inputs.has(key) || !known.has(key)) continue;
     const message = `the pipeline of sub-pipeline "${id}" neither declares nor reads the input "${key}"`;
     const hint = suggestions.hint(key, contract.inputs, 'remove it from "inputs"');
-    return [{ code: 'unknown_input', message, path, hint }];
-  });
+    yield { code: 'unknown_input', message, path, hint };
+  }
 }
 
 function missingParam(name: string, { id, path }: DraftSubPipeline): Diagnostic {

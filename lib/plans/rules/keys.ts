@@ -14,20 +14,21 @@ export interface KeyContext {
 }
 
 /** Checks that exactly one other sub-pipeline stores each key that is read, and that all inputs exist (Plan, rule 3). */
-export function checkKeys({ subPipelines }: PlanDraft, context: KeyContext): Diagnostic[] {
+export function* checkKeys(
+  { subPipelines }: PlanDraft,
+  context: KeyContext,
+): Generator<Diagnostic | undefined> {
   const seen = new Map<string, DraftSubPipeline>();
-  return subPipelines.flatMap((subPipeline) => {
+  for (const subPipeline of subPipelines) {
+    yield;
     const { reads, stores, inputs } = subPipeline;
-    const diagnostics = [
-      ...checkId(subPipeline, seen),
-      ...[reads, stores, inputs].flatMap(checkRepeats),
-      ...withoutRepeats(reads).flatMap((read) => checkRead(read, subPipeline, context)),
-      ...withoutRepeats(stores).flatMap((store) => checkStore(store, subPipeline, context)),
-      ...withoutRepeats(inputs).flatMap((input) => checkInput(input, subPipeline, context)),
-    ];
+    yield* checkId(subPipeline, seen);
+    for (const list of [reads, stores, inputs]) yield* checkRepeats(list);
+    for (const read of withoutRepeats(reads)) yield* checkRead(read, subPipeline, context);
+    for (const store of withoutRepeats(stores)) yield* checkStore(store, subPipeline, context);
+    for (const input of withoutRepeats(inputs)) yield* checkInput(input, subPipeline, context);
     if (!seen.has(subPipeline.id)) seen.set(subPipeline.id, subPipeline);
-    return diagnostics;
-  });
+  }
 }
 
 function checkId({ id, path }: DraftSubPipeline, seen: ReadonlyMap<string, DraftSubPipeline>): Diagnostic[] {

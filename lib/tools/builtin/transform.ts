@@ -1,9 +1,14 @@
 import type { Json, JsonObject } from '../../common/json.js';
 import { Evaluator } from '../expressions/evaluate.js';
-import { defineTool, type Tool } from '../tool.js';
+import { defineTool, type Tool, type ToolContext } from '../tool.js';
 
 /** Evaluates a JSONata expression, in this process or in another. Fails with a ToolError, not retryable. */
-export type EvaluateExpression = (source: string, input: Json, bindings: JsonObject) => Json | Promise<Json>;
+export type EvaluateExpression = (
+  source: string,
+  input: Json,
+  bindings: JsonObject,
+  context: ToolContext,
+) => Json | Promise<Json>;
 
 /**
  * Creates the tool that evaluates JSONata within limits (D49): logic belongs in tools, not in templates (D11).
@@ -33,11 +38,13 @@ export function createTransform(evaluate: EvaluateExpression): Tool {
       description: 'the result of the expression; null when it matches nothing',
       type: 'any',
     },
-    run: ({ input, expression, bindings }) => evaluate(expression, input, bindings),
+    run: ({ input, expression, bindings }, context) => evaluate(expression, input, bindings, context),
   });
 }
 
 const evaluator = new Evaluator();
 
 /** Evaluates in this process: the fastest way, for a single run. */
-export const transform = createTransform((...request) => evaluator.evaluate(...request));
+export const transform = createTransform((source, input, bindings, { run_id: runId }) =>
+  evaluator.evaluate(source, input, bindings, runId),
+);

@@ -1,78 +1,85 @@
-import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import type { Json, JsonObject } from '../../common/json.js';
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../common/limits.js';
-import { formatMebibytes } from '../../common/text.js';
-import { type Evaluation, Sandbox } from './sandbox.js';
+import { Sandbox, type SandboxResult } from './sandbox.js';
 
 /** Evaluates JSONata expressions in this process. Blocks the event loop, at most for the time in its limits. */
 export class Evaluator {
   readonly #limits: ExpressionLimits;
   #sandbox: Sandbox | undefined;
+  #runId: string | undefined;
 
   constructor(limits: ExpressionLimits = EXPRESSION_LIMITS) {
     this.#limits = limits;
   }
 
   /**
-   * Returns the result; null when the expression matches nothing. The data is neither changed nor shared.
+   * Returns the result; null when the expression matches nothing. The data is neither changed nor shared. Another run's
+   * expression is evaluated in a new sandbox, so that runs cannot affect each other.
    *
    * @throws ToolError, not retryable, with JSONata's message and the position
    */
-  evaluate(source: string, input: Json, bindings: JsonObject): Json {
-    const result: Json = JSON.parse(this.evaluateToText(source, input, bindings));
+  evaluate(source: string, input: Json, bindings: JsonObject, runId: string): Json {
+    const result: Json = JSON.parse(this.evaluateText(source, toExpressionData(input, bindings), runId));
     return result;
   }
 
-  /** Evaluates like `evaluate`, but returns the result as JSON text, for another process. */
-  evaluateToText(source: string, input: Json, bindings: JsonObject): string {
-    const evaluation: Evaluation = { source, input, bindings, replacer: createResultGuard(this.#limits) };
+  /** Evaluates like `evaluate`, but from and to JSON text, for another process. */
+  evaluateText(source: string, data: string, runId: string): string {
+    if (runId !== this.#runId) this.#sandbox = undefined;
+    this.#runId = runId;
+    this.#sandbox ??= new Sandbox(this.#limits);
+    const evaluation = this.#run(this.#sandbox, source, data);
+    if ('result' in evaluation) return evaluation.result;
+    throw toToolError(evaluation.failure, this.#limits);
+  }
+
+  #run(sandbox: Sandbox, source: string, data: string): SandboxResult {
     try {
-      this.#sandbox ??= new Sandbox(this.#limits);
-      this.#sandbox.run(evaluation);
+      return sandbox.run(source, data);
     } catch (error) {
       this.#sandbox = undefined;
-      evaluation.error = error;
+      return { failure: JSON.stringify({ code: errorCode(error), message: errorMessage(error) }) };
     }
-    if (evaluation.error !== undefined) throw toToolError(evaluation.error, this.#limits);
-    return evaluation.text ?? 'null';
   }
 }
 
-/** Creates a replacer that rejects values that JSON cannot hold, and results that repeat a small value too often. */
-function createResultGuard({ resultBytes }: ExpressionLimits): Evaluation['replacer'] {
-  let size = 0;
-  return (key, value) => {
-    if (isFunction(value))
-      throw badResult(key === '' ? 'is a function, not a value' : `contains a function at "${key}"`);
-    if (typeof value === 'number' && !Number.isFinite(value)) {
-      throw badResult(`contains ${value}, which JSON cannot represent`);
-    }
-    size += key.length + (typeof value === 'string' ? value.length : 4);
-    if (size > resultBytes) throw badResult(`is larger than the limit of ${formatMebibytes(resultBytes)}`);
-    return value;
-  };
+/**
+ * Returns the data of an expression as JSON text.
+ *
+ * @throws ToolError, not retryable, when it is nested too deeply
+ */
+export function toExpressionData(input: Json, bindings: JsonObject): string {
+  try {
+    return JSON.stringify({ input, bindings });
+  } catch (error) {
+    throw failedExpression(errorMessage(error));
+  }
 }
 
-function badResult(what: string): ToolError {
-  return ToolError.nonRetryable(`the result of the expression ${what}`);
+/** Creates the error of an expression that cannot be evaluated. */
+export function failedExpression(reason: string): ToolError {
+  return ToolError.nonRetryable(`the expression failed: ${reason}`);
 }
 
-/** JSONata marks its own functions with these properties. */
-function isFunction(value: unknown): boolean {
-  if (typeof value === 'function') return true;
-  if (typeof value !== 'object' || value === null) return false;
-  return '_jsonata_lambda' in value || '_jsonata_function' in value;
+interface Failure {
+  readonly code?: string;
+  readonly message?: string;
+  readonly position?: number;
 }
 
-function toToolError(error: unknown, limits: ExpressionLimits): ToolError {
-  if (error instanceof ToolError) return error;
-  const details = isObject(error) ? error : {};
-  const position = typeof details['position'] === 'number' ? ` (at character ${details['position']})` : '';
-  const reason = describeReason(details['code'], details['message'], limits);
-  return ToolError.nonRetryable(`the expression failed: ${reason}${position}`, error);
+function toToolError(text: string, limits: ExpressionLimits): ToolError {
+  const { code, message, position }: Failure = JSON.parse(text);
+  if (code === 'bad_result') return ToolError.nonRetryable(message ?? '');
+  const at = position === undefined ? '' : ` (at character ${position})`;
+  return failedExpression(`${describeReason(code, message, limits)}${at}`);
 }
 
-function describeReason(code: unknown, message: unknown, { timeoutMs }: ExpressionLimits): string {
+function describeReason(
+  code: string | undefined,
+  message: string | undefined,
+  { timeoutMs }: ExpressionLimits,
+): string {
   switch (code) {
     case 'ERR_SCRIPT_EXECUTION_TIMEOUT':
     case 'D1012':
@@ -80,6 +87,6 @@ function describeReason(code: unknown, message: unknown, { timeoutMs }: Expressi
     case 'D1011':
       return 'it is nested too deeply; check for endless recursion';
     default:
-      return typeof message === 'string' && message !== '' ? message : 'it could not be evaluated';
+      return message === undefined || message === '' ? 'it could not be evaluated' : message;
   }
 }

@@ -1,86 +1,94 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { type Context, createContext, Script } from 'node:vm';
-import { LinearRegExp } from '../../common/json-schema/linear-regex.js';
+import { type Context, createContext } from 'node:vm';
 import type { ExpressionLimits } from '../../common/limits.js';
+import { compileLibrary, type Library } from './library.js';
 
-/** The inputs of one evaluation, and its result or error once it has run. */
-export interface Evaluation {
-  readonly source: string;
-  readonly input: unknown;
-  readonly bindings: Readonly<Record<string, unknown>>;
-  /** Receives every value of the result, as in `JSON.stringify`. */
-  readonly replacer: (key: string, value: unknown) => unknown;
-  /** The result as JSON text; undefined when the expression matched nothing. */
-  text?: string | undefined;
-  error?: unknown;
+/** What the host and the program in the context exchange: text only. */
+interface Globals extends Context {
+  /** JSON of the ExpressionLimits. */
+  readonly limits: string;
+  source: string;
+  data: string;
+  result: unknown;
+  failure: unknown;
 }
 
-/** Runs inside the sandbox. Keeps the last expression, since the items of a fan-out share it. */
-const EVALUATE = new Script(
-  `(async () => {
-    if (last === undefined || last.source !== evaluation.source) {
-      const expression = jsonata(evaluation.source, options);
-      expression.registerFunction('eval', () => {
-        throw { code: 'switched_off', message: '$eval is switched off' };
-      });
-      last = { source: evaluation.source, expression };
-    }
-    return JSON.stringify(
-      await last.expression.evaluate(evaluation.input, evaluation.bindings),
-      evaluation.replacer,
-    );
-  })().then(
-    (text) => { evaluation.text = text; },
-    (error) => { evaluation.error = error; },
-  );`,
-  { filename: 'evaluate.js' },
-);
-
-let library: Script | undefined;
+/** The result of one evaluation as JSON text, or JSON of `code`, `message` and `position`. */
+export type SandboxResult = { readonly result: string } | { readonly failure: string };
 
 /**
  * Runs JSONata in a VM context with its own microtask queue, so that an evaluation has ended when {@link Sandbox.run}
  * returns and can be interrupted at any point. JSONata's own limits are incomplete: it converts signatures and date
  * formats into regular expressions, and does not limit sorting, comparing and printing.
  *
- * The context does not isolate JavaScript, and need not: an expression cannot contain any.
+ * The context holds nothing of the host: only text goes in and comes out, and text does not become code.
  */
 export class Sandbox {
-  readonly #context: Context & { evaluation?: Evaluation | undefined };
+  readonly #library: Library;
+  readonly #globals: Globals;
   readonly #hardTimeoutMs: number;
+  #hasRegex = false;
 
-  constructor({ timeoutMs: timeout, hardTimeoutMs, depth: stack, listLength: sequence }: ExpressionLimits) {
-    this.#hardTimeoutMs = hardTimeoutMs;
-    this.#context = createContext(
-      {
-        // JSONata's base64 functions use global.Buffer.
-        global: { Buffer },
-        options: { timeout, stack, sequence, RegexEngine: LinearRegExp },
-        last: undefined,
-      },
-      { microtaskMode: 'afterEvaluate' },
-    );
-    library ??= loadLibrary();
-    library.runInContext(this.#context);
+  /** @throws ToolError, not retryable, when JSONata cannot be isolated */
+  constructor(limits: ExpressionLimits) {
+    this.#library = getLibrary();
+    this.#hardTimeoutMs = limits.hardTimeoutMs;
+    this.#globals = createExpressionContext(limits);
   }
 
-  /** @throws Error `ERR_SCRIPT_EXECUTION_TIMEOUT` after `hardTimeoutMs`; the sandbox is unusable then */
-  run(evaluation: Evaluation): void {
-    this.#context.evaluation = evaluation;
+  /**
+   * Evaluates an expression.
+   *
+   * @param data JSON of an object with `input` and `bindings`
+   * @throws Error `ERR_SCRIPT_EXECUTION_TIMEOUT` after `hardTimeoutMs`; the sandbox is unusable then
+   */
+  run(source: string, data: string): SandboxResult {
+    this.#loadRegex(source);
+    const globals = this.#globals;
+    globals.source = source;
+    globals.data = data;
     try {
-      EVALUATE.runInContext(this.#context, { timeout: this.#hardTimeoutMs });
+      this.#library.evaluate.runInContext(globals, { timeout: this.#hardTimeoutMs });
+      const { result, failure } = globals;
+      if (typeof result === 'string') return { result };
+      return { failure: typeof failure === 'string' ? failure : UNFINISHED };
     } finally {
-      this.#context.evaluation = undefined;
+      globals.data = '';
+      globals.result = undefined;
     }
+  }
+
+  /** Most expressions have no slash, and so no regular expression. */
+  #loadRegex(source: string): void {
+    if (this.#hasRegex || !source.includes('/')) return;
+    this.#hasRegex = true;
+    this.#library.loadRegex().runInContext(this.#globals);
   }
 }
 
-function loadLibrary(): Script {
-  const file = createRequire(import.meta.url).resolve('jsonata');
-  const source = readFileSync(file, 'utf8');
-  return new Script(
-    `const jsonata = ((module) => { const { exports } = module;\n${source}\nreturn module.exports; })({ exports: {} });`,
-    { filename: file },
-  );
+/** The failure of an expression that waits for something that never comes. */
+const UNFINISHED = JSON.stringify({ message: 'it did not finish' });
+
+/** Creates a context that can evaluate expressions. */
+export function createExpressionContext(limits: ExpressionLimits): Globals {
+  const globals: Globals = {
+    // The prototype of a literal would lead to the host.
+    __proto__: null,
+    limits: JSON.stringify(limits),
+    source: '',
+    data: '',
+    result: undefined,
+    failure: undefined,
+  };
+  createContext(globals, {
+    microtaskMode: 'afterEvaluate',
+    codeGeneration: { strings: false, wasm: false },
+  });
+  for (const script of getLibrary().start) script.runInContext(globals);
+  return globals;
+}
+
+let library: Library | undefined;
+
+function getLibrary(): Library {
+  return (library ??= compileLibrary());
 }

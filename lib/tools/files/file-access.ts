@@ -6,58 +6,84 @@ import { MAX_FILE_BYTES } from '../../common/limits.js';
 import { readError, readRegularFile } from './regular-file.js';
 import type { FileAccess } from '../tool.js';
 
+/** Names the allowed folders in errors. */
+type DescribeFolders = (folders: readonly string[]) => string;
+
 /**
  * Creates the access of tools to files: inside `roots` and nowhere else (D51). Whatever the path and its symbolic
  * links, the real file must be a regular one below a root. Looks up relative paths in each root in turn; skips roots
  * that do not exist.
  *
- * Reading rejects with a ToolError, not retryable, that names the allowed folders.
+ * Reading rejects with a ToolError, not retryable, that names the allowed folders and the path as it was given.
  *
  * @param limitBytes the size of the largest file
  */
-export function fileAccess(roots: readonly string[], limitBytes: number = MAX_FILE_BYTES): FileAccess {
+export function fileAccess(
+  roots: readonly string[],
+  limitBytes: number = MAX_FILE_BYTES,
+  describe: DescribeFolders = listFolders,
+): FileAccess {
   const folders = roots.map((root) => resolve(root));
   return {
     async read(path) {
-      assertValidPath(path, folders);
-      const allowed = await resolveExisting(folders);
-      for (const candidate of listCandidates(path, folders, allowed)) {
+      assertValidPath(path, folders, describe);
+      const allowed = await resolveExisting(folders, describe);
+      for (const candidate of listCandidates(path, folders, allowed, describe)) {
         const real = await resolveRealPath(candidate, path);
         if (real === undefined) continue;
-        if (!allowed.some((folder) => isPathInside(real, folder))) throw outsideError(path, folders);
+        if (!allowed.some((folder) => isPathInside(real, folder)))
+          throw outsideError(path, describe(folders));
         return { path: real, bytes: await readRegularFile(real, path, limitBytes) };
       }
-      throw readError(path, `there is no such file. ${describeSearch(path, folders)}`);
+      const search = isAbsolute(path)
+        ? `Files in ${describe(folders)} may be read`
+        : `Looked in ${describe(folders)}`;
+      throw readError(path, `there is no such file. ${search}`);
     },
   };
 }
 
-function assertValidPath(path: string, folders: readonly string[]): void {
+/** The access of a server's tools to files. Its errors do not show remote callers where the folders are. */
+export function serverFileAccess(roots: readonly string[]): FileAccess {
+  return fileAccess(roots, MAX_FILE_BYTES, () => 'the folders in SERVICE_FILE_ROOTS');
+}
+
+function listFolders(folders: readonly string[]): string {
+  return [...new Set(folders)].join(', ');
+}
+
+function assertValidPath(path: string, folders: readonly string[], describe: DescribeFolders): void {
   if (path === '') throw ToolError.nonRetryable('the path is empty: name a file');
   if (path.includes('\0'))
     throw readError(path.replaceAll('\0', '\\0'), 'a path cannot hold a NUL character');
   if (folders.length === 0) {
     throw readError(path, 'tools may read no files here: name folders in SERVICE_FILE_ROOTS to allow it');
   }
-  if (path.split(/[\\/]/).includes('..')) throw outsideError(path, folders, 'a path may not climb with ".."');
+  if (path.split(/[\\/]/).includes('..')) {
+    throw outsideError(path, describe(folders), 'a path may not climb with ".."');
+  }
 }
 
 /** Resolves the folders that exist to their real paths. */
-async function resolveExisting(folders: readonly string[]): Promise<string[]> {
+async function resolveExisting(folders: readonly string[], describe: DescribeFolders): Promise<string[]> {
   const found: string[] = [];
   for (const folder of folders) {
-    const real = await resolveRealPath(folder, folder);
+    const real = await resolveRealPath(folder, describe([folder]));
     if (real !== undefined) found.push(real);
   }
   return found;
 }
 
 /** Lists the paths to try, in order. Never touches a path outside the folders, not even to see whether it exists. */
-function listCandidates(path: string, folders: readonly string[], allowed: readonly string[]): string[] {
+function listCandidates(
+  path: string,
+  folders: readonly string[],
+  allowed: readonly string[],
+  describe: DescribeFolders,
+): string[] {
   if (!isAbsolute(path)) return folders.map((folder) => join(folder, path));
-  if (![...folders, ...allowed].some((folder) => isPathInside(path, folder)))
-    throw outsideError(path, folders);
-  return [path];
+  if ([...folders, ...allowed].some((folder) => isPathInside(path, folder))) return [path];
+  throw outsideError(path, describe(folders));
 }
 
 /** Follows all symbolic links; returns undefined when the path does not exist. */
@@ -73,19 +99,9 @@ async function resolveRealPath(candidate: string, displayPath: string): Promise<
 
 function outsideError(
   path: string,
-  folders: readonly string[],
+  folders: string,
   reason = 'it is outside the allowed folders',
 ): ToolError {
-  return readError(
-    path,
-    `${reason}. ${list(folders)} may be read: move the file there, or add its folder to SERVICE_FILE_ROOTS`,
-  );
-}
-
-function describeSearch(path: string, folders: readonly string[]): string {
-  return isAbsolute(path) ? `Files in ${list(folders)} may be read` : `Looked in ${list(folders)}`;
-}
-
-function list(folders: readonly string[]): string {
-  return [...new Set(folders)].join(', ');
+  const advice = 'move the file there, or add its folder to SERVICE_FILE_ROOTS';
+  return readError(path, `${reason}. Files in ${folders} may be read: ${advice}`);
 }

@@ -1,6 +1,6 @@
 import { describeViolation, type Violation } from '../../common/json-schema/violation.js';
-import { isObject, type JsonObject } from '../../common/json.js';
-import { type Path, type ProblemCode, toJsonPointer } from '../../definition/problem.js';
+import type { JsonObject } from '../../common/json.js';
+import type { Path, ProblemCode } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
 import type { Tool } from '../tool.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
@@ -21,13 +21,12 @@ export interface LiteralInputProblem {
  *
  * @throws WavetrainError `bad_tool_file` when the declarations are not a valid JSON Schema
  */
-export function findLiteralInputProblems(tool: Tool, inputs: JsonObject): LiteralInputProblem[] {
+export function* findLiteralInputProblems(tool: Tool, inputs: JsonObject): Generator<LiteralInputProblem> {
   const { violations } = applyDeclarations(tool, inputs);
-  if (violations.length === 0) return [];
-  const templates = new TemplateIndex(inputs, verbatimInputs(tool));
-  return violations
-    .filter((violation) => !templates.canResolve(violation))
-    .map((violation) => toProblem(violation, tool));
+  const templates = new TemplateFinder(inputs, verbatimInputs(tool));
+  for (const violation of violations) {
+    if (!templates.canResolve(violation)) yield toProblem(violation, tool);
+  }
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -95,47 +94,49 @@ const SHAPE_RULES = new Set([
   'maxProperties',
 ]);
 
-/** Which values of the inputs are templates, and which lists and objects contain one. */
-class TemplateIndex {
-  readonly #templates = new Set<string>();
-  readonly #ancestors = new Set<string>();
+/** Finds which values of the inputs are templates, and which lists and objects contain one. */
+class TemplateFinder {
+  /** The inputs whose templates are replaced. */
+  readonly #resolved: JsonObject;
+  readonly #known = new Map<object, boolean>();
 
   /** @param verbatim names of inputs whose lists and objects contain no templates */
   constructor(inputs: JsonObject, verbatim: ReadonlySet<string>) {
-    const resolved = Object.entries(inputs).filter(
-      ([name, value]) => typeof value === 'string' || !verbatim.has(name),
-    );
-    this.#visit(Object.fromEntries(resolved), []);
+    this.#resolved = verbatim.size === 0 ? inputs : withoutVerbatim(inputs, verbatim);
   }
 
   /** Whether the value of a template may make the violation disappear. */
   canResolve({ path, keyword, branch }: Violation): boolean {
-    const pointer = toJsonPointer(path);
-    if (this.#templates.has(pointer)) return true;
-    if (branch === true && this.#hasTemplate(path[0])) return true;
-    return this.#ancestors.has(pointer) && !SHAPE_RULES.has(keyword);
+    const value = this.#find(path);
+    if (typeof value === 'string' && this.#contains(value)) return true;
+    if (branch === true && this.#contains(this.#find(path.slice(0, 1)))) return true;
+    return !SHAPE_RULES.has(keyword) && this.#contains(value);
   }
 
-  #hasTemplate(input: string | number | undefined): boolean {
-    const pointer = input === undefined ? '' : toJsonPointer([input]);
-    return this.#templates.has(pointer) || this.#ancestors.has(pointer);
-  }
-
-  /** Returns whether the value is or contains a template. */
-  #visit(value: unknown, path: Path): boolean {
-    if (typeof value === 'string') {
-      const found = value.includes('{{');
-      if (found) this.#templates.add(toJsonPointer(path));
-      return found;
+  #find(path: Path): unknown {
+    let value: unknown = this.#resolved;
+    for (const key of path) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+      value = (value as Record<string | number, unknown>)[key];
     }
-    let found = false;
-    for (const [key, member] of listEntries(value)) found = this.#visit(member, [...path, key]) || found;
-    if (found) this.#ancestors.add(toJsonPointer(path));
+    return value;
+  }
+
+  /** Whether the value is or contains a template. */
+  #contains(value: unknown): boolean {
+    if (typeof value === 'string') return value.includes('{{');
+    if (typeof value !== 'object' || value === null) return false;
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    const found = Object.values(value).some((member) => this.#contains(member));
+    this.#known.set(value, found);
     return found;
   }
 }
 
-function listEntries(value: unknown): Iterable<[string | number, unknown]> {
-  if (Array.isArray(value)) return value.entries();
-  return isObject(value) ? Object.entries(value) : [];
+function withoutVerbatim(inputs: JsonObject, verbatim: ReadonlySet<string>): JsonObject {
+  const resolved = Object.entries(inputs).filter(
+    ([name, value]) => typeof value === 'string' || !verbatim.has(name),
+  );
+  return Object.fromEntries(resolved);
 }

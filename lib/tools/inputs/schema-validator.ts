@@ -1,6 +1,5 @@
-import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { compileSchema } from '../../common/json-schema/ajv.js';
+import { compileSchema, type Validator } from '../../common/json-schema/ajv.js';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { InputDeclaration, Tool } from '../tool.js';
@@ -29,7 +28,7 @@ export function createSchemaValidator(tool: Tool): InputValidator {
   };
 }
 
-function compileDeclarations(tool: Tool): ValidateFunction {
+function compileDeclarations(tool: Tool): Validator {
   try {
     return compileSchema(createInputSchema(tool), { useDefaults: true });
   } catch (cause) {

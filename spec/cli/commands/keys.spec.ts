@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { createAuthenticator } from '../../../lib/http/auth/authenticate.js';
 import { parseKeysFile, readKeysFile } from '../../../lib/http/auth/keys-file.js';
@@ -29,7 +29,9 @@ describe('keys new (D37, D43)', () => {
     expect(keys).to.deep.equal([
       { name: 'ada', sha256: sha256(key), tenants: ['default'], scopes: ['read', 'run'] },
     ]);
-    expect(createAuthenticator(keys)({ 'x-api-key': key })).to.include({ name: 'ada' });
+    expect(createAuthenticator(keys)({ headersDistinct: { 'x-api-key': [key] } })).to.include({
+      name: 'ada',
+    });
   });
 
   it('creates a different key with a different name each time', async () => {
@@ -98,6 +100,36 @@ describe('keys new (D37, D43)', () => {
     });
   }
 
+  it('replaces the file that a link leads to, and keeps its mode', async () => {
+    const entry = `- {name: old, sha256: "${'cd'.repeat(32)}", tenants: [x]}\n`;
+    chmodSync(folder.write('real/keys.yaml', entry), 0o640);
+    symlinkSync('real/keys.yaml', folder.at('linked.yaml'));
+    expect((await keysNew(['--file', 'linked.yaml'])).status).to.equal(0);
+    expect(lstatSync(folder.at('linked.yaml')).isSymbolicLink()).to.equal(true);
+    expect(statSync(folder.at('real/keys.yaml')).mode & 0o777).to.equal(0o640);
+    expect(await readKeysFile(folder.at('real/keys.yaml'))).to.have.length(2);
+    expect(readdirSync(folder.at('real'))).to.deep.equal(['keys.yaml']);
+  });
+
+  it('creates the file that a link leads to', async () => {
+    symlinkSync('missing.yaml', folder.at('dangling.yaml'));
+    expect((await keysNew(['--file', 'dangling.yaml'])).status).to.equal(0);
+    expect(await readKeysFile(folder.at('missing.yaml'))).to.have.length(1);
+  });
+
+  it('adds all keys or says which it did not add when several commands change one file at once', async () => {
+    const all = await Promise.all(
+      [1, 2, 3, 4].map((value) => keysNew(['--file', 'busy.yaml', '--name', `k${value}`], value)),
+    );
+    const added = all.filter(({ status }) => status === 0).length;
+    expect(await readKeysFile(folder.at('busy.yaml'))).to.have.length(added);
+    expect(added).to.be.greaterThan(0);
+    for (const { status, stderr } of all) {
+      if (status !== 0)
+        expect(stderr).to.match(/busy\.yaml\.new exists: another process is changing the file/);
+    }
+  });
+
   const REFUSED: [flags: string[], message: RegExp][] = [
     [['--name', ''], /--name: name must not be empty/],
     [['--name', 'a\nb'], /cannot be printed/],
@@ -105,7 +137,8 @@ describe('keys new (D37, D43)', () => {
     [['--tenant', '*', '--tenant', 'a'], /must be the only entry/],
     [['--scope', 'reed'], /--scope: there is no scope "reed": did you mean read/],
     [['--file', 'no/such/folder.yaml'], /cannot add a key to/],
-    [['--file', '.'], /it is a folder/],
+    [['--file', '.'], /it is a folder; nothing was changed/],
+    [['--file', '/dev/null'], /it is not a regular file/],
   ];
   for (const [flags, message] of REFUSED) {
     it(`exits with 2 for ${flags.join(' ').replace('\n', ' ')}`, async () => {

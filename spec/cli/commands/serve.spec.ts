@@ -53,7 +53,12 @@ describe('wavetrain serve (D43)', () => {
     expect(await (await fetch(`${url}/health`)).json()).to.deep.equal({ status: 'ok' });
     serve.signals.emit('SIGTERM');
     expect(await serve.ended).to.include({ status: 0, stderr: '' });
-    expect(serve.lines.map(({ msg }) => msg)).to.deep.equal(['listening', 'request', 'shutting down']);
+    expect(serve.lines.map(({ msg }) => msg)).to.deep.equal([
+      'listening',
+      'runs are kept in memory and are lost when the server exits',
+      'request',
+      'shutting down',
+    ]);
     expect(await fetch(`${url}/health`).catch(() => 'gone')).to.equal('gone');
   });
 

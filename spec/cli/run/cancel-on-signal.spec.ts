@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import { settle } from '../../support/deferred.js';
+import { deferred, settle } from '../../support/deferred.js';
 import { type Invocation, invoke } from '../invoke.js';
 import { HeldRegistry, RUNNING } from './held-registry.js';
 
@@ -20,7 +20,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     const ended = invoke(['run', '-', ...flags], { input: PIPELINE, openRegistry, processEvents });
     let hasEnded = false;
     void ended.then(() => (hasEnded = true));
-    while (!hasEnded && processEvents.listenerCount('SIGINT') === 0) await settle(1);
+    while (!hasEnded && registry.submitted.length === 0) await settle(1);
     return { ended };
   }
 
@@ -43,6 +43,20 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
       expect(stderr)
         .to.match(/! cancelled in 0 ms: 0 of 2 waves/)
         .and.to.contain('not started: a, b');
+    });
+  }
+
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    it(`a ${signal} before the run has begun exits with 130, too, and runs nothing (D40)`, async () => {
+      const loading = deferred<never>();
+      const openCatalog = () => loading.promise;
+      const openRegistry = async () => registry;
+      const ended = invoke(['run', '-'], { input: PIPELINE, openCatalog, openRegistry, processEvents });
+      while (processEvents.listenerCount(signal) === 0) await settle(1);
+      processEvents.emit(signal);
+      expect(await ended).to.deep.equal({ status: 130, stdout: '', stderr: '' });
+      expect(registry.submitted).to.deep.equal([]);
+      expect(processEvents.eventNames()).to.deep.equal([]);
     });
   }
 

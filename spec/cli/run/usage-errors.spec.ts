@@ -32,7 +32,10 @@ describe('run, usage errors', () => {
       [['--plan-concurrency', '0'], /--plan-concurrency must be a whole number of at least 1/],
       [['--tools', './none.ts'], /cannot load tools from "\.\/none\.ts"/],
       [['--events', '-'], /--events takes a file/],
-      [['--events', './greet.yaml'], /--events would overwrite \.\/greet\.yaml/],
+      [
+        ['--events', './greet.yaml'],
+        /--events would overwrite greet\.yaml, which .*: \.\/greet\.yaml is the same file/,
+      ],
       [
         ['--events', 'none/events.jsonl'],
         /cannot write the --events file none\/events\.jsonl: the folder none does not exist\n/,

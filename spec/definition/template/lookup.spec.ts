@@ -104,8 +104,8 @@ describe('lookUp', () => {
       expect(lookUpPath(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`, '.a.length')).to.equal(1);
     });
 
-    it('reads a path of 100,000 names in one text without keeping the intermediate values', () => {
-      expect(lookUpPath('plain', '.first'.repeat(100_000))).to.equal('p');
+    it('reads a path of 10,000 names in one text without keeping the intermediate values', () => {
+      expect(lookUpPath('plain', '.first'.repeat(10_000))).to.equal('p');
     });
 
     it('parses a large text once, however many of its fields a task reads', () => {

@@ -109,6 +109,15 @@ describe('parseTemplate', () => {
     });
   });
 
+  it('rejects a template of more than 64 KiB, which would take long to parse', () => {
+    for (const long of [`{{item${'.a'.repeat(40_000)}}}`, `{{item ?? [${'1,'.repeat(40_000)}1]}}`]) {
+      const parsed = parseTemplate(long);
+      const messages = parsed?.ok === false ? parsed.problems.map(({ message }) => message) : [];
+      expect(messages).to.deep.equal(['a template is longer than 64 KiB']);
+    }
+    expect(parseTemplate(`{{item${'.a'.repeat(30_000)}}}`)?.ok).to.equal(true);
+  });
+
   describe('any text', () => {
     const alphabet = [...`{}[]"'\\?.|$ab0- \t\n`.split(''), '{{', '}}', '??', 'ab.b'];
 

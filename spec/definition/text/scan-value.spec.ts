@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { scanValue } from '../../../lib/definition/text/scan.js';
+import { scanValue } from '../../../lib/definition/text/scan-value.js';
 
 function formatScanProblems(value: unknown): string[] {
   return scanValue(value).map(({ code, path }) => `${code} at ${path}`);

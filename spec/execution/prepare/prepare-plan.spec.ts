@@ -3,6 +3,7 @@ import { WavetrainError } from '../../../lib/common/errors.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
 import type { PreparedPlan } from '../../../lib/execution/prepare/prepare-plan.js';
+import { RUN_BYTES } from '../../../lib/execution/prepare/prepare-run.js';
 import {
   type PlanEnvironment,
   parsePlan,
@@ -107,7 +108,7 @@ describe('preparePlan', () => {
     );
     const executor = new LocalExecutor();
     const bare = executor.createPlanRun({ plan }).prepared.sizeBytes;
-    expect(bare).to.be.within(plan.sizeBytes + 30_000, plan.sizeBytes + 31_000);
+    expect(bare).to.be.within(plan.sizeBytes + 4 * RUN_BYTES, plan.sizeBytes + 4 * RUN_BYTES + 1000);
     expect(executor.createPlanRun({ plan, session }).prepared.sizeBytes - bare).to.be.within(10_000, 11_000);
   });
 });

@@ -232,9 +232,9 @@ describe('Session (rule 6, Blackboard)', () => {
       inputs: {},
       run: (_, { blackboard }) => blackboard.write('k', 'x'.repeat(2000)),
     });
-    const limited = { tools: [fill], executor: { runOutputLimitBytes: 3000 } };
+    const limited = { tools: [fill], executor: { runOutputLimitBytes: 6000 } };
     const run = await startRun('{id: a, tool: fill}, {id: b, tool: fill, await: [a]}', limited);
-    expect(run.record().error).to.match(/^the outputs of the run are together larger than the limit/);
+    expect(run.record().error).to.match(/^the run takes more memory than the limit of /);
     const text = 'y'.repeat(2000);
     const stored = await startRun(`{id: a, tool: store, inputs: {key: k, value: ${text}}}`, limited);
     expect(stored.record().status).to.equal('succeeded');

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { ANONYMOUS, type ApiKey, createAuthenticator } from '../../../lib/http/auth/authenticate.js';
+import {
+  ANONYMOUS,
+  type ApiKey,
+  type Caller,
+  createAuthenticator,
+} from '../../../lib/http/auth/authenticate.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -18,8 +23,12 @@ const KEYS: ApiKey[] = [
 
 describe('API key authentication (D37)', () => {
   describe('createAuthenticator', () => {
-    const authenticate = createAuthenticator(KEYS);
-    const callerName = (headers: Parameters<typeof authenticate>[0]): string | null | undefined =>
+    const authenticateRequest = createAuthenticator(KEYS);
+    const authenticate = (headers: NodeJS.Dict<string | string[]>): Caller | undefined => {
+      const lists = Object.entries(headers).map(([name, value]) => [name, [value].flat()]);
+      return authenticateRequest({ headersDistinct: Object.fromEntries(lists) });
+    };
+    const callerName = (headers: NodeJS.Dict<string | string[]>): string | null | undefined =>
       authenticate(headers)?.name;
 
     it('finds the caller of a key in either header, with its tenants and scopes', () => {
@@ -31,7 +40,7 @@ describe('API key authentication (D37)', () => {
       expect(authenticate({ 'x-api-key': ADMIN })).to.include({ name: 'Ädmin ☂', tenants: null });
     });
 
-    const SENT: [what: string, headers: Parameters<typeof authenticate>[0], name: string | undefined][] = [
+    const SENT: [what: string, headers: NodeJS.Dict<string | string[]>, name: string | undefined][] = [
       ['nothing', {}, undefined],
       ['an unknown key', { 'x-api-key': 'wt_other' }, undefined],
       ['an empty key', { 'x-api-key': '' }, undefined],
@@ -58,8 +67,8 @@ describe('API key authentication (D37)', () => {
     }
 
     it('returns the anonymous caller when the server has no keys', () => {
-      expect(createAuthenticator(undefined)({ 'x-api-key': 'x' })).to.equal(ANONYMOUS);
-      expect(createAuthenticator([])({ 'x-api-key': 'x' })).to.equal(undefined);
+      expect(createAuthenticator(undefined)({ headersDistinct: { 'x-api-key': ['x'] } })).to.equal(ANONYMOUS);
+      expect(createAuthenticator([])({ headersDistinct: { 'x-api-key': ['x'] } })).to.equal(undefined);
     });
   });
 

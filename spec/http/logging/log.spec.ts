@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { createLog, type Log, type LogOptions } from '../../../lib/http/logging/log.js';
+import { createLog, type LogOptions, type StreamLog } from '../../../lib/http/logging/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const REQUEST = { method: 'POST', path: '/pipelines/run', status: 200, duration_ms: 14 };
@@ -14,7 +14,13 @@ const SECRETS = {
 };
 
 /** Creates a log and collects its lines. */
-function openLog(options: Partial<LogOptions> = {}): { log: Log; clock: ManualClock; lines: () => string[] } {
+function openLog(options: Partial<LogOptions> = {}): {
+  log: StreamLog;
+  clock: ManualClock;
+  lines: () => string[];
+  /** What was written, write by write. */
+  written: readonly string[];
+} {
   const written: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
@@ -26,7 +32,7 @@ function openLog(options: Partial<LogOptions> = {}): { log: Log; clock: ManualCl
   // Terminal lines show local time.
   const clock = new ManualClock(new Date(2026, 0, 2, 12, 0, 1, 5).getTime());
   const log = createLog({ stream, interactive: false, colours: false, level: 'info', clock, ...options });
-  return { log, clock, lines: () => written.join('').split('\n').slice(0, -1) };
+  return { log, clock, written, lines: () => written.join('').split('\n').slice(0, -1) };
 }
 
 function errorWithCause(): Error {
@@ -54,6 +60,36 @@ describe('The JSON log of a server', () => {
         msg: 'the disk is "full"\n',
       }),
     ]);
+  });
+
+  it('writes the lines of requests that end in one turn of the event loop at once, in their order', async () => {
+    const { log, written, lines } = openLog();
+    for (const path of ['/a', '/b', '/c']) log.info({ ...REQUEST, path }, 'request');
+    expect(written).to.deep.equal([]);
+    await new Promise(setImmediate);
+    expect(written).to.have.length(1);
+    expect(lines().map((line) => (JSON.parse(line) as { path: string }).path)).to.deep.equal([
+      '/a',
+      '/b',
+      '/c',
+    ]);
+  });
+
+  it('writes any other line at once, after the lines before it', () => {
+    const { log, lines } = openLog();
+    for (const level of ['info', 'warn', 'error'] as const) {
+      log.info(REQUEST, 'request');
+      log[level]({}, level);
+    }
+    const messages = lines().map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(messages).to.deep.equal(['request', 'info', 'request', 'warn', 'request', 'error']);
+  });
+
+  it('writes what is left when it is flushed, before the process ends', () => {
+    const { log, lines } = openLog();
+    log.info(REQUEST, 'request');
+    log.flush();
+    expect(lines()).to.have.length(1);
   });
 
   it('writes errors with their stacks and causes, without their other properties', () => {

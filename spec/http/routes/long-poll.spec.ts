@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { longPoll, RECHECK_MS, DEBOUNCE_MS } from '../../../lib/http/routes/long-poll.js';
+import { DEBOUNCE_MS, LongPolls, RECHECK_MS } from '../../../lib/http/routes/long-poll.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { settle } from '../../support/deferred.js';
+import { catchRejection } from '../../support/rejection.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
@@ -184,7 +185,9 @@ const ACT = fc.record({
   at: fc.nat(20),
 });
 
-describe('longPoll', () => {
+const shareOf = (total: number) => ({ total });
+
+describe('LongPolls', () => {
   it('resolves at every change of the record, and only then', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ACT, { maxLength: 14 }), fc.boolean(), async (acts, collect_events) => {
@@ -200,8 +203,9 @@ describe('longPoll', () => {
           const etag = registry.version(runId);
           let isOver = false;
           const gone = new AbortController();
-          const isOld = (): boolean => registry.version(runId) !== etag;
-          const startWaiting = longPoll({ registry, clock }, runId, isOld, 60_000, gone.signal).then(() => {
+          const polls = new LongPolls({ registry, clock, shareOf });
+          const isKnown = (version: string): boolean => version === etag;
+          const startWaiting = polls.wait(runId, isKnown, 60_000, gone.signal).then(() => {
             isOver = true;
           });
           const call = controlled.calls[controlled.calls.length - 1 - (at % 3)];
@@ -234,11 +238,21 @@ describe('longPoll', () => {
     });
     const runId = await registry.submit({ pipeline });
     await settle();
-    let isOld = false;
+    let version = 'old';
     const { signal } = new AbortController();
-    const startWaiting = longPoll({ registry, clock }, runId, () => isOld, 60_000, signal);
+    const polls = new LongPolls({
+      registry: {
+        version: () => version,
+        events: (id) => registry.events(id),
+        tenantId: (id) => registry.tenantId(id),
+        fairYield: registry.fairYield,
+      },
+      clock,
+      shareOf,
+    });
+    const startWaiting = polls.wait(runId, (known) => known === 'old', 60_000, signal);
     clock.advance(RECHECK_MS);
-    isOld = true;
+    version = 'new';
     clock.advance(RECHECK_MS - 1);
     expect(clock.pending).to.equal(2);
     clock.advance(1);
@@ -257,10 +271,115 @@ describe('longPoll', () => {
     await settle();
     const etag = registry.version(runId);
     const { signal } = new AbortController();
-    const isOld = (): boolean => registry.version(runId) !== etag;
-    const startWaiting = longPoll({ registry, clock }, runId, isOld, 60_000, signal);
+    const polls = new LongPolls({ registry, clock, shareOf });
+    const startWaiting = polls.wait(runId, (version) => version === etag, 60_000, signal);
     registry.forget(runId);
     await startWaiting;
     expect(clock.pending).to.equal(0);
+  });
+
+  /** Thousands of polls on one run, and counters of what they cost. */
+  async function pollByThousands(count: number, maxPolls?: number) {
+    const controlled = new ControlledTool();
+    const clock = new ManualClock();
+    const registry = new RunRegistry({ clock, eventBuffer: 100 });
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: controlled}]}', {
+      tools: [controlled.tool],
+    });
+    const submit = (tenant_id: string) => registry.submit({ pipeline, tenant_id });
+    const runId = await submit('alice');
+    await settle();
+    const etag = registry.version(runId);
+    const calls = { version: 0, subscribe: 0, isKnown: 0, slices: 0 };
+    const log = registry.events(runId);
+    const subscribe = log.subscribe.bind(log);
+    log.subscribe = (subscriber) => {
+      calls.subscribe++;
+      return subscribe(subscriber);
+    };
+    const counted = {
+      version: (id: string) => {
+        calls.version++;
+        return registry.version(id);
+      },
+      events: (id: string) => registry.events(id),
+      tenantId: (id: string) => registry.tenantId(id),
+      fairYield: async (tenantId: string) => {
+        calls.slices++;
+        await registry.fairYield(tenantId);
+      },
+    };
+    const share = (total: number) => ({ total, guaranteed: total / 10 });
+    const polls = new LongPolls({ registry: counted, clock, shareOf: share }, maxPolls);
+    const isKnown = (version: string): boolean => {
+      calls.isKnown++;
+      return version === etag;
+    };
+    const waitForEnd = (id = runId) => polls.wait(id, undefined, 60_000, new AbortController().signal);
+    const waitForChange = () => polls.wait(runId, isKnown, 60_000, new AbortController().signal);
+    let over = 0;
+    const waiting = Array.from({ length: count }, async () => {
+      await waitForChange();
+      over++;
+    });
+    Object.assign(calls, { version: 0, isKnown: 0 });
+    return {
+      controlled,
+      clock,
+      registry,
+      submit,
+      runId,
+      calls,
+      waitForEnd,
+      waitForChange,
+      waiting,
+      over: () => over,
+    };
+  }
+
+  it('asks once for a burst of events, however many requests wait for the run', async () => {
+    const { controlled, clock, calls, over } = await pollByThousands(3000);
+    expect(calls.subscribe).to.equal(1);
+    expect(clock.pending).to.equal(3001);
+    for (let count = 0; count < 1000; count++) controlled.last.context.log('nothing new');
+    clock.advance(DEBOUNCE_MS);
+    clock.advance(DEBOUNCE_MS);
+    expect(calls).to.include({ version: 1, isKnown: 0 });
+    expect(clock.pending).to.equal(3001);
+    expect(over()).to.equal(0);
+  });
+
+  it('lets the waiting requests continue in slices, at a change and at the end of the run', async () => {
+    const { controlled, clock, registry, runId, calls, waitForEnd, waiting, over } =
+      await pollByThousands(1000);
+    void registry.cancel(runId);
+    await settle();
+    clock.advance(DEBOUNCE_MS);
+    await Promise.all(waiting);
+    expect(over()).to.equal(1000);
+    expect(calls).to.include({ version: 1, isKnown: 1000, slices: 1000 });
+    const ends = Array.from({ length: 1000 }, () => waitForEnd());
+    await controlled.returns(1);
+    await Promise.all(ends);
+    expect(calls.slices).to.equal(2000);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it('limits the waiting requests, with a share for every tenant (D25)', async () => {
+    const { controlled, registry, submit, waitForEnd, waitForChange, waiting } = await pollByThousands(
+      50,
+      50,
+    );
+    const refused = await catchRejection(waitForChange());
+    expect(refused).to.include({ code: 'too_many_streams' });
+    expect(refused).to.have.property('message').that.contains('50 requests wait for runs already');
+    const other = await submit('bob');
+    await settle();
+    const granted = Array.from({ length: 5 }, () => waitForEnd(other));
+    expect(await catchRejection(waitForEnd(other))).to.include({ code: 'too_many_streams' });
+    for (const call of controlled.calls) call.resolve(1);
+    await registry.settled(other);
+    await Promise.all([...waiting, ...granted]);
+    await waitForChange();
   });
 });

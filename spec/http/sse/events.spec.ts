@@ -281,7 +281,11 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
   it('rejects more streams than the limit', async () => {
     await open();
     const runId = await start();
-    const services = { registry: server.registry, clock: new ManualClock() };
+    const services = {
+      registry: server.registry,
+      clock: new ManualClock(),
+      shareOf: (total: number) => ({ total }),
+    };
     const [route] = eventRoutes(services as unknown as Parameters<typeof eventRoutes>[0], 0);
     const callHandler = (mediaType: string): unknown =>
       route?.handle({
@@ -292,6 +296,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
         yaml: undefined,
         caller: { name: null, tenants: null, scopes: ['read'] },
         mediaType,
+        releaseBody: () => {},
         disconnected: () => new AbortController().signal,
       });
     let error: unknown;

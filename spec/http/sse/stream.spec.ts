@@ -1,13 +1,18 @@
 import { expect } from 'chai';
-import { createServer, type Server } from 'node:http';
+import { EventEmitter } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Clock } from '../../../lib/common/clock.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { HEARTBEAT_MS } from '../../../lib/http/sse/stream.js';
 import { EventStreams, FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
+import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
+import { READER_TIMEOUT_MS } from '../../../lib/http/responses/slow-readers.js';
 import { EventLog } from '../../../lib/runs/event-log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { EventReader } from '../support/event-reader.js';
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
 const RUN_ID = '019b7600-0000-7000-8000-000000000000';
 
@@ -43,12 +48,13 @@ class Desk {
   constructor(
     readonly clock: Clock,
     capacity = 1000,
+    budget?: MemoryBudget,
   ) {
-    this.log = new WatchedLog(capacity);
-    this.streams = new EventStreams(clock, 2);
+    this.log = new WatchedLog(capacity, budget);
+    this.streams = new EventStreams({ clock, log: SILENT }, { total: 2 });
     this.#server = createServer((request, response) => {
       this.sockets.push(request.socket);
-      const source = { runId: RUN_ID, log: this.log, status: () => this.status };
+      const source = { runId: RUN_ID, tenantId: 'default', log: this.log, status: () => this.status };
       response.once('close', () => this.#notify());
       this.streams.open(source, Number(request.headers['last-event-id'] ?? 0), response);
       this.#notify();
@@ -83,7 +89,7 @@ class Desk {
 
   close(): void {
     for (const reader of this.#readers) reader.disconnect();
-    this.#server.close();
+    if (this.#server.listening) this.#server.close();
     this.#server.closeAllConnections();
   }
 
@@ -96,8 +102,8 @@ describe('EventStreams (D30)', () => {
   let clock: ManualClock;
   let desk: Desk;
 
-  async function opened(capacity?: number): Promise<Desk> {
-    desk = new Desk(clock, capacity);
+  async function opened(capacity?: number, budget?: MemoryBudget): Promise<Desk> {
+    desk = new Desk(clock, capacity, budget);
     await desk.open();
     return desk;
   }
@@ -143,10 +149,12 @@ describe('EventStreams (D30)', () => {
   });
 
   it('report a gap and end when all events were dropped', async () => {
-    await opened();
+    const budget = new MemoryBudget(10_000);
+    await opened(10, budget);
     desk.append(7);
     desk.log.close();
-    desk.log.clear();
+    expect(budget.tryReserve(10_001)).to.equal(false);
+    expect(desk.log.size).to.equal(0);
     const reader = await desk.read(2);
     expect(await reader.closed).to.equal(true);
     expect(reader.events).to.deep.equal([]);
@@ -211,14 +219,14 @@ describe('EventStreams (D30)', () => {
   it('are limited in number', async () => {
     await opened();
     const reader = await desk.read();
-    desk.streams.assertCapacity();
+    desk.streams.assertCapacity('default');
     await desk.read();
-    expect(() => desk.streams.assertCapacity())
+    expect(() => desk.streams.assertCapacity('default'))
       .to.throw('2 event streams are open already')
       .with.property('code', 'too_many_streams');
     reader.disconnect();
     await desk.until(() => desk.streams.size === 1);
-    desk.streams.assertCapacity();
+    desk.streams.assertCapacity('default');
   });
 
   it('buffer one chunk at most for a client that does not read, and send it a gap later', async () => {
@@ -237,7 +245,7 @@ describe('EventStreams (D30)', () => {
       await new Promise<void>((resolve) => setImmediate(resolve));
       maxBuffered = Math.max(maxBuffered, connection.writableLength);
     }
-    clock.advance(10 * HEARTBEAT_MS);
+    clock.advance(HEARTBEAT_MS);
     maxBuffered = Math.max(maxBuffered, connection.writableLength);
     // More than 30 MB were sent; the buffers of the system hold some of it.
     expect(desk.log.lastSeq).to.equal(30_000);
@@ -269,11 +277,44 @@ describe('EventStreams (D30)', () => {
     expect(gaps).to.be.above(0);
   });
 
+  it('end when their client accepts nothing for 30 seconds, and give back their place', async () => {
+    await opened(1000);
+    const socket = connect(desk.port, '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
+    await desk.until(() => desk.streams.size === 1);
+    const isBlocked = (): boolean => (desk.sockets[0]?.writableLength ?? 0) > 0;
+    while (!isBlocked()) {
+      desk.append(1000, 'x'.repeat(1000));
+      clock.advance(FLUSH_DELAY_MS);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    clock.advance(READER_TIMEOUT_MS);
+    await desk.until(() => desk.streams.size === 0);
+    expect([desk.log.watchers, clock.pending]).to.deep.equal([0, 0]);
+    socket.destroy();
+  });
+
+  it('leave other tenants their share of the places (D25)', () => {
+    desk = new Desk(clock);
+    const streams = new EventStreams({ clock, log: SILENT }, { total: 0 });
+    expect(() => streams.assertCapacity('alice')).to.throw('0 of them of runs of "alice"');
+    const shared = new EventStreams({ clock, log: SILENT }, { total: 1, guaranteed: 1 });
+    const response = new EventEmitter() as unknown as ServerResponse;
+    Object.assign(response, { write: () => true });
+    shared.open({ runId: RUN_ID, tenantId: 'alice', log: desk.log, status: () => undefined }, 0, response);
+    expect(() => shared.assertCapacity('alice')).to.throw('1 event streams are open already');
+    shared.assertCapacity('bob');
+    response.emit('close');
+    shared.assertCapacity('alice');
+  });
+
   it('are flushed within a time budget per tick, so that many of them block nothing', async () => {
     let nowMs = 0;
     const wakes: (() => void)[] = [];
     const slow: Clock = {
-      now: () => nowMs++,
+      now: () => 0,
+      monotonicNow: () => nowMs++,
       setTimeout: (run, delayMs) => (delayMs === FLUSH_DELAY_MS ? wakes.push(run) : undefined),
       clearTimeout: () => {},
     };
@@ -285,7 +326,7 @@ describe('EventStreams (D30)', () => {
     const before = written();
     wakes[0]?.();
     expect(written()).to.deep.equal(before);
-    slow.now = () => nowMs;
+    slow.monotonicNow = () => nowMs;
     for (const reader of readers) await reader.waitUntil(() => reader.events.length === 1);
     expect(wakes).to.have.length(1);
   });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import { compileSchema } from '../../../lib/common/json-schema/ajv.js';
+import { compileSchema, type Validator } from '../../../lib/common/json-schema/ajv.js';
 import type { OpenApiDocument, Operation } from '../../support/http/open-api-document.js';
 
 /** A response before its body is parsed. */
@@ -17,7 +16,7 @@ const FAILURES = new Set(['500 task_failed', '503 queue_full']);
 /** Compares responses with the OpenAPI document. */
 export class DocumentedApi {
   readonly #schemas: object;
-  readonly #validators = new Map<string, ValidateFunction>();
+  readonly #validators = new Map<string, Validator>();
 
   constructor({ components }: OpenApiDocument) {
     this.#schemas = components.schemas;

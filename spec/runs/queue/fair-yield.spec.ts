@@ -1,30 +1,74 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
-import { fairYield } from '../../../lib/runs/admission.js';
+import { eventLoopBudget } from '../../../lib/execution/event-loop-budget.js';
+import { fairYield } from '../../../lib/runs/fair-yield.js';
 
 describe('fairYield', () => {
-  it('resumes concurrent callers one per event-loop slice and lets other callbacks run in between', async () => {
-    const order: string[] = [];
-    const callers = Array.from({ length: 4 }, async (_, position) => {
-      await fairYield();
-      order.push(`caller ${position}`);
-      block(10);
-      setImmediate(() => order.push('other'));
-    });
-    await Promise.all(callers);
-    const callersInOrder = order.filter((word) => word !== 'other');
-    expect(callersInOrder).to.deep.equal(['caller 0', 'caller 1', 'caller 2', 'caller 3']);
-    expect(order.indexOf('other')).to.be.below(order.indexOf('caller 3'));
+  let order: string[];
+
+  async function call(tenantId: string, name: string, work: () => void = () => {}): Promise<void> {
+    await fairYield(tenantId);
+    order.push(name);
+    work();
+  }
+
+  /** Notes the next turn of the event loop. */
+  function noteTurn(name: string): void {
+    setImmediate(() => order.push(name));
+  }
+
+  beforeEach(async () => {
+    order = [];
+    await new Promise(setImmediate);
   });
 
-  it('resolves at once while the event-loop budget is not used up', async () => {
-    await new Promise(setImmediate);
-    let isLater = false;
-    setImmediate(() => {
-      isLater = true;
-    });
-    await fairYield();
-    expect(isLater).to.equal(false);
+  it('resumes the callers of one turn together in the next one, in the order of their calls', async () => {
+    noteTurn('turn');
+    const calls = ['a', 'b', 'c'].map((name) => call('acme', name));
+    expect(order).to.deep.equal([]);
+    noteTurn('end of turn');
+    await Promise.all(calls);
+    expect(order).to.deep.equal(['turn', 'a', 'b', 'c']);
+  });
+
+  it('continues in later turns when the time of one is used up, so that other callbacks run in between', async () => {
+    await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) =>
+        call('acme', name, () => {
+          block(20);
+          noteTurn('other');
+        }),
+      ),
+    );
+    expect(order.filter((name) => name !== 'other')).to.deep.equal(['a', 'b', 'c', 'd']);
+    expect(order.indexOf('other')).to.be.below(order.indexOf('d'));
+  });
+
+  it('lets a caller wait for the next turn each time it calls', async () => {
+    await call('acme', 'first');
+    noteTurn('turn');
+    await call('acme', 'second');
+    expect(order).to.deep.equal(['first', 'turn', 'second']);
+  });
+
+  it('takes tenants in turn: one with a thousand callers does not delay the only one of another (D25)', async () => {
+    const many = Array.from({ length: 1000 }, (_, index) => call('alice', `alice ${index}`));
+    await Promise.all([...many, call('bob', 'bob')]);
+    expect(order.indexOf('bob')).to.equal(1);
+  });
+
+  it('resumes callers also while runs use up their time of every turn', async () => {
+    let isOver = false;
+    const keepBusy = (): void => {
+      block(10);
+      if (!isOver && eventLoopBudget.exhausted()) eventLoopBudget.defer(keepBusy);
+      else if (!isOver) setImmediate(keepBusy);
+    };
+    eventLoopBudget.exhausted();
+    keepBusy();
+    for (let step = 0; step < 5; step++) await call('acme', `step ${step}`);
+    isOver = true;
+    expect(order).to.have.length(5);
   });
 });
 

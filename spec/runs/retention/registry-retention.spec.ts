@@ -5,7 +5,6 @@ import { ControlledRuns } from '../controlled-runs.js';
 const UNLIMITED: RetentionLimits = {
   maxRuns: Number.POSITIVE_INFINITY,
   ttlMs: Number.POSITIVE_INFINITY,
-  maxEvents: Number.POSITIVE_INFINITY,
 };
 
 describe('RunRegistry: retention (D26)', () => {
@@ -23,8 +22,13 @@ describe('RunRegistry: retention (D26)', () => {
     const looks: ((fixture: ControlledRuns, runId: string) => unknown)[] = [
       ({ registry }) => expect(registry.list({ limit: 10 }).runs).to.deep.equal([]),
       ({ registry }) => expect([...registry.countByStatus()]).to.deep.equal([]),
-      ({ registry }) =>
-        expect(registry.findSubmitted('default', { key: 'k', fingerprint: 'f' })).to.equal(undefined),
+      async ({ registry }) => {
+        const submission = { key: 'k', fingerprint: 'f' };
+        const { isKept } = await registry.submitOnce('default', submission, () =>
+          Promise.reject(new Error('never')),
+        );
+        expect(isKept).to.equal(false);
+      },
       ({ registry }, runId) => expect(() => registry.record(runId)).to.throw('there is no run'),
       ({ registry }, runId) => expect(() => registry.version(runId)).to.throw('there is no run'),
       ({ registry }, runId) => expect(() => registry.events(runId)).to.throw('there is no run'),
@@ -37,7 +41,7 @@ describe('RunRegistry: retention (D26)', () => {
       fixture.clock.advance(59_999);
       expect(fixture.getStatus(runId)).to.equal('succeeded');
       fixture.clock.advance(1);
-      look(fixture, runId);
+      await look(fixture, runId);
     }
   });
 
@@ -61,7 +65,7 @@ describe('RunRegistry: retention (D26)', () => {
   });
 
   it('ignores a log line of a tool after the run has settled (D30)', async () => {
-    const fixture = new ControlledRuns({ eventBuffer: 100, retention: { ...UNLIMITED, maxEvents: 1000 } });
+    const fixture = new ControlledRuns({ eventBuffer: 100, retention: UNLIMITED });
     const runId = await fixture.submit();
     await fixture.complete(runId);
     const { size } = fixture.registry.events(runId);

@@ -1,60 +1,62 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import { EventLog } from '../../../lib/runs/event-log.js';
-import type { RetentionLimits } from '../../../lib/runs/retention.js';
-import { Retention } from '../../../lib/runs/retention.js';
+import { MemoryPool } from '../../../lib/common/memory-pool.js';
+import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
+import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from '../../../lib/runs/retention.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
-const UNLIMITED: RetentionLimits = {
-  maxRuns: Number.POSITIVE_INFINITY,
-  ttlMs: Number.POSITIVE_INFINITY,
-  maxEvents: Number.POSITIVE_INFINITY,
-};
+/** A settled run, as retention sees it. */
+class SettledRun {
+  readonly name: string;
+  readonly run: { readonly tenantId: string; readonly budget: MemoryBudget };
+  isRead = false;
+
+  constructor(name: string, tenantId: string, budget: MemoryBudget) {
+    this.name = name;
+    this.run = { tenantId, budget };
+  }
+}
 
 class RetentionFixture {
   readonly clock = new ManualClock();
   readonly evicted: string[] = [];
-  readonly logs = new Map<string, EventLog>();
-  readonly retention: Retention;
+  readonly runs = new Map<string, SettledRun>();
+  readonly memory: MemoryPool;
+  readonly retention: Retention<SettledRun>;
 
-  constructor(limits: Partial<RetentionLimits>) {
-    this.retention = new Retention(
-      { ...UNLIMITED, ...limits },
-      this.clock,
-      (id) => void this.evicted.push(id),
-    );
+  constructor(limits: Partial<RetentionLimits>, memory = new MemoryPool({ total: 1000 })) {
+    this.memory = memory;
+    this.retention = new Retention({ ...UNLIMITED_RETENTION, ...limits }, this.clock, memory, (run) => {
+      run.run.budget.close();
+      this.evicted.push(run.name);
+    });
   }
 
-  keep(runId: string, events = 0): void {
-    const log = new EventLog(1000);
-    for (let seq = 1; seq <= events; seq++) {
-      log.append({
-        kind: 'log',
-        seq,
-        time: '',
-        run_id: runId,
-        task_id: 'a',
-        message: '',
-      } satisfies LiveEvent);
-    }
-    log.close();
-    this.logs.set(runId, log);
-    this.retention.add(runId, log);
+  keep(name: string, tenantId = 'alice', bytes = 0): void {
+    const budget = new MemoryBudget(0, this.memory, tenantId);
+    expect(budget.admit(bytes)).to.equal(true);
+    const run = new SettledRun(name, tenantId, budget);
+    this.runs.set(name, run);
+    this.retention.add(run);
   }
 
-  /** The number of kept events per run. */
-  get sizes(): number[] {
-    return [...this.logs.values()].map((log) => log.size);
+  find(name: string): SettledRun {
+    const run = this.runs.get(name);
+    if (run === undefined) throw new Error(`there is no run ${name}`);
+    return run;
+  }
+
+  delete(name: string): void {
+    this.retention.delete(this.find(name));
   }
 }
 
 describe('Retention (D26)', () => {
   it('keeps maxRuns runs and evicts the one that settled first', () => {
     const kept = new RetentionFixture({ maxRuns: 2 });
-    for (const runId of ['a', 'b', 'c', 'd']) kept.keep(runId);
+    for (const name of ['a', 'b', 'c', 'd']) kept.keep(name);
     expect(kept.evicted).to.deep.equal(['a', 'b']);
-    kept.retention.delete('c');
+    kept.delete('c');
     kept.keep('e');
     expect(kept.evicted).to.deep.equal(['a', 'b']);
     kept.keep('f');
@@ -84,35 +86,16 @@ describe('Retention (D26)', () => {
     expect(kept.evicted).to.deep.equal(['a', 'b']);
   });
 
-  it('drops the events of the oldest runs first and keeps the runs', () => {
-    const kept = new RetentionFixture({ maxEvents: 10 });
-    kept.keep('a', 4);
-    kept.keep('b', 4);
-    expect(kept.sizes).to.deep.equal([4, 4]);
-    kept.keep('c', 4);
-    expect(kept.sizes).to.deep.equal([0, 4, 4]);
-    kept.retention.delete('b');
-    kept.keep('d', 6);
-    expect(kept.sizes).to.deep.equal([0, 4, 4, 6]);
-    kept.keep('e', 11);
-    expect(kept.sizes).to.deep.equal([0, 4, 0, 0, 0]);
-    expect(kept.evicted).to.deep.equal([]);
-  });
-
-  it('keeps all three limits and evicts runs in the order in which they settled', () => {
+  it('keeps both limits and evicts the runs of one tenant in the order in which they settled', () => {
     const acts = fc.array(
       fc.oneof(
-        fc.record({ kind: fc.constant('keep' as const), events: fc.nat(8) }),
+        fc.record({ kind: fc.constant('keep' as const) }),
         fc.record({ kind: fc.constant('delete' as const), at: fc.nat(30) }),
         fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(300) }),
       ),
       { maxLength: 60 },
     );
-    const limits = fc.record({
-      maxRuns: fc.nat(6),
-      ttlMs: fc.integer({ min: 1, max: 1000 }),
-      maxEvents: fc.nat(20),
-    });
+    const limits = fc.record({ maxRuns: fc.nat(6), ttlMs: fc.integer({ min: 1, max: 1000 }) });
     fc.assert(
       fc.property(limits, acts, (limit, all) => {
         const kept = new RetentionFixture(limit);
@@ -122,24 +105,68 @@ describe('Retention (D26)', () => {
           if (act.kind === 'wait') kept.clock.advance(act.ms);
           else if (act.kind === 'keep') {
             settledAt.push(kept.clock.now());
-            kept.keep(`${settledAt.length - 1}`, act.events);
+            kept.keep(`${settledAt.length - 1}`);
           } else if (act.at < settledAt.length && !kept.evicted.includes(`${act.at}`)) {
             gone.add(act.at);
-            kept.retention.delete(`${act.at}`);
+            kept.delete(`${act.at}`);
           }
           kept.retention.sweep();
           const evicted = kept.evicted.map(Number);
           expect(evicted).to.deep.equal(evicted.toSorted((a, b) => a - b));
-          const left = settledAt.flatMap((at, id) =>
-            gone.has(id) || evicted.includes(id) ? [] : [{ at, id }],
-          );
+          const left = settledAt.flatMap((at, id) => (gone.has(id) || evicted.includes(id) ? [] : [at]));
           expect(left.length).to.be.at.most(limit.maxRuns);
-          for (const { at } of left) expect(kept.clock.now() - at).to.be.below(limit.ttlMs);
-          const events = left.map(({ id }) => kept.logs.get(`${id}`)?.size ?? 0);
-          expect(events.reduce((sum, size) => sum + size, 0)).to.be.at.most(limit.maxEvents);
+          for (const at of left) expect(kept.clock.now() - at).to.be.below(limit.ttlMs);
         }
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('Retention of several tenants (D25, D26)', () => {
+  it('evicts the oldest run of the tenant that keeps most runs', () => {
+    const kept = new RetentionFixture({ maxRuns: 4 });
+    kept.keep('bob', 'bob');
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) kept.keep(name, 'alice');
+    expect(kept.evicted).to.deep.equal(['a1', 'a2']);
+  });
+
+  it('evicts runs of the tenant that keeps most bytes when another one needs memory', () => {
+    const kept = new RetentionFixture({});
+    kept.keep('bob', 'bob', 300);
+    kept.keep('a1', 'alice', 400);
+    kept.keep('a2', 'alice', 250);
+    expect(kept.memory.tryReserve('carol', 100)).to.equal(true);
+    expect(kept.evicted).to.deep.equal(['a1']);
+    expect(kept.memory.tryReserve('carol', 500)).to.equal(true);
+    expect(kept.evicted).to.deep.equal(['a1', 'bob']);
+    expect(kept.memory.usedBytes).to.equal(850);
+  });
+
+  it('leaves a tenant the memory that it is guaranteed, and takes that of the one who asks', () => {
+    const kept = new RetentionFixture({}, new MemoryPool({ total: 1000, guaranteed: 100 }));
+    kept.keep('bob', 'bob', 100);
+    kept.keep('a1', 'alice', 800);
+    expect(kept.memory.tryReserve('alice', 900)).to.equal(true);
+    expect(kept.evicted).to.deep.equal(['a1']);
+    expect(kept.memory.tryReserve('alice', 1)).to.equal(false);
+    expect(kept.evicted).to.deep.equal(['a1']);
+  });
+
+  it('does not evict a run for memory that a response still needs', () => {
+    const kept = new RetentionFixture({});
+    kept.keep('read', 'alice', 600);
+    kept.find('read').isRead = true;
+    kept.keep('free', 'alice', 300);
+    expect(kept.memory.tryReserve('bob', 300)).to.equal(true);
+    expect(kept.evicted).to.deep.equal(['free']);
+    expect(kept.memory.tryReserve('bob', 300)).to.equal(false);
+  });
+
+  it('evicts nothing for more memory than there is', () => {
+    const kept = new RetentionFixture({});
+    kept.keep('a', 'alice', 500);
+    expect(kept.memory.tryReserve('bob', 1001)).to.equal(false);
+    expect(kept.evicted).to.deep.equal([]);
   });
 });

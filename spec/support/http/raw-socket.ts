@@ -33,6 +33,12 @@ export class RawSocket {
     return this;
   }
 
+  /** Stops reading, so that the sender can send no more than the buffers of the system hold. */
+  pause(): this {
+    this.#socket.pause();
+    return this;
+  }
+
   /** Waits until the received text contains `words`. */
   async waitForText(words: string): Promise<void> {
     while (!this.text.includes(words)) {

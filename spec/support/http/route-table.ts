@@ -11,6 +11,7 @@ export function createRouteTable(): Route[] {
     version: '0.0.0-spec',
     clock: systemClock,
     metrics,
+    shareOf: (total: number) => ({ total }),
   } as unknown as HttpServices);
   metrics.close();
   return routes;

@@ -1,9 +1,14 @@
 import { type Clock, systemClock } from '../../../lib/common/clock.js';
 import { type Environment, readServerConfig } from '../../../lib/common/config.js';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
-import { type RunningServer, startServer, type RunObserver } from '../../../lib/http/server.js';
+import {
+  type RunningServer,
+  startServer,
+  type RunObserver,
+  type ServerOptions,
+} from '../../../lib/http/server.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { fileAccess } from '../../../lib/tools/files/file-access.js';
+import { serverFileAccess } from '../../../lib/tools/files/file-access.js';
 import type { Tool } from '../../../lib/tools/tool.js';
 
 export interface TestServerOptions {
@@ -12,6 +17,7 @@ export interface TestServerOptions {
   readonly keys?: readonly ApiKey[];
   readonly clock?: Clock;
   readonly observer?: RunObserver;
+  readonly parseText?: ServerOptions['parseText'];
 }
 
 /** A line of the server's log. */
@@ -50,13 +56,14 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await startServer({
     config: readServerConfig({ SERVICE_API_PORT: '0', ...env }),
     catalog: builtinCatalog().with(tools),
-    files: fileAccess([process.cwd()]),
+    files: serverFileAccess([process.cwd()]),
     keys,
     log: { info: writer('info'), warn: writer('warn'), error: writer('error') },
     clock,
     newId: () => `bug-${++bugs}`,
     version: '0.0.0-spec',
     observer,
+    parseText: options.parseText,
   });
   return {
     ...server,

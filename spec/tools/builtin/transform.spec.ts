@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { transform } from '../../../lib/tools/builtin/transform.js';
+import { createTransform, transform } from '../../../lib/tools/builtin/transform.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { toolContext } from '../../support/tool-context.js';
@@ -32,5 +32,15 @@ describe('transform (D49)', () => {
     expect(run({ input: 1, expression: '1', bindings: [] })).to.deep.equal([
       'input "bindings" must be an object, not a list',
     ]);
+  });
+
+  it('passes the context of its attempt on, whose signal and timeout apply to the expression (D19)', () => {
+    const context = toolContext();
+    const tool = createTransform((...request) => {
+      expect(request).to.deep.equal(['$ + 1', 1, { a: 2 }, context]);
+      return 'evaluated';
+    });
+    const result = tool.run({ input: 1, expression: '$ + 1', bindings: { a: 2 } }, context);
+    expect(result).to.equal('evaluated');
   });
 });

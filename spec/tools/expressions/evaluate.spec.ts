@@ -11,12 +11,12 @@ const longEvaluator = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 60_000, h
 const shortEvaluator = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 100, hardTimeoutMs: 200 });
 
 function compute(expression: string, input: Json = null, bindings: JsonObject = {}): Json {
-  return longEvaluator.evaluate(expression, input, bindings);
+  return longEvaluator.evaluate(expression, input, bindings, 'run');
 }
 
 function catchMessage(expression: string, input: Json = null, evaluator = longEvaluator): string {
   try {
-    evaluator.evaluate(expression, input, {});
+    evaluator.evaluate(expression, input, {}, 'run');
   } catch (error) {
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
     return errorMessage(error);

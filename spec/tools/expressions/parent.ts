@@ -1,18 +1,22 @@
 // Evaluates in two worker processes and prints "evaluated". Then exits, closes the pool or evaluates an endless expression.
 import { systemClock } from '../../../lib/common/clock.js';
-import { ExpressionPool } from '../../../lib/tools/expressions/process-pool.js';
+import { ExpressionPool } from '../../../lib/tools/expressions/expression-pool.js';
+import { toolContext } from '../../support/tool-context.js';
 
 const [program = '', last] = process.argv.slice(2);
 
 async function main(): Promise<void> {
-  const pool = new ExpressionPool(program, 2, systemClock);
-  await Promise.all([pool.evaluate('1 + 1', null, {}), pool.evaluate('1 + 1', null, {})]);
+  const pool = new ExpressionPool(program, 2, 10, systemClock);
+  await Promise.all([
+    pool.evaluate('1 + 1', null, {}, toolContext()),
+    pool.evaluate('1 + 1', null, {}, toolContext()),
+  ]);
   process.stdout.write('evaluated\n');
   if (last === 'close') {
     await pool.close();
     process.stdout.write('closed\n');
   } else if (last !== undefined) {
-    await pool.evaluate(last, null, {}).catch(() => undefined);
+    await pool.evaluate(last, null, {}, toolContext()).catch(() => undefined);
   }
 }
 

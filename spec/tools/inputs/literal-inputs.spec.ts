@@ -35,12 +35,12 @@ const select = defineTool({
 });
 
 function problemCodes(tool: Tool, inputs: JsonObject): string[] {
-  return findLiteralInputProblems(tool, inputs).map(({ code, path }) => [code, ...path].join(' '));
+  return [...findLiteralInputProblems(tool, inputs)].map(({ code, path }) => [code, ...path].join(' '));
 }
 
 describe('findLiteralInputProblems (D8, D48)', () => {
   it('reports an unknown input with the nearest name', () => {
-    expect(findLiteralInputProblems(store, { key: 'k', value: 1, apend: true })).to.deep.equal([
+    expect([...findLiteralInputProblems(store, { key: 'k', value: 1, apend: true })]).to.deep.equal([
       {
         code: 'unknown_input',
         input: 'apend',
@@ -54,7 +54,7 @@ describe('findLiteralInputProblems (D8, D48)', () => {
   });
 
   it('reports a missing input with its description', () => {
-    expect(findLiteralInputProblems(store, { key: 'k' })).to.deep.equal([
+    expect([...findLiteralInputProblems(store, { key: 'k' })]).to.deep.equal([
       {
         code: 'missing_input',
         input: 'value',
@@ -66,7 +66,7 @@ describe('findLiteralInputProblems (D8, D48)', () => {
   });
 
   it('reports an invalid literal value', () => {
-    const problems = findLiteralInputProblems(store, { key: '', value: null, append: 'yes' });
+    const problems = [...findLiteralInputProblems(store, { key: '', value: null, append: 'yes' })];
     expect(problems).to.deep.equal([
       {
         code: 'invalid_input',
@@ -90,7 +90,7 @@ describe('findLiteralInputProblems (D8, D48)', () => {
       inputs: { format: { enum: ['markdown', 'text'], description: '' } },
       run: () => null,
     });
-    expect(findLiteralInputProblems(tool, { format: 'markdwon' })[0]?.hint).to.equal(
+    expect([...findLiteralInputProblems(tool, { format: 'markdwon' })][0]?.hint).to.equal(
       'did you mean "markdown"?',
     );
   });
@@ -132,14 +132,14 @@ describe('findLiteralInputProblems (D8, D48)', () => {
 
   it('accepts any inputs of mock (D22), and does not change them', () => {
     const inputs = Object.freeze({ a: '{{x.output}}', b: 1 });
-    expect(findLiteralInputProblems(mock, inputs)).to.deep.equal([]);
+    expect([...findLiteralInputProblems(mock, inputs)]).to.deep.equal([]);
   });
 
-  it('takes linear time in the size of the inputs', () => {
-    const where = Array.from({ length: 20_000 }, () => ({ field: '{{a.output}}', op: 'gt' }));
+  it('reports one violation of large inputs, in linear time', () => {
+    const where = Array.from({ length: 100_000 }, () => ({ field: '{{a.output}}', op: 'gt' }));
     const cpuMs = measureCpuMsSync(() => {
-      expect(findLiteralInputProblems(select, { where })).to.have.length(20_000);
+      expect(problemCodes(select, { where })).to.deep.equal(['invalid_input where 0 op']);
     });
-    expect(cpuMs).to.be.lessThan(3000);
+    expect(cpuMs).to.be.lessThan(1000);
   });
 });

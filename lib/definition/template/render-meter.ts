@@ -1,0 +1,86 @@
+/** Maximum memory of what is rendered for one invocation, in bytes (Limits): 10 MiB. */
+const MAX_MADE_BYTES = 10 * 2 ** 20;
+
+/** Maximum memory of the values that one invocation reads from texts as JSON (D12): 64 MiB. */
+const MAX_PARSED_BYTES = 64 * 2 ** 20;
+
+/**
+ * Maximum length of a text that is read as JSON, and of all such texts of one invocation (D12): parsing can neither be
+ * interrupted nor done in slices, and of some texts 1 MiB takes 50 ms.
+ */
+const MAX_JSON_LENGTH = 2 ** 20;
+const MAX_JSON_LENGTH_TOGETHER = 4 * 2 ** 20;
+
+/**
+ * Measures what rendering makes: the texts, lists and objects that no value of the scope contains. Values that are
+ * passed on as they are take no memory. A fan-out has a meter for all of its items.
+ */
+export class RenderMeter {
+  #made = 0;
+  #parsed = 0;
+  /** Length of the texts that were read as JSON. */
+  #jsonLength = 0;
+  /** Why a text was not read as JSON. */
+  #refusal: string | undefined;
+  /** What all items of a fan-out use, whichever of them needed it first. */
+  #sharedMade = 0;
+  #sharedParsed = 0;
+
+  /** Begins an invocation. */
+  start(): void {
+    this.#made = 0;
+    this.#parsed = 0;
+    this.#jsonLength = 0;
+    this.#refusal = undefined;
+  }
+
+  /** Bytes that only this invocation uses. */
+  get ownBytes(): number {
+    return this.#made + this.#parsed;
+  }
+
+  /** Bytes that all items of the fan-out use. */
+  get sharedBytes(): number {
+    return this.#sharedMade + this.#sharedParsed;
+  }
+
+  add(bytes: number): void {
+    this.#made += bytes;
+  }
+
+  /** @param bytes of a value that was read from a text as JSON */
+  addParsed(bytes: number): void {
+    this.#parsed += bytes;
+  }
+
+  /** Call before a text is read as JSON. Returns false when it is too long; `excess` then says so. */
+  mayParse(length: number): boolean {
+    this.#jsonLength += length;
+    if (length > MAX_JSON_LENGTH) {
+      this.#refusal = 'a text over 1 MiB is not read as JSON: return the value itself instead of its text';
+    } else if (this.#jsonLength > MAX_JSON_LENGTH_TOGETHER) {
+      this.#refusal = 'the texts that one task reads as JSON are together over 4 MiB';
+    }
+    return this.#refusal === undefined;
+  }
+
+  /** Calls `make`, which never throws, and counts what it makes as shared by all items. */
+  share<T>(make: () => T): T {
+    const [made, parsed] = [this.#made, this.#parsed];
+    const value = make();
+    this.#sharedMade += this.#made - made;
+    this.#sharedParsed += this.#parsed - parsed;
+    this.#made = made;
+    this.#parsed = parsed;
+    return value;
+  }
+
+  /** Which limit is exceeded, for an error message; undefined when none is. */
+  get excess(): string | undefined {
+    if (this.#refusal !== undefined) return this.#refusal;
+    if (this.#made + this.#sharedMade > MAX_MADE_BYTES) return 'the rendered values are together over 10 MiB';
+    if (this.#parsed + this.#sharedParsed > MAX_PARSED_BYTES)
+      return 'the values read from texts as JSON are together over 64 MiB';
+    return undefined;
+  }
+}

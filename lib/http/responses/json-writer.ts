@@ -1,0 +1,153 @@
+/** About as many characters are written at once, and a shorter text is written whole. */
+export const CHUNK_LENGTH = 64 * 1024;
+
+/** Whether a JSON value is short enough to be written at once. Looks at no more of it than that. */
+export function isShortJson(value: unknown): boolean {
+  return subtractLength(value, CHUNK_LENGTH) >= 0;
+}
+
+/** Writes a JSON value in chunks, as JSON.stringify would, without ever holding the whole text. */
+export class JsonWriter {
+  readonly #parts: Part[] = [];
+  readonly #chunkLength: number;
+  #chunk = '';
+
+  constructor(value: unknown, chunkLength = CHUNK_LENGTH) {
+    this.#chunkLength = chunkLength;
+    this.write(value);
+  }
+
+  /** The next chunk; empty after the last one. */
+  next(): string {
+    for (let part = this.#parts.at(-1); part !== undefined; part = this.#parts.at(-1)) {
+      if (this.isChunkFull) break;
+      if (!part.writeNext(this)) this.#parts.pop();
+    }
+    const chunk = this.#chunk;
+    this.#chunk = '';
+    return chunk;
+  }
+
+  get isChunkFull(): boolean {
+    return this.#chunk.length >= this.#chunkLength;
+  }
+
+  /** Writes text as it is. */
+  append(text: string): void {
+    this.#chunk += text;
+  }
+
+  /** Writes a value: a small one at once, a large one part by part. */
+  write(value: unknown): void {
+    if (subtractLength(value, SMALL_LENGTH) >= 0) this.#chunk += JSON.stringify(value) ?? 'null';
+    else if (typeof value === 'string') this.#parts.push(new StringPart(value));
+    else if (Array.isArray(value)) this.#parts.push(new ListPart(value));
+    else this.#parts.push(new ObjectPart(value as Readonly<Record<string, unknown>>));
+  }
+}
+
+/** A value that is being written. */
+interface Part {
+  /** Writes until the chunk is full, or until a part of the part comes first. Returns false after the end. */
+  writeNext(writer: JsonWriter): boolean;
+}
+
+/** For a smaller value, JSON.stringify is faster than looking at its parts. */
+const SMALL_LENGTH = 512;
+
+class ListPart implements Part {
+  readonly #list: readonly unknown[];
+  #position = 0;
+
+  constructor(list: readonly unknown[]) {
+    this.#list = list;
+  }
+
+  writeNext(writer: JsonWriter): boolean {
+    if (this.#position === this.#list.length) {
+      writer.append(this.#position === 0 ? '[]' : ']');
+      return false;
+    }
+    writer.append(this.#position === 0 ? '[' : ',');
+    writer.write(this.#list[this.#position++]);
+    return true;
+  }
+}
+
+class ObjectPart implements Part {
+  readonly #object: Readonly<Record<string, unknown>>;
+  readonly #keys: readonly string[];
+  #position = 0;
+  #separator = '{';
+
+  constructor(object: Readonly<Record<string, unknown>>) {
+    this.#object = object;
+    this.#keys = Object.keys(object);
+  }
+
+  writeNext(writer: JsonWriter): boolean {
+    const key = this.#keys[this.#position++];
+    if (key === undefined) {
+      writer.append(this.#separator === '{' ? '{}' : '}');
+      return false;
+    }
+    const value = this.#object[key];
+    // JSON.stringify omits them too.
+    if (value === undefined) return true;
+    writer.append(`${this.#separator}${JSON.stringify(key)}:`);
+    this.#separator = ',';
+    writer.write(value);
+    return true;
+  }
+}
+
+const PIECE_LENGTH = 16 * 1024;
+
+class StringPart implements Part {
+  readonly #text: string;
+  #position = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  writeNext(writer: JsonWriter): boolean {
+    if (this.#position === 0) writer.append('"');
+    const end = this.#endOfPiece();
+    writer.append(JSON.stringify(this.#text.slice(this.#position, end)).slice(1, -1));
+    this.#position = end;
+    if (end < this.#text.length) return true;
+    writer.append('"');
+    return false;
+  }
+
+  /** Keeps the two halves of a character together: JSON.stringify escapes each half that is alone. */
+  #endOfPiece(): number {
+    const end = this.#position + PIECE_LENGTH;
+    if (end >= this.#text.length) return this.#text.length;
+    return isHighSurrogate(this.#text.charCodeAt(end - 1)) ? end - 1 : end;
+  }
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+/** What a list or an object counts besides its text, so that no value is nested deeply enough to overflow the stack. */
+const NESTING_LENGTH = 32;
+
+/** Subtracts the length of a value as JSON, roughly, from `left`. Stops as soon as the result is negative. */
+function subtractLength(value: unknown, left: number): number {
+  if (typeof value === 'string') return left - value.length - 4;
+  if (typeof value !== 'object' || value === null) return left - 8;
+  let rest = left - NESTING_LENGTH;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && rest >= 0; index++) rest = subtractLength(value[index], rest);
+    return rest;
+  }
+  for (const key in value) {
+    if (rest < 0) return rest;
+    rest = subtractLength((value as Record<string, unknown>)[key], rest - key.length);
+  }
+  return rest;
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../../common/clock.js';
+import { ToolError } from '../../common/errors.js';
+import type { Json, JsonObject } from '../../common/json.js';
+import { EXPRESSION_LIMITS } from '../../common/limits.js';
+import { shareLimit } from '../../common/shared-limit.js';
+import { ProcessPool } from '../../workers/process-pool.js';
+import { WorkerError } from '../../workers/protocol.js';
+import type { ToolContext } from '../tool.js';
+import { failedExpression, toExpressionData } from './evaluate.js';
+
+/** The message to a worker process. Values travel as JSON text: fastest, and safe to read. */
+export interface EvaluationRequest {
+  readonly source: string;
+  /** JSON of an object with `input` and `bindings`. */
+  readonly data: string;
+  readonly runId: string;
+}
+
+/** The result as JSON text, or the error message. */
+export type EvaluationResponse =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly error: string };
+
+/** The process stops an evaluation itself after `hardTimeoutMs`; it is killed when it does not. */
+const RESPONSE_TIMEOUT_MS = EXPRESSION_LIMITS.hardTimeoutMs + 1000;
+
+/** A process takes about 50 MB; more than this many would mostly idle. */
+const MAX_PROCESSES = 8;
+
+/** How many tenants keep a process of their own, even on a small machine. */
+const MIN_PROCESSES = 4;
+
+/**
+ * Evaluates expressions in worker processes, so that an expression can neither block the server nor exhaust its
+ * memory. One that exceeds its time or memory fails its task and kills its process; the next gets a new process. Each
+ * process evaluates for one tenant only: evaluations of different tenants never share a heap.
+ */
+export class ExpressionPool {
+  readonly #pool: ProcessPool<EvaluationRequest, EvaluationResponse>;
+
+  /**
+   * @param file the program of a worker process
+   * @param parallelism how many expressions the machine can evaluate at once
+   * @param tenantShare percentage that each tenant may use even when others have used up the rest
+   */
+  constructor(file: string, parallelism: number, tenantShare: number, clock: Clock) {
+    const total = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
+    this.#pool = new ProcessPool({
+      file,
+      memoryMiB: EXPRESSION_LIMITS.memoryMiB,
+      atWork: shareLimit(total, tenantShare),
+      maxProcesses: Math.max(total, MIN_PROCESSES),
+      isolateTenants: true,
+      clock,
+    });
+  }
+
+  /**
+   * Evaluates a JSONata expression. The timeout of the attempt pauses while the expression waits for a process, and its
+   * signal drops or ends it.
+   *
+   * Rejects with a ToolError, not retryable, as `Evaluator.evaluate` throws it.
+   */
+  async evaluate(source: string, input: Json, bindings: JsonObject, context: ToolContext): Promise<Json> {
+    const { run_id: runId, tenant_id: tenantId, signal } = context;
+    const onStart = context.pauseTimeout();
+    try {
+      const response = await this.#pool.run(
+        tenantId,
+        () => ({ source, data: toExpressionData(input, bindings), runId }),
+        { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart },
+      );
+      if (!response.ok) throw ToolError.nonRetryable(response.error);
+      const result: Json = JSON.parse(response.text);
+      return result;
+    } catch (error) {
+      throw error instanceof WorkerError ? failedExpression(describe(error)) : error;
+    }
+  }
+
+  /** Kills all processes. Evaluations that are waiting or are requested later fail. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
+
+function describe({ failure, message }: WorkerError): string {
+  return failure === 'timed_out' ? `it ran for more than ${EXPRESSION_LIMITS.timeoutMs / 1000} s` : message;
+}

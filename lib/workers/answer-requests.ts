@@ -1,0 +1,48 @@
+import { errorMessage } from '../common/errors.js';
+import type { ReadyMessage, ResponseMessage } from './protocol.js';
+
+/** What a program of a worker process may retain between requests. */
+interface AnswerOptions {
+  /** In MiB. A process that retains more is replaced. */
+  readonly maxIdleMiB: number;
+}
+
+/**
+ * The program of a worker process: answers the requests of a {@link ProcessPool}, one after another, until the server
+ * disconnects. Its file is an entry point of `scripts/build.mjs`, and starts with one call:
+ *
+ *     answerRequests((request: CheckRequest): CheckResponse => …, { maxIdleMiB: 128 });
+ *
+ * @param answer returns the response, which structured cloning must be able to copy; text is fastest. What it throws
+ *   reaches the caller of the pool as a `WorkerError`, so an expected failure is better a part of the response.
+ */
+export function answerRequests<Response>(
+  answer: (request: never) => Response | Promise<Response>,
+  { maxIdleMiB }: AnswerOptions,
+): void {
+  // The server's side of the pool has the same type of request; messages between processes have none.
+  process.on('message', (request) => void respond(request as never));
+  process.on('disconnect', () => process.exit());
+  // Ctrl-C and a service stop signal all processes, but a server that shuts down still finishes its runs.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+  const ready: ReadyMessage = { kind: 'ready' };
+  process.send?.(ready);
+
+  async function respond(request: never): Promise<void> {
+    const result = await answerOrFail(request);
+    const message: ResponseMessage<Response> = { kind: 'response', result, isOversized: isOversized() };
+    process.send?.(message);
+  }
+
+  async function answerOrFail(request: never): Promise<ResponseMessage<Response>['result']> {
+    try {
+      return { ok: true, response: await answer(request) };
+    } catch (error) {
+      return { ok: false, error: errorMessage(error) };
+    }
+  }
+
+  function isOversized(): boolean {
+    return process.memoryUsage.rss() > maxIdleMiB * 2 ** 20;
+  }
+}

@@ -1,0 +1,37 @@
+/** The first message of a worker process: it has loaded its program. */
+export interface ReadyMessage {
+  readonly kind: 'ready';
+}
+
+/** The response to one request. */
+export interface ResponseMessage<Response> {
+  readonly kind: 'response';
+  readonly result:
+    | { readonly ok: true; readonly response: Response }
+    | { readonly ok: false; readonly error: string };
+  /** The process retains so much memory that the pool should replace it. */
+  readonly isOversized: boolean;
+}
+
+export type WorkerMessage<Response> = ReadyMessage | ResponseMessage<Response>;
+
+/** Why a worker process did not respond. */
+export type WorkerFailure =
+  | 'aborted'
+  | 'closed'
+  | 'crashed'
+  | 'out_of_memory'
+  | 'threw'
+  | 'timed_out'
+  | 'unreachable';
+
+/** The error of a request that got no response. Its message has no subject: `it ran for more than 2 s`. */
+export class WorkerError extends Error {
+  override readonly name = 'WorkerError';
+  readonly failure: WorkerFailure;
+
+  constructor(failure: WorkerFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}

@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import { MAX_PROBLEMS } from '../../../lib/definition/problem.js';
+import { readSource } from '../../../lib/definition/text/source.js';
+import { DefinitionChecks } from '../../../lib/execution/prepare/definition-checks.js';
+import { createCheckContext } from '../../../lib/pipelines/check-context.js';
+import { checkInSteps } from '../../../lib/pipelines/check.js';
+import type { CheckSteps } from '../../../lib/definition/check-steps.js';
+import { checkPlanInSteps } from '../../../lib/plans/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { measureCpuMsSync } from '../../support/cpu-time.js';
+
+const catalog = builtinCatalog();
+
+/** A budget that is used up after every step. */
+class NoBudget {
+  readonly tenants: string[] = [];
+
+  exhausted(): boolean {
+    return true;
+  }
+
+  defer(next: () => void, tenantId: string): void {
+    this.tenants.push(tenantId);
+    queueMicrotask(next);
+  }
+}
+
+function pipelineOf(...tasks: readonly object[]): object {
+  return { id: 'p', goal: 'g', tasks };
+}
+
+function taskWith(value: unknown): object {
+  return { id: 'a', tool: 'mock', inputs: { value } };
+}
+
+function times<T>(count: number, create: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => create(index));
+}
+
+function check(value: unknown): CheckSteps<{ readonly ok: boolean }> {
+  return checkInSteps({ value }, createCheckContext({ catalog }));
+}
+
+/** Definitions of a size that takes long in one go; each with its steps. */
+const LONG: readonly (readonly [string, () => CheckSteps<{ readonly ok: boolean }>])[] = [
+  ['10,000 tasks', () => check(pipelineOf(...times(10_000, (i) => ({ id: `t${i}`, tool: 'mock' }))))],
+  ['an input with 100,000 values', () => check(pipelineOf(taskWith(times(100_000, () => ({})))))],
+  ['a text with 50,000 templates', () => check(pipelineOf(taskWith('{{pipeline.goal}}'.repeat(50_000))))],
+  ['9,000 unknown references', () => check(pipelineOf(taskWith(times(9000, (i) => `{{t${i}.output}}`))))],
+  ['a chain of 5,000 tasks and its races', () => check(pipelineOf(...chain(5000)))],
+  ['3,000 pipelines in tasks', () => check(pipelineOf(...times(3000, callTo)))],
+  ['a plan of 500 pipelines', () => checkPlanInSteps({ value: planOf(500) }, { catalog })],
+];
+
+function chain(length: number): object[] {
+  return times(length, (i) => ({
+    id: `t${i}`,
+    tool: 'store',
+    inputs: { key: 'k', value: i === 0 ? 1 : `{{t${i - 1}.output}} {{session.k}}` },
+  }));
+}
+
+function callTo(index: number): object {
+  return { id: `t${index}`, tool: 'run_pipeline', inputs: { pipeline: pipelineOf(taskWith(1)) } };
+}
+
+function planOf(count: number): object {
+  const pipeline = pipelineOf(taskWith(1));
+  return { id: 'p', sub_pipelines: times(count, (i) => ({ id: `s${i}`, pipeline })) };
+}
+
+describe('DefinitionChecks', () => {
+  for (const [title, steps] of LONG) {
+    it(`checks ${title} in many short steps, between which the server does other work`, async () => {
+      const budget = new NoBudget();
+      await new DefinitionChecks(undefined, budget).run(steps(), 'alice');
+      expect(budget.tenants.length).to.be.above(100);
+      expect(new Set(budget.tenants)).to.deep.equal(new Set(['alice']));
+
+      const limit = Math.max(30, measureCpuMsSync(() => void runAll(steps())) / 4);
+      // One undisturbed measurement of three is enough.
+      const areShort = (): boolean => longestStepMs(steps()) < limit;
+      expect(areShort() || areShort() || areShort()).to.equal(true);
+    });
+  }
+
+  it('finds the same as a check in one go', async () => {
+    const text = `id: p\ngoal: g\ntasks:\n${times(50, (i) => `- {id: t${i}, tool: mok${i}, await: [u]}`).join('\n')}`;
+    const context = createCheckContext({ catalog });
+    const inSlices = await new DefinitionChecks(undefined, new NoBudget()).run(
+      checkInSteps({ text }, context),
+      'alice',
+    );
+    const atOnce = await new DefinitionChecks().run(checkInSteps({ text }, context), 'alice');
+    expect(inSlices).to.deep.equal(atOnce);
+    expect(inSlices.problems).to.have.length(100);
+  });
+
+  it('has every text parsed for the tenant: the definition, and those of the pipelines in its tasks and in a plan', async () => {
+    const texts: [string, string][] = [];
+    const checks = new DefinitionChecks(async (text, tenantId) => {
+      texts.push([tenantId, text]);
+      return readSource(text);
+    });
+    const inner = '{id: inner, goal: g, tasks: [{id: a, tool: mock}]}';
+    const caller = `{id: p, goal: g, tasks: [{id: a, tool: run_pipeline, inputs: {pipeline: "${inner}"}}]}`;
+    const plan = '{id: p, sub_pipelines: [{id: s}]}';
+    const pipelines = new Map([['s', { text: caller }]]);
+    const result = await checks.run(checkPlanInSteps({ text: plan }, { catalog, pipelines }), 'alice');
+    expect(result.problems).to.deep.equal([]);
+    expect(texts).to.deep.equal([
+      ['alice', plan],
+      ['alice', caller],
+      ['alice', inner],
+    ]);
+  });
+
+  it('rejects with what the parser throws', async () => {
+    const checks = new DefinitionChecks(async () => {
+      throw new Error('closed');
+    });
+    const checked = checks.run(checkInSteps({ text: 'x' }, createCheckContext({ catalog })), 'alice');
+    expect(
+      await checked.then(
+        () => 'checked',
+        ({ message }: Error) => message,
+      ),
+    ).to.equal('closed');
+  });
+});
+
+describe('The search for problems (D8)', () => {
+  const broken: readonly (readonly [string, (count: number) => unknown])[] = [
+    ['unknown references', (count) => pipelineOf(taskWith(times(count, (i) => `{{t${i}.output}}`)))],
+    ['invalid templates', (count) => pipelineOf(taskWith(times(count, () => '{{}}')))],
+    ['unknown inputs', (count) => pipelineOf({ id: 'a', tool: 'sleep', inputs: keys(count) })],
+    ['unknown fields', (count) => ({ ...pipelineOf(taskWith(1)), ...keys(count) })],
+    ['fields beside the pipeline', (count) => ({ pipeline: pipelineOf(taskWith(1)), ...keys(count) })],
+  ];
+
+  function keys(count: number): Record<string, unknown> {
+    return Object.fromEntries(times(count, (i) => [`k${i}`, 0]));
+  }
+
+  for (const [title, create] of broken) {
+    it(`ends after 1,000 ${title}`, () => {
+      expect(runAll(check(create(1500))).problems).to.have.length(MAX_PROBLEMS + 1);
+      // Each problem takes a step.
+      expect(countSteps(check(create(20_000))) - countSteps(check(create(2000)))).to.be.below(1000);
+    });
+  }
+
+  it('ends after 1,000 problems of all pipelines in tasks together', () => {
+    const pipeline = pipelineOf({ id: 'a', tool: 'no' });
+    const calls = times(1500, (i) => ({ id: `t${i}`, tool: 'run_pipeline', inputs: { pipeline } }));
+    expect(runAll(check(pipelineOf(...calls))).problems).to.have.length(MAX_PROBLEMS + 1);
+  });
+
+  it('goes on after 1,000 warnings, because an error may follow', () => {
+    const warnings = times(1500, () => '{{b.x}}');
+    const tasks = [taskWith([...warnings, '{{none.output}}']), { id: 'b', tool: 'mock' }];
+    const { ok, problems } = runAll(check(pipelineOf(...tasks)));
+    expect(ok).to.equal(false);
+    expect(problems[0]?.code).to.equal('unknown_reference');
+    expect(problems.at(-1)?.code).to.equal('too_many');
+  });
+});
+
+function runAll<T>(steps: CheckSteps<T>): T & { readonly problems: readonly { readonly code: string }[] } {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true)
+      return step.value as T & { readonly problems: readonly { readonly code: string }[] };
+  }
+}
+
+function countSteps(steps: CheckSteps<unknown>): number {
+  let count = 1;
+  while (steps.next().done !== true) count++;
+  return count;
+}
+
+function longestStepMs(steps: CheckSteps<unknown>): number {
+  let longest = 0;
+  for (let done = false; !done; ) {
+    const spent = measureCpuMsSync(() => {
+      done = steps.next().done === true;
+    });
+    longest = Math.max(longest, spent);
+  }
+  return longest;
+}

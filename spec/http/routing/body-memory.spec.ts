@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import { settle } from '../../support/deferred.js';
+import { parseRawResponse, RawSocket } from '../../support/http/raw-socket.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+
+const MIB = 2 ** 20;
+
+function createKey(name: string): ApiKey {
+  return {
+    name,
+    sha256: createHash('sha256').update(name).digest('hex'),
+    tenants: [name],
+    scopes: ['read', 'run'],
+  };
+}
+
+describe('The memory of request bodies that are under way (D25)', () => {
+  let server: TestServer;
+  let sockets: RawSocket[];
+
+  before(async () => {
+    server = await startTestServer({
+      env: { SERVICE_MEMORY: '16' },
+      keys: [createKey('alice'), createKey('bob')],
+    });
+  });
+
+  beforeEach(() => {
+    sockets = [];
+  });
+
+  afterEach(async () => {
+    for (const socket of sockets) socket.disconnect();
+    await Promise.all(sockets.map(({ closed }) => closed));
+    await settle(20);
+  });
+
+  after(() => server.close(0));
+
+  function connect(head: readonly string[], key = 'alice'): RawSocket {
+    const socket = new RawSocket(server.url);
+    const lines = ['POST /pipelines/validate HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+    socket.send([...lines, ...(key === '' ? [] : [`X-API-Key: ${key}`]), ...head, '', ''].join('\r\n'));
+    sockets.push(socket);
+    return socket;
+  }
+
+  /** Sends the beginning of a body of 1 MiB, and no more. */
+  function beginBody(key?: string): RawSocket {
+    return connect([`Content-Length: ${MIB}`], key).send('{"yaml": "');
+  }
+
+  /** Returns the responses once so many requests were refused. */
+  async function untilRefused(count: number): Promise<string[]> {
+    for (;;) {
+      const responses = sockets.map(({ text }) => text).filter((text) => text.endsWith('}'));
+      if (responses.length >= count) return responses;
+      await settle(1);
+    }
+  }
+
+  async function validate(key: string): Promise<number> {
+    const pipeline = {
+      id: 'p',
+      goal: 'g',
+      tasks: [{ id: 'a', tool: 'mock', inputs: { text: 'x'.repeat(400_000) } }],
+    };
+    const { status } = await server.request(
+      'POST',
+      '/pipelines/validate',
+      { pipeline },
+      { 'x-api-key': key },
+    );
+    return status;
+  }
+
+  it('counts by the declared length from the first byte, and further requests get 503', async () => {
+    for (let count = 0; count < 20; count++) beginBody();
+    // Each takes three times its length while it arrives.
+    const responses = await untilRefused(15);
+    expect(responses).to.have.length(15);
+    const { status, headers, body } = parseRawResponse(responses[0] ?? '');
+    expect([status, headers['retry-after'], headers['connection']]).to.deep.equal([503, '1', 'close']);
+    expect((JSON.parse(body) as ErrorBody).detail).to.include({ code: 'memory_full' });
+  });
+
+  it('leaves other tenants their share, and is given back when the clients disconnect', async () => {
+    for (let count = 0; count < 20; count++) beginBody('alice');
+    await untilRefused(15);
+    expect(await validate('alice')).to.equal(503);
+    expect(await validate('bob')).to.equal(200);
+    for (const socket of sockets) socket.disconnect();
+    await Promise.all(sockets.map(({ closed }) => closed));
+    while ((await validate('alice')) !== 200) await settle(1);
+  });
+
+  it('counts as it grows when no length is declared', async () => {
+    const chunk = 'x'.repeat(64 * 1024);
+    for (let count = 0; count < 20; count++)
+      connect(['Transfer-Encoding: chunked']).send('a\r\n{"yaml": "\r\n');
+    await settle(20);
+    expect(sockets.map(({ text }) => text).join('')).to.equal('');
+    for (let round = 0; round < 15; round++) {
+      await Promise.all(sockets.map((socket) => socket.push(`10000\r\n${chunk}\r\n`)));
+    }
+    const [first = ''] = await untilRefused(1);
+    const { status, body } = parseRawResponse(first);
+    expect(status).to.equal(503);
+    expect((JSON.parse(body) as ErrorBody).detail.code).to.equal('memory_full');
+  });
+
+  it('is not taken by requests without a key, which are refused before their body arrives', async () => {
+    for (let count = 0; count < 40; count++) beginBody('');
+    await Promise.all(sockets.map((socket) => socket.readResponse()));
+    expect(sockets.every(({ text }) => text.startsWith('HTTP/1.1 401'))).to.equal(true);
+    expect(await validate('alice')).to.equal(200);
+  });
+});

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import { type TestServer, startTestServer } from '../../support/http/test-server.js';
+
+const TASKS = [{ id: 'a', tool: 'mock' }];
+
+describe('The length of goals (Limits)', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+  });
+  after(() => server.close(0));
+
+  const send = (path: string, body: unknown) => server.request<ErrorBody>('POST', path, body);
+
+  const DEFINITIONS: Record<string, (goal: string) => [path: string, body: object]> = {
+    'a pipeline': (goal) => ['/pipelines/run', { pipeline: { id: 'p', goal, tasks: TASKS } }],
+    'a plan': (goal) => [
+      '/plans/run',
+      {
+        plan: { id: 'p', goal, sub_pipelines: [{ id: 's', pipeline: { id: 'q', goal: 'g', tasks: TASKS } }] },
+      },
+    ],
+    'a sub-pipeline': (goal) => [
+      '/plans/run',
+      {
+        plan: { id: 'p', sub_pipelines: [{ id: 's', goal, pipeline: { id: 'q', goal: 'g', tasks: TASKS } }] },
+      },
+    ],
+  };
+  for (const [what, define] of Object.entries(DEFINITIONS)) {
+    it(`is at most 10,000 characters for ${what}`, async () => {
+      expect((await send(...define('x'.repeat(10_000)))).status).to.equal(200);
+      const { status, body } = await send(...define('x'.repeat(10_001)));
+      expect(status).to.equal(400);
+      expect(body.detail.code).to.equal('invalid_definition');
+      expect(body.detail.problems?.map(({ code, message }) => ({ code, message }))).to.deep.equal([
+        { code: 'invalid_value', message: '"goal" must have at most 10000 characters' },
+      ]);
+    });
+  }
+
+  it('is at most 10,000 characters with the params filled in, or no run is created', async () => {
+    const before = server.registry.list({ limit: 500 }).runs.length;
+    const pipeline = { id: 'p', goal: 'do {{params.what}}', params: { what: {} }, tasks: TASKS };
+    for (const path of ['/pipelines/run', '/pipelines/run_async']) {
+      const { status, body } = await send(path, { pipeline, params: { what: 'x'.repeat(9998) } });
+      expect(status, path).to.equal(400);
+      expect(body.detail).to.deep.equal({
+        code: 'invalid_params',
+        message:
+          'the goal has 10001 characters with its params filled in; the limit is 10000: use a shorter param in it',
+      });
+    }
+    expect(server.registry.list({ limit: 500 }).runs).to.have.length(before);
+    expect((await send('/pipelines/run', { pipeline, params: { what: 'x'.repeat(9997) } })).status).to.equal(
+      200,
+    );
+  });
+});

@@ -1,0 +1,227 @@
+import { expect } from 'chai';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { systemClock } from '../../../lib/common/clock.js';
+import { ToolError } from '../../../lib/common/errors.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
+import { createTransform } from '../../../lib/tools/builtin/transform.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
+import { ExpressionPool } from '../../../lib/tools/expressions/expression-pool.js';
+import { requireBuild, ROOT } from '../../project/files.js';
+import { catchRejection } from '../../support/rejection.js';
+import { toolContext } from '../../support/tool-context.js';
+import { isAlive, listWorkers } from '../../workers/processes.js';
+
+const execute = promisify(execFile);
+const PROGRAM = join(ROOT, 'dist', 'expression-process.cjs');
+const PARENT = ['--import', 'tsx', join(ROOT, 'spec/tools/expressions/parent.ts'), PROGRAM];
+const ENDLESS = '($f := function($n) { $f($n + 1) }; $f(0))';
+const doubleRepeatedly = (times: number): string =>
+  `$reduce([1..${times}], function($a, $b) { $a & $a }, "0123456789")`;
+
+/** Expressions that exhaust the memory of a process or a thread. */
+const BOMBS = {
+  'a long text made of a pad': '$pad("", 1000000, "  - {id: t, tool: mock}")',
+  'a text doubled again and again': `$length($uppercase(${doubleRepeatedly(25)}))`,
+  'a list of long lists': '[1..1000].[[1..100000]]',
+  'a list doubled again and again':
+    '($f := function($x, $n) { $n = 0 ? $x : $f([[$x, $x]], $n - 1) }; $f(1, 60))',
+  'long texts joined': '$join([1..1000].$pad("", 1000000, "ab"))',
+  'bytes beside the heap': '$length($base64encode($pad("", 200000000, "x")))',
+  'a long number format': '$formatNumber(1, $pad("", 50000000, "#"))',
+  'an endless recursion': '($f := function($n) { $f($n + 1) + 1 }; $f(0))',
+};
+
+describe('ExpressionPool', function () {
+  let pool: ExpressionPool;
+
+  before(() => requireBuild());
+
+  beforeEach(() => {
+    pool = new ExpressionPool(PROGRAM, 2, 10, systemClock);
+  });
+
+  afterEach(() => pool.close());
+
+  function evaluate(source: string, input: Json = null, bindings: JsonObject = {}): Promise<Json> {
+    return pool.evaluate(source, input, bindings, toolContext());
+  }
+
+  it('evaluates to the same result as an Evaluator in this process', async () => {
+    const input = {
+      lines: [
+        { price: 2, quantity: 3 },
+        { price: 5, quantity: 1 },
+      ],
+    };
+    for (const source of [
+      '$sum(lines.(price * quantity))',
+      'nothing.here',
+      'lines[price > 2]',
+      '$rate & "x"',
+      '{"__proto__": [1, null, "\\u00e9\\ud83d\\ude00"]}',
+    ]) {
+      expect(await evaluate(source, input, { rate: 2 })).to.deep.equal(
+        new Evaluator().evaluate(source, input, { rate: 2 }, 'run'),
+      );
+    }
+  });
+
+  it('returns results of several megabytes', async () => {
+    const long = await evaluate('[1..9].$pad("", 1000000, "x")');
+    expect(long).to.deep.equal(Array.from({ length: 9 }, () => 'x'.repeat(1_000_000)));
+  });
+
+  it('rejects with the error of the expression, and keeps evaluating', async () => {
+    const error = await catchRejection(evaluate('a + '));
+    expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
+    expect(error).to.have.property(
+      'message',
+      'the expression failed: Unexpected end of expression (at character 4)',
+    );
+    expect(await evaluate('1 + 1')).to.equal(2);
+  });
+
+  it('rejects an input that JSON cannot represent', async () => {
+    let deep: Json = null;
+    for (let i = 0; i < 100_000; i++) deep = [deep];
+    const error = await catchRejection(evaluate('1', deep));
+    expect(error)
+      .to.be.instanceOf(ToolError)
+      .with.property('message', 'the expression failed: Maximum call stack size exceeded');
+    expect(await evaluate('1 + 1')).to.equal(2);
+  });
+
+  it('leaves the event loop free during a long evaluation', async () => {
+    const rejection = catchRejection(evaluate(ENDLESS));
+    let ticks = 0;
+    const count = (): void => {
+      ticks++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    expect(await rejection)
+      .to.have.property('message')
+      .that.matches(/nested too deeply|ran for more than/);
+    clearImmediate(timer);
+    expect(ticks).to.be.above(100);
+  });
+
+  it('queues evaluations beyond the number of processes', async () => {
+    const sums = await Promise.all(Array.from({ length: 50 }, (_, n) => evaluate('$ + 1', n)));
+    expect(sums).to.deep.equal(Array.from({ length: 50 }, (_, n) => n + 1));
+  });
+
+  for (const [what, bomb] of Object.entries(BOMBS)) {
+    it(`survives ${what}`, async () => {
+      const before = process.memoryUsage().heapUsed;
+      const [error, other] = await Promise.all([catchRejection(evaluate(bomb)), evaluate('1 + 1')]);
+      expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/more than 256 MiB|more than 1 s|limit of 10 MiB|allocate|nested too deeply/);
+      expect(other).to.equal(2);
+      expect(process.memoryUsage().heapUsed - before).to.be.below(64 * 2 ** 20);
+      expect(await evaluate('2 + 2')).to.equal(4);
+    });
+  }
+
+  it('reports an exceeded memory limit', async () => {
+    const error = await catchRejection(evaluate(BOMBS['a text doubled again and again']));
+    expect(error).to.have.property('message', 'the expression failed: it needed more than 256 MiB of memory');
+  });
+
+  it('limits a single value larger than the heap', async function () {
+    if (process.platform !== 'linux') this.skip(); // other systems do not limit the data segment
+    const error = await catchRejection(evaluate(`$count($split(${doubleRepeatedly(23)}, ""))`));
+    expect(error).to.have.property('message').that.includes('more than 256 MiB');
+  });
+
+  it('evaluates a regular expression in linear time', async () => {
+    const text = 'a'.repeat(100_000);
+    expect(await evaluate('$replace($, /(a+)+$/, "b")', text)).to.equal('b');
+  });
+
+  it('fails running, waiting and later evaluations when it is closed', async () => {
+    const asked = [ENDLESS, ENDLESS, '1'].map((source) => catchRejection(evaluate(source)));
+    await nextTick();
+    await pool.close();
+    const errors = await Promise.all([...asked, catchRejection(evaluate('3'))]);
+    for (const error of errors) {
+      expect(error).to.have.property('message', 'the expression failed: the server is shutting down');
+    }
+  });
+
+  describe('obeys the attempt that asked (D19, rule 13)', () => {
+    it('drops and ends expressions whose signal aborts, so that the next one need not wait for them', async () => {
+      const contexts = Array.from({ length: 40 }, () => toolContext());
+      const asked = contexts.map((context) => catchRejection(pool.evaluate(ENDLESS, null, {}, context)));
+      await nextTick();
+      for (const context of contexts) context.abort();
+      for (const error of await Promise.all(asked)) {
+        expect(error).to.have.property('message', 'the expression failed: it was aborted');
+      }
+      expect(await evaluate('1 + 1')).to.equal(2);
+    });
+
+    it('pauses its time limit until the expression is evaluated', async () => {
+      const log: string[] = [];
+      const ask = (name: string, source: string): Promise<unknown> => {
+        const pauseTimeout = () => {
+          log.push(`${name} waits`);
+          return () => void log.push(`${name} starts`);
+        };
+        return pool.evaluate(source, null, {}, { ...toolContext(), pauseTimeout });
+      };
+      const first = catchRejection(ask('first', ENDLESS));
+      const second = catchRejection(ask('second', ENDLESS));
+      const third = ask('third', '3');
+      await Promise.all([first, second, third]);
+      expect(log.slice(0, 5).sort()).to.deep.equal([
+        'first starts',
+        'first waits',
+        'second starts',
+        'second waits',
+        'third waits',
+      ]);
+      expect(log.slice(5)).to.deep.equal(['third starts']);
+    });
+  });
+
+  it('evaluates for the tool transform of a server', async () => {
+    const transform = createTransform((...request) => pool.evaluate(...request));
+    const catalog = builtinCatalog().withReplacement(transform);
+    expect(catalog.get('transform')).to.equal(transform);
+    expect(catalog.names()).to.deep.equal(builtinCatalog().names());
+  });
+
+  it('lets its idle parent exit', async () => {
+    const { stdout } = await execute(process.execPath, PARENT, { cwd: ROOT });
+    expect(stdout).to.equal('evaluated\n');
+  });
+
+  it('keeps its parent alive until it has ended after close', async () => {
+    const { stdout } = await execute(process.execPath, [...PARENT, 'close'], { cwd: ROOT });
+    expect(stdout).to.equal('evaluated\nclosed\n');
+  });
+
+  it('ends with its parent, and ignores SIGINT, SIGTERM and SIGHUP', async function () {
+    if (process.platform === 'win32') this.skip();
+    const parent = spawn(process.execPath, [...PARENT, ENDLESS], { cwd: ROOT });
+    await once(parent.stdout, 'data');
+    const children = await listWorkers(parent.pid, 'expression-process.cjs');
+    // A third one may still be starting, for the next tenant.
+    const working = children.slice(0, 2);
+    for (const child of working) {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(child, signal);
+    }
+    expect(await listWorkers(parent.pid, 'expression-process.cjs')).to.include.members(working);
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+    for (const child of children) while (await isAlive(child));
+  });
+});

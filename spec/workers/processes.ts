@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+/** Waits until a child of this process has ended. */
+export async function waitForExit(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await nextTick();
+  }
+}
+
+/** Lists the processes that `parent` has started with `file`. */
+export async function listWorkers(parent: number | undefined, file: string): Promise<number[]> {
+  const { stdout } = await execute('ps', ['-A', '-o', 'pid=,ppid=,args=']);
+  const lines = stdout.split('\n').filter((line) => line.includes(file));
+  const all = lines.map((line) => line.trim().split(/\s+/).slice(0, 2).map(Number));
+  return all.filter(([, of]) => of === parent).map(([pid = 0]) => pid);
+}
+
+/** Whether a process of anybody is at work. A zombie has ended: its parent may not have reaped it. */
+export async function isAlive(pid: number): Promise<boolean> {
+  const state = await execute('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  return state.stdout.trim() !== '' && !state.stdout.startsWith('Z');
+}
