@@ -3,7 +3,7 @@ import { createItemActors, type ItemActors } from './item-actors.js';
 import type { Abort, RunPorts, Slot } from './ports.js';
 import type { TaskResult } from './types.js';
 
-/** Items that start before other runs continue, and before results of these items are handled. */
+/** Items that start, or are aborted, before other runs continue, and before results of these items are handled. */
 const STARTS_PER_TURN = 64;
 
 export interface FanOutInput {
@@ -55,11 +55,18 @@ export class FanOutState {
     this.#fillSlots();
   }
 
+  /** Ends the items in flight: the first ones at once, the others in turns, because they may be thousands. */
   abort(): void {
     this.#aborted = true;
     this.#firstError ??= 'stopped by force';
-    for (const abort of this.#abortByItem.values()) abort();
+    if (this.#phase === 'paused') this.#phase = 'idle';
     this.#fillSlots();
+  }
+
+  /** Ends all items in flight at once. */
+  stop(): void {
+    this.abort();
+    for (const abort of this.#abortByItem.values()) abort();
   }
 
   /** Records that an item settled, and frees the slot if it held one. */
@@ -92,7 +99,7 @@ export class FanOutState {
   #fillSlots(): void {
     if (this.#phase !== 'idle') return;
     this.#phase = 'filling slots';
-    this.#phase = this.#startItems() ? 'paused' : 'idle';
+    this.#phase = this.#startItems() || this.#abortItems() ? 'paused' : 'idle';
     if (this.#phase === 'paused') this.#ports.eventLoopBudget.defer(() => this.#callbacks.onContinue());
     else if (this.#unsettled === 0) this.#end();
   }
@@ -102,6 +109,17 @@ export class FanOutState {
     while (this.#inFlight < this.#input.concurrency && this.#hasNext()) {
       if (this.#isTurnOver()) return true;
       this.#startOne();
+    }
+    return false;
+  }
+
+  /** Returns true when it stopped because its turn is over. */
+  #abortItems(): boolean {
+    if (!this.#aborted) return false;
+    let count = 0;
+    for (const abort of this.#abortByItem.values()) {
+      if (count++ === STARTS_PER_TURN) return true;
+      abort();
     }
     return false;
   }

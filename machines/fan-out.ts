@@ -60,7 +60,7 @@ export const fanOutLogic: Logic<FanOutSnapshot, FanOutEvent, FanOutInput> = {
           toJSON: summarize,
         };
       case STOP:
-        snapshot.state?.abort();
+        snapshot.state?.stop();
         for (const actor of snapshot.state?.actors.live.values() ?? []) scope.stopChild(actor);
         return {
           status: 'stopped',

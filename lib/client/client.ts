@@ -193,9 +193,9 @@ export class WavetrainClient {
     return this.#post(`${runPath(runId)}/cancel`, { force }, options);
   }
 
-  /** Starts a new run that repeats a settled one. */
+  /** Starts a new run that repeats a settled one. Retried only with an idempotency key. */
   async rerun(runId: string, { from, ...options }: RerunOptions = {}): Promise<AcceptedRun> {
-    return this.#post(`${runPath(runId)}/rerun`, { from }, options);
+    return this.#transport.json(runRequest(`${runPath(runId)}/rerun`, { from }, options));
   }
 
   /** Deletes a settled run. */

@@ -90,7 +90,7 @@ export interface CancelOptions extends RequestOptions {
   readonly force?: boolean | undefined;
 }
 
-export interface RerunOptions extends RequestOptions {
+export interface RerunOptions extends SubmitOptions {
   /** `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35). */
   readonly from?: string | undefined;
 }

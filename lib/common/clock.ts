@@ -38,17 +38,18 @@ function hasMonotonicTime(clock: HostClock): clock is Clock {
 }
 
 /**
- * The times of one run: the clock is read once, and the monotonic time that has passed is added. So they never go back,
- * and their differences are durations, even when the clock is set while the run is at work (D27).
+ * The times of one run: one time of the clock, to which the monotonic time that has passed since is added. So they never
+ * go back, and their differences are durations, even when the clock is set while the run is at work (D27).
  */
 export class Timeline {
   readonly #clock: Clock;
   readonly #startMs: number;
   readonly #monotonicStartMs: number;
 
-  constructor(clock: Clock) {
+  /** @param startMs the time now, in milliseconds since 1970, UTC */
+  constructor(clock: Clock, startMs = clock.now()) {
     this.#clock = clock;
-    this.#startMs = clock.now();
+    this.#startMs = startMs;
     this.#monotonicStartMs = clock.monotonicNow();
   }
 

@@ -156,7 +156,10 @@ export function isNonRetryable(thrown: unknown): boolean {
   }
 }
 
-/** Returns the message of any thrown value. Never throws. */
+/**
+ * Returns the message of any thrown value, at most about 4,000 characters of it. A copy: a message may quote a part of a
+ * large text, which V8 would keep with it. Never throws.
+ */
 export function errorMessage(thrown: unknown): string {
   try {
     return shorten(readMessage(thrown));
@@ -169,7 +172,7 @@ export function errorMessage(thrown: unknown): string {
 const MAX_MESSAGE_LENGTH = 4000;
 
 function shorten(message: string): string {
-  if (message.length <= MAX_MESSAGE_LENGTH) return message;
+  if (message.length <= MAX_MESSAGE_LENGTH) return copyText(message);
   const half = MAX_MESSAGE_LENGTH / 2;
   const [start, end] = [message.slice(0, half), message.slice(-half)].map(copyText);
   return `${start} … (${message.length} characters) … ${end}`;

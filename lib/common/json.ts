@@ -35,16 +35,54 @@ export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/**
+ * Memory that values take besides the length of their JSON, on average of V8's ways to store them: a text, a list or an
+ * object, and each member of an object. Texts in two-byte letters take up to twice as much, and objects of which no two
+ * have the same keys up to five times.
+ */
+export const STRING_BYTES = 16;
+export const OBJECT_BYTES = 56;
+export const MEMBER_BYTES = 16;
+
 /** Estimates the bytes that a JSON value occupies in memory. Many small objects occupy far more than their text. */
 export function estimateBytes(value: unknown): number {
   let bytes = 0;
   const pending: unknown[] = [value];
   while (pending.length > 0) {
     const next = pending.pop();
-    bytes += typeof next === 'string' ? next.length + 16 : 8;
+    bytes += typeof next === 'string' ? next.length + STRING_BYTES : 8;
     if (typeof next !== 'object' || next === null) continue;
-    bytes += 56;
+    bytes += OBJECT_BYTES;
     for (const key in next) pending.push((next as Record<string, unknown>)[key]);
   }
   return bytes;
+}
+
+/** Deeper values are not measured. */
+export const MAX_JSON_DEPTH = 1000;
+
+/** What remains of a limit when the value is nested deeper than {@link MAX_JSON_DEPTH}. */
+export const TOO_DEEP = -Infinity;
+
+/**
+ * Subtracts the length of a value as JSON text from `limit`, escapes not counted; stops as soon as that is negative. A
+ * value that contains the same list many times is small in memory, and its text may have gigabytes.
+ */
+export function subtractJsonLength(limit: number, value: Json, depth = 0): number {
+  if (typeof value === 'string') return limit - value.length - 2;
+  if (typeof value !== 'object' || value === null) return limit - 1;
+  if (depth > MAX_JSON_DEPTH) return TOO_DEEP;
+  let left = limit - 2;
+  if (Array.isArray(value)) {
+    for (const member of value) {
+      if (left < 0) break;
+      left = subtractJsonLength(left - 1, member, depth + 1);
+    }
+    return left;
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (left < 0) break;
+    left = subtractJsonLength(left - key.length - 4, member, depth + 1);
+  }
+  return left;
 }

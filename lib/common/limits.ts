@@ -1,3 +1,9 @@
+/**
+ * Maximum length of one output as JSON text, of the result of an expression, and of a text that a template makes, in
+ * characters: 10 MiB.
+ */
+export const MAX_OUTPUT_LENGTH = 10 * 2 ** 20;
+
 /** Maximum size of a file that a tool reads. */
 export const MAX_FILE_BYTES = 10 * 2 ** 20;
 
@@ -16,8 +22,8 @@ export interface ExpressionLimits {
   readonly listLength: number;
   /** Maximum memory of a worker process, in MiB. */
   readonly memoryMiB: number;
-  /** Maximum size of its result as JSON, in characters. */
-  readonly resultBytes: number;
+  /** Maximum length of its result as JSON text, in characters. */
+  readonly resultLength: number;
 }
 
 export const EXPRESSION_LIMITS: ExpressionLimits = {
@@ -26,7 +32,7 @@ export const EXPRESSION_LIMITS: ExpressionLimits = {
   depth: 500,
   listLength: 1_000_000,
   memoryMiB: 256,
-  resultBytes: 10 * 2 ** 20,
+  resultLength: MAX_OUTPUT_LENGTH,
 };
 
 /** Maximum depth of nested runs below the submitted one. */

@@ -1,4 +1,6 @@
+import { WavetrainError } from './errors.js';
 import { type Limit, SharedLimit } from './shared-limit.js';
+import { formatMebibytes } from './text.js';
 
 /** Frees some memory that is not needed now, for a tenant that needs it; returns false when there is none to free. */
 export type Reclaim = (tenantId: string) => boolean;
@@ -21,6 +23,11 @@ export class MemoryPool {
     return this.#limit.used;
   }
 
+  /** What the tenant that uses most uses. */
+  get largestBytes(): number {
+    return this.#limit.largest;
+  }
+
   usedBy(tenantId: string): number {
     return this.#limit.usedBy(tenantId);
   }
@@ -39,6 +46,24 @@ export class MemoryPool {
     if (bytes > this.totalBytes) return false;
     while (!this.#limit.tryAcquire(tenantId, bytes)) if (!this.#reclaim(tenantId)) return false;
     return true;
+  }
+
+  /**
+   * Takes the memory that a request needs.
+   *
+   * @param part of the request, for the message: `body` or `response`
+   * @throws WavetrainError `memory_full` when there is no room for it
+   */
+  reserve(tenantId: string, bytes: number, part: string): void {
+    if (this.tryReserve(tenantId, bytes)) return;
+    const sizes = [bytes, this.usedBy(tenantId), this.usedBytes, this.totalBytes];
+    const [needed, own, used, total] = sizes.map(formatMebibytes);
+    throw new WavetrainError(
+      'memory_full',
+      `no memory is left for the ${part}, which takes ${needed}: tenant "${tenantId}" uses ${own}, all tenants ${used} ` +
+        `of the ${total} of SERVICE_MEMORY; try again when some requests and runs have ended`,
+      { fault: 'service' },
+    );
   }
 
   /** Takes the memory only if it is free now. */

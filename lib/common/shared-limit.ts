@@ -32,6 +32,13 @@ export class SharedLimit {
     return this.#used;
   }
 
+  /** What the tenant that uses most uses. */
+  get largest(): number {
+    let largest = 0;
+    for (const used of this.#usedByTenant.values()) largest = Math.max(largest, used);
+    return largest;
+  }
+
   usedBy(tenantId: string): number {
     return this.#usedByTenant.get(tenantId) ?? 0;
   }

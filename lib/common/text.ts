@@ -19,15 +19,23 @@ function andMore(count: number): string {
   return `and ${count.toLocaleString('en')} more`;
 }
 
+/** Cuts a long text: `abc…`. */
+export function ellipsize(text: string, most: number): string {
+  return text.length <= most ? text : `${copyText(text.slice(0, most))}…`;
+}
+
 /** Cuts a long text, and says at its end how long it was: `abc … (9,000 characters)`. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${copyText(text.slice(0, most))} … (${text.length.toLocaleString('en')} characters)`;
 }
 
+/** V8 copies shorter parts of a text itself. */
+const MIN_SHARED_LENGTH = 13;
+
 /** Copies a part of a text: V8 keeps the whole text in memory for as long as a part of it, unless it is copied. */
 export function copyText(part: string): string {
-  return Buffer.from(part, 'utf16le').toString('utf16le');
+  return part.length < MIN_SHARED_LENGTH ? part : Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
 /** Shows any value: a text as it is, an error by its message, everything else as JSON or by its name. Never throws. */

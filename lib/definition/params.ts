@@ -2,7 +2,7 @@ import { BoundedSchema } from '../common/json-schema/bounded-schema.js';
 import { CheckBudget, TOO_MANY_STEPS } from '../common/json-schema/check-budget.js';
 import { describeFirstViolations, MAX_SENTENCES } from '../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
-import { formatFirst } from '../common/text.js';
+import { copyText, formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
 import { didYouMean, Suggestions } from './suggest.js';
 import { scanValue } from './text/scan-value.js';
@@ -98,7 +98,7 @@ export function resolveParam(
 
 function preview(value: Json): string {
   const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  return text.length > 60 ? `${copyText(text.slice(0, 57))}...` : text;
 }
 
 const KEYWORDS = ['enum', 'minimum', 'maximum', 'pattern', 'items', 'properties'] as const;

@@ -2,25 +2,43 @@ import { performance } from 'node:perf_hooks';
 import type { EventLoopBudget } from '../../machines/ports.js';
 import { FairQueue } from '../common/fair-queue.js';
 
-/** How long all runs together may hold the event loop in one tick, and as long again all requests. */
+/** How long all runs together may hold the event loop in one turn of it, and as long again all requests. */
 const SLICE_MS = 8;
 
 /** The tenant of work that belongs to no run. */
 const SERVICE = '';
+
+/** The time for which work may hold the event loop in one turn of it. */
+export class EventLoopSlice {
+  #startMs = 0;
+  #isStarted = false;
+
+  /** True when the time of this turn is used up. */
+  get isOver(): boolean {
+    if (!this.#isStarted) this.start();
+    return performance.now() - this.#startMs > SLICE_MS;
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#startMs = performance.now();
+    setImmediate(() => {
+      this.#isStarted = false;
+    });
+  }
+}
 
 /**
  * Decides when runs yield the event loop. Runs start tasks and items in slices, so that timers, requests and signals
  * are served in between, however wide a wave is. Tenants whose work was deferred take turns (D25).
  */
 class ProcessEventLoopBudget implements EventLoopBudget {
-  #sliceStartMs = 0;
-  #inSlice = false;
-  #isScheduled = false;
+  readonly #slice = new EventLoopSlice();
   readonly #deferred = new FairQueue<() => void>();
+  #isScheduled = false;
 
   exhausted(): boolean {
-    if (!this.#inSlice) this.#startSlice();
-    return performance.now() - this.#sliceStartMs > SLICE_MS;
+    return this.#slice.isOver;
   }
 
   defer(next: () => void, tenantId = SERVICE): void {
@@ -33,14 +51,6 @@ class ProcessEventLoopBudget implements EventLoopBudget {
     return new TenantBudget(this, tenantId);
   }
 
-  #startSlice(): void {
-    this.#inSlice = true;
-    this.#sliceStartMs = performance.now();
-    setImmediate(() => {
-      this.#inSlice = false;
-    });
-  }
-
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -48,7 +58,7 @@ class ProcessEventLoopBudget implements EventLoopBudget {
   }
 
   async #continueDeferred(): Promise<void> {
-    this.#startSlice();
+    this.#slice.start();
     do {
       this.#deferred.next()?.();
       // What the callback has set off counts as well, such as the results of the items that it has started.
@@ -88,20 +98,9 @@ function microtasksToSettle(): Promise<void> {
 /** The budget of this process; runs share it, because they share its event loop. */
 export const eventLoopBudget = new ProcessEventLoopBudget();
 
-/** The budget of requests, which continue however busy the runs are. */
-export const requestBudget: Pick<EventLoopBudget, 'exhausted'> = new ProcessEventLoopBudget();
-
-/** Runs `work` at once, or in a later tick when the current slice is used up. */
-export function runInBudget<T>(budget: EventLoopBudget, work: () => T): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const runNow = (): void => {
-      try {
-        resolve(work());
-      } catch (error) {
-        reject(error);
-      }
-    };
-    if (budget.exhausted()) budget.defer(runNow);
-    else runNow();
+/** Resolves in a later slice. Await it between the parts of long work whenever the budget is exhausted. */
+export function nextSlice(budget: EventLoopBudget): Promise<void> {
+  return new Promise((resolve) => {
+    budget.defer(resolve);
   });
 }

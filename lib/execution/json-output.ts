@@ -1,7 +1,8 @@
 import { isAnyArrayBuffer, isDate } from 'node:util/types';
 import { errorMessage } from '../common/errors.js';
-import { type Json, setOwn } from '../common/json.js';
+import { type Json, MEMBER_BYTES, OBJECT_BYTES, setOwn, STRING_BYTES } from '../common/json.js';
 import { formatMebibytes } from '../common/text.js';
+import type { Steps } from '../definition/steps.js';
 
 /**
  * The output of a tool as JSON (D24). What a tool returns is copied into plain, frozen JSON before anyone else sees it,
@@ -42,6 +43,30 @@ export function toJsonOutput(returned: unknown, options: CopyOptions): JsonOutpu
   }
 }
 
+/** Copies like `toJsonOutput`, at once when the value is short; undefined when it has too many parts for that. */
+export function toShortJsonOutput(returned: unknown, options: CopyOptions): JsonOutput | undefined {
+  const copier = new JsonCopier(options, SHORT_VALUE);
+  try {
+    const value = copier.copy(returned, 0);
+    return { ok: true, value, artifacts: copier.artifacts, sizeBytes: copier.sizeBytes };
+  } catch (error) {
+    return error instanceof LongValueError
+      ? undefined
+      : { ok: false, error: `the output ${describeCopyError(error)}` };
+  }
+}
+
+/** Copies like `toJsonOutput`, in steps. */
+export function* toJsonOutputInSteps(returned: unknown, options: CopyOptions): Steps<JsonOutput> {
+  const copier = new JsonCopier(options);
+  try {
+    const value = yield* copier.copyInSteps(returned, 0);
+    return { ok: true, value, artifacts: copier.artifacts, sizeBytes: copier.sizeBytes };
+  } catch (error) {
+    return { ok: false, error: `the output ${describeCopyError(error)}` };
+  }
+}
+
 /**
  * Copies a value of a caller or a blackboard into frozen JSON, and measures its approximate memory.
  *
@@ -59,15 +84,40 @@ export function copyToJson(value: unknown): { readonly json: Json; readonly size
   return { json, sizeBytes: copier.sizeBytes };
 }
 
+/** Copies like `copyToJson`, in steps; copying the result again takes no time. */
+export function* copyToJsonInSteps(value: unknown): Steps<Json> {
+  const copier = new JsonCopier({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '' });
+  try {
+    return yield* copier.copyInSteps(value, 0);
+  } catch (error) {
+    throw new Error(describeCopyError(error), { cause: error });
+  }
+}
+
+/** Whether a value has too many parts to be copied at once. Looks at no more of them than that. */
+export function isLongValue(value: unknown): boolean {
+  return subtractParts(value, SHORT_VALUE) < 0;
+}
+
+function subtractParts(value: unknown, left: number): number {
+  let rest = left - 1;
+  if (!isContainer(value)) return rest;
+  for (const key in value) {
+    if (rest < 0) break;
+    rest = subtractParts((value as Record<string, unknown>)[key], rest);
+  }
+  return rest;
+}
+
 /**
  * Copies each value of a record into frozen JSON, and visits the copies when all values are valid.
  *
  * @throws Error as `copyToJson`
  */
 export function forEachFrozen(values: object, visit: (key: string, json: Json) => void): void {
-  const prototype: unknown = Object.getPrototypeOf(values);
-  const isPlain = prototype === null || prototype === Object.prototype;
-  const record = (isPlain ? values : copyToJson(values).json) as Readonly<Record<string, unknown>>;
+  const record = (isPlain(values) && !Array.isArray(values) ? values : copyToJson(values).json) as Readonly<
+    Record<string, unknown>
+  >;
   const keys = Object.keys(record);
   // Copied as a list: a second object with as many keys would take twice as long as the copies.
   const copies = copyToJson(keys.map((key) => record[key])).json as readonly Json[];
@@ -83,18 +133,19 @@ function describeCopyError(error: unknown): string {
 /** Names what JSON cannot hold; the message is the end of a sentence. */
 class NotJsonError extends Error {}
 
+/** A value has too many parts to be copied at once. */
+class LongValueError extends Error {}
+
+/** A value with at most this many parts takes some milliseconds to copy. */
+const SHORT_VALUE = 5000;
+const STEP_VALUES = 1000;
+
 const MAX_DEPTH = 500;
 const MIN_CACHED_BYTES = 1024;
 const NO_ARTIFACTS: Artifact[] = [];
 
-/**
- * Memory that values take besides the length of their JSON, on average of V8's ways to store them. Texts in two-byte
- * letters take up to twice as much, and objects of which no two have the same keys up to five times.
- */
-const OBJECT_BYTES = 56;
-const STRING_BYTES = 16;
+/** Memory of a number that is no small whole number, besides its text. */
 const FRACTION_BYTES = 16;
-const MEMBER_BYTES = 16;
 
 /** Measures of large copies: values that tasks pass on are neither copied nor measured again. */
 const measuredCopies = new WeakMap<
@@ -109,10 +160,59 @@ class JsonCopier {
   sizeBytes = 0;
   #jsonBytes = 0;
   #maxDepth = 0;
+  #values = 0;
+  /** Members that were copied in steps. */
+  #stepped = 0;
   readonly #options: CopyOptions;
+  readonly #maxValues: number;
 
-  constructor(options: CopyOptions) {
+  /** @param maxValues number of parts after which copying throws a LongValueError */
+  constructor(options: CopyOptions, maxValues = Number.POSITIVE_INFINITY) {
     this.#options = options;
+    this.#maxValues = maxValues;
+  }
+
+  /** Copies like `copy`, in steps. */
+  *copyInSteps(value: unknown, depth: number): Steps<Json> {
+    if (typeof value !== 'object' || value === null || !isPlain(value)) return this.copy(value, depth);
+    if (this.#findCopy(value, depth)) return value as Json;
+    const [jsonBytes, sizeBytes, maxDepth] = [this.#jsonBytes, this.sizeBytes, this.#maxDepth];
+    this.sizeBytes += OBJECT_BYTES;
+    this.#maxDepth = depth;
+    const copy = Array.isArray(value)
+      ? yield* this.#copyListInSteps(value, depth)
+      : yield* this.#copyRecordInSteps(value as Record<string, unknown>, depth);
+    return this.#keepMeasure(copy, depth, jsonBytes, sizeBytes, maxDepth);
+  }
+
+  *#copyListInSteps(list: readonly unknown[], depth: number): Steps<Json> {
+    this.#count(2 + list.length);
+    const copy = new Array<Json>(list.length);
+    for (let i = 0; i < copy.length; i++) {
+      const member = list[i];
+      if (++this.#stepped % STEP_VALUES === 0) yield;
+      copy[i] = isContainer(member)
+        ? yield* this.copyInSteps(member, depth + 1)
+        : this.copy(member, depth + 1);
+    }
+    return Object.freeze(copy) as Json[];
+  }
+
+  *#copyRecordInSteps(record: Record<string, unknown>, depth: number): Steps<Json> {
+    if (hasSymbolKey(record)) throw new NotJsonError('has a symbol as a key, which JSON cannot hold');
+    const copy: Record<string, Json> = {};
+    this.#count(2);
+    for (const key of Object.keys(record)) {
+      const member = record[key];
+      if (member === undefined) continue;
+      if (++this.#stepped % STEP_VALUES === 0) yield;
+      this.#countKey(key);
+      const json = isContainer(member)
+        ? yield* this.copyInSteps(member, depth + 1)
+        : this.copy(member, depth + 1);
+      setOwn(copy, key, json);
+    }
+    return Object.freeze(copy);
   }
 
   copy(value: unknown, depth: number): Json {
@@ -140,25 +240,34 @@ class JsonCopier {
   }
 
   #copyObject(value: object, depth: number): Json {
-    const measured = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
-    this.#enterDepth(depth + (measured?.height ?? 0));
-    if (measured !== undefined) {
-      this.#count(measured.jsonBytes);
-      this.sizeBytes += measured.sizeBytes - measured.jsonBytes;
-      return value as Json;
-    }
-    const jsonBytesBefore = this.#jsonBytes;
-    const sizeBytesBefore = this.sizeBytes;
-    const maxDepthBefore = this.#maxDepth;
+    if (this.#findCopy(value, depth)) return value as Json;
+    const jsonBytes = this.#jsonBytes;
+    const { sizeBytes } = this;
+    const maxDepth = this.#maxDepth;
     this.sizeBytes += OBJECT_BYTES;
     this.#maxDepth = depth;
     const copy = Array.isArray(value) ? this.#copyList(value, depth) : this.#copyRecord(value, depth);
-    const jsonBytes = this.#jsonBytes - jsonBytesBefore;
-    if (jsonBytes >= MIN_CACHED_BYTES && typeof copy === 'object' && copy !== null) {
+    return this.#keepMeasure(copy, depth, jsonBytes, sizeBytes, maxDepth);
+  }
+
+  /** Returns true when the value is a copy that was measured before, and counts it. */
+  #findCopy(value: object, depth: number): boolean {
+    const measured = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
+    this.#enterDepth(depth + (measured?.height ?? 0));
+    if (measured === undefined) return false;
+    this.#count(measured.jsonBytes);
+    this.sizeBytes += measured.sizeBytes - measured.jsonBytes;
+    return true;
+  }
+
+  /** Keeps the measure of a large copy. The numbers are those from before it was made. */
+  #keepMeasure(copy: Json, depth: number, jsonBefore: number, sizeBefore: number, maxDepth: number): Json {
+    const jsonBytes = this.#jsonBytes - jsonBefore;
+    if (jsonBytes >= MIN_CACHED_BYTES && isContainer(copy)) {
       const height = this.#maxDepth - depth;
-      measuredCopies.set(copy, { jsonBytes, height, sizeBytes: this.sizeBytes - sizeBytesBefore });
+      measuredCopies.set(copy, { jsonBytes, height, sizeBytes: this.sizeBytes - sizeBefore });
     }
-    if (maxDepthBefore > this.#maxDepth) this.#maxDepth = maxDepthBefore;
+    if (maxDepth > this.#maxDepth) this.#maxDepth = maxDepth;
     return copy;
   }
 
@@ -176,8 +285,7 @@ class JsonCopier {
   }
 
   #copyRecord(value: object, depth: number): Json {
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== null) {
+    if (!isPlain(value)) {
       const replacement = this.#copyInstance(value, depth);
       if (replacement !== undefined) return replacement;
     }
@@ -187,8 +295,7 @@ class JsonCopier {
     for (const key of Object.keys(value)) {
       const member = (value as Record<string, unknown>)[key];
       if (member === undefined) continue;
-      this.#count(key.length + 4);
-      this.sizeBytes += MEMBER_BYTES;
+      this.#countKey(key);
       setOwn(copy, key, this.copy(member, depth + 1));
     }
     return Object.freeze(copy);
@@ -222,7 +329,13 @@ class JsonCopier {
     return this.copy({ path, media_type: 'application/octet-stream', size: bytes.byteLength }, 0);
   }
 
+  #countKey(key: string): void {
+    this.#count(key.length + 4);
+    this.sizeBytes += MEMBER_BYTES;
+  }
+
   #count(bytes: number): void {
+    if (++this.#values > this.#maxValues) throw new LongValueError();
     this.#jsonBytes += bytes;
     this.sizeBytes += bytes;
     if (this.#jsonBytes > this.#options.limitBytes) {
@@ -230,6 +343,17 @@ class JsonCopier {
       throw new NotJsonError(`is larger than the limit of ${limit}: return less, or a file`);
     }
   }
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Returns true for a list, and for an object that is no instance of a class. */
+function isPlain(value: object): boolean {
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function hasSymbolKey(value: object): boolean {

@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import type { Blackboard } from '../blackboard/blackboard.js';
 import { completeClock, type HostClock } from '../common/clock.js';
 import { createRunError, WavetrainError } from '../common/errors.js';
-import { MAX_NESTED_PIPELINES } from '../common/limits.js';
+import { LinkedMap } from '../common/linked-map.js';
+import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
-import { DefinitionChecks, type ParseText } from './prepare/definition-checks.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
 import type { Executor } from './executor.js';
 import { ArtifactStore } from './invocation/artifact-store.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
 import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
+import { DefinitionChecks, type ParseText } from './prepare/definition-checks.js';
 import { preparePlan } from './prepare/prepare-plan.js';
 import {
   type PlanRerunSource,
@@ -64,7 +65,7 @@ export type AnyRun = PipelineRun | PlanRun;
 export class LocalExecutor implements Executor {
   /** Checks definitions beside the runs. */
   readonly checks: DefinitionChecks;
-  readonly #runs = new Map<string, AnyRun>();
+  readonly #runs = new LinkedMap<string, AnyRun>();
   readonly #blackboard: Blackboard | undefined;
   readonly #dependencies: RunDependencies;
 
@@ -76,7 +77,7 @@ export class LocalExecutor implements Executor {
       random: options.random ?? Math.random,
       files: options.files ?? fileAccess([process.cwd()]),
       checks: this.checks,
-      outputLimitBytes: options.outputLimitBytes ?? 10 * 2 ** 20,
+      outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
       runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,
       memory: options.memory,
       maxNestedPipelines: options.maxNestedPipelines ?? MAX_NESTED_PIPELINES,
@@ -119,7 +120,7 @@ export class LocalExecutor implements Executor {
     const reusesFiles = rerunSource !== undefined && rerunSource.outcomes.size > 0;
     const budget = this.#admit(prepared, reusesFiles ? rerunSource.runId : undefined);
     const run = new PipelineRun(prepared, this.#dependencies, budget);
-    this.#runs.set(run.id, run);
+    this.#runs.add(run.id, run);
     return run;
   }
 
@@ -129,7 +130,7 @@ export class LocalExecutor implements Executor {
     const reusesFiles = rerunSource !== undefined && rerunSource.subRuns.size > 0;
     const budget = this.#admit(prepared, reusesFiles ? rerunSource.runId : undefined);
     const run = new PlanRun(prepared, this.#dependencies, budget);
-    this.#runs.set(run.id, run);
+    this.#runs.add(run.id, run);
     return run;
   }
 

@@ -45,7 +45,10 @@ export class MemoryBudget {
     this.#reclaim = reclaim;
   }
 
-  /** Takes the memory of what the run was given; returns false, and takes nothing, when there is none left. */
+  /**
+   * Takes the memory of what the run was given, which a limit of its own does not include. Returns false, and takes
+   * nothing, when the pool has none left.
+   */
   admit(bytes: number): boolean {
     if (this.#pool?.tryReserve(this.#tenantId, bytes) === false) return false;
     this.#availableBytes += bytes;
@@ -80,7 +83,7 @@ export class MemoryBudget {
     if (this.#pool !== undefined) this.#shrinkTo(this.#usedBytes);
   }
 
-  /** Returns everything to the pool. Whatever the run takes or releases later does not count. */
+  /** Returns everything to the pool. Nothing can be taken later, and what is released later does not count. */
   close(): void {
     this.#reclaim = NOTHING_TO_RECLAIM;
     this.#usedBytes = 0;

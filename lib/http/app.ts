@@ -1,6 +1,7 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../common/errors.js';
+import { MAX_HEADERS } from './connection-limits.js';
 import { errorResponse, internalErrorResponse } from './errors/error-response.js';
 import { REQUEST_MESSAGE } from './logging/log.js';
 import { ResponseSender } from './responses/response-sender.js';
@@ -34,16 +35,32 @@ export function createRoutes(services: HttpServices): Route[] {
 
 /** Creates the Koa application: logs requests, sends every error in one shape (D32), guards, routes. */
 export function createApp(services: HttpServices): Koa {
-  const app = new Koa();
+  const app = new App();
   const sender = new ResponseSender(services);
   app.use(requestLog(services));
   app.use(errorHandler(services, sender));
   app.use(browserGuard(services));
   app.use(router(services, sender));
   app.use(notFound);
-  // Koa emits errors of the response stream, mostly because a client has disconnected.
-  app.on('error', (error: unknown) => services.log.warn({ err: error }, 'connection failed'));
+  app.on('error', (error: unknown) => services.log.error({ err: error }, 'response failed'));
   return app;
+}
+
+/**
+ * Koa without its own end of a request. Every response is sent by a ResponseSender, and the log line of the request
+ * says that a client has disconnected: Koa's listeners for that take longer than reading the body.
+ */
+class App extends Koa {
+  /** Called by Koa with the context of a request and all middleware. */
+  async handleRequest(ctx: Context, handle: (ctx: Context) => Promise<void>): Promise<void> {
+    // As Koa does: the log line of a client that disconnects before its response has this status.
+    ctx.res.statusCode = 404;
+    try {
+      await handle(ctx);
+    } catch (error) {
+      ctx.onerror(error as Error);
+    }
+  }
 }
 
 /** What is known about a request, in `ctx.state`. */
@@ -82,7 +99,7 @@ function requestLog(services: HttpServices): Middleware {
 function recordRequest(ctx: Context, durationMs: number, { log, metrics }: HttpServices): void {
   const { method, path, res } = ctx;
   const { route = 'none', caller, runId, code } = ctx.state as RequestState;
-  metrics.recordRequest(route, method, res.statusCode, durationMs);
+  metrics.recordRequest(route, method, res.statusCode, durationMs, code);
   const facts: RequestFacts = { method, path, status: res.statusCode, duration_ms: durationMs };
   if (code) facts.code = code;
   if (runId) facts.run_id = runId;
@@ -117,6 +134,9 @@ function errorHandler({ log, newId }: HttpServices, sender: ResponseSender): Mid
 
 function browserGuard({ guard }: HttpServices): Middleware {
   return async (ctx, next) => {
+    if (ctx.req.rawHeaders.length > 2 * MAX_HEADERS) {
+      throw new WavetrainError('header_too_large', `the request has more than ${MAX_HEADERS} headers`);
+    }
     // A proxy in front of the server may have checked another one of them.
     if (countHeaders(ctx.req.rawHeaders, 'host') > 1) {
       throw new WavetrainError('invalid_request', 'the request has more than one Host header');

@@ -1,7 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../common/clock.js';
+import type { ServerConfig } from '../common/config.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
+import { countAllowedConnections, limitPipelining, MAX_HEADERS } from './connection-limits.js';
 import { handleMalformedRequests } from './errors/malformed-requests.js';
 
 /** A request that takes longer to arrive completely is refused with 408. */
@@ -10,19 +12,13 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const TIMEOUT_CHECK_MS = 1000;
 const HEADER_LIMIT_BYTES = 16 * 1024;
 
-/**
- * Connections that may be open at once; further ones are closed at once. One that sends nothing, or headers without end,
- * takes about 30 KiB, so that all of them take no more than 300 MiB before anybody has shown a key.
- */
-const MAX_CONNECTIONS = 10_000;
-
 /** Time to send the last responses after every run has settled. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** Listens on an address. `url` is such as `http://127.0.0.1:8000`. Rejects with `bad_usage` when it cannot listen. */
 export async function listen(
   handle: RequestListener,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, memoryBytes }: Pick<ServerConfig, 'host' | 'port' | 'memoryBytes'>,
   clock: Clock,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const server = createServer(
@@ -34,9 +30,11 @@ export async function listen(
       // The browser guard refuses a missing Host header, with a message.
       requireHostHeader: false,
     },
-    handle,
+    limitPipelining(handle),
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = countAllowedConnections(memoryBytes);
+  // Node.js drops further ones without a word; the application refuses a request that has one more than allowed.
+  server.maxHeadersCount = MAX_HEADERS + 1;
   handleMalformedRequests(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error, host, port)));

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../common/clock.js';
 import type { ServerConfig } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
@@ -65,6 +66,9 @@ const MAX_IDEMPOTENCY_KEYS = 100_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, catalog, files, keys, parseText, log, clock, newId, version, observer } = options;
   assertAuthenticatedBinding(config, keys !== undefined);
+  // V8 would come to create the actors of runs in the old generation, where each keeps its run until the next full
+  // garbage collection, and so take twice the time for collecting garbage.
+  setFlagsFromString('--no-allocation-site-pretenuring');
   const metrics = new Metrics();
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
@@ -92,6 +96,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
   metrics.watch(registry);
+  metrics.watchMemory(memory);
   let ready = true;
   const handle = createApp({
     registry,

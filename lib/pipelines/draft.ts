@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject, toList } from '../common/json.js';
+import { ellipsize } from '../common/text.js';
 import type { Diagnostic } from '../definition/diagnostic.js';
 import { MAX_PROBLEMS, type Path } from '../definition/problem.js';
 import type { Steps } from '../definition/steps.js';
 import type { Suggestions } from '../definition/suggest.js';
-import { ellipsize } from '../definition/template/expression.js';
 import { type Reference, resolveReference } from '../definition/template/reference.js';
 import {
   compileInSteps,

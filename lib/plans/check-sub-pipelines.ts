@@ -105,7 +105,8 @@ function* checkExternal(
     shownFile === undefined
       ? { ...withPositionInMessage(problem), path: `${toJsonPointer(['pipelines', id])}${problem.path}` }
       : { ...problem, file: shownFile };
-  return yield* checkSubPipeline(subPipeline, yield* readInput(input), planPath, context, locate, shownFile);
+  const check = yield* checkSubPipeline(subPipeline, yield* readInput(input), planPath, context, locate);
+  return { ...check, file: shownFile };
 }
 
 function* checkSubPipeline(
@@ -114,9 +115,8 @@ function* checkSubPipeline(
   planPath: Path,
   context: PlanCheckContext,
   locate: (problem: Problem) => Problem,
-  file?: string,
 ): CheckSteps<SubPipelineCheck> {
-  const empty = { ...unchecked(subPipeline), file };
+  const empty = unchecked(subPipeline);
   if (detectKind(source.value) === 'plan') {
     return { ...empty, diagnostics: [nestedPlan(subPipeline, planPath)] };
   }

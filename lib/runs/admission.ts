@@ -1,5 +1,6 @@
 import { WavetrainError } from '../common/errors.js';
 import { FairQueue } from '../common/fair-queue.js';
+import { LinkedMap } from '../common/linked-map.js';
 import { SharedLimit, shareLimit } from '../common/shared-limit.js';
 import { eventLoopBudget } from '../execution/event-loop-budget.js';
 import type { RunEntry } from './run-entry.js';
@@ -24,9 +25,9 @@ export class Admission {
   readonly #places: SharedLimit;
   readonly #slots: SharedLimit;
   readonly #queue = new FairQueue<RunEntry>();
-  readonly #running = new Set<RunEntry>();
+  readonly #running = new LinkedMap<string, RunEntry>();
   #closed = false;
-  #isFilling = false;
+  #isStarting = false;
 
   constructor({ maxRunning, maxQueued, tenantShare = 0 }: AdmissionLimits) {
     this.#places = new SharedLimit(shareLimit(maxRunning + maxQueued, tenantShare));
@@ -47,14 +48,20 @@ export class Admission {
     if (this.#closed)
       throw new WavetrainError('shutting_down', 'the server is shutting down', { fault: 'service' });
     if (this.#places.hasRoom(tenantId)) return;
-    const reason = `the queue is full (${this.#queue.size} runs are waiting): try again later`;
-    throw new WavetrainError('queue_full', reason, { fault: 'service' });
+    throw new WavetrainError(
+      'queue_full',
+      `the queue is full: ${this.#queue.size} runs wait, and tenant "${tenantId}" has ${this.#places.usedBy(tenantId)} ` +
+        'queued or running: try again when some have ended',
+      { fault: 'service' },
+    );
   }
 
-  /** Queues the run and starts it as soon as a slot is free. */
+  /** Starts the run, or queues it until a slot is free. */
   admit(entry: RunEntry): void {
     const { tenantId } = entry.run;
     this.#places.tryAcquire(tenantId);
+    const isFree = this.#queue.size === 0 && this.#slots.hasRoom(tenantId);
+    if (isFree && !this.#isStarting && !eventLoopBudget.exhausted()) return this.#start(entry);
     this.#queue.add(tenantId, entry);
     this.#startQueued();
   }
@@ -63,7 +70,7 @@ export class Admission {
   release(entry: RunEntry): void {
     const { tenantId } = entry.run;
     this.#places.release(tenantId);
-    if (!this.#running.delete(entry)) return void this.#queue.delete(tenantId, entry);
+    if (!this.#running.delete(entry.run.id)) return void this.#queue.delete(tenantId, entry);
     this.#slots.release(tenantId);
     this.#startQueued();
   }
@@ -75,21 +82,26 @@ export class Admission {
   }
 
   #startQueued(): void {
-    if (this.#isFilling) return;
-    this.#isFilling = true;
+    if (this.#isStarting) return;
+    this.#isStarting = true;
     while (this.#queue.size > 0 && !this.#slots.isExhausted) {
       if (eventLoopBudget.exhausted()) {
         return eventLoopBudget.defer(() => {
-          this.#isFilling = false;
+          this.#isStarting = false;
           this.#startQueued();
         });
       }
       const next = this.#queue.next((tenantId) => this.#slots.hasRoom(tenantId));
       if (next === undefined) break;
-      this.#slots.tryAcquire(next.run.tenantId);
-      this.#running.add(next);
-      void next.run.begin();
+      this.#start(next);
     }
-    this.#isFilling = false;
+    this.#isStarting = false;
+  }
+
+  #start(entry: RunEntry): void {
+    const { run } = entry;
+    this.#slots.tryAcquire(run.tenantId);
+    this.#running.add(run.id, entry);
+    void run.begin();
   }
 }

@@ -1,5 +1,6 @@
+import { warnListenerRemoved } from '../common/warnings.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import { measureEvent, warnListenerRemoved } from '../execution/events/journal.js';
+import { measureEvent } from '../execution/events/journal.js';
 import type { MemoryBudget } from '../execution/memory-budget.js';
 
 /** Consecutive events, and whether events before them were dropped. */

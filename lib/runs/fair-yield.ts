@@ -1,15 +1,17 @@
 import { FairQueue } from '../common/fair-queue.js';
-import { requestBudget } from '../execution/event-loop-budget.js';
+import { EventLoopSlice } from '../execution/event-loop-budget.js';
 
 /**
- * Those who wait for the event loop.
+ * The requests that wait for the event loop. They have a slice of their own in each turn of it, so that they continue
+ * however busy the runs are.
  *
- * Who waits in one turn of it continues together in the next one, which takes half the time of serving one after
+ * Those that wait in one turn continue together in the next one, which takes half the time of serving one after
  * another: each step of all of them runs while its code and its data are in the processor's caches. Tenants take turns,
- * and what does not fit into the time of one turn of the loop continues in the next (D25).
+ * and what does not fit into the slice of one turn continues in the next (D25).
  */
 class EventLoopTurns {
   readonly #waiting = new FairQueue<() => void>();
+  readonly #slice = new EventLoopSlice();
   #isScheduled = false;
 
   wait(tenantId: string): Promise<void> {
@@ -27,7 +29,7 @@ class EventLoopTurns {
 
   async #resumeWaiting(): Promise<void> {
     // Whoever waits again, or comes meanwhile, continues in the next turn, after new connections and timers.
-    for (let count = this.#waiting.size; count > 0 && !requestBudget.exhausted(); count--) {
+    for (let count = this.#waiting.size; count > 0 && !this.#slice.isOver; count--) {
       this.#waiting.next()?.();
       // Lets it continue, so that the time that it takes counts.
       await Promise.resolve();
@@ -45,4 +47,13 @@ const turns = new EventLoopTurns();
  */
 export function fairYield(tenantId: string): Promise<void> {
   return turns.wait(tenantId);
+}
+
+/** Does the steps of long work of a request, one in each turn of the event loop. Rejects with what they throw. */
+export async function runInTurns<T>(steps: Iterator<undefined, T>, tenantId: string): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await fairYield(tenantId);
+  }
 }

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { LinkedSet } from '../common/linked-set.js';
+import { LinkedMap } from '../common/linked-map.js';
 import { type Limit, SharedLimit } from '../common/shared-limit.js';
 
 /** Identifies a repeated submission (D36). */
@@ -62,8 +62,8 @@ export interface SubmittedRun {
 export class IdempotencyStore {
   readonly #reservations = new Map<string, Reservation>();
   readonly #byRun = new Map<string, Reservation>();
-  /** The keys of forgotten runs by tenant, those forgotten first first. */
-  readonly #forgotten = new Map<string, LinkedSet<Reservation>>();
+  /** The keys of forgotten runs by tenant, in the order in which the runs were forgotten. */
+  readonly #forgotten = new Map<string, LinkedMap<string, Reservation>>();
   readonly #limit: SharedLimit;
   readonly #ttlMs: number;
   readonly #clock: Clock;
@@ -106,8 +106,8 @@ export class IdempotencyStore {
     if (!this.#makeRoom(tenantId)) return this.#delete(reservation);
     reservation.lastStatus = lastStatus;
     reservation.expiresAt = this.#clock.monotonicNow() + this.#ttlMs;
-    const forgotten = this.#forgotten.get(tenantId) ?? new LinkedSet<Reservation>();
-    forgotten.add(reservation);
+    const forgotten = this.#forgotten.get(tenantId) ?? new LinkedMap<string, Reservation>();
+    forgotten.add(reservation.mapKey, reservation);
     this.#forgotten.set(tenantId, forgotten);
   }
 
@@ -123,7 +123,7 @@ export class IdempotencyStore {
     const run = reservation.runId === undefined ? '' : `, for run ${reservation.runId}`;
     throw new WavetrainError(
       'idempotency_conflict',
-      `the Idempotency-Key "${key}" was used with another request${run}`,
+      `the Idempotency-Key "${key}" was used with another request${run}: use a new key for a new request`,
     );
   }
 
@@ -156,8 +156,8 @@ export class IdempotencyStore {
     }
   }
 
-  #largest(): LinkedSet<Reservation> | undefined {
-    let largest: LinkedSet<Reservation> | undefined;
+  #largest(): LinkedMap<string, Reservation> | undefined {
+    let largest: LinkedMap<string, Reservation> | undefined;
     for (const entries of this.#forgotten.values()) {
       if (largest === undefined || entries.size > largest.size) largest = entries;
     }
@@ -173,7 +173,7 @@ export class IdempotencyStore {
     this.#reservations.delete(mapKey);
     if (runId !== undefined) this.#byRun.delete(runId);
     const forgotten = this.#forgotten.get(tenantId);
-    if (!forgotten?.delete(reservation)) return;
+    if (!forgotten?.delete(mapKey)) return;
     if (forgotten.size === 0) this.#forgotten.delete(tenantId);
     this.#limit.release(tenantId);
   }

@@ -1,15 +1,15 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/types.js';
 import { type Clock, completeClock } from '../common/clock.js';
-import { LinkedSet } from '../common/linked-set.js';
+import { LinkedMap } from '../common/linked-map.js';
+import type { LiveEvent } from '../execution/events/event.js';
 import { LocalExecutor, type LocalExecutorOptions, runNotFound } from '../execution/local-executor.js';
 import type { DefinitionChecks } from '../execution/prepare/definition-checks.js';
-import type { LiveEvent } from '../execution/events/event.js';
-import { readTenantId } from '../execution/prepare/prepare-run.js';
+import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import { Admission, type AdmissionLimits, UNLIMITED_ADMISSION } from './admission.js';
 import type { EventLog } from './event-log.js';
-import { fairYield } from './fair-yield.js';
+import { fairYield, runInTurns } from './fair-yield.js';
 import {
   type IdempotencyKey,
   type IdempotencyLimits,
@@ -54,9 +54,8 @@ export interface OnceAcceptedRun extends AcceptedRun {
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
-  readonly #entries = new Map<string, RunEntry>();
-  /** The same runs in the order of their submission. */
-  readonly #order = new LinkedSet<RunEntry>();
+  /** In the order of their submission. */
+  readonly #entries = new LinkedMap<string, RunEntry>();
   readonly #idempotencyKeys: IdempotencyStore;
   readonly #executor: LocalExecutor;
   readonly #admission: Admission;
@@ -65,10 +64,13 @@ export class RunRegistry {
   readonly #clock: Clock;
   #submitted = 0;
 
-  /** Await it before work that many concurrent requests may cause, and between the slices of long work. */
+  /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
   readonly fairYield = fairYield;
 
-  /** Checks definitions beside the runs, so that neither holds the event loop for long. */
+  /** Does the steps of long work of requests, in turns with each other. */
+  static readonly runInTurns = runInTurns;
+
+  /** Checks definitions in the slices that runs leave, so that neither holds the event loop for long. */
   readonly checks: DefinitionChecks;
 
   constructor(options: RegistryOptions = {}) {
@@ -89,16 +91,20 @@ export class RunRegistry {
   /**
    * Accepts a run of a pipeline and returns its id; the run starts as soon as a slot is free (D25). With an idempotency
    * key that was used before, returns the id of that earlier run, even if it is no longer kept (D36). Rejects before a
-   * run exists with
-   * `invalid_params`, `invalid_inputs`, `invalid_options`, `queue_full`, `shutting_down` or `idempotency_conflict`.
+   * run exists with `invalid_params`, `invalid_inputs`, `invalid_options`, `queue_full`, `shutting_down` or
+   * `idempotency_conflict`.
    */
   async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
-    return this.#submit(readTenantId(run), submission, () => this.#executor.createRun(run));
+    const tenantId = readTenantId(run);
+    const frozen = hasLongValues(run) ? await this.checks.run(freezeInSteps(run), tenantId) : run;
+    return this.#submit(tenantId, submission, () => this.#executor.createRun(frozen));
   }
 
   /** Accepts a run of a plan, as `submit` does (D35). */
   async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
-    return this.#submit(readTenantId(run), submission, () => this.#executor.createPlanRun(run));
+    const tenantId = readTenantId(run);
+    const frozen = hasLongValues(run) ? await this.checks.run(freezeInSteps(run), tenantId) : run;
+    return this.#submit(tenantId, submission, () => this.#executor.createPlanRun(frozen));
   }
 
   /**
@@ -128,9 +134,9 @@ export class RunRegistry {
    * Runs a settled run again, reusing the outputs that `from` selects (D35), and returns the id of the new run.
    * Rejects with `run_not_found`, `run_not_settled`, `nothing_to_rerun`, `invalid_request` and as `submit` does.
    */
-  async rerun(runId: string, from?: string): Promise<string> {
+  async rerun(runId: string, from?: string, submission: SubmissionOptions = {}): Promise<string> {
     const { run } = this.#entry(runId);
-    return this.#accept(run.tenantId, {}, prepareRerun(this.#executor, run, from));
+    return this.#submit(run.tenantId, submission, prepareRerun(this.#executor, run, from));
   }
 
   /** Returns the response to the submission: the initial status, even if the run has started. Throws `run_not_found`. */
@@ -156,7 +162,7 @@ export class RunRegistry {
   /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor. */
   list(query: RunQuery): RunPage {
     this.#retention.sweep();
-    return paginate(this.#order.backwards(), query);
+    return paginate(this.#entries.backwards(), query);
   }
 
   /** The last events of a run. Throws `run_not_found`. */
@@ -222,7 +228,7 @@ export class RunRegistry {
   /** The number of kept runs per status; omits a status without runs. */
   countByStatus(): ReadonlyMap<RunStatus, number> {
     this.#retention.sweep();
-    return countStatuses(this.#entries.values());
+    return countStatuses(this.#entries);
   }
 
   /**
@@ -255,8 +261,7 @@ export class RunRegistry {
     this.#admission.checkCapacity(tenantId);
     const run = createRun();
     const entry = new RunEntry(run, ++this.#submitted, this.#options.eventBuffer ?? 0);
-    this.#entries.set(run.id, entry);
-    this.#order.add(entry);
+    this.#entries.add(run.id, entry);
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
     void run.settled.then(() => this.#onSettled(entry));
@@ -275,7 +280,6 @@ export class RunRegistry {
   #drop(entry: RunEntry): void {
     const { id, status } = entry.run;
     this.#entries.delete(id);
-    this.#order.delete(entry);
     this.#idempotencyKeys.forgetRun(id, status);
     this.#executor.forget(id);
     entry.drop();

@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import { LinkedSet } from '../common/linked-set.js';
+import { LinkedMap } from '../common/linked-map.js';
 import type { MemoryPool } from '../common/memory-pool.js';
 
 /** Limits on settled runs (D26). */
@@ -18,7 +18,11 @@ export const UNLIMITED_RETENTION: RetentionLimits = {
 interface SettledRun {
   /** True while a response is being sent, so that evicting the run would free no memory. */
   readonly isRead: boolean;
-  readonly run: { readonly tenantId: string; readonly budget: { readonly usedBytes: number } };
+  readonly run: {
+    readonly id: string;
+    readonly tenantId: string;
+    readonly budget: { readonly usedBytes: number };
+  };
 }
 
 interface KeptRun<R> {
@@ -30,7 +34,7 @@ interface KeptRun<R> {
 /** The settled runs of one tenant. */
 class TenantRuns<R extends SettledRun> {
   /** In the order in which they settled. */
-  readonly runs = new LinkedSet<KeptRun<R>>();
+  readonly runs = new LinkedMap<string, KeptRun<R>>();
   bytes = 0;
 
   /** The run that settled first, of those whose memory is free once they are evicted. */
@@ -45,9 +49,8 @@ class TenantRuns<R extends SettledRun> {
  * tenant that keeps much loses its oldest runs before a tenant that keeps little.
  */
 export class Retention<R extends SettledRun> {
-  readonly #runs = new Map<R, KeptRun<R>>();
-  /** In the order in which they settled. */
-  readonly #order = new LinkedSet<KeptRun<R>>();
+  /** By run id, in the order in which they settled. */
+  readonly #runs = new LinkedMap<string, KeptRun<R>>();
   /** Only of tenants with settled runs. */
   readonly #tenants = new Map<string, TenantRuns<R>>();
   readonly #limits: RetentionLimits;
@@ -74,33 +77,32 @@ export class Retention<R extends SettledRun> {
 
   /** Adds a run that has just settled, which may evict others, or this one. */
   add(entry: R): void {
-    const { tenantId, budget } = entry.run;
+    const { id, tenantId, budget } = entry.run;
     const run = { entry, settledAt: this.#clock.monotonicNow(), bytes: budget.usedBytes };
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantRuns<R>()));
-    tenant.runs.add(run);
+    tenant.runs.add(id, run);
     tenant.bytes += run.bytes;
-    this.#order.add(run);
-    this.#runs.set(entry, run);
+    this.#runs.add(id, run);
     this.sweep();
   }
 
   /** Removes a run without a call of `onEvict`. */
   delete(entry: R): void {
-    const run = this.#runs.get(entry);
-    const tenant = this.#tenants.get(entry.run.tenantId);
+    const { id, tenantId } = entry.run;
+    const run = this.#runs.get(id);
+    const tenant = this.#tenants.get(tenantId);
     if (run === undefined || tenant === undefined) return;
-    this.#runs.delete(entry);
-    this.#order.delete(run);
-    tenant.runs.delete(run);
+    this.#runs.delete(id);
+    tenant.runs.delete(id);
     tenant.bytes -= run.bytes;
-    if (tenant.runs.size === 0) this.#tenants.delete(entry.run.tenantId);
+    if (tenant.runs.size === 0) this.#tenants.delete(tenantId);
   }
 
   /** Evicts runs beyond the limits. Call before every read of the kept runs, because they expire without a timer. */
   sweep(): void {
     const expired = this.#clock.monotonicNow() - this.#limits.ttlMs;
-    for (let run = this.#order.first; run !== undefined; run = this.#order.first) {
+    for (let run = this.#runs.first; run !== undefined; run = this.#runs.first) {
       if (run.settledAt > expired) break;
       this.#evict(run);
     }

@@ -1,5 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { MemoryPool } from '../common/memory-pool.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { RunRegistry } from '../runs/registry.js';
@@ -33,9 +34,13 @@ export class Metrics {
     return (await this.#registry.metrics()) + (await this.#processRegistry.metrics());
   }
 
-  /** @param route a path of the route table, or `none` */
-  recordRequest(route: string, method: string, status: number, durationMs: number): void {
+  /**
+   * @param route a path of the route table, or `none`
+   * @param code of the error, unless the request succeeded
+   */
+  recordRequest(route: string, method: string, status: number, durationMs: number, code?: string): void {
     this.#requests.record(route, method, status, durationMs);
+    if (code !== undefined) this.#requests.recordError(code);
   }
 
   /** Receives every event of every run. */
@@ -50,6 +55,11 @@ export class Metrics {
   /** Reads the number of runs from this registry whenever the metrics are read. */
   watch(registry: RunRegistry): void {
     this.#runs.watch(registry);
+  }
+
+  /** Reads the memory of the server from this pool whenever the metrics are read. */
+  watchMemory(memory: MemoryPool): void {
+    addMemoryGauges(this.#registry, memory);
   }
 
   /** Stops measuring and frees all values. */
@@ -81,6 +91,7 @@ interface RequestCounts {
 class RequestMetrics {
   readonly #requests: Counter<'route' | 'method' | 'status'>;
   readonly #durations: DurationHistogram<'route' | 'method'>;
+  readonly #errors: Counter<'code'>;
   readonly #series = new Map<string, DurationSeries<'route' | 'method'>>();
   readonly #counts = new Map<string, RequestCounts>();
 
@@ -100,6 +111,16 @@ class RequestMetrics {
       buckets: REQUEST_BUCKETS,
       registers,
     });
+    this.#errors = new Counter({
+      name: 'wavetrain_http_errors_total',
+      help: 'Requests that were refused or whose run failed, by the code of the error.',
+      labelNames: ['code'],
+      registers,
+    });
+  }
+
+  recordError(code: string): void {
+    this.#errors.inc({ code });
   }
 
   record(route: string, sentMethod: string, status: number, durationMs: number): void {
@@ -134,6 +155,28 @@ class RequestMetrics {
       counts.unread = 0;
     }
   }
+}
+
+/** The memory that SERVICE_MEMORY limits (D25). */
+function addMemoryGauges(registry: Registry, memory: MemoryPool): void {
+  const add = (name: string, help: string, read: () => number): void => {
+    const gauge = new Gauge({ name, help, registers: [registry], collect: (): void => gauge.set(read()) });
+  };
+  add(
+    'wavetrain_memory_used_bytes',
+    'Memory of bodies, runs and responses, as SERVICE_MEMORY counts it.',
+    () => memory.usedBytes,
+  );
+  add(
+    'wavetrain_memory_largest_tenant_bytes',
+    'What the tenant that uses most of this memory uses.',
+    () => memory.largestBytes,
+  );
+  add(
+    'wavetrain_memory_limit_bytes',
+    'SERVICE_MEMORY. All tenants together may use twice as much, because each may always use its share.',
+    () => memory.totalBytes,
+  );
 }
 
 /** Sampling interval of the event loop. Node.js includes it in every delay that it reports. */

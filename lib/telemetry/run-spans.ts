@@ -1,5 +1,5 @@
 import type { Attributes, Span } from '@opentelemetry/api';
-import type { Clock } from '../common/clock.js';
+import { type Clock, Timeline } from '../common/clock.js';
 import type { AttemptInfo, AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, SubPipelineEvent } from '../execution/events/event.js';
 import type { RunIdentity } from '../runs/run-entry.js';
@@ -67,17 +67,14 @@ interface RunSpan {
 class RunSpans {
   readonly #spans: Spans;
   readonly #run: RunSpan;
-  readonly #clock: Clock;
-  /** Turns the monotonic time into that of the events: a wall clock may step while the run is at work (D27). */
-  readonly #offsetMs: number;
+  readonly #timeline: Timeline;
   #lastEventMs: number;
   /** The sub-runs that are not over, by the id of their sub-pipeline. */
   readonly #subRuns = new Map<string, RunSpan>();
 
   constructor(spans: Spans, run: RunIdentity, clock: Clock, timeMs: number) {
     this.#spans = spans;
-    this.#clock = clock;
-    this.#offsetMs = timeMs - clock.monotonicNow();
+    this.#timeline = new Timeline(clock, timeMs);
     this.#lastEventMs = timeMs;
     this.#run = this.#start(undefined, `run ${run.pipeline_id}`, timeMs, {
       'wavetrain.run.id': run.run_id,
@@ -88,7 +85,7 @@ class RunSpans {
 
   /** The time in milliseconds since 1970, UTC: never before that of an event that has happened. */
   now(): number {
-    return Math.max(this.#lastEventMs, Math.floor(this.#offsetMs + this.#clock.monotonicNow()));
+    return Math.max(this.#lastEventMs, this.#timeline.now());
   }
 
   /** Handles the next event. Returns true when the run is over. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import type { Clock } from '../common/clock.js';
 import { errorMessage } from '../common/errors.js';
@@ -33,6 +34,7 @@ export class WorkerProcess<Request extends object, Response> {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#child = forkWithLimits(options);
+    lowerPriority(this.#child.pid);
     this.#child.on('message', (message: WorkerMessage<Response>) => {
       if (message.kind === 'ready') {
         this.#isReady = true;
@@ -138,6 +140,18 @@ function describeExit(
     return new WorkerError('out_of_memory', `it needed more than ${memoryMiB} MiB of memory`);
   }
   return new WorkerError('crashed', `its process ended (${signal ?? `status ${status}`})`);
+}
+
+/** Of processes, from -20 to 19: while processors are short, the server's own thread comes first. */
+const LOW_PRIORITY = 10;
+
+function lowerPriority(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, LOW_PRIORITY);
+  } catch {
+    // The process has ended already, or the system allows no change: it then works at the server's own priority.
+  }
 }
 
 const SHELL = '/bin/sh';

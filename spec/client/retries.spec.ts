@@ -87,6 +87,7 @@ describe('WavetrainClient retries', () => {
     'a submission': (client) => client.submit({ pipeline: { id: 'p' } }, { idempotencyKey: 'once' }),
     'the submission of a plan': (client) =>
       client.submitPlan({ plan: { id: 'p' } }, { idempotencyKey: 'once' }),
+    'a rerun': (client) => client.rerun('r', { from: 'failed', idempotencyKey: 'once' }),
   };
   for (const [what, ask] of Object.entries(keyed)) {
     it(`retries ${what} with an idempotency key, under the same key (D36)`, async () => {
@@ -108,7 +109,7 @@ describe('WavetrainClient retries', () => {
     'a plan that is waited for without a key': (client) => client.runPlan({ plan: {} }),
     'the submission of a plan without a key': (client) => client.submitPlan({ plan: {} }),
     'a cancellation': (client) => client.cancel('r'),
-    'a rerun': (client) => client.rerun('r'),
+    'a rerun without a key': (client) => client.rerun('r'),
     'a removal': (client) => client.remove('r'),
   };
   for (const [what, ask] of Object.entries(once)) {

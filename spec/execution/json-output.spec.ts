@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { forEachFrozen, type JsonOutput, toJsonOutput } from '../../lib/execution/json-output.js';
+import { runToEnd } from '../../lib/definition/steps.js';
+import {
+  forEachFrozen,
+  type JsonOutput,
+  toJsonOutput,
+  toJsonOutputInSteps,
+  toShortJsonOutput,
+} from '../../lib/execution/json-output.js';
 
 const options = { limitBytes: 10_000, artifactPath: () => '/somewhere/a-1.bin' };
 
@@ -183,5 +190,60 @@ describe('forEachFrozen', () => {
       expect(() => forEachFrozen(values, (key) => void visited.push(key))).to.throw(/^holds /);
       expect(visited).to.deep.equal([]);
     }
+  });
+});
+
+describe('An output that is copied in steps', () => {
+  const unlimited = { ...options, limitBytes: 1e9 };
+
+  it('is the same, with the same size, as one that is copied at once', () => {
+    const anything = fc.anything({
+      withDate: true,
+      withTypedArray: true,
+      withNullPrototype: true,
+      maxDepth: 4,
+    });
+    fc.assert(
+      fc.property(anything, (value) => {
+        expect(runToEnd(toJsonOutputInSteps(value, unlimited))).to.deep.equal(toJsonOutput(value, unlimited));
+      }),
+    );
+  });
+
+  it('is frozen, and not copied again', () => {
+    const value = getValue(
+      runToEnd(toJsonOutputInSteps({ lists: [Array.from({ length: 2000 }, () => [1])] }, unlimited)),
+    );
+    expect(Object.isFrozen((value as { lists: unknown[] }).lists[0])).to.equal(true);
+    expect(getValue(toJsonOutput([value], unlimited))).to.have.property('0', value);
+  });
+
+  it('takes a step for every 1000 parts, in lists and in objects', () => {
+    const list = Array.from({ length: 50_000 }, () => [1]);
+    const object = Object.fromEntries(list.map((member, index) => [`key ${index}`, member]));
+    for (const value of [list, object, [{ list, object }]]) {
+      const members = value === list || value === object ? 100_000 : 200_000;
+      expect([...toJsonOutputInSteps(value, unlimited)].length).to.be.within(
+        members / 1000,
+        members / 1000 + 1,
+      );
+    }
+  });
+
+  it('has more than 5000 parts: a shorter one is copied at once', () => {
+    expect(
+      toShortJsonOutput(
+        Array.from({ length: 4000 }, () => 1),
+        unlimited,
+      ),
+    ).to.deep.include({ ok: true });
+    expect(
+      toShortJsonOutput(
+        Array.from({ length: 6000 }, () => 1),
+        unlimited,
+      ),
+    ).to.equal(undefined);
+    expect(toShortJsonOutput('x'.repeat(1_000_000), unlimited)).to.deep.include({ ok: true });
+    expect(toShortJsonOutput(() => 1, unlimited)).to.deep.include({ ok: false });
   });
 });

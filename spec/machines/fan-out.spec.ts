@@ -94,6 +94,26 @@ describe('fanOutLogic', () => {
     expect(run.actor.getSnapshot().status).to.equal('done');
   });
 
+  it('aborts 64 items in a turn when forced, so that other runs continue between them (D25)', () => {
+    const run = fanOut(150, 1000);
+    while (run.ports.deferred.length > 0) run.ports.deferred.shift()?.();
+    const aborted = (): number => run.ports.log.filter((entry) => entry.startsWith('abort ')).length;
+    run.actor.send({ type: 'force' });
+    for (const expected of [64, 128, 150]) {
+      expect(aborted()).to.equal(expected);
+      run.ports.deferred.shift()?.();
+    }
+    expect(run.actor.getSnapshot().status).to.equal('done');
+    expect(run.ports.deferred).to.deep.equal([]);
+  });
+
+  it('aborts all items at once when the run is stopped, however many they are', () => {
+    const run = fanOut(150, 1000);
+    while (run.ports.deferred.length > 0) run.ports.deferred.shift()?.();
+    run.actor.stop();
+    expect(run.ports.log.filter((entry) => entry.startsWith('abort '))).to.have.length(150);
+  });
+
   it('aborts its items when the run is stopped', () => {
     const run = fanOut(3, 2);
     run.actor.stop();

@@ -57,8 +57,9 @@ describe('The published package', function () {
 
   it('serves the API and its documentation, and evaluates expressions in child processes', async () => {
     const server = spawn('node_modules/.bin/wavetrain', ['serve', '--port', '0'], { cwd: folder.path });
-    const [line] = (await once(server.stdout, 'data')) as [Buffer];
-    const { url } = JSON.parse(line.toString('utf8')) as { url: string };
+    const [output] = (await once(server.stdout, 'data')) as [Buffer];
+    const [line = ''] = output.toString('utf8').split('\n');
+    const { url } = JSON.parse(line) as { url: string };
     const page = await fetch(`${url}/docs`);
     expect(page.status).to.equal(200);
     const [asset = ''] = /\/docs-assets\/[^"']*bundle\.js/.exec(await page.text()) ?? [];

@@ -48,7 +48,8 @@ describe('IdempotencyStore (D36)', () => {
     const rejection = await catchRejection(all.submit('a', 'k', 'other'));
     expect(rejection).to.include({
       code: 'idempotency_conflict',
-      message: 'the Idempotency-Key "k" was used with another request, for run run-1',
+      message:
+        'the Idempotency-Key "k" was used with another request, for run run-1: use a new key for a new request',
     });
     expect(all.runs).to.deep.equal(['run-1']);
   });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MemoryPool } from '../../lib/common/memory-pool.js';
 import type { RegistryOptions } from '../../lib/runs/registry.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { ControlledRuns } from '../runs/controlled-runs.js';
@@ -172,6 +173,31 @@ describe('Metrics', () => {
       ',route="/pipelines/run",method="POST"}': 2,
       ',route="none",method="other"}': 2,
     });
+  });
+
+  it('counts the errors of requests by their code', async () => {
+    const { metrics } = counted();
+    metrics.recordRequest('/pipelines/run', 'POST', 200, 1);
+    metrics.recordRequest('/pipelines/run', 'POST', 503, 1, 'queue_full');
+    metrics.recordRequest('/pipelines/run', 'POST', 503, 1, 'memory_full');
+    metrics.recordRequest('/pipelines/run_async', 'POST', 503, 1, 'memory_full');
+    expect(under(await readSamples(metrics), 'wavetrain_http_errors_total')).to.deep.equal({
+      '{code="queue_full"}': 1,
+      '{code="memory_full"}': 2,
+    });
+  });
+
+  it('reports the memory of the server, that of its largest tenant, and the limit (D25)', async () => {
+    const { metrics } = counted();
+    const memory = new MemoryPool({ total: 1000 });
+    metrics.watchMemory(memory);
+    const read = async (): Promise<object> => under(await readSamples(metrics), 'wavetrain_memory_');
+    expect(await read()).to.deep.equal({ used_bytes: 0, largest_tenant_bytes: 0, limit_bytes: 1000 });
+    memory.reserve('acme', 600, 'body');
+    memory.reserve('beta', 300, 'body');
+    expect(await read()).to.deep.equal({ used_bytes: 900, largest_tenant_bytes: 600, limit_bytes: 1000 });
+    memory.release('acme', 600);
+    expect(await read()).to.deep.equal({ used_bytes: 300, largest_tenant_bytes: 300, limit_bytes: 1000 });
   });
 
   it('has no labels for runs, tenants, pipelines and tasks', async () => {

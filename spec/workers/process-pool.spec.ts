@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { systemClock } from '../../lib/common/clock.js';
@@ -309,6 +310,11 @@ describe('ProcessPool', () => {
     } finally {
       delete process.env['SPEC_SECRET'];
     }
+  });
+
+  it('starts processes that leave the processor to the server while processors are short', async () => {
+    const pid = await ask(open(), 'alice', 'pid');
+    expect(getPriority(pid)).to.be.greaterThan(getPriority());
   });
 
   it('ends all processes when it is closed', async () => {

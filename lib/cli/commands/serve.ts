@@ -28,6 +28,9 @@ export class ServeCommand extends Command<CliContext> {
       Ctrl-C or SIGTERM shuts the server down: it accepts no more runs, gives running ones SERVICE_SHUTDOWN_SECONDS to
       finish, and then stops their tools. A second Ctrl-C exits at once. Runs are kept in memory and are lost when the
       server exits.
+
+      Environment variables set limits, such as SERVICE_MEMORY, and the share of each tenant: wavetrain doctor lists
+      all of them.
     `,
     examples: [
       ['on the default port', '$0 serve'],
@@ -65,18 +68,7 @@ export class ServeCommand extends Command<CliContext> {
     });
     const signals = new StopSignals(context.processEvents);
     const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => log.error({}, line));
-    const expressions = new modules.ExpressionPool(
-      distFile('expression-process.cjs'),
-      availableParallelism() - 1,
-      config.tenantShare,
-      clock,
-    );
-    const texts = modules.TextParser.start(
-      distFile('parsing-process.cjs'),
-      availableParallelism() - 1,
-      config.tenantShare,
-      clock,
-    );
+    const { expressions, texts } = startProcesses(modules, config, context);
     try {
       const server = await modules.startServer({
         ...(await createServerOptions(modules, config, context)),
@@ -103,6 +95,20 @@ export class ServeCommand extends Command<CliContext> {
 
 type ServerModule = typeof import('../lazy/server.js');
 type ExpressionPool = InstanceType<ServerModule['ExpressionPool']>;
+type TextParser = InstanceType<ServerModule['TextParser']>;
+
+/** Starts what evaluates expressions and parses texts in other processes. Leaves a processor to the server. */
+function startProcesses(
+  { ExpressionPool, TextParser }: ServerModule,
+  { tenantShare }: ServerConfig,
+  { clock }: CliContext,
+): { readonly expressions: ExpressionPool; readonly texts: TextParser } {
+  const parallelism = availableParallelism() - 1;
+  return {
+    expressions: new ExpressionPool(distFile('expression-process.cjs'), parallelism, tenantShare, clock),
+    texts: TextParser.start(distFile('parsing-process.cjs'), parallelism, tenantShare, clock),
+  };
+}
 
 const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;
 

@@ -57,7 +57,7 @@ async function openNew(path: string, mode: number): Promise<FileHandle> {
     return await open(path, 'wx', mode);
   } catch (cause) {
     if (errorCode(cause) !== 'EEXIST') throw cause;
-    const message = `${path} exists: another process is changing the file, or was stopped while it did and left it behind`;
+    const message = `${path} exists: another process is changing the file, or was stopped while it did: if none is running, remove it`;
     throw new WavetrainError('bad_usage', message, { cause });
   }
 }

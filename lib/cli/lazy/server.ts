@@ -3,6 +3,7 @@ export { TextParser } from '../../definition/parsing/text-parser.js';
 export { readKeysFile } from '../../http/auth/keys-file.js';
 export { createLog } from '../../http/logging/log.js';
 export { startServer } from '../../http/server.js';
+export { RunRegistry } from '../../runs/registry.js';
 export { openTracing } from '../../telemetry/tracing.js';
 export { createTransform } from '../../tools/builtin/transform.js';
 export { ExpressionPool } from '../../tools/expressions/expression-pool.js';

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { errorCode } from '../../common/errors.js';
 import type { CliContext } from '../context.js';
 import { detectTerminal } from './terminal.js';
+import { escapeControlCharactersInJson } from './text.js';
 
 /** Lets a stream outlive its reader, so that `wavetrain tools | head -1` ends without an error. */
 export class BrokenPipeGuard {
@@ -39,7 +40,8 @@ export async function drain(stream: Writable): Promise<void> {
 /** Prints one JSON document: indented on a terminal, otherwise on one line (D41). */
 export function printJson(value: unknown, { stdout, env }: Pick<CliContext, 'stdout' | 'env'>): void {
   const { interactive } = detectTerminal(stdout, env);
-  stdout.write(`${JSON.stringify(value, null, interactive ? 2 : 0)}\n`);
+  const json = JSON.stringify(value, null, interactive ? 2 : 0);
+  stdout.write(`${interactive ? escapeControlCharactersInJson(json) : json}\n`);
 }
 
 /**

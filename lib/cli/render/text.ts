@@ -121,6 +121,13 @@ export function escapeControlCharacters(text: string): string {
   });
 }
 
+/** Escapes the same characters in the text of a JSON document, which keeps its value. */
+export function escapeControlCharactersInJson(json: string): string {
+  return json.replace(UNSAFE, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
 /** Puts untrusted text on one line: drops escape sequences and collapses white space. */
 export function toSingleLine(text: string): string {
   return escapeControlCharacters(stripVTControlCharacters(text).replace(/\s+/g, ' ').trim());

@@ -36,7 +36,7 @@ const FEW_INSTRUCTIONS = 20;
  */
 export function compilePattern(pattern: string, budget: PatternBudget): BoundedPattern {
   const size = estimateInstructions(pattern);
-  if (size > MAX_INSTRUCTIONS) return { ok: false, problem: 'is too long a pattern, or repeats too often' };
+  if (size > MAX_INSTRUCTIONS) return { ok: false, problem: describeLongPattern(size) };
   const classes = pattern.match(UNICODE_CLASS)?.length ?? 0;
   const steps = (size + FEW_INSTRUCTIONS) * STEPS_PER_INSTRUCTION + classes * STEPS_PER_UNICODE_CLASS;
   if (!budget.takeForPattern(steps)) return { ok: true, test: () => undefined };
@@ -51,6 +51,11 @@ export function compilePattern(pattern: string, budget: PatternBudget): BoundedP
       problem: `is not a pattern that can be matched in linear time: ${errorMessage(error)}`,
     };
   }
+}
+
+function describeLongPattern(size: number): string {
+  const [needed, most] = [size, MAX_INSTRUCTIONS].map((count) => count.toLocaleString('en'));
+  return `makes about ${needed} instructions, and a pattern may make ${most}: shorten it, or repeat less in it`;
 }
 
 /**

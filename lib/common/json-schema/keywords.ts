@@ -1,5 +1,6 @@
 import { isObject } from '../json.js';
 import type { CheckBudget } from './check-budget.js';
+import { TYPE_TESTS } from './value-tests.js';
 
 /** What the value of a keyword must be. */
 type Form =
@@ -68,15 +69,7 @@ export const REFUSED_KEYWORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-const TYPES: ReadonlySet<unknown> = new Set([
-  'string',
-  'integer',
-  'number',
-  'boolean',
-  'array',
-  'object',
-  'null',
-]);
+const TYPES: ReadonlySet<unknown> = new Set(Object.keys(TYPE_TESTS));
 
 /** An error in the schema of a caller. */
 export interface SchemaError {

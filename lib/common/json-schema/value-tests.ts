@@ -4,7 +4,10 @@ import type { CheckBudget } from './check-budget.js';
 /** Whether a value satisfies one keyword. */
 export type ValueTest = (value: unknown) => boolean;
 
-const TYPE_TESTS: Readonly<Record<string, ValueTest>> = {
+type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
+
+/** The types of JSON Schema. */
+export const TYPE_TESTS: Readonly<Record<TypeName, ValueTest>> = {
   string: (value) => typeof value === 'string',
   integer: Number.isInteger,
   number: Number.isFinite,
@@ -19,7 +22,7 @@ export function createValueTest(keyword: string, operand: Json, budget: CheckBud
   const bound = typeof operand === 'number' ? operand : 0;
   switch (keyword) {
     case 'type':
-      return createTypeTest(operand as string | string[]);
+      return createTypeTest(operand as TypeName | TypeName[]);
     case 'enum':
       return createEqualityTest(operand as Json[], budget);
     case 'const':
@@ -53,8 +56,8 @@ export function createValueTest(keyword: string, operand: Json, budget: CheckBud
   }
 }
 
-function createTypeTest(operand: string | readonly string[]): ValueTest {
-  const tests = [operand].flat().flatMap((type) => TYPE_TESTS[type] ?? []);
+function createTypeTest(operand: TypeName | readonly TypeName[]): ValueTest {
+  const tests = [operand].flat().map((type) => TYPE_TESTS[type]);
   const [only] = tests;
   return tests.length === 1 && only !== undefined ? only : (value) => tests.some((test) => test(value));
 }

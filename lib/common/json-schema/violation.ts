@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { describeKind, isObject, type Json } from '../json.js';
-import { formatFirst, joinFirst } from '../text.js';
+import { ellipsize, formatFirst, joinFirst } from '../text.js';
 
 /** One violation of a schema by a value. */
 export interface Violation {
@@ -215,5 +215,5 @@ function formatWanted(value: Json | undefined): string {
 }
 
 function clip(text: string): string {
-  return text.length <= MAX_PART_LENGTH ? text : `${text.slice(0, MAX_PART_LENGTH)}…`;
+  return ellipsize(text, MAX_PART_LENGTH);
 }

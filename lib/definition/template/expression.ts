@@ -1,4 +1,5 @@
 import type { Json } from '../../common/json.js';
+import { ellipsize } from '../../common/text.js';
 
 /** One segment of a path: a field name, or an index into a list (negative: from its end) (D11). */
 export type Segment =
@@ -48,8 +49,4 @@ export function formatSegment(segment: Segment): string {
 export function formatKey(key: string): string {
   const short = ellipsize(key, MAX_KEY_LENGTH);
   return PLAIN_NAME.test(key) ? short : JSON.stringify(short);
-}
-
-export function ellipsize(text: string, limit: number): string {
-  return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }

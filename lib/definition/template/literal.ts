@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { ellipsize } from '../../common/text.js';
 import type { Cursor } from './cursor.js';
-import { ellipsize } from './expression.js';
 
 /** Maximum nesting of lists and objects in a literal. */
 export const MAX_LITERAL_DEPTH = 64;

@@ -98,8 +98,8 @@ const jsonCache = new Map<string, ReturnType<typeof extractJson>>();
 let cachedLength = 0;
 
 /**
- * Returns what `extractJson` finds; undefined when the meter does not allow to read it. Results are cached until the next microtask: a task may read many fields of
- * one large text, which would otherwise be parsed for each of them.
+ * Returns what `extractJson` finds; undefined when the meter does not allow reading it. Results are cached until the next
+ * microtask: a task may read many fields of one large text, which would otherwise be parsed for each of them.
  */
 function extractJsonCached(text: string, meter: RenderMeter | undefined): ReturnType<typeof extractJson> {
   if (text.length < MIN_CACHED_LENGTH) return extractJson(text);

@@ -1,6 +1,7 @@
 import type { Json } from '../../common/json.js';
+import { ellipsize } from '../../common/text.js';
 import { didYouMean, nearest, type Suggestions } from '../suggest.js';
-import { type Expression, formatPath, type Segment, ellipsize } from './expression.js';
+import { type Expression, formatPath, type Segment } from './expression.js';
 import type { TemplateScope } from './scope.js';
 
 /** What an expression reads (rule 8); checks and the order of tasks are based on it (rule 5). */

@@ -1,5 +1,8 @@
-/** Maximum memory of what is rendered for one invocation, in bytes (Limits): 10 MiB. */
-const MAX_MADE_BYTES = 10 * 2 ** 20;
+import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
+
+/** Maximum memory of what is rendered for one invocation, in bytes (Limits). */
+const MAX_MADE_BYTES = MAX_OUTPUT_LENGTH;
 
 /** Maximum memory of the values that one invocation reads from texts as JSON (D12): 64 MiB. */
 const MAX_PARSED_BYTES = 64 * 2 ** 20;
@@ -57,9 +60,9 @@ export class RenderMeter {
   mayParse(length: number): boolean {
     this.#jsonLength += length;
     if (length > MAX_JSON_LENGTH) {
-      this.#refusal = 'a text over 1 MiB is not read as JSON: return the value itself instead of its text';
+      this.#refusal = `a text over ${formatMebibytes(MAX_JSON_LENGTH)} is not read as JSON: return the value itself instead of its text`;
     } else if (this.#jsonLength > MAX_JSON_LENGTH_TOGETHER) {
-      this.#refusal = 'the texts that one task reads as JSON are together over 4 MiB';
+      this.#refusal = `the texts that one task reads as JSON are together over ${formatMebibytes(MAX_JSON_LENGTH_TOGETHER)}`;
     }
     return this.#refusal === undefined;
   }
@@ -78,9 +81,12 @@ export class RenderMeter {
   /** Which limit is exceeded, for an error message; undefined when none is. */
   get excess(): string | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
-    if (this.#made + this.#sharedMade > MAX_MADE_BYTES) return 'the rendered values are together over 10 MiB';
-    if (this.#parsed + this.#sharedParsed > MAX_PARSED_BYTES)
-      return 'the values read from texts as JSON are together over 64 MiB';
+    if (this.#made + this.#sharedMade > MAX_MADE_BYTES) {
+      return `the rendered values are together over ${formatMebibytes(MAX_MADE_BYTES)}`;
+    }
+    if (this.#parsed + this.#sharedParsed > MAX_PARSED_BYTES) {
+      return `the values read from texts as JSON are together over ${formatMebibytes(MAX_PARSED_BYTES)}`;
+    }
     return undefined;
   }
 }

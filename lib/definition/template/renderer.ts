@@ -1,4 +1,16 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import {
+  type Json,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+  MEMBER_BYTES,
+  OBJECT_BYTES,
+  setOwn,
+  STRING_BYTES,
+  subtractJsonLength,
+  TOO_DEEP,
+} from '../../common/json.js';
+import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
 import { type Expression, formatPath } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing } from './missing-value.js';
@@ -28,11 +40,6 @@ export class LiteralRenderer implements Renderer {
     return this;
   }
 }
-
-/** Memory of a text without its characters, of a list or an object without its members, and of one member. */
-const STRING_BYTES = 16;
-const OBJECT_BYTES = 56;
-const MEMBER_BYTES = 16;
 
 /** A string that is exactly one template: the value keeps its type (D10). */
 export class ValueRenderer implements Renderer {
@@ -223,12 +230,6 @@ function settle(evaluate: () => Json): () => Json {
   }
 }
 
-/** Maximum length of a rendered text: 10 MiB. */
-export const MAX_TEXT_LENGTH = 10 * 1024 * 1024;
-
-const MAX_DEPTH = 1000;
-const TOO_DEEP = -Infinity;
-
 /**
  * Formats a value within a text (D10).
  *
@@ -242,44 +243,20 @@ export function toText(value: Json, path: string): string {
 
 /** @throws TemplateError when the text would exceed the limit */
 export function appendText(text: string, addition: string, path: string): string {
-  if (text.length + addition.length > MAX_TEXT_LENGTH) failAtSize(path);
+  if (text.length + addition.length > MAX_OUTPUT_LENGTH) failAtSize(path);
   return text + addition;
 }
 
 /** Measures the value first: one that shares its parts may be small in memory and gigabytes long as JSON. */
 function toJsonText(value: Json, path: string): string {
-  const left = subtractSize(MAX_TEXT_LENGTH, value, 0);
-  if (left === TOO_DEEP) throw new TemplateError(path, `the value is nested deeper than ${MAX_DEPTH} levels`);
+  const left = subtractJsonLength(MAX_OUTPUT_LENGTH, value);
+  if (left === TOO_DEEP) {
+    throw new TemplateError(path, `the value is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  }
   if (left < 0) failAtSize(path);
   return JSON.stringify(value);
 }
 
 function failAtSize(path: string): never {
-  throw new TemplateError(path, 'the rendered text is over 10 MiB');
-}
-
-/** Subtracts the size of the JSON of `value` from `limit`, escapes not counted; stops as soon as that is negative. */
-function subtractSize(limit: number, value: Json, depth: number): number {
-  if (typeof value === 'string') return limit - value.length - 2;
-  if (typeof value !== 'object' || value === null) return limit - 1;
-  if (depth > MAX_DEPTH) return TOO_DEEP;
-  return Array.isArray(value) ? subtractList(limit, value, depth) : subtractObject(limit, value, depth);
-}
-
-function subtractList(limit: number, list: readonly Json[], depth: number): number {
-  let left = limit - 2;
-  for (const member of list) {
-    if (left < 0) break;
-    left = subtractSize(left - 1, member, depth + 1);
-  }
-  return left;
-}
-
-function subtractObject(limit: number, object: { readonly [key: string]: Json }, depth: number): number {
-  let left = limit - 2;
-  for (const [key, member] of Object.entries(object)) {
-    if (left < 0) break;
-    left = subtractSize(left - key.length - 4, member, depth + 1);
-  }
-  return left;
+  throw new TemplateError(path, `the rendered text is over ${formatMebibytes(MAX_OUTPUT_LENGTH)}`);
 }

@@ -1,5 +1,5 @@
+import { ellipsize } from '../../common/text.js';
 import type { Cursor } from './cursor.js';
-import { ellipsize } from './expression.js';
 
 const USE_TRANSFORM = 'templates only reference values; compute with the transform tool';
 const ANY_KEY = 'write names with other characters in brackets: ["any key"]';

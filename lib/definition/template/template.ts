@@ -1,7 +1,8 @@
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { ellipsize } from '../../common/text.js';
 import type { Path } from '../problem.js';
 import { runToEnd, type Steps } from '../steps.js';
-import { type Expression, type TemplatePart, type TemplateProblem, ellipsize } from './expression.js';
+import type { Expression, TemplatePart, TemplateProblem } from './expression.js';
 import { parseInSteps, parseTemplate } from './parser.js';
 import {
   FailingRenderer,

@@ -1,5 +1,7 @@
+import { runToEnd, type Steps } from '../steps.js';
+
 /** Where a text stops being JSON, and what was expected there. */
-interface JsonSyntaxError {
+export interface JsonSyntaxError {
   readonly offset: number;
   readonly expected: string;
 }
@@ -24,10 +26,19 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|f
 
 /** Finds the first syntax error in a JSON text; undefined when there is none. `JSON.parse` often omits the position. */
 export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
+  return runToEnd(findJsonSyntaxErrorInSteps(text));
+}
+
+/** Parts of a text that are read in one step. */
+const STEP_PARTS = 4096;
+
+/** Finds like `findJsonSyntaxError`. */
+export function* findJsonSyntaxErrorInSteps(text: string): Steps<JsonSyntaxError | undefined> {
   const open: string[] = [];
   let expecting: Expecting = 'value';
   let offset = skip(SPACE, text, 0) ?? 0;
-  while (offset < text.length) {
+  for (let parts = 1; offset < text.length; parts++) {
+    if (parts % STEP_PARTS === 0) yield;
     const next = advance(text, offset, expecting, open);
     if (next === undefined) return { offset, expected: WORDS[expecting] };
     expecting = next.expecting;

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import { type Timeline, toIsoTime } from '../../common/clock.js';
-import { errorMessage } from '../../common/errors.js';
+import { warnListenerRemoved } from '../../common/warnings.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { EventLocation, LiveEvent, TaskEvent } from './event.js';
 
@@ -120,16 +120,6 @@ export class Journal {
       warnListenerRemoved(`a listener of run ${this.runId}`, thrown);
     }
   }
-}
-
-/** Emits a warning of the Node.js process about a listener that threw. */
-export function warnListenerRemoved(listener: string, thrown: unknown): void {
-  warnHost(`${listener} threw and was removed: ${errorMessage(thrown)}`);
-}
-
-/** Emits a warning of the Node.js process, about what is nobody's failure and no part of a run. */
-export function warnHost(message: string): void {
-  process.emitWarning(message, 'WavetrainWarning');
 }
 
 /** The journal of a run within another run. It writes to the outermost journal and adds its location. */

@@ -1,7 +1,7 @@
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import { warnHost } from '../events/journal.js';
+import { warnHost } from '../../common/warnings.js';
 import type { Artifact } from '../json-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 

@@ -1,5 +1,5 @@
 import type { EventLocation } from '../events/event.js';
-import { warnListenerRemoved } from '../events/journal.js';
+import { warnListenerRemoved } from '../../common/warnings.js';
 
 /** One attempt, for traces and metrics. */
 export interface AttemptInfo {

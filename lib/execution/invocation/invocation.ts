@@ -2,7 +2,7 @@ import type { Slot } from '../../../machines/ports.js';
 import { errorMessage, isNonRetryable, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
-import { toJsonOutput } from '../json-output.js';
+import { type JsonOutput, toJsonOutputInSteps, toShortJsonOutput } from '../json-output.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import type { ArtifactFolder } from './artifact-store.js';
@@ -27,6 +27,16 @@ export interface InvocationListener {
   onFailure(item: number | undefined, error: string, attempts: number): string;
 }
 
+/** What an invocation calls. */
+export interface ToolCall {
+  readonly task: Task;
+  /** Index of the item; undefined for a task that calls its tool once. */
+  readonly item: number | undefined;
+  readonly inputs: JsonObject;
+  /** Memory that was taken from the run for as long as the invocation lives. */
+  readonly heldBytes: number;
+}
+
 /**
  * The tool call of one task or item: its attempts, their timeouts and the delays between them (rule 13, D18, D19). An
  * invocation settles exactly once, however the tool behaves; whatever a tool does after its attempt is ignored.
@@ -38,30 +48,15 @@ export class Invocation {
   #onAttemptEnd: ((error?: string) => void) | undefined;
   #settled = false;
   readonly #services: InvocationServices;
-  readonly #task: Task;
-  readonly #item: number | undefined;
-  readonly #inputs: JsonObject;
+  readonly #call: ToolCall;
   readonly #listener: InvocationListener;
   readonly #slot: Slot;
-  readonly #heldBytes: number;
 
-  /** @param heldBytes memory that was taken from the run for as long as the invocation lives */
-  constructor(
-    services: InvocationServices,
-    task: Task,
-    item: number | undefined,
-    inputs: JsonObject,
-    listener: InvocationListener,
-    slot: Slot,
-    heldBytes: number,
-  ) {
+  constructor(services: InvocationServices, call: ToolCall, listener: InvocationListener, slot: Slot) {
     this.#services = services;
-    this.#task = task;
-    this.#item = item;
-    this.#inputs = inputs;
+    this.#call = call;
     this.#listener = listener;
     this.#slot = slot;
-    this.#heldBytes = heldBytes;
   }
 
   start(): void {
@@ -76,12 +71,13 @@ export class Invocation {
   }
 
   #startAttempt(): void {
-    const attempt = new Attempt(this.#services, this.#task.id, this.#item, ++this.#attempts);
+    const { task, item, inputs } = this.#call;
+    const attempt = new Attempt(this.#services, task.id, item, ++this.#attempts);
     this.#attempt = attempt;
     this.#onAttemptEnd = this.#services.dependencies.onAttempt?.(this.#createInfo());
     this.#startTimeout(attempt);
     try {
-      Promise.resolve(this.#task.tool.run(this.#inputs, attempt)).then(
+      Promise.resolve(task.tool.run(inputs, attempt)).then(
         (value) => this.#onReturned(attempt, value),
         (error: unknown) => this.#onFailed(attempt, error),
       );
@@ -91,19 +87,19 @@ export class Invocation {
   }
 
   #createInfo(): AttemptInfo {
-    const { id, tool } = this.#task;
+    const { task, item } = this.#call;
     return {
       runId: this.#services.prepared.id,
       location: this.#services.journal.location,
-      taskId: id,
-      tool: tool.name,
-      item: this.#item,
+      taskId: task.id,
+      tool: task.tool.name,
+      item,
       attempt: this.#attempts,
     };
   }
 
   #startTimeout(attempt: Attempt): void {
-    const timeoutMs = this.#task.timeoutMs ?? this.#services.prepared.options.timeoutMs;
+    const timeoutMs = this.#call.task.timeoutMs ?? this.#services.prepared.options.timeoutMs;
     if (timeoutMs === undefined) return;
     attempt.timeout = new AttemptTimeout(this.#services.dependencies.clock, timeoutMs, () => {
       const error = new ToolError(`timed out after ${timeoutMs / 1000} s`);
@@ -117,10 +113,22 @@ export class Invocation {
   #onReturned(attempt: Attempt, value: unknown): void {
     if (attempt !== this.#attempt) return;
     if (attempt.permanentError !== undefined) return this.#onFailed(attempt, attempt.permanentError);
-    const { budget, dependencies } = this.#services;
+    const { dependencies, prepared } = this.#services;
     const { outputLimitBytes: limitBytes } = dependencies;
-    const artifactPath = (): string => this.#artifacts.nextPath(this.#task.id);
-    const output = toJsonOutput(value, { limitBytes, artifactPath });
+    const artifactPath = (): string => this.#artifacts.nextPath(this.#call.task.id);
+    const output = toShortJsonOutput(value, { limitBytes, artifactPath });
+    if (output !== undefined) return this.#onCopied(attempt, output);
+    // A long output would hold the event loop.
+    const steps = toJsonOutputInSteps(value, { limitBytes, artifactPath });
+    dependencies.checks.run(steps, prepared.tenantId).then(
+      (copied) => this.#onCopied(attempt, copied),
+      (error: unknown) => this.#onFailed(attempt, error),
+    );
+  }
+
+  #onCopied(attempt: Attempt, output: JsonOutput): void {
+    if (attempt !== this.#attempt) return;
+    const { budget } = this.#services;
     if (!output.ok) return this.#onFailed(attempt, ToolError.nonRetryable(output.error));
     const sizeBytes = attempt.hasWritten(output.value) ? 0 : output.sizeBytes;
     try {
@@ -153,13 +161,19 @@ export class Invocation {
     this.#endAttempt();
     this.#settle();
     const { writtenBytes } = attempt;
-    this.#listener.onSuccess(this.#item, value, attempt.close(), this.#attempts, sizeBytes + writtenBytes);
+    this.#listener.onSuccess(
+      this.#call.item,
+      value,
+      attempt.close(),
+      this.#attempts,
+      sizeBytes + writtenBytes,
+    );
     this.#slot.settle({ ok: true });
   }
 
   #settle(): void {
     this.#settled = true;
-    this.#services.budget.release(this.#heldBytes);
+    this.#services.budget.release(this.#call.heldBytes);
   }
 
   #onFailed(attempt: Attempt, error: unknown): void {
@@ -173,7 +187,7 @@ export class Invocation {
     const message = errorMessage(error);
     const isPermanent = isNonRetryable(error);
     if (isPermanent) this.#services.parent?.onPermanentFailure?.();
-    if (isPermanent || this.#attempts > this.#task.retries) this.#fail(message);
+    if (isPermanent || this.#attempts > this.#call.task.retries) this.#fail(message);
     else this.#scheduleRetry(message);
   }
 
@@ -181,9 +195,10 @@ export class Invocation {
     const { prepared, journal, dependencies } = this.#services;
     const delayMs = retryDelayMs(this.#attempts, prepared.options.backoff, dependencies.random());
     if (journal.isObserved) {
-      const item = this.#item === undefined ? {} : { item: this.#item };
+      const { task, item } = this.#call;
       const attempt = this.#attempts;
-      journal.write({ kind: 'retry', task_id: this.#task.id, ...item, attempt, delay_ms: delayMs, error });
+      const itemField = item === undefined ? {} : { item };
+      journal.write({ kind: 'retry', task_id: task.id, ...itemField, attempt, delay_ms: delayMs, error });
     }
     this.#timer = dependencies.clock.setTimeout(() => {
       this.#timer = undefined;
@@ -197,7 +212,7 @@ export class Invocation {
   #fail(error: string): void {
     if (this.#settled) return;
     this.#settle();
-    const kept = this.#listener.onFailure(this.#item, error, this.#attempts);
+    const kept = this.#listener.onFailure(this.#call.item, error, this.#attempts);
     this.#slot.settle({ ok: false, error: kept });
   }
 

@@ -3,10 +3,10 @@ import type { Pipeline } from '../../pipelines/pipeline.js';
 import { MemoryBudget } from '../memory-budget.js';
 
 /** Memory of a nested run without its tasks: its actors, its work, its session and what waits for it. */
-const RUN_BYTES = 20 * 1024;
+const NESTED_RUN_BYTES = 20 * 1024;
 
 /** Memory of one task of a nested run, besides what every task takes. */
-const TASK_BYTES = 2 * 1024;
+const NESTED_TASK_BYTES = 2 * 1024;
 
 /**
  * Limits the nested runs of one submitted run, at every depth, by number and by memory: a short definition with
@@ -68,12 +68,13 @@ export class NestedRunLimiter {
    *
    * @throws ToolError, not retryable, as `reserve`
    */
-  retain(pipeline: Pipeline): void {
+  retainPipeline(pipeline: Pipeline): void {
     const users = this.#userCounts.get(pipeline) ?? 0;
     if (users === 0) this.reserve(this.#budget, pipeline.sizeBytes);
     this.#userCounts.set(pipeline, users + 1);
   }
 
+  /** Returns the memory of a pipeline that no nested run uses any more. */
   releasePipeline(pipeline: Pipeline): void {
     const users = (this.#userCounts.get(pipeline) ?? 0) - 1;
     if (users > 0) this.#userCounts.set(pipeline, users);
@@ -99,7 +100,7 @@ export class NestedRunBudget extends MemoryBudget {
     this.#limiter = limiter;
     limiter.acquire();
     try {
-      limiter.reserve(this, RUN_BYTES);
+      limiter.reserve(this, NESTED_RUN_BYTES);
     } catch (refusal) {
       limiter.release();
       throw refusal;
@@ -113,15 +114,16 @@ export class NestedRunBudget extends MemoryBudget {
    * @throws ToolError, not retryable
    */
   reserveFor(pipeline: Pipeline, inputBytes: number): void {
-    this.#limiter.retain(pipeline);
+    this.#limiter.retainPipeline(pipeline);
     this.#pipeline = pipeline;
-    this.#limiter.reserve(this, inputBytes + TASK_BYTES * pipeline.tasks.size);
+    this.#limiter.reserve(this, inputBytes + NESTED_TASK_BYTES * pipeline.tasks.size);
   }
 
   override tryReserve(bytes: number): boolean {
     return !this.isClosed && this.#outer.tryReserve(bytes) && super.tryReserve(bytes);
   }
 
+  /** As in the base class. Counts nothing once the nested run has ended, whatever its tools still make. */
   override reserve(bytes: number): void {
     if (this.isClosed) return;
     this.#outer.reserve(bytes);

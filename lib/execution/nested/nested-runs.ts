@@ -6,7 +6,7 @@ import { MAX_NESTING_DEPTH } from '../../common/limits.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
-import { eventLoopBudget, runInBudget } from '../event-loop-budget.js';
+import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
 import { NestedJournal } from '../events/journal.js';
 import { copyToJson } from '../json-output.js';
 import { freezeValues, type PreparedRun, prepareRun } from '../prepare/prepare-run.js';
@@ -14,8 +14,6 @@ import type { CallingAttempt, InvocationServices, ParentRunContext } from '../ru
 import type { Write } from '../session/session-overrides.js';
 import { CalledPipelines } from './called-pipelines.js';
 import { NestedRunBudget, NestedRunLimiter } from './nested-run-limiter.js';
-
-const NO_OP = (): void => {};
 
 const CANCELLED = 'the pipeline was cancelled';
 
@@ -98,19 +96,16 @@ export class NestedRuns {
     const onPermanentFailure = (): void => {
       isRetryable = false;
     };
-    let stopListening = NO_OP;
-    const run = await runInBudget(this.#eventLoopBudget, () => {
-      this.#assertCanBegin(attempt);
-      const { prepared, inputBytes } = this.#prepare(pipeline, call, session);
-      budget.reserveFor(pipeline, inputBytes);
-      const context = this.#createContext(attempt, { pipelinePath, onPermanentFailure });
-      const created = this.#createRun(prepared, budget, context);
-      // Before anything is awaited: an attempt may end at any moment.
-      stopListening = attempt.onEnd(() => created.cancel(true));
-      this.#active.add(created);
-      void created.begin();
-      return created;
-    });
+    if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
+    this.#assertCanBegin(attempt);
+    const { prepared, inputBytes } = this.#prepare(pipeline, call, session);
+    budget.reserveFor(pipeline, inputBytes);
+    const context = this.#createContext(attempt, { pipelinePath, onPermanentFailure });
+    const run = this.#createRun(prepared, budget, context);
+    // Before anything else is awaited: an attempt may end at any moment.
+    const stopListening = attempt.onEnd(() => run.cancel(true));
+    this.#active.add(run);
+    void run.begin();
     await run.settled;
     this.#active.delete(run);
     stopListening();

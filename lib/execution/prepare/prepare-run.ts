@@ -7,7 +7,8 @@ import { MAX_GOAL_LENGTH } from '../../common/limits.js';
 import { resolveParams } from '../../definition/params.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
-import { copyToJson } from '../json-output.js';
+import type { Steps } from '../../definition/steps.js';
+import { copyToJson, copyToJsonInSteps, isLongValue } from '../json-output.js';
 import type { TaskOutcome } from '../results.js';
 import type { ExecutionOptions, RunInputs } from '../run-inputs.js';
 import { type Options, readOptions } from './options.js';
@@ -108,6 +109,8 @@ export function mergeInputs(
   defaults: Record<string, unknown>,
   submitted: JsonObject,
 ): Record<string, unknown> {
+  // Values that were frozen in steps may be many. What is undefined is dropped when they are copied.
+  if (Object.isFrozen(submitted) && isEmpty(defaults)) return submitted;
   const inputs: Record<string, unknown> = {};
   for (const values of [defaults, submitted]) {
     for (const key of Object.keys(values)) {
@@ -128,12 +131,42 @@ export function freezeValues(
   name: string,
   values: object,
 ): { readonly json: JsonObject; readonly sizeBytes: number } {
-  if (isEmpty(values)) return EMPTY;
+  if (!Object.isFrozen(values) && isEmpty(values)) return EMPTY;
   try {
     return copyToJson(values) as { json: JsonObject; sizeBytes: number };
   } catch (error) {
-    throw new WavetrainError('invalid_inputs', `${name} ${errorMessage(error)}`, { cause: error });
+    throw invalidInputs(name, error);
   }
+}
+
+function invalidInputs(name: string, cause: unknown): WavetrainError {
+  return new WavetrainError('invalid_inputs', `${name} ${errorMessage(cause)}`, { cause });
+}
+
+type RunValues = Pick<RunInputs, 'params' | 'inputs' | 'session'>;
+
+/** Whether a run has values with so many parts that `prepareRun` would hold the event loop. */
+export function hasLongValues({ params, inputs, session }: RunValues): boolean {
+  return isLongValue(params) || isLongValue(inputs) || isLongValue(session);
+}
+
+/**
+ * Freezes the values of a run in steps, so that `prepareRun` need not.
+ *
+ * @throws WavetrainError `invalid_inputs`
+ */
+export function* freezeInSteps<R extends RunValues>(run: R): Steps<R> {
+  const frozen: Record<string, unknown> = { ...run };
+  for (const name of ['params', 'inputs', 'session'] as const) {
+    const values = run[name];
+    if (values === undefined) continue;
+    try {
+      frozen[name] = yield* copyToJsonInSteps(values);
+    } catch (error) {
+      throw invalidInputs(name, error);
+    }
+  }
+  return frozen as R;
 }
 
 const EMPTY = copyToJson({}) as { readonly json: JsonObject; readonly sizeBytes: number };

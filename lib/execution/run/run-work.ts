@@ -9,7 +9,7 @@ import { validateInputs } from '../../tools/inputs/validate.js';
 import { eventLoopBudget } from '../event-loop-budget.js';
 import type { TaskEvent } from '../events/event.js';
 import { type JournalEntry, NO_MEMORY_FOR_ERROR } from '../events/journal.js';
-import { Invocation, type InvocationListener } from '../invocation/invocation.js';
+import { Invocation, type InvocationListener, type ToolCall } from '../invocation/invocation.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Session } from '../session/session.js';
@@ -268,13 +268,12 @@ class TaskWork implements InvocationListener {
   }
 
   invoke(item: number | undefined, slot: Slot): Abort {
-    const inputs = this.#renderInputs(item);
-    if (typeof inputs === 'string') {
-      slot.settle({ ok: false, error: this.onFailure(item, inputs, 0) });
+    const call = this.#prepareCall(item);
+    if (typeof call === 'string') {
+      slot.settle({ ok: false, error: this.onFailure(item, call, 0) });
       return NO_ABORT;
     }
-    const bytes = INVOCATION_BYTES + this.#meter.ownBytes;
-    const invocation = new Invocation(this.#services, this.task, item, inputs, this, slot, bytes);
+    const invocation = new Invocation(this.#services, call, this, slot);
     invocation.start();
     return () => invocation.abort();
   }
@@ -302,7 +301,7 @@ class TaskWork implements InvocationListener {
   }
 
   /** Renders and validates the inputs of one invocation; returns an error message when they are invalid. */
-  #renderInputs(item: number | undefined): JsonObject | string {
+  #prepareCall(item: number | undefined): ToolCall | string {
     try {
       this.#beginRendering();
       const sharedBytes = this.#meter.sharedBytes;
@@ -314,8 +313,9 @@ class TaskWork implements InvocationListener {
       this.#hold(this.#meter.sharedBytes - sharedBytes);
       const validated = validateInputs(this.task.tool, rendered);
       if (!validated.ok) return validated.errors.join('; ');
-      this.#services.budget.reserve(INVOCATION_BYTES + this.#meter.ownBytes);
-      return Object.freeze(validated.inputs);
+      const heldBytes = INVOCATION_BYTES + this.#meter.ownBytes;
+      this.#services.budget.reserve(heldBytes);
+      return { task: this.task, item, inputs: Object.freeze(validated.inputs), heldBytes };
     } catch (error) {
       return errorMessage(error);
     }

@@ -3,6 +3,7 @@ import type { Blackboard } from '../../blackboard/blackboard.js';
 import { errorMessage } from '../../common/errors.js';
 import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Contract } from '../../pipelines/contract.js';
+import { nextSlice } from '../event-loop-budget.js';
 import { forEachFrozen } from '../json-output.js';
 import { SessionOverrides, type Write } from './session-overrides.js';
 
@@ -126,9 +127,7 @@ export class Session {
     for (const [position, { key, value, append }] of writes.entries()) {
       await this.#blackboard.write(this.#tenantId, key, value, append);
       if (position % YIELD_CHECK_INTERVAL_WRITES === 0 && budget.exhausted()) {
-        await new Promise<void>((resolve) => {
-          budget.defer(resolve);
-        });
+        await nextSlice(budget);
       }
     }
   }

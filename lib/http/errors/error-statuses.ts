@@ -66,7 +66,8 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   },
   body_too_large: {
     status: 413,
-    meaning: 'The body is larger than the server accepts (1 MiB unless configured).',
+    meaning:
+      'The body is larger than the server accepts (1 MiB unless configured), or its YAML is longer than 256 KiB.',
   },
   unsupported_media_type: {
     status: 415,
@@ -92,13 +93,13 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   queue_full: {
     status: 503,
     retryAfter: 1,
-    meaning: 'Too many runs are queued. Try again after `Retry-After` seconds.',
+    meaning:
+      'Too many runs are queued, or there is no memory for another one. Try again after `Retry-After` seconds.',
   },
   memory_full: {
     status: 503,
     retryAfter: 1,
-    meaning:
-      'The requests and responses under way use all the memory that they may use. Try again after `Retry-After` seconds.',
+    meaning: 'There is no memory for the body or the response. Try again after `Retry-After` seconds.',
   },
   shutting_down: {
     status: 503,

@@ -12,7 +12,7 @@ const RETRY_AFTER_HEADER = {
 
 /** Lists every error code of a route. */
 export function listErrorCodes({ access, body, errors = [] }: Route): HttpErrorCode[] {
-  const ofKeys = access === 'open' ? [] : (['unauthorized', 'forbidden'] as const);
+  const ofKeys = access === 'open' ? [] : (['unauthorized', 'forbidden', 'memory_full'] as const);
   const ofBody =
     body === undefined ? [] : (['request_timeout', 'body_too_large', 'unsupported_media_type'] as const);
   const always = ['invalid_request', 'foreign_host', 'foreign_origin', 'not_acceptable', 'internal'] as const;

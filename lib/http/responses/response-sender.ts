@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import { WavetrainError } from '../../common/errors.js';
 import { estimateBytes } from '../../common/json.js';
 import type { RouteResult } from '../routing/route.js';
 import { SECURITY_HEADERS } from '../security/browser-guard.js';
@@ -135,12 +134,8 @@ export class ResponseSender {
   /** @throws WavetrainError `memory_full` */
   #reserve(tenantId: string, size: number): () => void {
     const { memory } = this.#services;
-    if (memory.tryReserve(tenantId, size)) return () => memory.release(tenantId, size);
-    throw new WavetrainError(
-      'memory_full',
-      'the responses being sent, together with runs and requests, use all the memory that they may use: try again later',
-      { fault: 'service' },
-    );
+    memory.reserve(tenantId, size, 'response');
+    return () => memory.release(tenantId, size);
   }
 }
 

@@ -20,6 +20,7 @@ export class SlowReaders {
    * @param event `drain` before the end of the response, `finish` after it
    */
   watch(response: ServerResponse, event: 'drain' | 'finish', onAccepted: () => void): void {
+    if (response.destroyed) return onAccepted();
     let timer: unknown;
     const setTimer = (): void => {
       timer = this.#clock.setTimeout(() => {

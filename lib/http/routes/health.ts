@@ -67,9 +67,9 @@ export function metricsRoutes({ metrics }: HttpServices): Route[] {
       tag: 'Server',
       summary: 'Get the metrics of the server, for Prometheus',
       description: [
-        'Runs by status, task durations by tool, attempts and retries, tools in flight, requests by route, and the',
-        'memory, CPU time and event-loop lag of the process. The metrics cover all tenants, so a key needs',
-        'the scope `metrics`.',
+        'Runs by status, task durations by tool, attempts and retries, tools in flight, requests by route, errors by',
+        'code, the memory that `SERVICE_MEMORY` limits, and the memory, CPU time and event-loop lag of the process. The',
+        'metrics cover all tenants, so a key needs the scope `metrics`.',
       ].join(' '),
       access: 'metrics',
       responses: {

@@ -7,7 +7,8 @@ import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from './conditional-get.js';
 import { LongPolls } from './long-poll.js';
-import { acceptedResult } from './submit.js';
+import { createFingerprint } from './fingerprint.js';
+import { acceptedResult, IdempotencyHeaders, REPLAYED, REPLAYED_HEADERS } from './submit.js';
 
 /** Routes that read runs. */
 export function runRoutes(services: HttpServices): Route[] {
@@ -168,19 +169,38 @@ function rerun({ registry }: HttpServices): Route {
       'Submits a new run with the definition and the values of the earlier one. Tasks whose outputs are reused are not called again.',
     access: 'run',
     params: RunIdParams,
+    headers: IdempotencyHeaders,
     body: { schema: RerunRequestSchema, required: false, examples: { failed: { from: 'failed' } } },
     responses: {
       202: {
         description: 'The new run was accepted.',
         schema: AcceptedSchema,
-        headers: { Location: 'The path of the record of the new run.' },
+        headers: {
+          Location: 'The path of the record of the new run.',
+          'Idempotent-Replayed': REPLAYED,
+        },
       },
     },
-    errors: ['run_not_found', 'run_not_settled', 'nothing_to_rerun', 'queue_full', 'shutting_down'],
-    handle: async ({ params, body = {}, caller }) => {
+    errors: [
+      'run_not_found',
+      'run_not_settled',
+      'nothing_to_rerun',
+      'queue_full',
+      'shutting_down',
+      'idempotency_conflict',
+    ],
+    handle: async ({ params, headers, body = {}, caller }) => {
       const earlier = authorizeRun(registry, caller, params.run_id);
-      const runId = await registry.rerun(earlier, body.from);
-      return acceptedResult(registry.accepted(runId));
+      const key = headers['idempotency-key'];
+      if (key === undefined)
+        return acceptedResult(registry.accepted(await registry.rerun(earlier, body.from)));
+      const fingerprint = createFingerprint('rerun', { ...body, run_id: earlier });
+      const { run_id, status, isReplayed } = await registry.submitOnce(
+        registry.tenantId(earlier),
+        { key, fingerprint },
+        (submission) => registry.rerun(earlier, body.from, submission),
+      );
+      return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
     },
   });
 }

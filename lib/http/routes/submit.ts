@@ -47,13 +47,14 @@ const SUBMISSION_ERRORS = [
   'shutting_down',
 ] as const;
 
-const IdempotencyHeaders = Type.Object({
+/** Headers of a route that starts a run (D36). */
+export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
       description:
-        'Makes it safe to repeat a submission: the same key with the same body never starts a second run, for a day after the run is no longer kept (unless configured). `run` and `run_async` share their keys. The order of keys in JSON objects does not matter. The same key with another body is refused.',
+        'Makes it safe to repeat a submission: the same key with the same body never starts a second run, for a day after the run is no longer kept (unless configured). All routes that start runs share their keys. The order of keys in JSON objects does not matter. The same key with another body is refused.',
     }),
   ),
 });
@@ -64,6 +65,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   runnable: Runnable<R, A>,
 ): Route[] {
   const { kind, tag, descriptions, body, submit } = runnable;
+  const submitOnce = createSubmitOnce(services.registry, runnable);
   const name = kind === 'pipeline' ? 'Pipeline' : 'Plan';
   return [
     defineRoute({
@@ -96,7 +98,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
           request.releaseBody();
           return waitForResult(services, runId, run);
         }
-        const accepted = await submitOnce(runnable, services, request, tenantId, key, run);
+        const accepted = await submitOnce(request, tenantId, key, run);
         request.releaseBody();
         return waitForKeyedResult(services, accepted, run);
       },
@@ -127,7 +129,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
         const key = request.headers['idempotency-key'];
         if (key === undefined)
           return acceptedResult(services.registry.accepted(await submit(request, tenantId)));
-        const { run_id, status, isReplayed } = await submitOnce(runnable, services, request, tenantId, key);
+        const { run_id, status, isReplayed } = await submitOnce(request, tenantId, key);
         return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
       },
     }),
@@ -137,22 +139,27 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
 const WAITING =
   'The connection stays open until the run has settled. If the client disconnects, the run continues and is listed with its result by `GET /pipelines/runs`. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun, and so is a run with an `Idempotency-Key`, or with files in its result.';
 
-const REPLAYED = '`true` when an earlier request with the same key has submitted the run.';
-const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
+export const REPLAYED = '`true` when an earlier request with the same key has submitted the run.';
+export const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
 
-/** Submits the run unless the key was used before; the same body sent to `run` and to `run_async` is one run (D36). */
-function submitOnce<R extends TSchema, A extends TSchema>(
-  { kind, submit }: Runnable<R, A>,
-  { registry }: HttpServices,
-  request: RunRequest<Static<R> | Static<A>>,
+type SubmitOnce<B> = (
+  request: RunRequest<B>,
   tenantId: string,
   key: string,
   run?: AwaitedRun,
-): Promise<OnceAcceptedRun> {
-  const fingerprint = createFingerprint(kind, request.yaml ?? request.body);
-  return registry.submitOnce(tenantId, { key, fingerprint }, ({ reservation }) =>
-    submit(request, tenantId, { reservation, onAccepted: run?.onAccepted }),
-  );
+) => Promise<OnceAcceptedRun>;
+
+/** Submits a run unless the key was used before; the same body sent to `run` and to `run_async` is one run (D36). */
+function createSubmitOnce<R extends TSchema, A extends TSchema>(
+  registry: HttpServices['registry'],
+  { kind, submit }: Runnable<R, A>,
+): SubmitOnce<Static<R> | Static<A>> {
+  return (request, tenantId, key, run) => {
+    const fingerprint = createFingerprint(kind, request.yaml ?? request.body);
+    return registry.submitOnce(tenantId, { key, fingerprint }, ({ reservation }) =>
+      submit(request, tenantId, { reservation, onAccepted: run?.onAccepted }),
+    );
+  };
 }
 
 /** Holds what a synchronous request waits for: a run that ends quickly may be evicted before its id is known. */
@@ -190,16 +197,22 @@ async function readResult(
 ): Promise<RouteResult> {
   const record = await (settled ?? registry.settled(runId));
   const { result, events } = record;
-  const headers = { 'Wavetrain-Run-Id': runId };
-  if (result !== null) return { body: { ...result, events }, isRunData: true, headers, runId };
-  const response = errorResponse(toRunError(record, isReady()));
-  return { ...response, headers: { ...response.headers, ...headers }, runId };
+  if (result !== null) {
+    const headers = { 'Wavetrain-Run-Id': runId };
+    return { body: { ...result, events }, isRunData: true, headers, runId };
+  }
+  return toErrorResult(runId, toRunError(record, isReady()));
 }
 
 function resultGone(runId: string, status: RunStatus): RouteResult {
   const message = `run ${runId} of this Idempotency-Key is no longer kept; its last status was "${status}". To run again, use another key`;
-  const response = errorResponse(new WavetrainError('result_gone', message));
-  return { ...response, headers: { 'Wavetrain-Run-Id': runId }, runId };
+  return toErrorResult(runId, new WavetrainError('result_gone', message));
+}
+
+function toErrorResult(runId: string, error: WavetrainError): RouteResult {
+  const response = errorResponse(error);
+  const headers = { ...response.headers, 'Wavetrain-Run-Id': runId };
+  return { ...response, headers, runId, code: error.code };
 }
 
 function toRunError(record: RunRecord, isReady: boolean): WavetrainError {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WavetrainError } from '../../common/errors.js';
 import type { MemoryPool } from '../../common/memory-pool.js';
+import { formatMebibytes } from '../../common/text.js';
 
 /** Memory that a body takes for each of its bytes while it arrives: as bytes, as text, and as values. */
 const RECEIVED_FACTOR = 3;
@@ -22,7 +23,7 @@ export class BodyMemory {
 
   /**
    * Calls `read`, and reserves the memory that the body takes: before, when the request declares its length, and while
-   * it arrives otherwise. Rejects as `read` does, and with `memory_full`.
+   * it arrives otherwise. Rejects as `read` does, and with `memory_full` or `body_too_large`.
    */
   async receive<T>(request: IncomingMessage, limitBytes: number, read: () => Promise<T>): Promise<T> {
     const declared = Number(request.headers['content-length'] ?? 0);
@@ -58,16 +59,18 @@ export class BodyMemory {
     }
   }
 
-  /** @throws WavetrainError `memory_full` */
+  /** @throws WavetrainError `memory_full`, or `body_too_large` when waiting for memory would not help */
   #reserve(length: number): void {
     const size = RECEIVED_FACTOR * length;
-    if (!this.#memory.tryReserve(this.#tenantId, size)) {
+    const { totalBytes } = this.#memory;
+    if (this.#reserved + size > totalBytes) {
       throw new WavetrainError(
-        'memory_full',
-        'the requests under way, together with runs and responses, use all the memory that they may use: try again later',
-        { fault: 'service' },
+        'body_too_large',
+        `the body takes ${RECEIVED_FACTOR} times its length while it arrives, and that is more than SERVICE_MEMORY ` +
+          `(${formatMebibytes(totalBytes)}): send less`,
       );
     }
+    this.#memory.reserve(this.#tenantId, size, 'body');
     this.#length += length;
     this.#reserved += size;
   }

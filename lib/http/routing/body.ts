@@ -2,8 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { findJsonLoss, type JsonLoss, measureJson } from '../../definition/text/json-loss.js';
-import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
+import { ellipsize } from '../../common/text.js';
+import type { Steps } from '../../definition/steps.js';
+import { findJsonLossInSteps, type JsonLoss, measureJsonInSteps } from '../../definition/text/json-loss.js';
+import { findJsonSyntaxErrorInSteps, type JsonSyntaxError } from '../../definition/text/json-syntax-error.js';
+import { parseJsonInSteps } from '../../definition/text/parse-json.js';
+import { RunRegistry } from '../../runs/registry.js';
 
 export interface Body {
   /** The parsed JSON; undefined for YAML or no body. */
@@ -22,22 +26,36 @@ const MAX_DEPTH = 1000;
 
 /** Creates a reader of bodies of at most `limitBytes`: JSON, and YAML where a route accepts it (D33, D38). */
 export function createBodyReader(limitBytes: number): BodyReader {
-  const parse = createParser(limitBytes);
+  const receive = createReceiver(limitBytes);
   return async (ctx, acceptsYaml) => {
     const format = detectFormat(ctx, acceptsYaml);
     if (format === undefined) return NO_BODY;
     if (Number(ctx.req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
     // Asks the client for the body only now, after every check that needs none.
     if (ctx.req.headers.expect?.toLowerCase() === '100-continue') ctx.res.writeContinue();
-    const { value, text } = await parse(ctx);
+    const text = await receive(ctx);
     if (text === '') return NO_BODY;
     if (format === 'yaml') return { json: undefined, yaml: text };
-    const { depth, members } = measureJson(text);
-    if (depth > MAX_DEPTH) throw invalidBody(`the body is nested deeper than ${MAX_DEPTH} levels`);
-    const loss = findJsonLoss(text, value, members);
-    if (loss !== undefined) throw invalidBody(describeLoss(loss, text));
-    return { json: value, yaml: undefined };
+    return {
+      json: await RunRegistry.runInTurns(readJson(text), String(ctx.state['tenantId'])),
+      yaml: undefined,
+    };
   };
+}
+
+/** @throws WavetrainError `invalid_request` */
+function* readJson(text: string): Steps<unknown> {
+  const { depth, members } = yield* measureJsonInSteps(text);
+  if (depth > MAX_DEPTH) throw invalidBody(`the body is nested deeper than ${MAX_DEPTH} levels`);
+  let value: unknown;
+  try {
+    value = yield* parseJsonInSteps(text);
+  } catch {
+    throw invalidBody(describeSyntaxError(yield* findJsonSyntaxErrorInSteps(text), text));
+  }
+  const loss = yield* findJsonLossInSteps(text, value, members);
+  if (loss !== undefined) throw invalidBody(describeLoss(loss, text));
+  return value;
 }
 
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
@@ -83,16 +101,12 @@ function isDeclaredUtf8(contentType: string): boolean {
 /** The parser decodes each invalid byte to this character. */
 const REPLACEMENT = '\ufffd';
 
-/** Creates a parser that returns the value of a JSON body, and the text of any body. */
-function createParser(
-  limitBytes: number,
-): (ctx: Context) => Promise<{ readonly value: unknown; readonly text: string }> {
+/** Creates a function that receives the text of a body. */
+function createReceiver(limitBytes: number): (ctx: Context) => Promise<string> {
   const parse = bodyParser({
-    enableTypes: ['json', 'text'],
-    extendTypes: { json: ['application/json'], text: YAML_TYPES },
-    jsonLimit: `${limitBytes}b`,
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json', ...YAML_TYPES] },
     textLimit: `${limitBytes}b`,
-    strict: false,
     onerror: (error) => {
       throw toBodyError(error, limitBytes);
     },
@@ -107,11 +121,11 @@ function createParser(
     } finally {
       ctx.req.off('data', collect);
     }
-    const { body, rawBody = '' } = ctx.request as { body?: unknown; rawBody?: string };
+    const { rawBody = '' } = ctx.request as { rawBody?: string };
     if (rawBody.includes(REPLACEMENT) && !isUtf8(Buffer.concat(chunks))) {
       throw invalidBody('the body is not UTF-8');
     }
-    return { value: body, text: rawBody };
+    return rawBody;
   };
 }
 
@@ -120,21 +134,17 @@ interface ParserError extends Error {
   readonly status?: number;
   /** Set for an error while receiving the body. */
   readonly type?: string;
-  /** Set for a syntax error: the text. */
-  readonly body?: unknown;
 }
 
 /** Describes why a body could not be read, without repeating its content. */
 function toBodyError(error: ParserError, limitBytes: number): WavetrainError {
   if (error.status === 413) return bodyTooLarge(limitBytes);
   if (error.type?.startsWith('request.')) return invalidBody('the body ended early');
-  return invalidBody(typeof error.body === 'string' ? describeSyntaxError(error.body) : errorMessage(error));
+  return invalidBody(errorMessage(error));
 }
 
-function describeSyntaxError(text: string): string {
-  const error = findJsonSyntaxError(text);
-  // The JSON is valid, so it contains the only key that the parser rejects.
-  if (error === undefined) return 'the body has the key "__proto__", which is not allowed';
+function describeSyntaxError(error: JsonSyntaxError | undefined, text: string): string {
+  if (error === undefined) return 'the body is not JSON';
   return `the body is not JSON: ${describePlace(error.offset, text)} must be ${error.expected}`;
 }
 
@@ -144,9 +154,11 @@ const MAX_LOST_LENGTH = 100;
 /** Describes what the server would drop: a definition in YAML must not have it either (D7, D8). */
 function describeLoss({ offset, kind, lost }: JsonLoss, text: string): string {
   const place = describePlace(offset, text);
-  const shown = lost.length > MAX_LOST_LENGTH ? `${lost.slice(0, MAX_LOST_LENGTH)}…` : lost;
+  const shown = ellipsize(lost, MAX_LOST_LENGTH);
+  if (kind === 'prototype') return 'the body has the key "__proto__", which is not allowed';
   if (kind === 'key') return `${place} of the body repeats the key "${shown}": keep one of them`;
-  if (kind === 'size') return `${place} of the body is ${shown}, which is too large for a number`;
+  if (kind === 'size')
+    return `${place} of the body is ${shown}, which is too large for a number: send it as text`;
   const rounded = `it would become ${Number(lost)}`;
   return `${place} of the body is ${shown}, which has more digits than a number can hold; ${rounded}: send it as text`;
 }

@@ -71,6 +71,7 @@ export class Endpoint {
     assertValid(this.#validateHeaders?.(headers));
     const result = await this.#handle(ctx, { params, query, headers, caller, mediaType }, tenantId);
     if (result.runId !== undefined) ctx.state['runId'] = result.runId;
+    if (result.code !== undefined) ctx.state['code'] = result.code;
     const { status = this.#defaultStatus, type = mediaType } = result;
     this.#assertDocumented(status, result.body);
     await this.#sender.send(ctx, status, type, result, tenantId);
@@ -240,6 +241,8 @@ function describeMisplacedField(
 /** Watches the response, because the request emits no `close` once its body was read. */
 function abortOnDisconnect(ctx: Context): AbortSignal {
   const controller = new AbortController();
+  // It may have disconnected while its request waited for its turn.
+  if (ctx.res.destroyed) controller.abort();
   ctx.res.once('close', () => {
     if (!ctx.res.writableFinished) controller.abort();
   });

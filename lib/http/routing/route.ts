@@ -40,6 +40,8 @@ export interface RouteResult {
   readonly stream?: (response: ServerResponse) => void;
   /** The run that the request was about, for the log. */
   readonly runId?: string;
+  /** The code of the error that is returned, for the log and the metrics. */
+  readonly code?: string;
   /** Called when the whole response was sent; never called when the client disconnected before. */
   readonly onSent?: () => void;
 }

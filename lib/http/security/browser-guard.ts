@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { ServerConfig } from '../../common/config.js';
 import { WavetrainError } from '../../common/errors.js';
+import { ellipsize } from '../../common/text.js';
 
 /** Sent with every response: browsers must not guess its type, frame it, cache it or embed it elsewhere (D38). */
 export const SECURITY_HEADERS = {
@@ -76,7 +77,8 @@ function isSameHost(origin: string, host: string): boolean {
 }
 
 function foreignHostError(host: string): WavetrainError {
-  const reason = host === '' ? 'the Host header is missing' : `this server is not "${truncate(host)}"`;
+  const reason =
+    host === '' ? 'the Host header is missing' : `this server is not "${ellipsize(host, MAX_SHOWN_LENGTH)}"`;
   return new WavetrainError(
     'foreign_host',
     `${reason}: add the names of this server to SERVICE_ALLOWED_HOSTS`,
@@ -86,15 +88,11 @@ function foreignHostError(host: string): WavetrainError {
 function foreignOriginError(origin: string): WavetrainError {
   return new WavetrainError(
     'foreign_origin',
-    `a page of ${truncate(origin)} may not do this: only pages of this server may`,
+    `a page of ${ellipsize(origin, MAX_SHOWN_LENGTH)} may not do this: only pages of this server may`,
   );
 }
 
 const MAX_SHOWN_LENGTH = 255;
-
-function truncate(text: string): string {
-  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
-}
 
 /** The host and port of a URL or a Host header. */
 interface Authority {

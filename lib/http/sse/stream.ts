@@ -70,6 +70,14 @@ export class EventChannel {
   }
 }
 
+/** What all streams of a server share. */
+export interface StreamServices {
+  readonly clock: Clock;
+  readonly readers: SlowReaders;
+  /** Called when a connection accepts more again. */
+  readonly onWritable: (stream: EventStream) => void;
+}
+
 /** Interval of heartbeats: proxies and clients close a connection that is silent for too long. */
 export const HEARTBEAT_MS = 15_000;
 
@@ -80,9 +88,7 @@ export const HEARTBEAT_MS = 15_000;
 export class EventStream {
   readonly #channel: EventChannel;
   readonly #response: ServerResponse;
-  readonly #clock: Clock;
-  readonly #readers: SlowReaders;
-  readonly #onWritable: (stream: EventStream) => void;
+  readonly #services: StreamServices;
   /** Number of the last event that was written. */
   #last: number;
   /** The connection accepts no more for now. */
@@ -90,21 +96,11 @@ export class EventStream {
   #isStopped = false;
   #heartbeat: unknown;
 
-  /** @param onWritable is called when the connection accepts more again */
-  constructor(
-    channel: EventChannel,
-    after: number,
-    response: ServerResponse,
-    clock: Clock,
-    readers: SlowReaders,
-    onWritable: (stream: EventStream) => void,
-  ) {
+  constructor(channel: EventChannel, after: number, response: ServerResponse, services: StreamServices) {
     this.#channel = channel;
     this.#last = after;
     this.#response = response;
-    this.#clock = clock;
-    this.#readers = readers;
-    this.#onWritable = onWritable;
+    this.#services = services;
   }
 
   start(): void {
@@ -129,7 +125,7 @@ export class EventStream {
   /** To be called when the client has disconnected. */
   stop(): void {
     this.#isStopped = true;
-    this.#clock.clearTimeout(this.#heartbeat);
+    this.#services.clock.clearTimeout(this.#heartbeat);
   }
 
   #write(text: string | Buffer): void {
@@ -139,20 +135,21 @@ export class EventStream {
     this.#isBlocked = !this.#response.write(text);
     socket?.uncork();
     if (!this.#isBlocked) return;
-    this.#readers.watch(this.#response, 'drain', () => {
+    this.#services.readers.watch(this.#response, 'drain', () => {
       this.#isBlocked = false;
-      if (!this.#isStopped) this.#onWritable(this);
+      if (!this.#isStopped) this.#services.onWritable(this);
     });
   }
 
   #end(): void {
     this.stop();
     this.#response.end(this.#channel.endFrame);
-    if (this.#response.writableLength > 0) this.#readers.watch(this.#response, 'finish', () => undefined);
+    if (this.#response.writableLength > 0)
+      this.#services.readers.watch(this.#response, 'finish', () => undefined);
   }
 
   #scheduleHeartbeat(): void {
-    this.#heartbeat = this.#clock.setTimeout(() => {
+    this.#heartbeat = this.#services.clock.setTimeout(() => {
       if (!this.#isBlocked) this.#write(HEARTBEAT_FRAME);
       this.#scheduleHeartbeat();
     }, HEARTBEAT_MS);

@@ -5,7 +5,7 @@ import { type Limit, SharedLimit } from '../../common/shared-limit.js';
 import type { EventLog } from '../../runs/event-log.js';
 import { SlowReaders } from '../responses/slow-readers.js';
 import type { HttpServices } from '../services.js';
-import { EventChannel, type EventSource, EventStream } from './stream.js';
+import { EventChannel, type EventSource, EventStream, type StreamServices } from './stream.js';
 
 /** Delay from a new event until the streams are flushed: events that follow in the meantime are written with it. */
 export const FLUSH_DELAY_MS = 20;
@@ -16,7 +16,7 @@ const FLUSH_BUDGET_MS = 1;
 /** All open event streams of a server. They share one timer and one time budget; tenants share their number (D25). */
 export class EventStreams {
   readonly #clock: Clock;
-  readonly #readers: SlowReaders;
+  readonly #streamServices: StreamServices;
   readonly #limit: SharedLimit;
   readonly #channels = new Map<EventLog, EventChannel>();
   /** Channels with new events. */
@@ -28,7 +28,14 @@ export class EventStreams {
 
   constructor(services: Pick<HttpServices, 'clock' | 'log'>, limit: Limit) {
     this.#clock = services.clock;
-    this.#readers = new SlowReaders(services);
+    this.#streamServices = {
+      clock: services.clock,
+      readers: new SlowReaders(services),
+      onWritable: (stream) => {
+        this.#pendingStreams.add(stream);
+        this.#scheduleFlush();
+      },
+    };
     this.#limit = new SharedLimit(limit);
   }
 
@@ -44,7 +51,9 @@ export class EventStreams {
   assertCapacity(tenantId: string): void {
     if (this.#limit.hasRoom(tenantId)) return;
     const own = this.#limit.usedBy(tenantId);
-    const message = `${this.size} event streams are open already, ${own} of them of runs of "${tenantId}"`;
+    const message =
+      `${this.size} event streams are open already, ${own} of them of runs of "${tenantId}": ` +
+      'close some, or poll the record';
     throw new WavetrainError('too_many_streams', message, { fault: 'service' });
   }
 
@@ -54,10 +63,7 @@ export class EventStreams {
     const { tenantId } = source;
     if (!this.#limit.tryAcquire(tenantId)) return void response.destroy();
     const channel = this.#getChannel(source);
-    const stream = new EventStream(channel, after, response, this.#clock, this.#readers, (writable) => {
-      this.#pendingStreams.add(writable);
-      this.#scheduleFlush();
-    });
+    const stream = new EventStream(channel, after, response, this.#streamServices);
     channel.add(stream);
     response.once('close', () => {
       this.#limit.release(tenantId);

@@ -1,3 +1,4 @@
+import { copyText } from '../../common/text.js';
 import type { DocumentContent, Section } from './document.js';
 
 /** An info string after backticks contains no backtick: otherwise the line is inline code. */
@@ -19,7 +20,7 @@ interface Heading {
 /**
  * Splits a Markdown text into its sections; the title is the first heading of level 1, or else the first heading.
  * Scans lines only: a full parser would build a tree of all inline content, which is not needed, and block the event
- * loop longer on a large file.
+ * loop longer on a large file. What it returns are copies, since a task may keep one heading of a large file.
  */
 export function parseMarkdown(text: string): DocumentContent {
   const headings = findHeadings(text);
@@ -32,12 +33,12 @@ export function parseMarkdown(text: string): DocumentContent {
 }
 
 function sectionBefore(text: string, [first]: readonly Heading[]): Section[] {
-  const before = text.slice(skipFrontMatter(text), first?.start).trim();
+  const before = copyText(text.slice(skipFrontMatter(text), first?.start).trim());
   return before === '' ? [] : [{ level: 0, heading: '', text: before }];
 }
 
 function toSection(text: string, { level, heading, body }: Heading, next: Heading | undefined): Section {
-  return { level, heading, text: text.slice(body, next?.start).trim() };
+  return { level, heading, text: copyText(text.slice(body, next?.start).trim()) };
 }
 
 function findHeadings(text: string): Heading[] {
@@ -56,7 +57,7 @@ function findHeadings(text: string): Heading[] {
     else if (heading !== null) headings.push(atxHeading(heading, at, next));
     else if (underline !== null && paragraph !== undefined) {
       const level = underline[1]?.startsWith('=') === true ? 1 : 2;
-      headings.push({ level, heading: paragraph.text, start: paragraph.at, body: next });
+      headings.push({ level, heading: copyText(paragraph.text), start: paragraph.at, body: next });
     } else if (line.trim() !== '' && !NOT_PARAGRAPH.test(line)) {
       paragraph =
         paragraph === undefined
@@ -70,7 +71,12 @@ function findHeadings(text: string): Heading[] {
 }
 
 function atxHeading([, marks, rest]: RegExpExecArray, start: number, body: number): Heading {
-  return { level: marks?.length ?? 0, heading: stripClosingMarks((rest ?? '').trim()), start, body };
+  return {
+    level: marks?.length ?? 0,
+    heading: copyText(stripClosingMarks((rest ?? '').trim())),
+    start,
+    body,
+  };
 }
 
 /** Strips the marks from the end of `# A heading ##`. */

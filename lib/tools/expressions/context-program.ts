@@ -116,7 +116,7 @@ const global = (() => {
  */
 export const CONTEXT_PROGRAM = String.raw`'use strict';
 const evaluateToGlobals = (() => {
-  const { timeoutMs: timeout, depth: stack, listLength: sequence, resultBytes } = JSON.parse(limits);
+  const { timeoutMs: timeout, depth: stack, listLength: sequence, resultLength } = JSON.parse(limits);
   let lastSource;
   let lastExpression;
 
@@ -178,7 +178,7 @@ const evaluateToGlobals = (() => {
         failResult('contains ' + value + ', which JSON cannot represent');
       }
       size += key.length + (typeof value === 'string' ? value.length : 4);
-      if (size > resultBytes) failResult('is larger than the limit of ' + resultBytes / 2 ** 20 + ' MiB');
+      if (size > resultLength) failResult('is larger than the limit of ' + resultLength / 2 ** 20 + ' MiB');
       return value;
     };
   }

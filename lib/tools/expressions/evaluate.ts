@@ -1,6 +1,13 @@
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json.js';
+import {
+  type Json,
+  type JsonObject,
+  MAX_JSON_DEPTH,
+  subtractJsonLength,
+  TOO_DEEP,
+} from '../../common/json.js';
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
 import { Sandbox, type SandboxResult } from './sandbox.js';
 
 /** Evaluates JSONata expressions in this process. Blocks the event loop, at most for the time in its limits. */
@@ -47,14 +54,28 @@ export class Evaluator {
 /**
  * Returns the data of an expression as JSON text.
  *
- * @throws ToolError, not retryable, when it is nested too deeply
+ * @param maxLength of the text, in characters, escapes not counted; checked before any of it is made
+ * @throws ToolError, not retryable, when it is longer, or nested too deeply
  */
-export function toExpressionData(input: Json, bindings: JsonObject): string {
+export function toExpressionData(
+  input: Json,
+  bindings: JsonObject,
+  maxLength = Number.POSITIVE_INFINITY,
+): string {
+  if (maxLength < Number.POSITIVE_INFINITY) assertLength([input, bindings], maxLength);
   try {
     return JSON.stringify({ input, bindings });
   } catch (error) {
     throw failedExpression(errorMessage(error));
   }
+}
+
+function assertLength(values: Json[], maxLength: number): void {
+  const left = subtractJsonLength(maxLength, values);
+  if (left === TOO_DEEP) throw failedExpression(`its data is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (left >= 0) return;
+  const limit = formatMebibytes(maxLength);
+  throw failedExpression(`its input and bindings are longer than ${limit} as JSON: pass only what it reads`);
 }
 
 /** Creates the error of an expression that cannot be evaluated. */

@@ -3,6 +3,8 @@ import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/shared-limit.js';
+import { runToEnd, type Steps } from '../../definition/steps.js';
+import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { ProcessPool } from '../../workers/process-pool.js';
 import { WorkerError } from '../../workers/protocol.js';
 import type { ToolContext } from '../tool.js';
@@ -24,6 +26,12 @@ export type EvaluationResponse =
 /** The process stops an evaluation itself after `hardTimeoutMs`; it is killed when it does not. */
 const RESPONSE_TIMEOUT_MS = EXPRESSION_LIMITS.hardTimeoutMs + 1000;
 
+/** The server holds the data of an expression as text, with its escapes, and as the message to the process. */
+const MAX_DATA_LENGTH = 16 * 2 ** 20;
+
+/** Does the steps of long work for a tenant, perhaps with pauses. Rejects with what they throw. */
+type RunSteps = <T>(steps: Steps<T>, tenantId: string) => Promise<T>;
+
 /** A process takes about 50 MB; more than this many would mostly idle. */
 const MAX_PROCESSES = 8;
 
@@ -37,13 +45,22 @@ const MIN_PROCESSES = 4;
  */
 export class ExpressionPool {
   readonly #pool: ProcessPool<EvaluationRequest, EvaluationResponse>;
+  readonly #runSteps: RunSteps;
 
   /**
    * @param file the program of a worker process
    * @param parallelism how many expressions the machine can evaluate at once
    * @param tenantShare percentage that each tenant may use even when others have used up the rest
+   * @param runSteps reads long results; default: without a pause
    */
-  constructor(file: string, parallelism: number, tenantShare: number, clock: Clock) {
+  constructor(
+    file: string,
+    parallelism: number,
+    tenantShare: number,
+    clock: Clock,
+    runSteps: RunSteps = async (steps) => runToEnd(steps),
+  ) {
+    this.#runSteps = runSteps;
     const total = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     this.#pool = new ProcessPool({
       file,
@@ -67,12 +84,11 @@ export class ExpressionPool {
     try {
       const response = await this.#pool.run(
         tenantId,
-        () => ({ source, data: toExpressionData(input, bindings), runId }),
+        () => ({ source, data: toExpressionData(input, bindings, MAX_DATA_LENGTH), runId }),
         { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart },
       );
       if (!response.ok) throw ToolError.nonRetryable(response.error);
-      const result: Json = JSON.parse(response.text);
-      return result;
+      return await this.#runSteps(parseJsonInSteps(response.text), tenantId);
     } catch (error) {
       throw error instanceof WorkerError ? failedExpression(describe(error)) : error;
     }

@@ -1,5 +1,6 @@
+import { TYPE_TESTS } from '../../common/json-schema/value-tests.js';
 import type { Violation } from '../../common/json-schema/violation.js';
-import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { InputDeclaration, Tool } from '../tool.js';
 import { allowedValues, type InputValidator } from './schema-validator.js';
 
@@ -15,15 +16,6 @@ const FLAT_KEYWORDS = new Set([
   'verbatim',
 ]);
 
-const TYPE_CHECKS: Readonly<Record<NonNullable<InputDeclaration['type']>, (value: unknown) => boolean>> = {
-  string: (value) => typeof value === 'string',
-  integer: Number.isInteger,
-  number: Number.isFinite,
-  boolean: (value) => typeof value === 'boolean',
-  array: Array.isArray,
-  object: isObject,
-};
-
 interface Declared extends InputDeclaration {
   readonly name: string;
   readonly values: readonly Json[] | undefined;
@@ -37,7 +29,7 @@ export function areFlat(inputs: Readonly<Record<string, Partial<InputDeclaration
   return Object.values(inputs).every(
     (declaration) =>
       Object.keys(declaration).every((keyword) => FLAT_KEYWORDS.has(keyword)) &&
-      (declaration.type === undefined || Object.hasOwn(TYPE_CHECKS, declaration.type)) &&
+      (declaration.type === undefined || Object.hasOwn(TYPE_TESTS, declaration.type)) &&
       (declaration.enum === undefined || isScalarList(declaration.enum)) &&
       [declaration.minimum, declaration.maximum, declaration.minLength].every(isNumberOrUndefined),
   );
@@ -89,7 +81,7 @@ function collectValue(declared: Declared, value: Json, violations: Violation[]):
     violations.push({ path: [name], keyword, wanted, value });
   };
   const mayBeNull = declared.default === null;
-  if (type !== undefined && !TYPE_CHECKS[type](value) && !(value === null && mayBeNull)) found('type', type);
+  if (type !== undefined && !TYPE_TESTS[type](value) && !(value === null && mayBeNull)) found('type', type);
   if (values !== undefined && !values.includes(value)) found('enum', [...values]);
   if (typeof value === 'number') {
     if (minimum !== undefined && value < minimum) found('minimum', minimum);

@@ -26,8 +26,8 @@ export function validateInputs(tool: Tool, inputs: JsonObject): ValidatedInputs 
 const validators = new WeakMap<Tool, InputValidator>();
 
 /**
- * Fills in defaults and finds all violations of small inputs, with the fastest validator that agrees with the JSON Schema. Does not
- * change `inputs`.
+ * Fills in defaults and finds the violations: all of them, or the first one of large inputs. Uses the fastest validator
+ * that agrees with the JSON Schema. Does not change `inputs`.
  *
  * @throws WavetrainError `bad_tool_file` when the declarations are not a valid JSON Schema
  */

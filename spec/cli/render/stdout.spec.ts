@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { captureStdout } from '../../../lib/cli/render/stdout.js';
+import { captureStdout, printJson } from '../../../lib/cli/render/stdout.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
-import { invoke, Recorder } from '../invoke.js';
+import { invoke, Recorder, Screen } from '../invoke.js';
 
 describe('captureStdout', () => {
   it('prints what tools write to standard output on standard error, line by line (D41)', async () => {
@@ -36,5 +36,23 @@ describe('captureStdout', () => {
     restore();
     stream.write('after');
     expect(stream.text).to.equal('after');
+  });
+});
+
+describe('printJson', () => {
+  const VALUE = { '\u009b2J': 'a\u202eb\u007f\u2066', text: '\u001b[31m\r\n äöü 👩‍👩‍👧' };
+
+  it('lets no text move the cursor of a terminal or reorder a line, and keeps the value', () => {
+    const stdout = new Screen();
+    printJson(VALUE, { stdout, env: {} });
+    expect(stdout.text).to.match(/^[\n\u0020-\u007e\u00a0-\u200d\u2070-\uffff]*$/);
+    expect(JSON.parse(stdout.text)).to.deep.equal(VALUE);
+    expect(stdout.text).to.include('äöü 👩‍👩‍👧');
+  });
+
+  it('prints the document unchanged to a file or pipe', () => {
+    const stdout = new Recorder();
+    printJson(VALUE, { stdout, env: {} });
+    expect(stdout.text).to.equal(`${JSON.stringify(VALUE)}\n`);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { appendText, MAX_TEXT_LENGTH, toText } from '../../../lib/definition/template/renderer.js';
+import { MAX_OUTPUT_LENGTH } from '../../../lib/common/limits.js';
+import { appendText, toText } from '../../../lib/definition/template/renderer.js';
 import { TemplateError } from '../../../lib/definition/template/reference.js';
 import type { Json } from '../../../lib/common/json.js';
 
@@ -23,8 +24,8 @@ describe('toText (D10)', () => {
   }
 
   it('throws for a value whose JSON is over 10 MiB, and names the path', () => {
-    const piece = 'x'.repeat(MAX_TEXT_LENGTH / 4);
-    expect(toText([piece, piece, piece], 'p')).to.have.length.above(MAX_TEXT_LENGTH / 2);
+    const piece = 'x'.repeat(MAX_OUTPUT_LENGTH / 4);
+    expect(toText([piece, piece, piece], 'p')).to.have.length.above(MAX_OUTPUT_LENGTH / 2);
     expect(() => toText([piece, piece, piece, piece], 'a.output')).to.throw(
       TemplateError,
       /^\{\{a\.output}}: .*10 MiB/,
@@ -50,7 +51,7 @@ describe('toText (D10)', () => {
 
 describe('appendText', () => {
   it('allows texts up to the limit, but not over it', () => {
-    const most = 'x'.repeat(MAX_TEXT_LENGTH);
+    const most = 'x'.repeat(MAX_OUTPUT_LENGTH);
     expect(appendText(most, '', 'p')).to.equal(most);
     expect(() => appendText(most, 'y', 'a.output')).to.throw(TemplateError, /^\{\{a\.output}}: .*10 MiB/);
   });

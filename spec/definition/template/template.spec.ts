@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
 import { TemplateError } from '../../../lib/definition/template/reference.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
-import { MAX_TEXT_LENGTH } from '../../../lib/definition/template/renderer.js';
+import { MAX_OUTPUT_LENGTH } from '../../../lib/common/limits.js';
 import type { Json } from '../../../lib/common/json.js';
 import { anyJson, listParts, createScope } from './expressions.js';
 
@@ -119,13 +119,13 @@ describe('Template.render', () => {
   });
 
   it('throws for a text over 10 MiB, however it is composed', () => {
-    const half = 'x'.repeat(MAX_TEXT_LENGTH / 2);
+    const half = 'x'.repeat(MAX_OUTPUT_LENGTH / 2);
     const scope = createScope({ t: half });
-    expect(render('{{t.output}}{{t.output}}', scope)).to.have.length(MAX_TEXT_LENGTH);
+    expect(render('{{t.output}}{{t.output}}', scope)).to.have.length(MAX_OUTPUT_LENGTH);
     expect(() => render('{{t.output}}{{t.output}}!', scope)).to.throw(TemplateError, /10 MiB/);
     expect(() => render('{{t.output}}'.repeat(1000), scope)).to.throw(TemplateError, /10 MiB/);
     expect(render('{{t.output}}', createScope({ t: half + half + half }))).to.have.length(
-      1.5 * MAX_TEXT_LENGTH,
+      1.5 * MAX_OUTPUT_LENGTH,
     );
   });
 });

@@ -1,10 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findJsonLoss, type JsonLoss, measureJson } from '../../../lib/definition/text/json-loss.js';
+import {
+  findJsonLossInSteps,
+  type JsonLoss,
+  measureJsonInSteps,
+} from '../../../lib/definition/text/json-loss.js';
+import { runToEnd } from '../../../lib/definition/steps.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 function find(text: string): JsonLoss | undefined {
-  return findJsonLoss(text, JSON.parse(text), measureJson(text).members);
+  return runToEnd(findJsonLossInSteps(text, JSON.parse(text), runToEnd(measureJsonInSteps(text)).members));
 }
 
 /** A part of a JSON text, and whether `JSON.parse` loses something of it. */
@@ -101,7 +106,7 @@ describe('findJsonLoss (D7)', () => {
     const measure = (text: string, value: unknown, times: number, wrong: number): number =>
       measureCpuMsSync(() => {
         for (let count = 0; count < times; count++) {
-          findJsonLoss(text, value, measureJson(text).members + wrong);
+          runToEnd(findJsonLossInSteps(text, value, runToEnd(measureJsonInSteps(text)).members + wrong));
         }
       });
     // With a wrong count it searches for the place.
@@ -109,6 +114,22 @@ describe('findJsonLoss (D7)', () => {
       measure(one?.text ?? '', one?.value, 5, wrong);
       const expected = measure(one?.text ?? '', one?.value, 20, wrong);
       expect(measure(ten?.text ?? '', ten?.value, 2, wrong)).to.be.below(6 * expected + 20);
+    }
+  });
+});
+
+describe('A long JSON text (D25)', () => {
+  it('is measured and compared with its value in steps, whatever is wrong with it', () => {
+    const members = Array.from({ length: 60_000 }, (_, index) => `"key ${index}":${index}`);
+    for (const last of ['"a":1', '"key 0":1', '"a":1e21']) {
+      const text = `{${[...members, last].join(',')}}`;
+      expect([...measureJsonInSteps(text)].length).to.be.within(
+        text.length / 2 ** 16 - 1,
+        text.length / 2 ** 16,
+      );
+      const { members: count } = runToEnd(measureJsonInSteps(text));
+      const lists = { lists: Array.from({ length: 60_000 }, () => []) };
+      expect([...findJsonLossInSteps(text, lists, count)].length).to.be.greaterThan(12);
     }
   });
 });

@@ -112,11 +112,11 @@ describe('NestedRunLimiter (D49)', () => {
     const pipeline = parsePipeline(MOCK);
     const budget = new MemoryBudget(1.5 * pipeline.sizeBytes);
     const limiter = new NestedRunLimiter(budget, 2);
-    limiter.retain(pipeline);
-    limiter.retain(pipeline);
+    limiter.retainPipeline(pipeline);
+    limiter.retainPipeline(pipeline);
     limiter.releasePipeline(pipeline);
     expect(budget.usedBytes).to.equal(pipeline.sizeBytes);
-    expect(() => limiter.retain(parsePipeline(MOCK))).to.throw('no memory');
+    expect(() => limiter.retainPipeline(parsePipeline(MOCK))).to.throw('no memory');
     limiter.releasePipeline(pipeline);
     expect(budget.usedBytes).to.equal(0);
   });

@@ -7,6 +7,7 @@ import { checkInSteps } from '../../../lib/pipelines/check.js';
 import type { CheckSteps } from '../../../lib/definition/check-steps.js';
 import { checkPlanInSteps } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import type { EventLoopBudget } from '../../../machines/ports.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 const catalog = builtinCatalog();
@@ -15,13 +16,14 @@ const catalog = builtinCatalog();
 class NoBudget {
   readonly tenants: string[] = [];
 
-  exhausted(): boolean {
-    return true;
-  }
-
-  defer(next: () => void, tenantId: string): void {
-    this.tenants.push(tenantId);
-    queueMicrotask(next);
+  forTenant(tenantId: string): EventLoopBudget {
+    return {
+      exhausted: () => true,
+      defer: (next) => {
+        this.tenants.push(tenantId);
+        queueMicrotask(next);
+      },
+    };
   }
 }
 

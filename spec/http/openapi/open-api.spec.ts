@@ -102,6 +102,14 @@ describe('The OpenAPI document', () => {
     }
   });
 
+  it('documents memory_full for every operation that needs a key, because its body or response takes memory (D25)', () => {
+    for (const { access, method, path } of routes.filter(({ isPage }) => !isPage)) {
+      const { responses = {} } = document.paths[path]?.[method.toLowerCase()] ?? {};
+      const codes = Object.keys(responses[503]?.content?.['application/json']?.examples ?? {});
+      expect(codes.includes('memory_full'), `${method} ${path}`).to.equal(access !== 'open');
+    }
+  });
+
   it('can be cached and revalidated by its ETag', async () => {
     const { headers } = await server.request('GET', '/openapi.json');
     expect(headers.get('cache-control')).to.equal('no-cache');

@@ -30,9 +30,14 @@ describe('POST /pipelines/runs/{run_id}/cancel (States and transitions)', () => 
     expect([...seen].toSorted()).to.deep.equal(['cancelled', 'succeeded']);
   });
 
-  it('accepts exactly one of ten thousand concurrent cancels', async () => {
+  it('accepts exactly one of ten thousand cancels, four hundred at once', async () => {
     const runId = await fixture.submit();
-    const statuses = await readStatuses(fixture.server.url, `/pipelines/runs/${runId}/cancel`, 10_000);
+    const cancelFourTimes = (): Promise<string[]> =>
+      readStatuses(fixture.server.url, `/pipelines/runs/${runId}/cancel`, 4);
+    const statuses: string[] = [];
+    while (statuses.length < 10_000) {
+      statuses.push(...(await Promise.all(Array.from({ length: 100 }, cancelFourTimes))).flat());
+    }
     expect(statuses.filter((status) => status === '200')).to.have.length(1);
     expect(statuses.filter((status) => status === '400')).to.have.length(9999);
     expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: false });

@@ -56,6 +56,32 @@ describe('GET /metrics (D35)', () => {
     expect(samples.get(count)).to.equal(2);
   });
 
+  it('counts errors by code, those of failed runs too, and their log lines have the code', async () => {
+    const failing = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'fail', inputs: { message: 'no' } }] };
+    await server.request('POST', '/pipelines/run', { pipeline: failing });
+    await server.request('POST', '/pipelines/run', {});
+    await server.request('GET', '/no/such/path');
+    await server.request('GET', '/health');
+    const samples = parseSamples((await server.request<string>('GET', '/metrics')).body);
+    expect(under(samples, 'wavetrain_http_errors_total')).to.deep.equal({
+      '{code="task_failed"}': 1,
+      '{code="invalid_request"}': 1,
+      '{code="not_found"}': 1,
+    });
+    const codes = server.log.filter(({ message }) => message === 'request').map(({ facts }) => facts['code']);
+    expect(codes.slice(0, 4)).to.deep.equal(['task_failed', 'invalid_request', 'not_found', undefined]);
+  });
+
+  it('reports the memory that SERVICE_MEMORY limits (D25)', async () => {
+    await server.request('POST', '/pipelines/run_async', { pipeline: ONE_TASK });
+    const samples = parseSamples((await server.request<string>('GET', '/metrics')).body);
+    expect(samples.get('wavetrain_memory_limit_bytes')).to.equal(256 * 2 ** 20);
+    expect(samples.get('wavetrain_memory_used_bytes')).to.be.above(0);
+    expect(samples.get('wavetrain_memory_largest_tenant_bytes')).to.equal(
+      samples.get('wavetrain_memory_used_bytes'),
+    );
+  });
+
   it('needs a key with the scope "metrics" on a server with keys (D37)', async () => {
     const key = (name: string, scopes: readonly KeyScope[]): ApiKey => ({
       name,

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import type { AcceptedRun } from '../../../lib/runs/record.js';
+import type { TestResponse } from '../../support/http/test-server.js';
 import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
 
 describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
@@ -61,5 +63,35 @@ describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
       const response = await fixture.request<ErrorBody>('POST', `/pipelines/runs/${earlier}/rerun`, body);
       expect(`${response.status} ${response.body.detail.code}`).to.equal('400 invalid_request');
     }
+  });
+
+  it('starts one run for repeated requests with the same Idempotency-Key (D36)', async () => {
+    const path = `/pipelines/runs/${await failedRun()}/rerun`;
+    const otherPath = `/pipelines/runs/${await failedRun()}/rerun`;
+    const repeat = (key: string, body: object, from = path): Promise<TestResponse<AcceptedRun & ErrorBody>> =>
+      fixture.server.request('POST', from, body, { 'idempotency-key': key });
+    const [first, ...others] = await Promise.all([1, 2, 3].map(() => repeat('again', { from: 'failed' })));
+    others.push(await repeat('again', { from: 'failed' }));
+    expect(others.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
+    expect(new Set(others.map(({ body }) => body.run_id))).to.deep.equal(new Set([first?.body.run_id]));
+    expect(others.map(({ headers }) => headers.get('idempotent-replayed'))).to.deep.equal([
+      'true',
+      'true',
+      'true',
+    ]);
+    const conflicts = [await repeat('again', {}), await repeat('again', { from: 'failed' }, otherPath)];
+    expect(conflicts.map(({ body }) => body.detail.code)).to.deep.equal(
+      Array.from({ length: 2 }, () => 'idempotency_conflict'),
+    );
+  });
+
+  it('does not take the Idempotency-Key of a rerun that is refused (D36)', async () => {
+    const earlier = await failedRun();
+    const repeat = async (from: string): Promise<number> => {
+      const headers = { 'idempotency-key': 'refused' };
+      return (await fixture.server.request('POST', `/pipelines/runs/${earlier}/rerun`, { from }, headers))
+        .status;
+    };
+    expect([await repeat('unknown'), await repeat('failed')]).to.deep.equal([400, 202]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { RunRecord } from '../../../lib/runs/record.js';
+import type { AcceptedRun, RunRecord } from '../../../lib/runs/record.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 const ONE_MOCK = {
@@ -10,11 +10,6 @@ const ONE_MOCK = {
   tasks: [{ id: 'a', tool: 'mock' }],
 };
 
-interface Accepted {
-  readonly run_id: string;
-  readonly status: string;
-}
-
 describe('POST /pipelines/run_async', () => {
   let server: TestServer;
   before(async () => {
@@ -22,8 +17,10 @@ describe('POST /pipelines/run_async', () => {
   });
   after(() => server.close(0));
 
-  const submit = <T = Accepted>(body: unknown, headers?: Record<string, string>): Promise<TestResponse<T>> =>
-    server.request<T>('POST', '/pipelines/run_async', body, headers);
+  const submit = <T = AcceptedRun>(
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<TestResponse<T>> => server.request<T>('POST', '/pipelines/run_async', body, headers);
 
   const settled = async (runId: string): Promise<RunRecord> =>
     (await server.request<RunRecord>('GET', `/pipelines/runs/${runId}?wait=10`)).body;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { measureJson } from '../../../lib/definition/text/json-loss.js';
+import { measureJsonInSteps } from '../../../lib/definition/text/json-loss.js';
+import { runToEnd } from '../../../lib/definition/steps.js';
 import { BodyServer } from '../support/body-server.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
@@ -48,7 +49,7 @@ describe('JSON nesting in a request body (D32)', () => {
       }));
       fc.assert(
         fc.property(tree, (value) => {
-          expect(measureJson(JSON.stringify(value)).depth).to.equal(measureDepth(value));
+          expect(runToEnd(measureJsonInSteps(JSON.stringify(value))).depth).to.equal(measureDepth(value));
         }),
       );
     });

@@ -26,7 +26,7 @@ describe('What JSON.parse would drop from a request body (D7, D8)', () => {
     ],
     'a number that is too large, in params': [
       `{"pipeline":{"id":"p","goal":"g",${TASKS}},"params":{"n":1e309}}`,
-      'line 1, column 84 of the body is 1e309, which is too large for a number',
+      'line 1, column 84 of the body is 1e309, which is too large for a number: send it as text',
     ],
   };
   for (const [what, [body, message]] of Object.entries(REFUSED)) {

@@ -119,3 +119,38 @@ describe('The memory of request bodies that are under way (D25)', () => {
     expect(await validate('alice')).to.equal(200);
   });
 });
+
+describe('A body that takes more memory than SERVICE_MEMORY allows for everything', () => {
+  let server: TestServer;
+
+  before(async () => {
+    server = await startTestServer({ env: { SERVICE_MEMORY: '16', SERVICE_BODY_LIMIT: '20000000' } });
+  });
+
+  after(() => server.close(0));
+
+  it('is refused as too large, not as something to try again', async () => {
+    const send = async (head: string, body: string): Promise<unknown[]> => {
+      const socket = new RawSocket(server.url);
+      const lines = [
+        'POST /pipelines/validate HTTP/1.1',
+        'Host: localhost',
+        'Content-Type: application/json',
+      ];
+      socket.send([...lines, head, '', body].join('\r\n'));
+      const { status, headers, body: text } = await socket.readResponse();
+      socket.disconnect();
+      const { code, message } = (JSON.parse(text) as ErrorBody).detail;
+      return [status, headers['retry-after'], code, message];
+    };
+    const refused = [
+      413,
+      undefined,
+      'body_too_large',
+      'the body takes 3 times its length while it arrives, and that is more than SERVICE_MEMORY (16 MiB): send less',
+    ];
+    expect(await send(`Content-Length: ${6 * MIB}`, '{"yaml": "')).to.deep.equal(refused);
+    const chunk = `100000\r\n${'x'.repeat(MIB)}\r\n`;
+    expect(await send('Transfer-Encoding: chunked', chunk.repeat(6))).to.deep.equal(refused);
+  });
+});

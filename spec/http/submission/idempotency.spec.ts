@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
+import type { AcceptedRun } from '../../../lib/runs/record.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { settle } from '../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
@@ -11,11 +12,6 @@ const ONE_MOCK = {
   tasks: [{ id: 'a', tool: 'mock' }],
 };
 
-interface Accepted {
-  readonly run_id: string;
-  readonly status: string;
-}
-
 describe('Idempotency-Key (D36)', () => {
   let server: TestServer;
   before(async () => {
@@ -24,7 +20,7 @@ describe('Idempotency-Key (D36)', () => {
   after(() => server.close(0));
 
   const submit = (key: string, body: unknown, headers: Record<string, string> = {}) =>
-    server.request<Accepted & ErrorBody>('POST', '/pipelines/run_async', body, {
+    server.request<AcceptedRun & ErrorBody>('POST', '/pipelines/run_async', body, {
       'idempotency-key': key,
       ...headers,
     });
@@ -55,7 +51,7 @@ describe('Idempotency-Key (D36)', () => {
       expect(refused.status).to.equal(409);
       expect(refused.body.detail).to.deep.equal({
         code: 'idempotency_conflict',
-        message: `the Idempotency-Key "two" was used with another request, for run ${body.run_id}`,
+        message: `the Idempotency-Key "two" was used with another request, for run ${body.run_id}: use a new key for a new request`,
       });
     }
   });
@@ -124,7 +120,7 @@ describe('Idempotency-Key of a synchronous run (D36)', () => {
   });
 
   const send = (path: string, key: string, body: unknown) =>
-    server.request<ErrorBody & Partial<Accepted>>('POST', path, body, { 'idempotency-key': key });
+    server.request<ErrorBody & Partial<AcceptedRun>>('POST', path, body, { 'idempotency-key': key });
 
   async function waitForCall(): Promise<void> {
     while (controlled.calls.length === 0) await settle();
@@ -171,7 +167,9 @@ describe('Idempotency-Key of a synchronous run (D36)', () => {
     controlled.last.resolve('paid');
     const runId = (await first).headers.get('wavetrain-run-id') ?? '';
     for (let count = 0; count < 3; count++) {
-      const { body } = await server.request<Accepted>('POST', '/pipelines/run_async', { pipeline: ONE_MOCK });
+      const { body } = await server.request<AcceptedRun>('POST', '/pipelines/run_async', {
+        pipeline: ONE_MOCK,
+      });
       await server.request('GET', `/pipelines/runs/${body.run_id}?wait=10`);
     }
     const { status, body, headers } = await send('/pipelines/run', 'gone', { pipeline: HELD });

@@ -8,12 +8,12 @@ import { ManualClock } from '../../support/manual-clock.js';
 /** A settled run, as retention sees it. */
 class SettledRun {
   readonly name: string;
-  readonly run: { readonly tenantId: string; readonly budget: MemoryBudget };
+  readonly run: { readonly id: string; readonly tenantId: string; readonly budget: MemoryBudget };
   isRead = false;
 
   constructor(name: string, tenantId: string, budget: MemoryBudget) {
     this.name = name;
-    this.run = { tenantId, budget };
+    this.run = { id: name, tenantId, budget };
   }
 }
 

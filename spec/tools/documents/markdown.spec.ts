@@ -1,6 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { parseMarkdown } from '../../../lib/tools/documents/markdown.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 function parseHeadings(...lines: string[]): string[] {
   return (parseMarkdown(lines.join('\n')).sections ?? []).map(({ level, heading }) => `${level} ${heading}`);
@@ -65,6 +70,22 @@ describe('parseMarkdown', () => {
   it('keeps all text outside of the headings', () => {
     const text = 'a\n# H\nb\n\nc\n## I\nd';
     expect(parseMarkdown(text).sections?.map((section) => section.text)).to.deep.equal(['a', 'b\n\nc', 'd']);
+  });
+
+  it('makes headings and sections that do not keep the whole text in memory', () => {
+    const kept: unknown[] = [];
+    const readHeap = (): number => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = readHeap();
+    for (let count = 0; count < 20; count++) {
+      const head = `# the title of document ${count}\n\nthe text of section ${count}\n`;
+      const { title, sections } = parseMarkdown(`${head}# ${'x'.repeat(2 ** 20)}`);
+      kept.push(title, sections?.[0]);
+    }
+    expect(readHeap() - before).to.be.below(4 * 2 ** 20);
+    expect(kept).to.have.length(40);
   });
 
   it('takes linear time in the length of the text', () => {

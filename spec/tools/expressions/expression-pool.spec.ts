@@ -71,6 +71,20 @@ describe('ExpressionPool', function () {
     }
   });
 
+  it('reads a long result in steps, which the server does in turns with other requests', async () => {
+    let steps = 0;
+    const reading = new ExpressionPool(PROGRAM, 1, 10, systemClock, async (work) => {
+      for (let step = work.next(); ; step = work.next(), steps++) if (step.done === true) return step.value;
+    });
+    try {
+      const list = await reading.evaluate('[1..100000]', null, {}, toolContext());
+      expect(list).to.have.length(100_000);
+      expect(steps).to.be.greaterThan(30);
+    } finally {
+      await reading.close();
+    }
+  });
+
   it('returns results of several megabytes', async () => {
     const long = await evaluate('[1..9].$pad("", 1000000, "x")');
     expect(long).to.deep.equal(Array.from({ length: 9 }, () => 'x'.repeat(1_000_000)));
@@ -92,7 +106,7 @@ describe('ExpressionPool', function () {
     const error = await catchRejection(evaluate('1', deep));
     expect(error)
       .to.be.instanceOf(ToolError)
-      .with.property('message', 'the expression failed: Maximum call stack size exceeded');
+      .with.property('message', 'the expression failed: its data is nested deeper than 1000 levels');
     expect(await evaluate('1 + 1')).to.equal(2);
   });
 
@@ -190,6 +204,22 @@ describe('ExpressionPool', function () {
       ]);
       expect(log.slice(5)).to.deep.equal(['third starts']);
     });
+  });
+
+  it('refuses data whose JSON would be longer than 16 MiB, before it is made', async () => {
+    const text = 'x'.repeat(9_000_000);
+    const list = Array.from({ length: 1000 }, (_, index) => index);
+    const lists = new Array<Json>(1_000_000).fill(list);
+    const texts = new Array<Json>(200).fill(text);
+    expect(await evaluate('$length($[0])', [text])).to.equal(9_000_000);
+    const refused: [Json, JsonObject?][] = [[[text, text]], [lists], [texts], [null, { a: text, b: text }]];
+    for (const [input, bindings] of refused) {
+      const error = await catchRejection(evaluate('1', input, bindings));
+      expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
+      expect(error)
+        .to.have.property('message')
+        .that.contains('its input and bindings are longer than 16 MiB');
+    }
   });
 
   it('evaluates for the tool transform of a server', async () => {
