@@ -12,7 +12,7 @@ import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
 import { planRoutes } from './routes/plans.js';
 import { runActionRoutes, runRoutes } from './routes/runs.js';
 import { createBodyReader } from './routing/body.js';
-import { Endpoint } from './routing/endpoint.js';
+import { countHeaders, Endpoint } from './routing/endpoint.js';
 import type { Route } from './routing/route.js';
 import type { HttpServices } from './services.js';
 
@@ -149,15 +149,6 @@ function browserGuard({ guard }: HttpServices): Middleware {
     });
     await next();
   };
-}
-
-/** Node.js joins headers that are sent twice, or drops the second one. */
-function countHeaders(rawHeaders: readonly string[], name: string): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === name) count++;
-  }
-  return count;
 }
 
 function router(services: HttpServices, sender: ResponseSender): RouterMiddleware {

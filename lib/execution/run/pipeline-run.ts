@@ -117,7 +117,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   }
 
   protected override cancelNestedRuns(): void {
-    this.#services.nestedRuns.cancel();
+    this.#services.cancelNestedRuns();
   }
 
   protected override onEnd(): void {
@@ -137,6 +137,7 @@ class RunServices implements InvocationServices {
   invocations = 0;
   #memory: Map<string, unknown> | undefined;
   #nestedRuns: NestedRuns | undefined;
+  #isCancelled = false;
 
   constructor(
     prepared: PreparedRun,
@@ -170,6 +171,13 @@ class RunServices implements InvocationServices {
       this,
       (prepared, budget, parent) => new PipelineRun(prepared, this.dependencies, budget, parent),
     );
+    if (this.#isCancelled) this.#nestedRuns.cancel();
     return this.#nestedRuns;
+  }
+
+  /** Cancels the nested runs, if there are any, and prevents further ones. */
+  cancelNestedRuns(): void {
+    this.#isCancelled = true;
+    this.#nestedRuns?.cancel();
   }
 }

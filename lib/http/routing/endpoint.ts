@@ -115,7 +115,12 @@ export class Endpoint {
   #pickHeaders({ req }: Context): Record<string, unknown> {
     const picked: Record<string, unknown> = {};
     for (const name of this.#headerNames) {
-      if (req.headers[name] !== undefined) picked[name] = req.headers[name];
+      const value = req.headers[name];
+      if (value === undefined) continue;
+      if (value.includes(',') && !LIST_HEADERS.has(name) && countHeaders(req.rawHeaders, name) > 1) {
+        throw new WavetrainError('invalid_request', `the request has more than one header "${name}"`);
+      }
+      picked[name] = value;
     }
     return picked;
   }
@@ -182,6 +187,18 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
   releaseBody(): void {
     this.#memory.release();
   }
+}
+
+/** Headers that may be sent several times. */
+const LIST_HEADERS = new Set(['if-none-match']);
+
+/** Node.js joins headers that are sent twice, or drops the second one. */
+export function countHeaders(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) count++;
+  }
+  return count;
 }
 
 /** Query parameters and headers arrive as text. */

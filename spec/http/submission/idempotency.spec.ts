@@ -3,6 +3,7 @@ import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { AcceptedRun } from '../../../lib/runs/record.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { settle } from '../../support/deferred.js';
+import { RawSocket } from '../../support/http/raw-socket.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 const ONE_MOCK = {
@@ -42,6 +43,17 @@ describe('Idempotency-Key (D36)', () => {
     );
     expect(new Set(responses.map(({ body }) => body.run_id)).size).to.equal(1);
     expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === null)).to.have.length(1);
+  });
+
+  it('refuses two keys in one request, which Node.js would join to one', async () => {
+    const body = JSON.stringify({ pipeline: ONE_MOCK });
+    const socket = new RawSocket(server.url).send(
+      `POST /pipelines/run_async HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\nConnection: close\r\n` +
+        'Content-Type: application/json\r\nIdempotency-Key: a\r\nIdempotency-Key: b\r\n' +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await socket.closed;
+    expect(socket.text).to.match(/^HTTP\/1\.1 400 .*more than one header \\"idempotency-key\\"/s);
   });
 
   it('refuses another body with 409, even an invalid one', async () => {
