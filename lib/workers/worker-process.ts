@@ -143,7 +143,7 @@ function describeExit(
 }
 
 /** Of processes, from -20 to 19: while processors are short, the server's own thread comes first. */
-const LOW_PRIORITY = 10;
+const LOW_PRIORITY = 19;
 
 function lowerPriority(pid: number | undefined): void {
   if (pid === undefined) return;

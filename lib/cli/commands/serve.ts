@@ -97,15 +97,20 @@ type ServerModule = typeof import('../lazy/server.js');
 type ExpressionPool = InstanceType<ServerModule['ExpressionPool']>;
 type TextParser = InstanceType<ServerModule['TextParser']>;
 
-/** Starts what evaluates expressions and parses texts in other processes. Leaves a processor to the server. */
+/**
+ * Starts what evaluates expressions and parses texts in other processes. They have a lower priority than the server, so
+ * that they may use every processor; two at least, so that more than one tenant finds a process.
+ */
 function startProcesses(
-  { ExpressionPool, TextParser }: ServerModule,
+  { ExpressionPool, TextParser, RunRegistry }: ServerModule,
   { tenantShare }: ServerConfig,
   { clock }: CliContext,
 ): { readonly expressions: ExpressionPool; readonly texts: TextParser } {
-  const parallelism = availableParallelism() - 1;
+  const parallelism = Math.max(2, availableParallelism());
+  const { runInTurns } = RunRegistry;
+  const program = distFile('expression-process.cjs');
   return {
-    expressions: new ExpressionPool(distFile('expression-process.cjs'), parallelism, tenantShare, clock),
+    expressions: new ExpressionPool(program, parallelism, tenantShare, clock, runInTurns),
     texts: TextParser.start(distFile('parsing-process.cjs'), parallelism, tenantShare, clock),
   };
 }

@@ -67,10 +67,12 @@ class LongJsonParser {
   /** Returns the offset of the last comma of a step, or of the closing bracket; undefined in a member that is longer. */
   #findEndOfRun(): number | undefined {
     const text = this.#text;
-    const limit = this.#offset + this.#stepLength;
+    // However much space there is, the closing bracket behind it is found, so that no value without members seems long.
+    const start = this.#skipSpace();
+    const limit = start + this.#stepLength;
     let end: number | undefined;
     let depth = 0;
-    for (let i = this.#offset; i < text.length && i <= limit; i++) {
+    for (let i = start; i < text.length && i <= limit; i++) {
       switch (text[i]) {
         case '"':
           i = findEndOfString(text, i);

@@ -35,6 +35,13 @@ describe('A JSON text that is parsed in steps', () => {
     );
   });
 
+  it('may have more space than a step between the brackets of an empty list or object', () => {
+    const space = ' '.repeat(100);
+    for (const text of [`{${space}}`, `[${space}]`, `[{${space}},${space}[${space}]${space}]${space}`]) {
+      expect(parse(text, 10)).to.equal(JSON.stringify(JSON.parse(text)));
+    }
+  });
+
   it('is refused exactly when JSON.parse refuses it', () => {
     const edit = fc.tuple(
       fc.nat(),
