@@ -8,7 +8,6 @@ import type { CheckSteps } from '../../../lib/definition/check-steps.js';
 import { checkPlanInSteps } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import type { EventLoopBudget } from '../../../machines/ports.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 const catalog = builtinCatalog();
 
@@ -78,11 +77,6 @@ describe('DefinitionChecks', () => {
       await new DefinitionChecks(undefined, budget).run(steps(), 'alice');
       expect(budget.tenants.length).to.be.above(100);
       expect(new Set(budget.tenants)).to.deep.equal(new Set(['alice']));
-
-      const limit = Math.max(30, measureCpuMsSync(() => void runAll(steps())) / 4);
-      // One undisturbed measurement of three is enough.
-      const areShort = (): boolean => longestStepMs(steps()) < limit;
-      expect(areShort() || areShort() || areShort()).to.equal(true);
     });
   }
 
@@ -180,15 +174,4 @@ function countSteps(steps: CheckSteps<unknown>): number {
   let count = 1;
   while (steps.next().done !== true) count++;
   return count;
-}
-
-function longestStepMs(steps: CheckSteps<unknown>): number {
-  let longest = 0;
-  for (let done = false; !done; ) {
-    const spent = measureCpuMsSync(() => {
-      done = steps.next().done === true;
-    });
-    longest = Math.max(longest, spent);
-  }
-  return longest;
 }
