@@ -32,7 +32,10 @@ export class FanOutState {
   #inFlight = 0;
   #unsettled = 0;
   #failed = 0;
+  /** Of the items that fail the fan-out. */
   #firstError: string | undefined;
+  /** Of the items without which it goes on. */
+  #firstCollected: string | undefined;
   #aborted = false;
   #phase: 'idle' | 'filling slots' | 'paused' | 'ended' = 'idle';
   #startsLeft = STARTS_PER_TURN;
@@ -76,7 +79,8 @@ export class FanOutState {
     this.#unsettled--;
     if (!result.ok) {
       this.#failed++;
-      this.#firstError ??= result.error;
+      if (result.collected) this.#firstCollected ??= result.error;
+      else this.#firstError ??= result.error;
     }
     this.actors.settle(item, result);
     this.#fillSlots();
@@ -117,11 +121,13 @@ export class FanOutState {
   #abortItems(): boolean {
     if (!this.#aborted) return false;
     let count = 0;
-    for (const abort of this.#abortByItem.values()) {
-      if (count++ === STARTS_PER_TURN) return true;
+    for (const [item, abort] of this.#abortByItem) {
+      // An item may take a while to end, and is not to be aborted again.
+      this.#abortByItem.delete(item);
       abort();
+      if (++count === STARTS_PER_TURN || this.#ports.eventLoopBudget.exhausted()) break;
     }
-    return false;
+    return this.#abortByItem.size > 0;
   }
 
   /** After a failure no new item starts, but those that wait for a retry resume (D17). */
@@ -153,9 +159,9 @@ export class FanOutState {
     const slot = new ItemSlot(this, item);
     const abort = this.#ports.invoke(this.#input.taskId, item, slot);
     if (slot.settled) return;
-    this.#abortByItem.set(item, abort);
     // The tool itself may have requested the abort while it started.
     if (this.#aborted) abort();
+    else this.#abortByItem.set(item, abort);
   }
 
   #startRetry({ slot, attempt }: Retry): void {
@@ -168,8 +174,14 @@ export class FanOutState {
 
   #end(): void {
     this.#phase = 'ended';
-    const error = this.#firstError;
+    const error = this.#firstError ?? this.#describeTotalFailure();
     this.#callbacks.onSettled(error === undefined ? { ok: true } : { ok: false, error });
+  }
+
+  /** The error of a fan-out that went on without every one of its items (D67). */
+  #describeTotalFailure(): string | undefined {
+    if (this.#firstCollected === undefined || this.#failed < this.#input.items) return undefined;
+    return `no item succeeded: ${this.#firstCollected}`;
   }
 }
 

@@ -7,7 +7,8 @@ import type { TaskResult } from './types.js';
 /**
  * The items of one task (rule 7). At most `concurrency` of them are in flight; the next one starts when a slot becomes
  * free. An item that waits for a retry holds no slot, and resumes before any new item starts (D18). After a failure the
- * items in flight finish and no new one starts (D17).
+ * items in flight finish and no new one starts (D17); an error that is collected counts as no failure, unless every item
+ * has one (D67).
  */
 type FanOutSnapshot = Snapshot<TaskResult> & {
   value: 'invoking' | 'succeeded' | 'failed' | 'stopped';

@@ -1,6 +1,6 @@
 import type { SnapshotFrom } from 'xstate';
 import type { runMachine } from './run.js';
-import type { RunStatus } from './types.js';
+import type { RunStatus, TaskStatus } from './types.js';
 
 export type RunSnapshot = SnapshotFrom<typeof runMachine>;
 
@@ -26,6 +26,23 @@ export const INITIAL_STATUS: RunStatus = 'queued';
 export function toRunStatus(snapshot: StatusSnapshot): RunStatus {
   if (snapshot.status === 'error') return 'failed';
   return STATUS_BY_STATE[snapshot.value];
+}
+
+/** What is known of a task, or of an item of a fan-out. */
+interface TaskState {
+  readonly hasBegun: boolean;
+  readonly hasSucceeded: boolean;
+  readonly hasFailed: boolean;
+  /** Whatever has not begun will not begin any more. */
+  readonly isOver: boolean;
+}
+
+/** The status of a task, or of an item of a fan-out (D59). */
+export function toTaskStatus({ hasBegun, hasSucceeded, hasFailed, isOver }: TaskState): TaskStatus {
+  if (hasFailed) return 'failed';
+  if (hasSucceeded) return 'succeeded';
+  if (hasBegun) return 'running';
+  return isOver ? 'skipped' : 'pending';
 }
 
 /** Returns true when nothing of the run is at work any more. */

@@ -13,6 +13,8 @@ export interface PlanPorts {
   waves(subPipelineId: string): readonly (readonly string[])[];
   /** Binds ports to the run of a sub-pipeline and starts it; it begins when its session has been read. */
   begin(subPipelineId: string, run: RunActor): void;
+  /** Called when the run of a sub-pipeline was cancelled. */
+  cancelled(subPipelineId: string): void;
   /** Called when the run of a sub-pipeline has ended, before another one begins. */
   ended(subPipelineId: string): void;
   /** Called when every sub-pipeline has succeeded: collects the values that the plan leaves on the blackboard. */
@@ -36,6 +38,8 @@ export type SubRunsSnapshot = Snapshot<undefined> & {
   /** Maximum number of runs at work. */
   concurrency: number;
   live: Map<string, RunActor>;
+  /** The runs that have yet to be cancelled, or stopped by force. */
+  closing: { readonly event: CloseEvent; readonly runs: Iterator<readonly [string, RunActor]> } | undefined;
   /** Final statuses of the runs that have ended, by sub-pipeline id. */
   ended: Map<string, RunStatus>;
   toJSON(): unknown;
@@ -47,8 +51,13 @@ export type SubRunsEvent =
   | { readonly type: 'sub-runs.concluded'; readonly result: TaskResult }
   | { readonly type: 'cancel' }
   | { readonly type: 'abort' }
+  | { readonly type: 'close.continue' }
   | { readonly type: typeof STOP }
   | ChildEnd;
+
+interface CloseEvent {
+  readonly type: 'cancel' | 'force';
+}
 
 export interface SubRunsInput {
   readonly subPipelines: readonly SubPipelineNeeds[];
@@ -76,6 +85,7 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
     readiness: new Readiness(subPipelines),
     concurrency,
     live: new Map(),
+    closing: undefined,
     ended: new Map(),
     toJSON: summarize,
   }),
@@ -103,6 +113,9 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
         return runs;
       case 'abort':
         close(runs, { type: 'force' }, scope);
+        return runs;
+      case 'close.continue':
+        closeRuns(runs, scope);
         return runs;
       case STOP:
         for (const run of runs.live.values()) scope.stopChild(run);
@@ -160,14 +173,29 @@ function recordEnd(runs: SubRunsSnapshot, id: string, { self }: SubRunsScope): v
 }
 
 /** Lets no further run begin. While the plan concludes no tool is at work, so there is nothing to wait for. */
-function close(
-  runs: SubRunsSnapshot,
-  event: { readonly type: 'cancel' | 'force' },
-  scope: SubRunsScope,
-): void {
+function close(runs: SubRunsSnapshot, event: CloseEvent, scope: SubRunsScope): void {
+  const isUnderWay = runs.closing !== undefined;
   runs.closed = true;
-  for (const run of runs.live.values()) run.send(event);
+  runs.closing = { event, runs: runs.live.entries() };
+  if (!isUnderWay) closeRuns(runs, scope);
   if (runs.value === 'concluding') reportToPlan(runs, false, scope);
+}
+
+/** Cancels runs at work: some at once, the others in later turns, because they may be thousands. */
+function closeRuns(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
+  if (runs.closing === undefined) return;
+  const ports = planPorts.find(self);
+  const { event, runs: left } = runs.closing;
+  for (let next = left.next(); next.done !== true; next = left.next()) {
+    const [id, run] = next.value;
+    run.send(event);
+    ports.cancelled(id);
+    if (ports.eventLoopBudget.exhausted()) {
+      ports.eventLoopBudget.defer(() => self.send({ type: 'close.continue' }));
+      return;
+    }
+  }
+  runs.closing = undefined;
 }
 
 function conclude(runs: SubRunsSnapshot, { self }: SubRunsScope): void {

@@ -30,8 +30,11 @@ type WaveSnapshot = Snapshot<undefined> & {
   /** How many of them have not settled. */
   unsettled: number;
   failed: string[];
-  /** No task starts any more, and no further wave will: there is no reason to report later. */
-  aborted: boolean;
+  /**
+   * The tasks that are still to be aborted. Set once the wave is aborted: no task starts any more, and no further wave
+   * will, so there is no reason to report later.
+   */
+  aborting: Iterator<ActorRefFrom<typeof taskLogic>> | undefined;
   /** Actors of the tasks at work, by task id. */
   live: Map<string, ActorRefFrom<typeof taskLogic>>;
   /** Results of the tasks of this and earlier waves, by task id. */
@@ -44,6 +47,7 @@ export type WaveMachineEvent =
   | { readonly type: 'wave.continue' }
   | { readonly type: 'wave.report' }
   | { readonly type: 'abort' }
+  | { readonly type: 'abort.continue' }
   | { readonly type: typeof STOP }
   | ChildEnd;
 
@@ -66,7 +70,7 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, undefined> = {
     started: 0,
     unsettled: 0,
     failed: [],
-    aborted: false,
+    aborting: undefined,
     live: new Map(),
     results: new Map(),
     toJSON: summarize,
@@ -92,6 +96,9 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, undefined> = {
       case 'abort':
         abort(wave, scope);
         return wave;
+      case 'abort.continue':
+        abortTasks(wave, scope);
+        return wave;
       case STOP:
         for (const task of wave.live.values()) scope.stopChild(task);
         return { ...wave, status: 'stopped', output: undefined, error: undefined, value: 'stopped' };
@@ -100,15 +107,27 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, undefined> = {
 
   getPersistedSnapshot(wave) {
     const { status, output, error, value, wavesExecuted, failed } = wave;
-    const settled = [...wave.results].map(([id, result]) => {
-      const snapshot = { status: 'done', output: result, value: result.ok ? 'succeeded' : 'failed' };
-      return [id, { src: 'task', snapshot }] as const;
-    });
+    const settled = [...wave.results].map(
+      ([id, result]) => [id, result.ok ? SUCCEEDED : toFailed(result)] as const,
+    );
     // `fromEntries` accepts any id as a name, even `__proto__`.
     const children = Object.fromEntries([...Object.entries(persistChildren(wave.live)), ...settled]);
     return { status, output, error, value, wavesExecuted, failed, children } as Snapshot<undefined>;
   },
 };
+
+/** Most tasks end like this, and all of these share it: there may be thousands. */
+const SUCCEEDED = {
+  src: 'task',
+  snapshot: { status: 'done', output: { ok: true }, value: 'succeeded' },
+} as const;
+
+function toFailed(result: TaskResult): unknown {
+  return { src: 'task', snapshot: { status: 'done', output: result, value: 'failed' } };
+}
+
+/** Tasks that are aborted before other runs continue. */
+const ABORTS_PER_TURN = 64;
 
 type WaveScope = ActorScope<WaveSnapshot, WaveMachineEvent>;
 
@@ -145,18 +164,35 @@ function recordResult(wave: WaveSnapshot, id: string, result: TaskResult): void 
   if (!result.ok) wave.failed.push(id);
 }
 
-/** Aborts the tasks at work; those that have not started never will. */
-function abort(wave: WaveSnapshot, { self }: WaveScope): void {
-  wave.aborted = true;
+/** Tasks that have not started never will. */
+function abort(wave: WaveSnapshot, scope: WaveScope): void {
+  if (wave.aborting !== undefined) return;
   wave.unsettled -= wave.taskIds.length - wave.started;
   wave.taskIds = wave.taskIds.slice(0, wave.started);
-  for (const task of wave.live.values()) task.send({ type: 'abort' });
+  wave.aborting = wave.live.values();
+  abortTasks(wave, scope);
+}
+
+/** Aborts tasks at work: some at once, the others in turns, because they may be thousands. */
+function abortTasks(wave: WaveSnapshot, { self }: WaveScope): void {
+  const { eventLoopBudget } = runPorts.find(self);
+  for (
+    let count = 1, task = wave.aborting?.next();
+    task?.done === false;
+    count++, task = wave.aborting?.next()
+  ) {
+    task.value.send({ type: 'abort' });
+    if (count === ABORTS_PER_TURN || eventLoopBudget.exhausted()) {
+      eventLoopBudget.defer(() => self.send({ type: 'abort.continue' }));
+      return;
+    }
+  }
   if (wave.unsettled === 0) reportToRun(wave, self);
 }
 
 function scheduleReport(wave: WaveSnapshot, { self }: WaveScope): void {
   const { eventLoopBudget } = runPorts.find(self);
-  if (wave.aborted || !eventLoopBudget.exhausted()) reportToRun(wave, self);
+  if (wave.aborting !== undefined || !eventLoopBudget.exhausted()) reportToRun(wave, self);
   else eventLoopBudget.defer(() => self.send({ type: 'wave.report' }));
 }
 

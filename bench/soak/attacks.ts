@@ -163,6 +163,13 @@ const unfinishedBodies: Attack = async (api, { patienceMs }) => {
   for (const socket of sockets) socket.destroy();
 };
 
+const bodiesInTinyChunks: Attack = async (api, { patienceMs }) => {
+  const headers = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+  const sockets = range(20, () => api.open('POST', '/pipelines/run', headers, '1\r\nx\r\n'.repeat(200_000)));
+  await sleep(patienceMs / 5);
+  for (const socket of sockets) socket.destroy();
+};
+
 const longGoals: Attack = async (api) => {
   const tasks = [{ id: 'a', tool: 'mock' }];
   for (let time = 0; time < 10; time++) await submit(api, { tasks, goal: 'g'.repeat(900 * KIB) });
@@ -293,6 +300,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   failuresWithLongTexts,
   rerunsOfLargeRuns,
   unfinishedBodies,
+  bodiesInTinyChunks,
   longGoals,
   everySlot,
   fullQueue,

@@ -44,6 +44,8 @@ const SUM = {
 };
 const YAML = 'pipeline:\n  id: y\n  goal: g\n  tasks:\n    - id: a\n      tool: mock\n';
 
+/** Differs from the keys of an earlier program, whose runs may be kept no longer. */
+const KEY_PREFIX = `payment-${Date.now()}`;
 let payments = 0;
 
 const REQUESTS: Readonly<Record<string, () => Promise<Reply>>> = {
@@ -89,7 +91,7 @@ async function check(
 
 /** A payment that must not run twice: the repeated submission names the same run. */
 async function submitAndRepeat(): Promise<Reply> {
-  const headers = { 'idempotency-key': `payment-${++payments}` };
+  const headers = { 'idempotency-key': `${KEY_PREFIX}-${++payments}` };
   const submit = (): Promise<Reply> => api.send('POST', '/pipelines/run_async', TWO_TASKS, headers);
   const first = await check(submit(), 202);
   const { run_id: runId } = JSON.parse(first.text) as { run_id: string };

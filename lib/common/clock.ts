@@ -45,17 +45,21 @@ export class Timeline {
   readonly #clock: Clock;
   readonly #startMs: number;
   readonly #monotonicStartMs: number;
+  /** What `now` returned last: reading the clock takes as long as the rest of a short step. */
+  latest: number;
 
   /** @param startMs the time now, in milliseconds since 1970, UTC */
   constructor(clock: Clock, startMs = clock.now()) {
     this.#clock = clock;
     this.#startMs = startMs;
     this.#monotonicStartMs = clock.monotonicNow();
+    this.latest = startMs;
   }
 
   /** Milliseconds since 1970, UTC, without fractions. */
   now(): number {
-    return this.#startMs + Math.floor(this.#clock.monotonicNow() - this.#monotonicStartMs);
+    this.latest = this.#startMs + Math.floor(this.#clock.monotonicNow() - this.#monotonicStartMs);
+    return this.latest;
   }
 }
 

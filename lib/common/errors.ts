@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'run_not_found'
   | 'run_already_terminal'
   | 'run_not_settled'
+  | 'task_not_found'
   | 'nothing_to_rerun'
   | 'idempotency_conflict'
   | 'result_gone'
@@ -79,6 +80,28 @@ export interface TaskFailure {
   readonly attempts: number;
   /** Index in the fan-out, from 0. */
   readonly item?: number;
+  /** Its task went on without the item: the failure did not fail the run (D67). */
+  readonly collected?: true;
+}
+
+/** The task, or the item, that failed a run. */
+export type FailedTask = Pick<TaskFailure, 'sub_pipeline' | 'task_id' | 'item'>;
+
+/** The task of the failure that failed the run; null when no task has failed. */
+export function findFailedTask(failures: readonly TaskFailure[]): FailedTask | null {
+  const cause = findCause(failures);
+  if (cause === undefined) return null;
+  const { sub_pipeline, task_id, item } = cause;
+  return {
+    ...(sub_pipeline !== undefined && { sub_pipeline }),
+    task_id,
+    ...(item !== undefined && { item }),
+  };
+}
+
+/** The failure that failed the run: the earliest one that was not collected (D16, D67). */
+export function findCause(failures: readonly TaskFailure[]): TaskFailure | undefined {
+  return failures.find(({ collected }) => collected !== true);
 }
 
 /** A run failed: `task_id` and `error` describe the failure that came first in time, `failures` all of them. */
@@ -91,13 +114,13 @@ export class TaskFailedError extends WavetrainError {
 
   /** @param error the reason of a run that failed without a failed task */
   constructor(runId: string, failures: readonly TaskFailure[], error: string) {
-    const first = failures[0] ?? { task_id: '', error };
-    super('task_failed', failures[0] ? `${describeFailedTask(failures[0])} failed: ${first.error}` : error, {
+    const cause = findCause(failures);
+    super('task_failed', cause ? `${describeFailedTask(cause)} failed: ${cause.error}` : error, {
       fault: 'tool',
     });
     this.run_id = runId;
-    this.task_id = first.task_id;
-    this.error = first.error;
+    this.task_id = cause?.task_id ?? '';
+    this.error = cause?.error ?? error;
     this.failures = failures;
   }
 }

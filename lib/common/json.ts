@@ -1,3 +1,5 @@
+import type { Steps } from './steps.js';
+
 /** A JSON value: everything that is passed between tasks, tools and callers (D24). */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -46,16 +48,46 @@ export const MEMBER_BYTES = 16;
 
 /** Estimates the bytes that a JSON value occupies in memory. Many small objects occupy far more than their text. */
 export function estimateBytes(value: unknown): number {
+  return estimateSome([value], Number.POSITIVE_INFINITY);
+}
+
+const VALUES_PER_STEP = 5000;
+
+/** Estimates like `estimateBytes`, in steps. */
+export function* estimateBytesInSteps(value: unknown): Steps<number> {
   let bytes = 0;
   const pending: unknown[] = [value];
   while (pending.length > 0) {
-    const next = pending.pop();
-    bytes += typeof next === 'string' ? next.length + STRING_BYTES : 8;
-    if (typeof next !== 'object' || next === null) continue;
-    bytes += OBJECT_BYTES;
-    for (const key in next) pending.push((next as Record<string, unknown>)[key]);
+    bytes += estimateSome(pending, VALUES_PER_STEP);
+    yield;
   }
   return bytes;
+}
+
+/** Takes at most `count` values from the end of `pending`, adds what is in them, and leaves the lists and objects in them. */
+function estimateSome(pending: unknown[], count: number): number {
+  let bytes = 0;
+  for (let left = count; left > 0 && pending.length > 0; left--) {
+    const next = pending.pop();
+    bytes += estimateOne(next);
+    if (Array.isArray(next)) {
+      for (const member of next) bytes += estimateMember(member, pending);
+    } else if (typeof next === 'object' && next !== null) {
+      for (const key in next) bytes += estimateMember((next as Record<string, unknown>)[key], pending);
+    }
+  }
+  return bytes;
+}
+
+function estimateMember(member: unknown, pending: unknown[]): number {
+  if (typeof member !== 'object' || member === null) return estimateOne(member);
+  pending.push(member);
+  return 0;
+}
+
+function estimateOne(value: unknown): number {
+  if (typeof value === 'string') return value.length + STRING_BYTES;
+  return typeof value === 'object' && value !== null ? 8 + OBJECT_BYTES : 8;
 }
 
 /** Deeper values are not measured. */
@@ -80,9 +112,9 @@ export function subtractJsonLength(limit: number, value: Json, depth = 0): numbe
     }
     return left;
   }
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
     if (left < 0) break;
-    left = subtractJsonLength(left - key.length - 4, member, depth + 1);
+    left = subtractJsonLength(left - key.length - 4, value[key] ?? null, depth + 1);
   }
   return left;
 }

@@ -41,8 +41,17 @@ export const MAX_NESTING_DEPTH = 8;
 /** Maximum number of nested runs of one submitted run at once, at any depth. */
 export const MAX_NESTED_PIPELINES = 10_000;
 
+/**
+ * Maximum length of a definition that a server reads as text, in characters, of all texts in a request together: parsing
+ * YAML takes seconds per megabyte, in a process of its own; parsing JSON does not.
+ */
+export const MAX_YAML_LENGTH = 256 * 1024;
+
 /** Maximum length of a definition for `run_pipeline`, in characters, as over HTTP: parsing YAML blocks the event loop. */
 export const MAX_CALLED_DEFINITION_LENGTH = 256 * 1024;
 
 /** Maximum length of a goal, in characters, as written and with its params filled in: every list of runs repeats it. */
 export const MAX_GOAL_LENGTH = 10_000;
+
+/** Maximum number of sub-pipelines in one plan: what concerns all of them, such as checking inputs, cannot pause. */
+export const MAX_SUB_PIPELINES = 2000;

@@ -12,6 +12,14 @@ export function shareLimit(total: number, guaranteedPercent: number): Limit {
 }
 
 /**
+ * Lowers a guaranteed percentage so that there is enough for all: one tenant may have used up the limit, and the others
+ * have as much again for their guarantees.
+ */
+export function lowerShare(guaranteedPercent: number, tenants: number): number {
+  return tenants < 2 ? guaranteedPercent : Math.min(guaranteedPercent, 100 / (tenants - 1));
+}
+
+/**
  * Shares a limit between tenants (D25). A tenant may use everything that is free, and its guaranteed amount even when
  * nothing is free, so that no tenant can lock another out. All tenants together never use more than twice the total.
  */
@@ -34,9 +42,7 @@ export class SharedLimit {
 
   /** What the tenant that uses most uses. */
   get largest(): number {
-    let largest = 0;
-    for (const used of this.#usedByTenant.values()) largest = Math.max(largest, used);
-    return largest;
+    return findLargest(this.#usedByTenant.values(), (used) => used) ?? 0;
   }
 
   usedBy(tenantId: string): number {
@@ -73,4 +79,17 @@ export class SharedLimit {
     if (left === 0) this.#usedByTenant.delete(tenantId);
     else this.#usedByTenant.set(tenantId, left);
   }
+}
+
+/** Returns the value with the largest measure, such as the tenant that uses most; undefined when none is above zero. */
+export function findLargest<T>(values: Iterable<T>, measure: (value: T) => number): T | undefined {
+  let largest: T | undefined;
+  let most = 0;
+  for (const value of values) {
+    const size = measure(value);
+    if (size <= most) continue;
+    most = size;
+    largest = value;
+  }
+  return largest;
 }

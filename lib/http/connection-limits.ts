@@ -7,8 +7,9 @@ export const MAX_HEADERS = 100;
 const MAX_CONNECTIONS = 10_000;
 
 /**
- * Measured memory of a connection that sends headers without end is 30 KiB. Connections may take about as much as the
- * limit of the account, which counts nothing before the caller is known.
+ * Memory to allow for each connection: its memory can belong to no tenant before the caller is known, so connections are
+ * limited by number. The default of SERVICE_MEMORY allows MAX_CONNECTIONS. One that sends headers without end takes a
+ * little more, 30 KiB as measured.
  */
 const CONNECTION_BYTES = 26 * 1024;
 

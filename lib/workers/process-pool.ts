@@ -19,7 +19,7 @@ export interface ProcessPoolOptions extends WorkerOptions {
 }
 
 export interface WorkOptions {
-  /** From the start of the work, not of the wait; the process is killed then. */
+  /** Time limit of the work, without the wait before it; the process is killed when it has passed. */
   readonly timeoutMs: number;
   /** Drops the request while it waits, and kills its process when it is at work. */
   readonly signal?: AbortSignal;
@@ -30,7 +30,7 @@ export interface WorkOptions {
 /** A request that waits or is at work. */
 interface Work<Request extends object, Response> {
   readonly tenantId: string;
-  readonly createRequest: () => Request;
+  readonly createRequest: () => Request | Promise<Request>;
   readonly options: WorkOptions;
   readonly resolve: (response: Response) => void;
   readonly reject: (error: unknown) => void;
@@ -39,7 +39,7 @@ interface Work<Request extends object, Response> {
   startedMs?: number;
 }
 
-/** The time for which a tenant's requests follow each other while other tenants wait: they share time, not requests. */
+/** How long requests of one tenant are answered while others wait: tenants get equal time, not equal numbers of requests. */
 const TURN_MS = 100;
 
 /**
@@ -73,7 +73,11 @@ export class ProcessPool<Request extends object, Response> {
    *
    * @param createRequest called when the work starts, so that requests that wait take no memory of their own
    */
-  async run(tenantId: string, createRequest: () => Request, options: WorkOptions): Promise<Response> {
+  async run(
+    tenantId: string,
+    createRequest: () => Request | Promise<Request>,
+    options: WorkOptions,
+  ): Promise<Response> {
     const { signal } = options;
     if (this.#isClosed) throw closedError();
     if (signal?.aborted === true) throw abortedError();
@@ -139,7 +143,7 @@ export class ProcessPool<Request extends object, Response> {
       await worker.ready();
       work.startedMs = this.#options.clock.monotonicNow();
       work.options.onStart?.();
-      work.resolve(await worker.answer(work.createRequest(), work.options.timeoutMs));
+      work.resolve(await worker.answer(await work.createRequest(), work.options.timeoutMs));
     } catch (error) {
       work.reject(error);
     }

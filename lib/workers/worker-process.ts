@@ -115,7 +115,7 @@ export class WorkerProcess<Request extends object, Response> {
     }
   }
 
-  /** The first failure counts: that a killed process exits is no news. */
+  /** The first failure counts: a process that was killed exits, too. */
   #fail(failure: WorkerError): void {
     this.#failure ??= failure;
     this.#onFailure?.(this.#failure);
@@ -142,8 +142,8 @@ function describeExit(
   return new WorkerError('crashed', `its process ended (${signal ?? `status ${status}`})`);
 }
 
-/** Of processes, from -20 to 19: while processors are short, the server's own thread comes first. */
-const LOW_PRIORITY = 19;
+/** Of processes, from -20 to 19: while processors are short, the server comes first, and its processes still get a fourth. */
+const LOW_PRIORITY = 5;
 
 function lowerPriority(pid: number | undefined): void {
   if (pid === undefined) return;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SharedLimit } from '../../lib/common/shared-limit.js';
+import { lowerShare, SharedLimit, shareLimit } from '../../lib/common/shared-limit.js';
 
 describe('a limit that tenants share (D25)', () => {
   it('lets one tenant use the whole of it', () => {
@@ -54,5 +54,17 @@ describe('a limit that tenants share (D25)', () => {
         },
       ),
     );
+  });
+
+  it('has enough for the share of every tenant once that was lowered to their number, however many there are', () => {
+    const total = 1_000_000;
+    for (const tenants of [1, 2, 11, 12, 14, 100, 1000]) {
+      const share = lowerShare(10, tenants);
+      const limit = new SharedLimit(shareLimit(total, share));
+      limit.tryAcquire('t0', total);
+      const amount = Math.floor((total * share) / 100);
+      for (let i = 1; i < tenants; i++) expect(limit.tryAcquire(`t${i}`, amount)).to.equal(true);
+      if (tenants <= 11) expect(share).to.equal(10);
+    }
   });
 });

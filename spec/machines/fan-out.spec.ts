@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { toRunStatus } from '../../machines/status.js';
+import type { TaskResult } from '../../machines/types.js';
 import { FakeRunPorts } from '../support/runs/fake-ports.js';
 import { type StartedRunMachine, startRunMachine } from '../support/runs/start-run-machine.js';
 
@@ -10,6 +11,10 @@ function fanOut(items: number, concurrency: number): StartedRunMachine {
   const run = startRunMachine([['f']], { ports });
   while (ports.deferred.length > 0) ports.deferred.shift()?.();
   return run;
+}
+
+function collected(error: string): TaskResult {
+  return { ok: false, error, collected: true };
 }
 
 function getStatus({ actor }: StartedRunMachine): string {
@@ -44,6 +49,63 @@ describe('fanOutLogic', () => {
     run.ports.fail('f', 1, 'second');
     expect(getStatus(run)).to.equal('failed');
     expect(run.ports.log).to.include('publish f (first)').and.not.include('invoke f[2]');
+  });
+
+  it('starts the next item after one whose error is collected, and succeeds when one item did (D67)', () => {
+    const run = fanOut(3, 1);
+    run.ports.settle('f', 0, collected('first'));
+    run.ports.succeed('f', 1);
+    expect(run.ports.inFlight).to.deep.equal(['f[2]']);
+    run.ports.settle('f', 2, collected('last'));
+    expect(getStatus(run)).to.equal('succeeded');
+  });
+
+  it('fails when the errors of all items were collected, with the first of them (D67)', () => {
+    const run = fanOut(2, 2);
+    run.ports.settle('f', 1, collected('second item'));
+    run.ports.settle('f', 0, collected('first item'));
+    expect(getStatus(run)).to.equal('failed');
+    expect(run.ports.log).to.include('publish f (no item succeeded: second item)');
+  });
+
+  it('invokes every item once while errors are collected, and succeeds unless all have one, in any order (D67)', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.boolean(), { maxLength: 20 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.infiniteStream(fc.nat()),
+        (successes, concurrency, picks) => {
+          const run = fanOut(successes.length, concurrency);
+          const { ports } = run;
+          for (const pick of picks) {
+            const chosen = ports.pending[pick % Math.max(1, ports.pending.length)];
+            if (chosen === undefined) break;
+            const result: TaskResult = successes[chosen.item ?? 0] ? { ok: true } : collected('no luck');
+            ports.settle('f', chosen.item, result);
+          }
+          const invoked = ports.log.filter((entry) => entry.startsWith('invoke '));
+          expect(new Set(invoked)).to.have.property('size', invoked.length);
+          expect(invoked).to.have.length(successes.length);
+          const succeeds = successes.length === 0 || successes.includes(true);
+          expect(getStatus(run)).to.equal(succeeds ? 'succeeded' : 'failed');
+        },
+      ),
+    );
+  });
+
+  it('fails with an error that was not collected, although others were (D67)', () => {
+    const run = fanOut(4, 2);
+    run.ports.settle('f', 0, collected('fine'));
+    run.ports.fail('f', 1, 'fatal');
+    run.ports.succeed('f', 2);
+    expect(run.ports.log).to.include('publish f (fatal)').and.not.include('invoke f[3]');
+  });
+
+  it('ends when forced, also when the errors of its items are collected (D21, D67)', () => {
+    const run = fanOut(3, 1);
+    run.ports.settle('f', 0, collected('fine'));
+    run.actor.send({ type: 'force' });
+    expect(run.ports.log).to.include('publish f (stopped by force)').and.not.include('invoke f[2]');
   });
 
   it('gives the slot of a waiting retry to the next item (D18)', () => {
@@ -105,6 +167,22 @@ describe('fanOutLogic', () => {
     }
     expect(run.actor.getSnapshot().status).to.equal('done');
     expect(run.ports.deferred).to.deep.equal([]);
+  });
+
+  it('aborts each item once, and one in a turn when the event-loop slice is used up (D25)', () => {
+    const run = fanOut(3, 3);
+    // Its items end later than they are aborted, as those with a nested run do.
+    const slots = run.ports.pending.map(({ slot }) => slot);
+    const aborted: number[] = [];
+    run.ports.settle = (_, item = 0) => void aborted.push(item);
+    run.ports.isExhausted = true;
+    run.actor.send({ type: 'force' });
+    expect(aborted).to.deep.equal([0]);
+    while (run.ports.deferred.length > 0) run.ports.deferred.shift()?.();
+    expect(aborted).to.deep.equal([0, 1, 2]);
+    expect(run.actor.getSnapshot().status).to.equal('active');
+    for (const slot of slots) slot.settle({ ok: false, error: 'aborted' });
+    expect(run.actor.getSnapshot().status).to.equal('done');
   });
 
   it('aborts all items at once when the run is stopped, however many they are', () => {

@@ -117,6 +117,21 @@ describe('planMachine', () => {
     expect(plan.ports.begun).to.deep.equal(['a', 'b']);
   });
 
+  it('cancels one run in a turn when the event-loop slice is used up (D25)', () => {
+    const many = Array.from({ length: 3 }, (_, index) => ({ id: `s${index}`, needs: [] }));
+    const plan = startPlanMachine(many, { concurrency: 3 });
+    plan.ports.isExhausted = true;
+    plan.actor.send({ type: 'cancel' });
+    expect(status(plan)).to.equal('cancelled');
+    expect(plan.ports.cancelledIds).to.deep.equal(['s0']);
+    // What follows is stronger, and begins anew.
+    plan.actor.send({ type: 'force' });
+    while (plan.ports.deferred.length > 0) plan.ports.deferred.shift()?.();
+    expect(plan.ports.cancelledIds).to.deep.equal(['s0', 's0', 's1', 's2']);
+    expect(plan.ports.atWork).to.deep.equal([]);
+    expect(isSettled(plan.actor.getSnapshot())).to.equal(true);
+  });
+
   it('begins many runs over several ticks, and can be forced in between', () => {
     const many = Array.from({ length: 100 }, (_, index) => ({ id: `s${index}`, needs: [] }));
     const plan = startPlanMachine(many, { concurrency: 100 });

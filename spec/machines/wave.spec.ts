@@ -87,6 +87,33 @@ describe('waveLogic', () => {
     expect(ports.inFlight).to.deep.equal(['b']);
   });
 
+  it('aborts 64 tasks in a turn when forced, so that other runs continue between them (D25)', () => {
+    const { actor, ports } = startRunMachine([Array.from({ length: 150 }, (_, i) => `t${i}`)]);
+    actor.send({ type: 'force' });
+    for (const left of [86, 22]) {
+      expect(ports.pending).to.have.length(left);
+      // A second request changes nothing.
+      actor.send({ type: 'force' });
+      expect(ports.pending).to.have.length(left);
+      expect(ports.deferred).to.have.length(1);
+      ports.deferred.shift()?.();
+    }
+    expect(ports.pending).to.deep.equal([]);
+    expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
+    expect(actor.getSnapshot().status).to.equal('done');
+  });
+
+  it('aborts one task in a turn when the event-loop slice is used up, since one may hold it for long (D25)', () => {
+    const { actor, ports } = startRunMachine([['a', 'b', 'c'], ['d']]);
+    ports.isExhausted = true;
+    actor.send({ type: 'force' });
+    expect(ports.inFlight).to.deep.equal(['b', 'c']);
+    ports.succeed('c');
+    while (ports.deferred.length > 0) ports.deferred.shift()?.();
+    expect(ports.log.filter((line) => line.startsWith('abort'))).to.deep.equal(['abort a', 'abort b']);
+    expect(actor.getSnapshot().status).to.equal('done');
+  });
+
   it('starts no further task when it is forced between two slices', () => {
     const ports = new FakeRunPorts();
     ports.isExhausted = true;

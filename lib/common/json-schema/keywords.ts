@@ -87,7 +87,7 @@ const MAX_ERRORS = 20;
 /** Finds what is wrong with schemas of callers, and counts the schemas, at any depth. */
 export class SchemaReview {
   readonly errors: SchemaError[] = [];
-  readonly #budget: CheckBudget;
+  readonly #budget: Pick<CheckBudget, 'pattern'>;
   readonly #maxSchemas: number;
   #schemas = 0;
 
@@ -95,7 +95,7 @@ export class SchemaReview {
    * @param budget bounds the time for compiling patterns
    * @param maxSchemas the review ends when it has seen more
    */
-  constructor(budget: CheckBudget, maxSchemas = Infinity) {
+  constructor(budget: Pick<CheckBudget, 'pattern'>, maxSchemas = Infinity) {
     this.#budget = budget;
     this.#maxSchemas = maxSchemas;
   }

@@ -6,13 +6,23 @@ import { formatProblem } from '../../definition/problem.js';
 import type { CheckNestedPipeline, CheckResult, Pipeline } from '../../pipelines/pipeline.js';
 import { decodeText } from '../../tools/files/regular-file.js';
 import type { FileAccess, PipelineCall } from '../../tools/tool.js';
-import type { DefinitionChecks } from '../prepare/definition-checks.js';
+import type { StepRunner } from '../prepare/step-runner.js';
+import type { NestedRunLimiter } from './nested-run-limiter.js';
 
 /** Maximum number of cached checks: a fan-out calls the same pipeline for every item. */
 const MAX_CACHED_CHECKS = 16;
 
 /** Maximum number of problems in an error message. */
 const MAX_LISTED_PROBLEMS = 3;
+
+/** The check of a pipeline, for the next call of it. */
+interface CachedCheck {
+  /** Names of its inputs, which the check depends on, as JSON. */
+  readonly inputKeys: string;
+  readonly check: Promise<CheckResult>;
+  /** Whose memory is taken for the cache; undefined while it is being checked. */
+  pipeline: Pipeline | undefined;
+}
 
 /**
  * Loads the pipelines that the tasks of one submitted run call, at every depth: reads them inside the allowed folders
@@ -21,21 +31,27 @@ const MAX_LISTED_PROBLEMS = 3;
 export class CalledPipelines {
   readonly #files: FileAccess;
   readonly #check: CheckNestedPipeline;
-  readonly #checks: DefinitionChecks;
+  readonly #stepRunner: StepRunner;
   readonly #tenantId: string;
   /** Pending reads by file, so that items which call the same file together read it once. */
   readonly #pendingReads = new Map<string, Promise<string>>();
+  readonly #limiter: Pick<NestedRunLimiter, 'tryRetainPipeline' | 'releasePipeline'>;
   /** Checks that are done or under way, so that items which call the same pipeline together check it once. */
-  readonly #cache = new Map<Json, { readonly inputKeys: string; readonly check: Promise<CheckResult> }>();
+  readonly #cache = new Map<Json, CachedCheck>();
 
-  /** @param check of the pipeline that the run was submitted with */
+  /**
+   * @param check of the pipeline that the run was submitted with
+   * @param limiter counts the memory of cached pipelines
+   */
   constructor(
-    { files, checks }: { readonly files: FileAccess; readonly checks: DefinitionChecks },
+    { files, stepRunner }: { readonly files: FileAccess; readonly stepRunner: StepRunner },
     check: CheckNestedPipeline,
     tenantId: string,
+    limiter: Pick<NestedRunLimiter, 'tryRetainPipeline' | 'releasePipeline'>,
   ) {
+    this.#limiter = limiter;
     this.#files = files;
-    this.#checks = checks;
+    this.#stepRunner = stepRunner;
     this.#check = check;
     this.#tenantId = tenantId;
   }
@@ -74,15 +90,38 @@ export class CalledPipelines {
   #checkDefinition(definition: Json, inputKeys: string, inputs: object): Promise<CheckResult> {
     const input = typeof definition === 'string' ? { text: definition } : { value: definition };
     const values = { inputs: Object.fromEntries(Object.keys(inputs).map((key) => [key, null])) };
-    const check = this.#checks.run(this.#check(input, values), this.#tenantId);
-    if (typeof definition === 'string' || Object.isFrozen(definition)) {
-      this.#cache.set(definition, { inputKeys, check });
-      const [oldest] = this.#cache.keys();
-      if (this.#cache.size > MAX_CACHED_CHECKS && oldest !== undefined) this.#cache.delete(oldest);
-      // The next call tries again.
-      check.catch(() => this.#cache.delete(definition));
-    }
+    const check = this.#stepRunner.check(this.#check(input, values), this.#tenantId);
+    if (typeof definition === 'string' || Object.isFrozen(definition))
+      this.#cacheCheck(definition, inputKeys, check);
     return check;
+  }
+
+  #cacheCheck(definition: Json, inputKeys: string, check: Promise<CheckResult>): void {
+    this.#forget(definition);
+    const cached: CachedCheck = { inputKeys, check, pipeline: undefined };
+    this.#cache.set(definition, cached);
+    const [oldest] = this.#cache.keys();
+    if (this.#cache.size > MAX_CACHED_CHECKS && oldest !== undefined) this.#forget(oldest);
+    check.then(
+      (result) => {
+        if (!result.ok || this.#cache.get(definition) !== cached) return;
+        if (this.#limiter.tryRetainPipeline(result.pipeline)) cached.pipeline = result.pipeline;
+        else this.#forget(definition);
+      },
+      // The next call tries again.
+      () => this.#cache.get(definition) === cached && this.#forget(definition),
+    );
+  }
+
+  #forget(definition: Json): void {
+    const pipeline = this.#cache.get(definition)?.pipeline;
+    this.#cache.delete(definition);
+    if (pipeline !== undefined) this.#limiter.releasePipeline(pipeline);
+  }
+
+  /** Forgets all pipelines. Call when the run has settled. */
+  clear(): void {
+    for (const definition of this.#cache.keys()) this.#forget(definition);
   }
 }
 

@@ -16,7 +16,7 @@ const NESTED_TASK_BYTES = 2 * 1024;
 export class NestedRunLimiter {
   readonly #budget: MemoryBudget;
   readonly #max: number;
-  /** Number of nested runs by pipeline: a pipeline takes memory once. */
+  /** Number of nested runs and caches by pipeline: a pipeline takes memory once. */
   readonly #userCounts = new Map<Pipeline, number>();
   #active = 0;
   #refusal: ToolError | undefined;
@@ -56,11 +56,7 @@ export class NestedRunLimiter {
    */
   reserve(budget: MemoryBudget, bytes: number): void {
     if (this.#refusal !== undefined) throw this.#refusal;
-    if (budget.tryReserve(bytes)) return;
-    const active = this.#active.toLocaleString('en');
-    this.#refuse(
-      `no memory for another nested pipeline: ${active} of them and all else in this run take ${this.#budget.limitText}`,
-    );
+    if (!budget.tryReserve(bytes)) this.#refuseMemory();
   }
 
   /**
@@ -69,16 +65,30 @@ export class NestedRunLimiter {
    * @throws ToolError, not retryable, as `reserve`
    */
   retainPipeline(pipeline: Pipeline): void {
-    const users = this.#userCounts.get(pipeline) ?? 0;
-    if (users === 0) this.reserve(this.#budget, pipeline.sizeBytes);
-    this.#userCounts.set(pipeline, users + 1);
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (!this.tryRetainPipeline(pipeline)) this.#refuseMemory();
   }
 
-  /** Returns the memory of a pipeline that no nested run uses any more. */
+  /** Like `retainPipeline`; returns false, and takes nothing, when the submitted run has no memory left. */
+  tryRetainPipeline(pipeline: Pipeline): boolean {
+    const users = this.#userCounts.get(pipeline) ?? 0;
+    if (users === 0 && !this.#budget.tryReserve(pipeline.sizeBytes)) return false;
+    this.#userCounts.set(pipeline, users + 1);
+    return true;
+  }
+
+  /** Returns the memory of a pipeline that nobody uses any more. */
   releasePipeline(pipeline: Pipeline): void {
     const users = (this.#userCounts.get(pipeline) ?? 0) - 1;
     if (users > 0) this.#userCounts.set(pipeline, users);
     else if (this.#userCounts.delete(pipeline)) this.#budget.release(pipeline.sizeBytes);
+  }
+
+  #refuseMemory(): never {
+    const active = this.#active.toLocaleString('en');
+    this.#refuse(
+      `no memory for another nested pipeline: ${active} of them and all else in this run take ${this.#budget.limitText}`,
+    );
   }
 
   #refuse(reason: string): never {

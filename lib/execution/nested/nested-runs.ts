@@ -1,6 +1,12 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { RunStatus } from '../../../machines/types.js';
-import { describeFailedTask, errorMessage, type TaskFailure, ToolError } from '../../common/errors.js';
+import {
+  describeFailedTask,
+  errorMessage,
+  findCause,
+  type TaskFailure,
+  ToolError,
+} from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
@@ -10,7 +16,7 @@ import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
 import { NestedJournal } from '../events/journal.js';
 import { copyToJson } from '../json-output.js';
 import { freezeValues, type PreparedRun, prepareRun } from '../prepare/prepare-run.js';
-import type { CallingAttempt, InvocationServices, ParentRunContext } from '../run-context.js';
+import type { CallingAttempt, InvocationServices, ParentRunContext, StoppableRun } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import { CalledPipelines } from './called-pipelines.js';
 import { NestedRunBudget, NestedRunLimiter } from './nested-run-limiter.js';
@@ -21,16 +27,14 @@ const CANCELLED = 'the pipeline was cancelled';
 const REFERENCE_BYTES = 64;
 
 /** The part of a nested run that the calling run uses. */
-interface NestedRun {
+interface NestedRun extends StoppableRun {
   readonly status: RunStatus;
   readonly failures: readonly TaskFailure[];
   readonly error: string | null;
   readonly result: PipelineOutcome | null;
   /** What its tasks stored, in order. */
   readonly writes: readonly Write[];
-  readonly settled: Promise<void>;
   begin(): Promise<void>;
-  cancel(force: boolean): void;
 }
 
 type CreateNestedRun = (
@@ -61,7 +65,12 @@ export class NestedRuns {
     this.#limiter = parent?.nestedRunLimiter ?? new NestedRunLimiter(budget, dependencies.maxNestedPipelines);
     this.#pipelines =
       parent?.calledPipelines ??
-      new CalledPipelines(dependencies, prepared.pipeline.checkNestedPipeline, prepared.tenantId);
+      new CalledPipelines(
+        dependencies,
+        prepared.pipeline.checkNestedPipeline,
+        prepared.tenantId,
+        this.#limiter,
+      );
     this.#pipelinePath = parent?.pipelinePath ?? [prepared.pipeline.definition.id];
   }
 
@@ -77,10 +86,22 @@ export class NestedRuns {
     }
   }
 
-  /** Prevents further runs from beginning. Active runs end when their wave has settled (rule 12). */
-  cancel(): void {
+  /**
+   * Prevents further runs from beginning, and lets active ones end when their wave has settled (rule 12): some at once,
+   * the others in later slices, because they may be thousands.
+   */
+  async cancel(): Promise<void> {
+    if (this.#isCancelled) return;
     this.#isCancelled = true;
-    for (const run of this.#active) run.cancel(false);
+    for (const run of this.#active) {
+      run.cancel(false);
+      if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
+    }
+  }
+
+  /** Releases what further runs would need. Call when the calling run has settled. */
+  close(): void {
+    if (this.#services.parent?.calledPipelines === undefined) this.#pipelines.clear();
   }
 
   async #runWithin(
@@ -91,7 +112,9 @@ export class NestedRuns {
     const pipeline = await this.#pipelines.load(call);
     const pipelinePath = [...this.#pipelinePath, call.file ?? pipeline.definition.id];
     assertDepth(pipelinePath);
-    const session = await this.#readSession(pipeline);
+    // Reading a session with many keys takes long, and so does copying it.
+    if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
+    const session = await this.#readSession(pipeline, call.session ?? {});
     let isRetryable = true;
     const onPermanentFailure = (): void => {
       isRetryable = false;
@@ -103,26 +126,36 @@ export class NestedRuns {
     const context = this.#createContext(attempt, { pipelinePath, onPermanentFailure });
     const run = this.#createRun(prepared, budget, context);
     // Before anything else is awaited: an attempt may end at any moment.
-    const stopListening = attempt.onEnd(() => run.cancel(true));
+    attempt.addNestedRun(run);
     this.#active.add(run);
     void run.begin();
     await run.settled;
     this.#active.delete(run);
-    stopListening();
+    attempt.deleteNestedRun(run);
     if (run.result === null) throw toToolError(run, pipeline, isRetryable);
     attempt.addWrites(run.writes);
     return run.result;
   }
 
-  /** Reads the session values that the tasks of the calling run see, or those that the pipeline `reads` (D3). */
-  async #readSession({ definition: { reads }, contract }: Pipeline): Promise<JsonObject> {
+  /**
+   * Reads the session values that the tasks of the calling run see, or those that the pipeline `reads` (D3). Reads all of
+   * them when a template will fail because a key is missing: its message lists the existing ones (D13).
+   *
+   * @param own values of the call, which override them
+   */
+  async #readSession(
+    { definition: { reads }, contract }: Pipeline,
+    own: Readonly<Record<string, unknown>>,
+  ): Promise<JsonObject> {
     const { session } = this.#services;
     if (reads !== undefined) return session.readMany(reads);
-    if (contract.readsUnknownKey) return session.readAll();
+    if (contract.readsUnknownKey) return session.readShared();
     // Each item of a fan-out would copy the whole session, so read only the keys that templates use.
-    const keys = [...contract.reads.keys()];
-    const values = await session.readMany(keys);
-    return keys.every((key) => Object.hasOwn(values, key)) ? values : session.readAll();
+    const values = await session.readMany([...contract.reads.keys()]);
+    const exists = (key: string): boolean =>
+      Object.hasOwn(values, key) || Object.hasOwn(own, key) || contract.stores.has(key);
+    const isIncomplete = [...contract.reads].some(([key, { hasFallback }]) => !hasFallback && !exists(key));
+    return isIncomplete ? session.readShared() : values;
   }
 
   #assertCanBegin(attempt: CallingAttempt): void {
@@ -171,6 +204,7 @@ export class NestedRuns {
       ...own,
       actor: undefined,
       journal: new NestedJournal(journal, { within }),
+      overrides: undefined,
       onFailure: undefined,
       stores: parent?.stores,
       nestedRunLimiter: this.#limiter,
@@ -207,8 +241,8 @@ function measureCopy(copy: JsonObject, original: JsonObject): number {
 
 function toToolError(run: NestedRun, { definition }: Pipeline, retryable: boolean): ToolError {
   if (run.status === 'cancelled') return ToolError.nonRetryable(CANCELLED);
-  const [first] = run.failures;
+  const cause = findCause(run.failures);
   const reason =
-    first === undefined ? (run.error ?? 'stopped') : `${describeFailedTask(first)}: ${first.error}`;
+    cause === undefined ? (run.error ?? 'stopped') : `${describeFailedTask(cause)}: ${cause.error}`;
   return new ToolError(`pipeline "${definition.id}": ${reason}`, { retryable });
 }

@@ -9,12 +9,12 @@ import {
   createRunId,
   freezeValues,
   mergeInputs,
-  type PlanRerunSource,
   type PreparedRun,
   prepareRun,
   readTenantId,
   RUN_BYTES,
 } from './prepare-run.js';
+import type { PlanRerunSource } from './rerun-source.js';
 
 /** Checked plan inputs, for the plan and for each of its sub-pipelines. */
 export interface PreparedPlan

@@ -7,21 +7,16 @@ import { MAX_GOAL_LENGTH } from '../../common/limits.js';
 import { resolveParams } from '../../definition/params.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
-import type { Steps } from '../../definition/steps.js';
+import type { Steps } from '../../common/steps.js';
 import { copyToJson, copyToJsonInSteps, isLongValue } from '../json-output.js';
-import type { TaskOutcome } from '../results.js';
-import type { ExecutionOptions, RunInputs } from '../run-inputs.js';
+import type { ExecutionOptions, PlanInputs, RunInputs } from '../run-inputs.js';
 import { type Options, readOptions } from './options.js';
+import { type GivenValues, measureSource, type RerunSource } from './rerun-source.js';
 
 /** Checked run inputs: every parameter has a value, inputs are merged, options are read. */
-export interface PreparedRun {
+export interface PreparedRun extends GivenValues {
   readonly id: string;
-  readonly pipeline: Pipeline;
   readonly tenantId: string;
-  readonly params: JsonObject;
-  readonly inputs: JsonObject;
-  readonly session: JsonObject;
-  readonly goal: string;
   readonly options: Options;
   /** The options as they were submitted, for a rerun. */
   readonly submittedOptions: ExecutionOptions;
@@ -38,19 +33,6 @@ export interface PreparedRun {
 
 /** Measured memory of a run that is queued: its actors, session and record. */
 export const RUN_BYTES = 12 * 1024;
-
-/** An earlier run whose outcomes a rerun reuses (D35). */
-export interface RerunSource {
-  readonly runId: string;
-  /** By task id: these tasks publish the earlier outcome instead of calling their tools. */
-  readonly outcomes: ReadonlyMap<string, TaskOutcome>;
-}
-
-/** An earlier run of a plan, with the outcomes to reuse by sub-pipeline id. */
-export interface PlanRerunSource {
-  readonly runId: string;
-  readonly subRuns: ReadonlyMap<string, RerunSource>;
-}
 
 /**
  * Checks the inputs of a run.
@@ -87,19 +69,12 @@ export function prepareRun(
       inputs.sizeBytes +
       session.sizeBytes +
       goal.length +
-      (rerunSource === undefined ? 0 : measureReused(rerunSource)),
+      (rerunSource === undefined ? 0 : measureSource(rerunSource)),
     collectEvents: run.collect_events ?? false,
     blackboard,
     ownsBlackboard: blackboard === undefined,
     rerunSource,
   };
-}
-
-/** A run that reuses outcomes keeps them, whether or not the run that made them is forgotten. */
-function measureReused({ outcomes }: RerunSource): number {
-  let bytes = 0;
-  for (const { sizeBytes } of outcomes.values()) bytes += sizeBytes;
-  return bytes;
 }
 
 const NO_OPTIONS: ExecutionOptions = Object.freeze({});
@@ -109,8 +84,10 @@ export function mergeInputs(
   defaults: Record<string, unknown>,
   submitted: JsonObject,
 ): Record<string, unknown> {
-  // Values that were frozen in steps may be many. What is undefined is dropped when they are copied.
-  if (Object.isFrozen(submitted) && isEmpty(defaults)) return submitted;
+  // Values that were merged and frozen in steps may be many. What is undefined is dropped when they are copied.
+  const overrides = (key: string): boolean => Object.hasOwn(submitted, key) && submitted[key] !== undefined;
+  if (Object.isFrozen(submitted) && Object.keys(defaults).every(overrides)) return submitted;
+  if (isEmpty(submitted)) return defaults;
   const inputs: Record<string, unknown> = {};
   for (const values of [defaults, submitted]) {
     for (const key of Object.keys(values)) {
@@ -143,11 +120,18 @@ function invalidInputs(name: string, cause: unknown): WavetrainError {
   return new WavetrainError('invalid_inputs', `${name} ${errorMessage(cause)}`, { cause });
 }
 
-type RunValues = Pick<RunInputs, 'params' | 'inputs' | 'session'>;
+/** The values of a run, and the definition with the defaults of its inputs. */
+type RunValues = Pick<RunInputs, 'params' | 'inputs' | 'session'> &
+  Partial<Pick<RunInputs, 'pipeline'> & Pick<PlanInputs, 'plan'>>;
 
 /** Whether a run has values with so many parts that `prepareRun` would hold the event loop. */
-export function hasLongValues({ params, inputs, session }: RunValues): boolean {
-  return isLongValue(params) || isLongValue(inputs) || isLongValue(session);
+export function hasLongValues(run: RunValues): boolean {
+  const { params, inputs, session } = run;
+  return isLongValue(params) || isLongValue(inputs) || isLongValue(session) || isLongValue(getDefaults(run));
+}
+
+function getDefaults({ pipeline, plan }: RunValues): Record<string, unknown> {
+  return (pipeline ?? plan)?.definition.inputs ?? {};
 }
 
 /**
@@ -157,11 +141,12 @@ export function hasLongValues({ params, inputs, session }: RunValues): boolean {
  */
 export function* freezeInSteps<R extends RunValues>(run: R): Steps<R> {
   const frozen: Record<string, unknown> = { ...run };
-  for (const name of ['params', 'inputs', 'session'] as const) {
-    const values = run[name];
+  const inputs = mergeInputs(getDefaults(run), run.inputs ?? {});
+  yield;
+  for (const [name, values] of Object.entries({ params: run.params, inputs, session: run.session })) {
     if (values === undefined) continue;
     try {
-      frozen[name] = yield* copyToJsonInSteps(values);
+      frozen[name] = (yield* copyToJsonInSteps(values)).json;
     } catch (error) {
       throw invalidInputs(name, error);
     }
@@ -213,7 +198,7 @@ function renderGoal({ goal }: Pipeline, scope: TemplateScope): string {
 
 function toText(goal: Pipeline['goal'], scope: TemplateScope): string {
   try {
-    const rendered = goal.render(scope);
+    const rendered = goal.render(scope, undefined);
     return typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
   } catch (cause) {
     throw new WavetrainError('invalid_params', `cannot render the goal: ${errorMessage(cause)}`, { cause });

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json.js';
 
 /** A blackboard write of a tool; it is applied when its task succeeds. */
 export interface Write {
@@ -9,6 +9,15 @@ export interface Write {
   readonly sizeBytes: number;
 }
 
+export const NO_WRITES: readonly Write[] = [];
+
+/** What a write made of an override. */
+interface Change {
+  readonly version: number;
+  /** Undefined for an override that was removed. */
+  readonly value: Json | undefined;
+}
+
 /**
  * The session values submitted with a run. They override the blackboard until a task writes to their key: a plain write
  * removes the override, an append extends its list (D23). Many runs may share the submitted object, which is neither
@@ -16,15 +25,35 @@ export interface Write {
  */
 export class SessionOverrides {
   readonly #submitted: JsonObject;
-  /** Overrides that were written to; undefined for one that was removed. */
-  readonly #changed = new Map<string, Json | undefined>();
+  /** By key, the oldest first; only the last one of each version. */
+  readonly #changes = new Map<string, Change[]>();
+  /** Those that these began as, and their version at that time. */
+  readonly #origin: SessionOverrides | undefined;
+  readonly #originVersion: number;
+  /** Grows with every fork. */
+  #version = 0;
 
-  constructor(submitted: JsonObject) {
+  constructor(submitted: JsonObject, origin?: SessionOverrides) {
     this.#submitted = submitted;
+    this.#origin = origin;
+    this.#originVersion = origin === undefined ? 0 : origin.#version;
+  }
+
+  /** Returns overrides that begin as these are now, and take no memory for that. */
+  fork(): SessionOverrides {
+    const forked = new SessionOverrides(this.#submitted, this);
+    this.#version++;
+    return forked;
   }
 
   get(key: string): Json | undefined {
-    if (this.#changed.has(key)) return this.#changed.get(key);
+    return this.#getAt(key, this.#version);
+  }
+
+  #getAt(key: string, version: number): Json | undefined {
+    const change = this.#changes.get(key)?.findLast((earlier) => earlier.version <= version);
+    if (change !== undefined) return change.value;
+    if (this.#origin !== undefined) return this.#origin.#getAt(key, this.#originVersion);
     return Object.hasOwn(this.#submitted, key) ? this.#submitted[key] : undefined;
   }
 
@@ -43,21 +72,17 @@ export class SessionOverrides {
         list.push(value);
         lists.set(key, list);
       } else {
-        this.#changed.set(key, undefined);
+        this.#change(key, undefined);
         lists.delete(key);
       }
     }
-    for (const [key, list] of lists) this.#changed.set(key, Object.freeze(list) as Json[]);
+    for (const [key, list] of lists) this.#change(key, Object.freeze(list) as Json[]);
   }
 
-  /** Returns the present values: the submitted object itself when none was written to. */
-  current(): JsonObject {
-    if (this.#changed.size === 0) return this.#submitted;
-    const current: JsonObject = {};
-    for (const key of this.keys()) {
-      const value = this.get(key);
-      if (value !== undefined) setOwn(current, key, value);
-    }
-    return current;
+  #change(key: string, value: Json | undefined): void {
+    const changes = this.#changes.get(key) ?? [];
+    if (changes.at(-1)?.version === this.#version) changes.pop();
+    changes.push({ version: this.#version, value });
+    this.#changes.set(key, changes);
   }
 }

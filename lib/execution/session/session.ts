@@ -1,14 +1,20 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { Blackboard } from '../../blackboard/blackboard.js';
+import { OwnBlackboard } from '../../blackboard/memory-blackboard.js';
 import { errorMessage } from '../../common/errors.js';
 import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Contract } from '../../pipelines/contract.js';
 import { nextSlice } from '../event-loop-budget.js';
 import { forEachFrozen } from '../json-output.js';
-import { SessionOverrides, type Write } from './session-overrides.js';
+import type { MemoryBudget } from '../memory-budget.js';
+import { AppendedLists } from './appended-lists.js';
+import type { SessionOverrides, Write } from './session-overrides.js';
 
 /** The keys that the templates of a pipeline read and store. */
 type SessionContract = Pick<Contract, 'reads' | 'stores'>;
+
+/** Memory of one key in an object that refers to values which are in memory already. */
+const REFERENCE_BYTES = 64;
 
 const YIELD_CHECK_INTERVAL_WRITES = 256;
 
@@ -25,22 +31,34 @@ export class Session {
   readonly #tenantId: string;
   readonly #overrides: SessionOverrides;
   readonly #contract: SessionContract;
+  readonly #lists: AppendedLists;
+  /** What `readShared` returns. */
+  #shared: Promise<JsonObject> | undefined;
+  #sharedBytes = 0;
+  readonly #memory: MemoryBudget;
   /** Settles when all writes so far are applied and read back. The next write waits for it. */
   #applied: Promise<void> = Promise.resolve();
 
-  /** @param ownsBlackboard true when the blackboard was created for this run, or for the plan that contains it */
+  /**
+   * @param ownsBlackboard true when the blackboard was created for this run, or for the plan that contains it
+   * @param overrides the values submitted with the run
+   * @param memory of the run
+   */
   constructor(
     blackboard: Blackboard,
     ownsBlackboard: boolean,
     tenantId: string,
-    submitted: JsonObject,
+    overrides: SessionOverrides,
     contract: SessionContract,
+    memory: MemoryBudget,
   ) {
     this.#blackboard = blackboard;
     this.#ownsBlackboard = ownsBlackboard;
     this.#tenantId = tenantId;
-    this.#overrides = new SessionOverrides(submitted);
+    this.#overrides = overrides;
     this.#contract = contract;
+    this.#memory = memory;
+    this.#lists = new AppendedLists(memory);
   }
 
   /** Makes the overrides readable when there is no blackboard to read. Must be called before the first wave. */
@@ -60,11 +78,11 @@ export class Session {
   }
 
   /**
-   * Reads the whole blackboard. Reads only the keys that templates use when the run or its plan owns the blackboard:
-   * otherwise each sub-pipeline would copy the values of all others.
+   * Reads the whole blackboard. Reads only the keys that templates use when no caller provided it: otherwise each run of
+   * an executor, and each sub-pipeline, would copy the values of all others.
    */
   async #readNeeded(): Promise<Record<string, Json>> {
-    if (this.#ownsBlackboard) {
+    if (this.#ownsBlackboard || this.#blackboard instanceof OwnBlackboard) {
       const stored = await this.#readKeys([...this.#contract.reads.keys()]);
       if (!this.#isIncomplete(stored)) return stored;
     }
@@ -86,21 +104,34 @@ export class Session {
     }
   }
 
+  /** Call when a wave has settled, whose tasks may have held values that were replaced since. */
+  onWaveSettled(): void {
+    this.#lists.releaseReplaced();
+  }
+
   /** Drops the values of a settled run, so that its record does not retain values of a shared blackboard. */
   close(): void {
+    this.#dropShared();
+    this.#lists.releaseReplaced();
     this.values = {};
   }
 
   /**
-   * Applies the writes of a task in order, after those of earlier calls. Rejects when the blackboard does.
+   * Applies the writes of a task in order, after those of earlier calls. Rejects when the blackboard does, and when there
+   * is no memory for the lists that they append to.
    *
    * @param isReused the writes come from an earlier run: a provided blackboard holds them already, and appending them
    * again would duplicate them (D35)
    */
   apply(writes: readonly Write[], budget: EventLoopBudget, isReused: boolean): Promise<void> {
     const applying = this.#applied.then(async () => {
-      if (this.#ownsBlackboard || !isReused) await this.#write(writes, budget);
-      await this.#readBack(writes);
+      const listBytes = this.#lists.reserve(writes, (key) => this.#overrides.get(key) ?? this.#getShown(key));
+      try {
+        if (this.#ownsBlackboard || !isReused) await this.#write(writes, budget);
+        await this.#readBack(writes, listBytes);
+      } finally {
+        this.#dropShared();
+      }
     });
     this.#applied = applying.catch(() => undefined);
     return applying;
@@ -109,6 +140,32 @@ export class Session {
   /** Reads the tenant's whole blackboard with the overrides, as tools see it. */
   async readAll(): Promise<Record<string, Json>> {
     return this.#mergeOverrides(await this.#readEverything(), this.#overrides.keys());
+  }
+
+  /**
+   * Reads like `readAll`, once for many nested runs: into an object that they share until a task of this run writes. When
+   * others may write too, it is read each time.
+   */
+  async readShared(): Promise<JsonObject> {
+    if (!this.#ownsBlackboard) return Object.freeze(await this.readAll());
+    this.#shared ??= this.#readCounted();
+    return this.#shared;
+  }
+
+  /** Rejects with a ToolError when the run has no memory left. */
+  async #readCounted(): Promise<JsonObject> {
+    const all = await this.readAll();
+    const bytes = REFERENCE_BYTES * Object.keys(all).length;
+    this.#memory.reserve(bytes);
+    this.#sharedBytes += bytes;
+    return Object.freeze(all);
+  }
+
+  /** Nested runs may hold it until the wave has settled. */
+  #dropShared(): void {
+    this.#shared = undefined;
+    this.#lists.onReplaced(this.#sharedBytes);
+    this.#sharedBytes = 0;
   }
 
   async readMany(keys: readonly string[]): Promise<Record<string, Json>> {
@@ -132,12 +189,18 @@ export class Session {
     }
   }
 
-  /** Makes written values readable. */
-  async #readBack(writes: readonly Write[]): Promise<void> {
+  #getShown(key: string): Json | undefined {
+    return Object.hasOwn(this.values, key) ? this.values[key] : undefined;
+  }
+
+  /** Makes written values readable. @param listBytes memory of the lists that were appended to, by key */
+  async #readBack(writes: readonly Write[], listBytes: ReadonlyMap<string, number>): Promise<void> {
     this.#overrides.applyWrites(writes);
     const keys = [...new Set(writes.map(({ key }) => key))];
     try {
-      this.#showStored(await this.#readKeys(keys));
+      forEachFrozen(await this.#readKeys(keys), (key, json) =>
+        this.#lists.show(this.values, key, this.#overrides.get(key) ?? json, listBytes.get(key)),
+      );
     } catch (cause) {
       throw new Error(`they cannot be read back: ${errorMessage(cause)}`, { cause });
     }
@@ -154,6 +217,7 @@ export class Session {
       const override = this.#overrides.get(key);
       if (override !== undefined) setOwn(merged, key, override);
     }
+    this.#lists.onRead(merged);
     return merged;
   }
 }

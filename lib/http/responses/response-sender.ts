@@ -1,16 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import { estimateBytes } from '../../common/json.js';
+import { estimateBytesInSteps } from '../../common/json.js';
+import { runInTurns } from '../../runs/registry.js';
 import type { RouteResult } from '../routing/route.js';
 import { SECURITY_HEADERS } from '../security/browser-guard.js';
 import type { HttpServices } from '../services.js';
-import { CHUNK_LENGTH, isShortJson, JsonWriter } from './json-writer.js';
+import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../common/json-writer.js';
 import { SlowReaders } from './slow-readers.js';
 
 /** What a response of any length takes while it is sent: one chunk, as text and as bytes. */
 const STREAM_BYTES = 2 * CHUNK_LENGTH;
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Sends responses: short ones in one piece, long ones in chunks, each when the connection has accepted the one before.
@@ -39,7 +40,7 @@ export class ResponseSender {
     result: RouteResult,
     tenantId: string,
   ): Promise<void> {
-    const { body, text, bytes, headers, stream, onSent } = result;
+    const { body, isLong, text, bytes, headers, stream, onSent } = result;
     // Koa would make its own response; none of this needs it.
     ctx.respond = false;
     if (onSent) ctx.res.once('finish', onSent);
@@ -51,7 +52,8 @@ export class ResponseSender {
     } else if (bytes !== undefined) await this.#sendBytes(head, withCharset(type), bytes, tenantId);
     else if (text !== undefined) await this.#sendText(head, withCharset(type), text, tenantId);
     else if (body === undefined) head.write().end();
-    else if (isShortJson(body)) this.#sendShort(head, JSON_TYPE, JSON.stringify(body), tenantId);
+    else if (isLong !== true && isShortJson(body))
+      this.#sendShort(head, JSON_TYPE, JSON.stringify(body), tenantId);
     else await this.#sendLongJson(head, result, body, tenantId);
   }
 
@@ -91,8 +93,10 @@ export class ResponseSender {
 
   async #sendLongJson(head: Head, result: RouteResult, body: unknown, tenantId: string): Promise<void> {
     if (head.isAlone) return void head.write(JSON_TYPE).end();
-    const release = this.#hold(result, body, tenantId);
+    const release = await this.#hold(result, body, tenantId);
     try {
+      // Listing very many keys takes long, and was done in this turn already to see that the response is long.
+      await this.#services.registry.fairYield(tenantId);
       const writer = new JsonWriter(body);
       await this.#writeAll(head.write(JSON_TYPE), tenantId, () => Buffer.from(writer.next()));
     } finally {
@@ -115,10 +119,13 @@ export class ResponseSender {
   }
 
   /** Keeps the memory of a long response counted until the returned function is called. */
-  #hold({ runId, isRunData }: RouteResult, body: unknown, tenantId: string): () => void {
+  async #hold({ runId, isRunData }: RouteResult, body: unknown, tenantId: string): Promise<() => void> {
     const { registry } = this.#services;
     const release = isRunData && runId !== undefined ? registry.retain(runId) : undefined;
-    if (release === undefined) return this.#reserve(tenantId, STREAM_BYTES + estimateBytes(body));
+    if (release === undefined) {
+      const bodyBytes = await runInTurns(estimateBytesInSteps(body), tenantId);
+      return this.#reserve(tenantId, STREAM_BYTES + bodyBytes);
+    }
     try {
       const releaseStream = this.#reserve(tenantId, STREAM_BYTES);
       return () => {
@@ -138,6 +145,9 @@ export class ResponseSender {
     return () => memory.release(tenantId, size);
   }
 }
+
+/** Names and values in turn, as `writeHead` takes them: faster than an object. */
+const SECURITY_HEADER_LIST = Object.entries(SECURITY_HEADERS).flat();
 
 /** The head of a response: status and headers. */
 class Head {
@@ -159,13 +169,20 @@ class Head {
 
   /** Without a length the body is chunked. */
   write(type?: string, length?: number): ServerResponse {
-    const head: Record<string, string | number> = { ...SECURITY_HEADERS };
-    for (const name in this.#headers) head[name] = this.#headers[name] ?? '';
-    if (type !== undefined) head['Content-Type'] = type;
-    if (length !== undefined) head['Content-Length'] = length;
-    if (this.#isLast) head['Connection'] = 'close';
+    const head = SECURITY_HEADER_LIST.slice();
+    for (const name in this.#headers) setHeader(head, name, this.#headers[name] ?? '');
+    if (type !== undefined) head.push('Content-Type', type);
+    if (length !== undefined) head.push('Content-Length', String(length));
+    if (this.#isLast) head.push('Connection', 'close');
     return this.#res.writeHead(this.#status, head);
   }
+}
+
+/** Routes may replace what is sent by default. */
+function setHeader(head: string[], name: string, value: string): void {
+  const index = head.indexOf(name);
+  if (index === -1) head.push(name, value);
+  else head[index + 1] = value;
 }
 
 function withCharset(mediaType: string): string {

@@ -1,12 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { WavetrainError } from '../../common/errors.js';
+import { MEMBER_BYTES, OBJECT_BYTES } from '../../common/json.js';
 import type { MemoryPool } from '../../common/memory-pool.js';
 import { formatMebibytes } from '../../common/text.js';
+import type { JsonMeasure } from '../../definition/text/json-loss.js';
+import { receiveWith } from './received-bytes.js';
 
 /** Memory that a body takes for each of its bytes while it arrives: as bytes, as text, and as values. */
 const RECEIVED_FACTOR = 3;
 
-/** Memory that its values take: 1 to 3 in usual bodies. */
+/** The beginning of a body takes no more than its headers may: a tenant that has used up its memory can cancel runs. */
+const UNCOUNTED_LENGTH = 1024;
+
+/** Memory that the texts and numbers in it take for each of its bytes; lists and objects take more. */
 const PARSED_FACTOR = 2;
 
 /** The memory of one request body, from its first byte until the request was handled. It counts for a tenant (D25). */
@@ -14,6 +20,7 @@ export class BodyMemory {
   readonly #memory: MemoryPool;
   readonly #tenantId: string;
   #length = 0;
+  #valueBytes = 0;
   #reserved = 0;
 
   constructor(memory: MemoryPool, tenantId: string) {
@@ -30,9 +37,25 @@ export class BodyMemory {
     // A longer one is refused before it arrives.
     if (declared > 0 && declared <= limitBytes) this.#reserve(declared);
     const isChunked = request.headers['transfer-encoding'] !== undefined;
-    const body = await (isChunked ? this.#receiveChunks(request, read) : read());
-    this.#releaseTo(PARSED_FACTOR * this.#length);
+    const body = await (isChunked
+      ? receiveWith(request, ({ length }) => this.#reserve(length), read)
+      : read());
+    this.#releaseTo(PARSED_FACTOR * this.#countedLength + this.#valueBytes);
     return body;
+  }
+
+  /**
+   * Reserves the memory of the lists and objects in the body. Call before they are made.
+   *
+   * @throws WavetrainError `memory_full` or `body_too_large`
+   */
+  reserveValues({ containers, members }: Pick<JsonMeasure, 'containers' | 'members'>): void {
+    if (this.#countedLength === 0) return;
+    this.#valueBytes = OBJECT_BYTES * containers + MEMBER_BYTES * members;
+    this.#reserveTo(
+      this.#reserved + this.#valueBytes,
+      `the values in the body take ${formatMebibytes(this.#valueBytes)}`,
+    );
   }
 
   /** Call when the request was handled, or its body counts as part of a run. May be called again. */
@@ -40,39 +63,33 @@ export class BodyMemory {
     this.#releaseTo(0);
   }
 
-  async #receiveChunks<T>(request: IncomingMessage, read: () => Promise<T>): Promise<T> {
-    let onChunk: (chunk: Buffer) => void = () => undefined;
-    const refused = new Promise<never>((_, reject) => {
-      onChunk = ({ length }) => {
-        try {
-          this.#reserve(length);
-        } catch (error) {
-          reject(error);
-        }
-      };
-    });
-    request.on('data', onChunk);
-    try {
-      return await Promise.race([read(), refused]);
-    } finally {
-      request.off('data', onChunk);
-    }
+  get #countedLength(): number {
+    return Math.max(0, this.#length - UNCOUNTED_LENGTH);
   }
 
-  /** @throws WavetrainError `memory_full`, or `body_too_large` when waiting for memory would not help */
   #reserve(length: number): void {
-    const size = RECEIVED_FACTOR * length;
+    this.#length += length;
+    this.#reserveTo(
+      RECEIVED_FACTOR * this.#countedLength,
+      `the body takes ${RECEIVED_FACTOR} times its length while it arrives`,
+    );
+  }
+
+  /**
+   * @param reason why so much is needed, as the start of a sentence
+   * @throws WavetrainError `memory_full`, or `body_too_large` when waiting for memory would not help
+   */
+  #reserveTo(needed: number, reason: string): void {
     const { totalBytes } = this.#memory;
-    if (this.#reserved + size > totalBytes) {
+    if (needed > totalBytes) {
       throw new WavetrainError(
         'body_too_large',
-        `the body takes ${RECEIVED_FACTOR} times its length while it arrives, and that is more than SERVICE_MEMORY ` +
-          `(${formatMebibytes(totalBytes)}): send less`,
+        `${reason}, and that is more than SERVICE_MEMORY (${formatMebibytes(totalBytes)}): send less`,
       );
     }
-    this.#memory.reserve(this.#tenantId, size, 'body');
-    this.#length += length;
-    this.#reserved += size;
+    if (needed === this.#reserved) return;
+    this.#memory.reserve(this.#tenantId, needed - this.#reserved, 'body');
+    this.#reserved = needed;
   }
 
   #releaseTo(size: number): void {

@@ -3,11 +3,13 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { ellipsize } from '../../common/text.js';
-import type { Steps } from '../../definition/steps.js';
+import type { Steps } from '../../common/steps.js';
 import { findJsonLossInSteps, type JsonLoss, measureJsonInSteps } from '../../definition/text/json-loss.js';
 import { findJsonSyntaxErrorInSteps, type JsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import { RunRegistry } from '../../runs/registry.js';
+import { runInTurns } from '../../runs/registry.js';
+import type { BodyMemory } from './body-memory.js';
+import { ReceivedBytes, receiveWith } from './received-bytes.js';
 
 export interface Body {
   /** The parsed JSON; undefined for YAML or no body. */
@@ -19,7 +21,7 @@ export interface Body {
 export const NO_BODY: Body = { json: undefined, yaml: undefined };
 
 /** Reads the body of a request. Rejects with `invalid_request`, `body_too_large` or `unsupported_media_type`. */
-export type BodyReader = (ctx: Context, acceptsYaml: boolean) => Promise<Body>;
+export type BodyReader = (ctx: Context, acceptsYaml: boolean, memory: BodyMemory) => Promise<Body>;
 
 /** Deeper JSON is refused; recursive code can walk this far without overflowing the stack. */
 const MAX_DEPTH = 1000;
@@ -27,7 +29,7 @@ const MAX_DEPTH = 1000;
 /** Creates a reader of bodies of at most `limitBytes`: JSON, and YAML where a route accepts it (D33, D38). */
 export function createBodyReader(limitBytes: number): BodyReader {
   const receive = createReceiver(limitBytes);
-  return async (ctx, acceptsYaml) => {
+  return async (ctx, acceptsYaml, memory) => {
     const format = detectFormat(ctx, acceptsYaml);
     if (format === undefined) return NO_BODY;
     if (Number(ctx.req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
@@ -37,23 +39,24 @@ export function createBodyReader(limitBytes: number): BodyReader {
     if (text === '') return NO_BODY;
     if (format === 'yaml') return { json: undefined, yaml: text };
     return {
-      json: await RunRegistry.runInTurns(readJson(text), String(ctx.state['tenantId'])),
+      json: await runInTurns(readJson(text, memory), String(ctx.state['tenantId'])),
       yaml: undefined,
     };
   };
 }
 
-/** @throws WavetrainError `invalid_request` */
-function* readJson(text: string): Steps<unknown> {
-  const { depth, members } = yield* measureJsonInSteps(text);
-  if (depth > MAX_DEPTH) throw invalidBody(`the body is nested deeper than ${MAX_DEPTH} levels`);
+/** @throws WavetrainError `invalid_request`, `memory_full` or `body_too_large` */
+function* readJson(text: string, memory: BodyMemory): Steps<unknown> {
+  const measure = yield* measureJsonInSteps(text);
+  if (measure.depth > MAX_DEPTH) throw invalidBody(`the body is nested deeper than ${MAX_DEPTH} levels`);
+  memory.reserveValues(measure);
   let value: unknown;
   try {
     value = yield* parseJsonInSteps(text);
   } catch {
     throw invalidBody(describeSyntaxError(yield* findJsonSyntaxErrorInSteps(text), text));
   }
-  const loss = yield* findJsonLossInSteps(text, value, members);
+  const loss = yield* findJsonLossInSteps(text, value, measure.members);
   if (loss !== undefined) throw invalidBody(describeLoss(loss, text));
   return value;
 }
@@ -112,17 +115,15 @@ function createReceiver(limitBytes: number): (ctx: Context) => Promise<string> {
     },
   });
   return async (ctx) => {
-    // The parser replaces invalid UTF-8 without an error, so its input is checked here.
-    const chunks: Buffer[] = [];
-    const collect = (chunk: Buffer): void => void chunks.push(chunk);
-    ctx.req.on('data', collect);
-    try {
-      await parse(ctx, () => Promise.resolve());
-    } finally {
-      ctx.req.off('data', collect);
-    }
+    const received = new ReceivedBytes();
+    await receiveWith(
+      ctx.req,
+      (chunk) => received.add(chunk),
+      () => parse(ctx, () => Promise.resolve()),
+    );
     const { rawBody = '' } = ctx.request as { rawBody?: string };
-    if (rawBody.includes(REPLACEMENT) && !isUtf8(Buffer.concat(chunks))) {
+    // The parser replaces invalid UTF-8 without an error.
+    if (rawBody.includes(REPLACEMENT) && !isUtf8(received.bytes)) {
       throw invalidBody('the body is not UTF-8');
     }
     return rawBody;

@@ -5,7 +5,7 @@ import { type CompileOptions, compileSchema } from '../../common/json-schema/ajv
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json.js';
 import { ANONYMOUS, type Caller, resolveTenant, unauthorizedMessage } from '../auth/authenticate.js';
-import { isShortJson } from '../responses/json-writer.js';
+import { isShortJson } from '../../common/json-writer.js';
 import type { ResponseSender } from '../responses/response-sender.js';
 import type { HttpServices } from '../services.js';
 import { type Body, type BodyReader, NO_BODY } from './body.js';
@@ -28,7 +28,10 @@ export class Endpoint {
   readonly #validateQuery: Validator | undefined;
   readonly #validateHeaders: Validator | undefined;
   readonly #validateBody: Validator | undefined;
-  readonly #responseValidators: ReadonlyMap<number, Validator>;
+  /** Fields of the body for which null means that they are left out (D53). */
+  readonly #nullableFields: readonly string[];
+  /** Undefined when responses are not checked. */
+  readonly #responseValidators: ReadonlyMap<number, Validator> | undefined;
   /** The first is sent to callers that accept any. */
   readonly #mediaTypes: readonly string[];
   readonly #headerNames: readonly string[];
@@ -51,7 +54,8 @@ export class Endpoint {
     this.#validateHeaders =
       route.headers && compileValidator(route.headers, { one: 'header', all: 'the headers' }, TEXT_VALUES);
     this.#validateBody = route.body && compileValidator(route.body.schema, { one: 'field', all: 'the body' });
-    this.#responseValidators = compileResponseValidators(route);
+    this.#nullableFields = listNullableFields(route.body?.schema);
+    this.#responseValidators = services.checkResponses ? compileResponseValidators(route) : undefined;
     this.#mediaTypes = listMediaTypes(route);
     this.#headerNames = Object.keys(route.headers?.properties ?? {});
     this.#defaultStatus = Number(Object.keys(route.responses)[0] ?? 200);
@@ -60,10 +64,10 @@ export class Endpoint {
   /** Handles one request. Rejects with a WavetrainError to refuse it. */
   async handle(ctx: Context, params: Record<string, string>): Promise<void> {
     const caller = this.#authenticate(ctx);
-    const mediaType = this.#negotiateMediaType(ctx);
     const tenantId = resolveTenant(caller);
     ctx.state['tenantId'] = tenantId;
     if (!this.#route.isProbe) await this.#services.registry.fairYield(tenantId);
+    const mediaType = this.#negotiateMediaType(ctx);
     assertValid(this.#validateParams?.(params));
     const query = ctx.querystring === '' ? {} : { ...ctx.query };
     assertValid(this.#validateQuery?.(query));
@@ -128,7 +132,7 @@ export class Endpoint {
   async #receiveBody(ctx: Context, memory: BodyMemory): Promise<Body> {
     const { body } = this.#route;
     if (body === undefined) return NO_BODY;
-    const read = (): Promise<Body> => this.#readBody(ctx, body.yaml !== undefined);
+    const read = (): Promise<Body> => this.#readBody(ctx, body.yaml !== undefined, memory);
     const received = await memory.receive(ctx.req, this.#services.bodyLimitBytes, read);
     if (received.yaml !== undefined) return received;
     if (received.json === undefined) {
@@ -137,15 +141,20 @@ export class Endpoint {
     }
     assertValid(describeMisplacedField(received.json, body.misplacedFields));
     assertValid(this.#validateBody?.(received.json));
+    this.#dropNulls(received.json as Record<string, unknown>);
     return received;
   }
 
+  #dropNulls(body: Record<string, unknown>): void {
+    for (const field of this.#nullableFields) if (body[field] === null) delete body[field];
+  }
+
   /**
-   * Clients rely on the OpenAPI document, so a response that differs from its schema is a bug. Long responses are not
-   * compared: that would take as long as sending them, in one go.
+   * Clients rely on the OpenAPI document, so a response that differs from its schema is a bug, which specs find this
+   * way. Long responses are not compared: that would take as long as sending them, in one go.
    */
   #assertDocumented(status: number, body: unknown): void {
-    const validate = body === undefined ? undefined : this.#responseValidators.get(status);
+    const validate = body === undefined ? undefined : this.#responseValidators?.get(status);
     const violations = validate === undefined || !isShortJson(body) ? undefined : validate(body);
     if (violations === undefined) return;
     const { method, path } = this.#route;
@@ -221,6 +230,11 @@ function compileValidator(
 function describeInfinity(value: unknown, { one }: Nouns): string | undefined {
   const found = Object.entries(value ?? {}).find(([, part]) => part === Infinity || part === -Infinity);
   return found && `${one} "${found[0]}" must be a number, not Infinity`;
+}
+
+function listNullableFields(body: TSchema = {}): string[] {
+  const { properties = {} } = body as { readonly properties?: Readonly<Record<string, { type?: unknown }>> };
+  return Object.keys(properties).filter((field) => [properties[field]?.type].flat().includes('null'));
 }
 
 function compileResponseValidators({ responses }: Route): Map<number, Validator> {

@@ -29,9 +29,11 @@ export interface RouteResult {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON; undefined sends no body. */
   readonly body?: unknown;
+  /** The body is known to be longer than what is sent in one piece: looking at very many keys again takes long. */
+  readonly isLong?: boolean;
   /** The body is part of the run `runId`, whose memory counts until the response was sent. */
   readonly isRunData?: boolean;
-  /** Sent unchanged, in the media type of `type` or else the negotiated one. */
+  /** Sent unchanged instead of `body`, in the media type of `type` or else the negotiated one. */
   readonly text?: string;
   /** Like `text`, for the content of a file, which all responses share. */
   readonly bytes?: Buffer;

@@ -48,14 +48,7 @@ function formatGapFrame(after: number, next: number): string {
   return `event: gap\ndata: ${JSON.stringify({ after, next })}\n\n`;
 }
 
-/** Formatted events: each is formatted once for all readers. */
-const eventFrames = new WeakMap<LiveEvent, string>();
-
 /** The number of the event is its `id`, which clients send back as Last-Event-ID. */
 function formatEventFrame(event: LiveEvent): string {
-  const cached = eventFrames.get(event);
-  if (cached !== undefined) return cached;
-  const frame = `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
-  eventFrames.set(event, frame);
-  return frame;
+  return `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -113,9 +113,10 @@ const global = (() => {
 /**
  * Evaluates expressions, from JSON text to JSON text. Reads the globals `limits` (JSON), `source`, and `data` (JSON of
  * `input` and `bindings`). Sets `result` (JSON) or `failure` (JSON of `code`, `message` and `position`).
+ * `parseToGlobals` only parses `source`, and sets `failure` if it cannot be parsed.
  */
 export const CONTEXT_PROGRAM = String.raw`'use strict';
-const evaluateToGlobals = (() => {
+const { evaluateToGlobals, parseToGlobals } = (() => {
   const { timeoutMs: timeout, depth: stack, listLength: sequence, resultLength } = JSON.parse(limits);
   let lastSource;
   let lastExpression;
@@ -196,7 +197,7 @@ const evaluateToGlobals = (() => {
     });
   }
 
-  return () => {
+  function evaluateToGlobals() {
     globalThis.result = undefined;
     globalThis.failure = undefined;
     evaluate().then(
@@ -207,5 +208,17 @@ const evaluateToGlobals = (() => {
         globalThis.failure = toFailure(error);
       },
     );
-  };
+  }
+
+  function parseToGlobals() {
+    globalThis.failure = undefined;
+    try {
+      jsonata(source, options);
+    } catch (error) {
+      // One that is nested too deeply for this stack may be evaluated on another.
+      if (!(error instanceof RangeError)) globalThis.failure = toFailure(error);
+    }
+  }
+
+  return { evaluateToGlobals, parseToGlobals };
 })();`;

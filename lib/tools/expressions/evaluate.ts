@@ -1,19 +1,22 @@
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import {
-  type Json,
-  type JsonObject,
-  MAX_JSON_DEPTH,
-  subtractJsonLength,
-  TOO_DEEP,
-} from '../../common/json.js';
+import { type Json, type JsonObject, MAX_JSON_DEPTH } from '../../common/json.js';
+import { isShortJson, JsonWriter } from '../../common/json-writer.js';
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
+import { runToEnd, type Steps } from '../../common/steps.js';
 import { Sandbox, type SandboxResult } from './sandbox.js';
+
+/** Expressions beyond either limit are parsed only when they are evaluated: it may take more than some milliseconds. */
+const MAX_PARSED_LENGTH = 10_000;
+/** JSONata takes quadratic time to parse a path. */
+const MAX_PARSED_STEPS = 500;
 
 /** Evaluates JSONata expressions in this process. Blocks the event loop, at most for the time in its limits. */
 export class Evaluator {
   readonly #limits: ExpressionLimits;
   #sandbox: Sandbox | undefined;
+  /** For the next run: no expression of a caller has been evaluated in it. */
+  #unused: Sandbox | undefined;
   #runId: string | undefined;
 
   constructor(limits: ExpressionLimits = EXPRESSION_LIMITS) {
@@ -27,18 +30,41 @@ export class Evaluator {
    * @throws ToolError, not retryable, with JSONata's message and the position
    */
   evaluate(source: string, input: Json, bindings: JsonObject, runId: string): Json {
-    const result: Json = JSON.parse(this.evaluateText(source, toExpressionData(input, bindings), runId));
+    const data = runToEnd(toExpressionDataInSteps(input, bindings));
+    const result: Json = JSON.parse(this.evaluateText(source, data, runId));
     return result;
+  }
+
+  /**
+   * Describes the syntax error in an expression, with its position; undefined when there is none, and for an expression
+   * that is much longer than most.
+   */
+  findSyntaxError(source: string): string | undefined {
+    if (source.length > MAX_PARSED_LENGTH || countSteps(source) > MAX_PARSED_STEPS) return undefined;
+    // Parsing evaluates nothing, so the sandbox is still unused.
+    const failure = (this.#unused ??= new Sandbox(this.#limits)).parse(source);
+    return failure === undefined ? undefined : describeFailure(failure, source, this.#limits);
+  }
+
+  /** Creates the sandbox of the next run ahead, which takes some milliseconds. */
+  prepareNextRun(): void {
+    this.#unused ??= createWarmSandbox(this.#limits);
   }
 
   /** Evaluates like `evaluate`, but from and to JSON text, for another process. */
   evaluateText(source: string, data: string, runId: string): string {
     if (runId !== this.#runId) this.#sandbox = undefined;
     this.#runId = runId;
-    this.#sandbox ??= new Sandbox(this.#limits);
+    this.#sandbox ??= this.#takeSandbox();
     const evaluation = this.#run(this.#sandbox, source, data);
     if ('result' in evaluation) return evaluation.result;
-    throw toToolError(evaluation.failure, this.#limits);
+    throw toToolError(evaluation.failure, source, this.#limits);
+  }
+
+  #takeSandbox(): Sandbox {
+    const sandbox = this.#unused ?? new Sandbox(this.#limits);
+    this.#unused = undefined;
+    return sandbox;
   }
 
   #run(sandbox: Sandbox, source: string, data: string): SandboxResult {
@@ -51,31 +77,51 @@ export class Evaluator {
   }
 }
 
+/** Counts what may be a step of a path. */
+function countSteps(source: string): number {
+  return source.match(/[.%?@]/g)?.length ?? 0;
+}
+
+/** The first evaluation takes longer than others: functions are compiled when they are first called. */
+function createWarmSandbox(limits: ExpressionLimits): Sandbox {
+  const sandbox = new Sandbox(limits);
+  sandbox.run('1', '{}');
+  return sandbox;
+}
+
+/** For a process that runs one pipeline at a time, and for parsing: whatever is parsed has no effect on what is evaluated. */
+export const localEvaluator = new Evaluator();
+
 /**
- * Returns the data of an expression as JSON text.
+ * Returns the data of an expression as JSON text, in steps.
  *
- * @param maxLength of the text, in characters, escapes not counted; checked before any of it is made
+ * @param maxLength of the text, in characters
  * @throws ToolError, not retryable, when it is longer, or nested too deeply
  */
-export function toExpressionData(
+export function* toExpressionDataInSteps(
   input: Json,
   bindings: JsonObject,
   maxLength = Number.POSITIVE_INFINITY,
-): string {
-  if (maxLength < Number.POSITIVE_INFINITY) assertLength([input, bindings], maxLength);
-  try {
-    return JSON.stringify({ input, bindings });
-  } catch (error) {
-    throw failedExpression(errorMessage(error));
+): Steps<string> {
+  const values = { input, bindings };
+  if (isShortJson(values)) return JSON.stringify(values);
+  yield;
+  const writer = new JsonWriter(values);
+  let data = '';
+  for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
+    data += chunk;
+    if (data.length > maxLength) {
+      const limit = formatMebibytes(maxLength);
+      throw failedExpression(
+        `its input and bindings are longer than ${limit} as JSON: pass only what it reads`,
+      );
+    }
+    if (writer.depth > MAX_JSON_DEPTH) {
+      throw failedExpression(`its data is nested deeper than ${MAX_JSON_DEPTH} levels`);
+    }
+    yield;
   }
-}
-
-function assertLength(values: Json[], maxLength: number): void {
-  const left = subtractJsonLength(maxLength, values);
-  if (left === TOO_DEEP) throw failedExpression(`its data is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  if (left >= 0) return;
-  const limit = formatMebibytes(maxLength);
-  throw failedExpression(`its input and bindings are longer than ${limit} as JSON: pass only what it reads`);
+  return data;
 }
 
 /** Creates the error of an expression that cannot be evaluated. */
@@ -89,11 +135,23 @@ interface Failure {
   readonly position?: number;
 }
 
-function toToolError(text: string, limits: ExpressionLimits): ToolError {
-  const { code, message, position }: Failure = JSON.parse(text);
+function toToolError(text: string, source: string, limits: ExpressionLimits): ToolError {
+  const { code, message }: Failure = JSON.parse(text);
   if (code === 'bad_result') return ToolError.nonRetryable(message ?? '');
-  const at = position === undefined ? '' : ` (at character ${position})`;
-  return failedExpression(`${describeReason(code, message, limits)}${at}`);
+  return failedExpression(describeFailure(text, source, limits));
+}
+
+function describeFailure(text: string, source: string, limits: ExpressionLimits): string {
+  const { code, message, position }: Failure = JSON.parse(text);
+  const at = position === undefined ? '' : ` (at ${describePosition(position, source)})`;
+  return `${describeReason(code, message, limits)}${at}`;
+}
+
+/** @param position number of the last character that was read, from 1 */
+function describePosition(position: number, source: string): string {
+  const lines = source.trimEnd().slice(0, position).split('\n');
+  if (lines.length === 1) return `character ${position}`;
+  return `line ${lines.length} of the expression, character ${lines.at(-1)?.length}`;
 }
 
 function describeReason(

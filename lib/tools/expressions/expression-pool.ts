@@ -3,12 +3,12 @@ import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/shared-limit.js';
-import { runToEnd, type Steps } from '../../definition/steps.js';
+import { runToEnd, type Steps } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { ProcessPool } from '../../workers/process-pool.js';
 import { WorkerError } from '../../workers/protocol.js';
 import type { ToolContext } from '../tool.js';
-import { failedExpression, toExpressionData } from './evaluate.js';
+import { failedExpression, toExpressionDataInSteps } from './evaluate.js';
 
 /** The message to a worker process. Values travel as JSON text: fastest, and safe to read. */
 export interface EvaluationRequest {
@@ -84,7 +84,10 @@ export class ExpressionPool {
     try {
       const response = await this.#pool.run(
         tenantId,
-        () => ({ source, data: toExpressionData(input, bindings, MAX_DATA_LENGTH), runId }),
+        async () => {
+          const steps = toExpressionDataInSteps(input, bindings, MAX_DATA_LENGTH);
+          return { source, data: await this.#runSteps(steps, tenantId), runId };
+        },
         { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart },
       );
       if (!response.ok) throw ToolError.nonRetryable(response.error);

@@ -6,11 +6,16 @@ import type { EvaluationRequest, EvaluationResponse } from './expression-pool.js
 
 const evaluator = new Evaluator();
 // Loads JSONata before the first request comes.
-evaluator.evaluateText('1', '{}', 'start');
+evaluator.prepareNextRun();
 
-/** The program of a worker process: evaluates expressions. An idle one may retain half of its memory. */
+/**
+ * The program of a worker process: evaluates expressions, and prepares for the next run while it is idle. It may retain
+ * half of its memory then.
+ */
 answerRequests(
   ({ source, data, runId }: EvaluationRequest): EvaluationResponse => {
+    // Once the response was sent.
+    setImmediate(() => evaluator.prepareNextRun());
     try {
       return { ok: true, text: evaluator.evaluateText(source, data, runId) };
     } catch (error) {

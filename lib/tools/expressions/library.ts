@@ -43,6 +43,8 @@ export interface Library {
   readonly start: readonly Script[];
   /** Evaluates one expression. */
   readonly evaluate: Script;
+  /** Parses one expression. */
+  readonly parse: Script;
   /** Compiles regular expressions; run when the first one may be needed. */
   loadRegex(): Script;
 }
@@ -63,6 +65,7 @@ export function compileLibrary(): Library {
       new Script(CONTEXT_PROGRAM, { filename: 'context-program.js' }),
     ],
     evaluate: new Script('evaluateToGlobals();', { filename: 'evaluate.js' }),
+    parse: new Script('parseToGlobals();', { filename: 'parse.js' }),
     loadRegex: () =>
       (regex ??= new Script(`const re2 = ${asModule(readPackage('re2js'))};`, { filename: 're2js.js' })),
   };

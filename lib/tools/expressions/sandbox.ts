@@ -57,6 +57,14 @@ export class Sandbox {
     }
   }
 
+  /** Parses an expression and evaluates nothing. Returns a failure as `run` does; undefined for a valid expression. */
+  parse(source: string): string | undefined {
+    const globals = this.#globals;
+    globals.source = source;
+    this.#library.parse.runInContext(globals);
+    return typeof globals.failure === 'string' ? globals.failure : undefined;
+  }
+
   /** Most expressions have no slash, and so no regular expression. */
   #loadRegex(source: string): void {
     if (this.#hasRegex || !source.includes('/')) return;

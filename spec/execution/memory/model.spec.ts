@@ -118,7 +118,7 @@ class RandomRuns extends PooledRuns {
       if (kind === 'cancel' || kind === 'force')
         await this.registry.cancel(runId, { force: kind === 'force' });
       else if (kind === 'forget') this.registry.forget(runId);
-      else if (kind === 'rerun') this.runIds.push(await this.registry.rerun(runId, 'failed'));
+      else if (kind === 'rerun') this.runIds.push(await this.registry.rerun(runId, { from: 'failed' }));
       else {
         const release = this.registry.retain(runId);
         if (release) this.releases.push(release);

@@ -5,6 +5,9 @@ import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { defineTool, type PipelineCall } from '../../../lib/tools/tool.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { settle } from '../../support/deferred.js';
+import { MIB, PooledRuns } from '../memory/pooled-runs.js';
 import { startRun } from '../../support/runs/start-run.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
@@ -100,12 +103,13 @@ describe('a non-retryable error inside a nested run (D2)', () => {
     expect(calls).to.equal(1);
   });
 
-  it('does not retry a nested run that stores an undeclared key (D46)', async () => {
+  it('does not retry a nested run that stores a key of another sub-pipeline (D46, D55)', async () => {
     const store =
       '{id: x, goal: k, tasks: [{id: t, tool: store, inputs: {key: "{{pipeline.goal}}", value: 1}}]}';
     const check = checkPlan(
       `plan: {id: p, sub_pipelines: [{id: one, stores: [other], pipeline: {id: o, goal: g, tasks: [
-        {id: call, tool: run_pipeline, retry: 3, inputs: {pipeline: ${store}}}]}}]}`,
+        {id: call, tool: run_pipeline, retry: 3, inputs: {pipeline: ${store}}}]}},
+        {id: two, stores: [k], pipeline: {id: o, goal: g, tasks: [{id: t, tool: store, inputs: {key: k, value: 1}}]}}]}`,
       { catalog: builtinCatalog() },
     );
     if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
@@ -114,5 +118,24 @@ describe('a non-retryable error inside a nested run (D2)', () => {
     await executor.getRun(runId).settled;
     expect(executor.getRun(runId).failures).to.have.length(1);
     expect(executor.getRun(runId).failures[0]).to.include({ attempts: 1 });
+  });
+
+  it('counts the pipelines that it keeps for further calls, until the run has settled (D25)', async () => {
+    const runs = new PooledRuns({ total: 64 * MIB });
+    const texts = Array.from({ length: 4 }, (_, n) => {
+      const tasks = Array.from({ length: 300 }, (__, t) => `{id: t${t}, tool: mock}`);
+      return `{id: n${n}, goal: g, tasks: [{id: x, tool: fail}, ${tasks.join(', ')}]}`;
+    });
+    const calls = texts.map(
+      (_, n) => `{id: c${n}, tool: run_pipeline, inputs: {pipeline: "{{pipeline.inputs.texts[${n}]}}"}}`,
+    );
+    const runId = await runs.submit(`${calls.join(', ')}, {id: last, tool: controlled}`, {
+      inputs: { texts },
+    });
+    while (runs.registry.record(runId).failures.length < 4) await settle();
+    const kept = runs.memory.usedBytes;
+    const bytes = parsePipeline(texts[0] ?? '').sizeBytes;
+    await runs.controlled.returns(null);
+    expect(kept - runs.memory.usedBytes).to.be.above(4 * bytes);
   });
 });

@@ -3,7 +3,7 @@ import type { Json } from '../../../lib/common/json.js';
 import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
-import { defineTool } from '../../../lib/tools/tool.js';
+import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import type { Plan } from '../../../lib/plans/plan.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
@@ -319,7 +319,7 @@ describe('NestedRuns (D49)', () => {
   });
 
   describe('in a plan', () => {
-    const planWith = (tools: ControlledTool[], stores: string, pipeline: string): Plan => {
+    const planWith = (tools: { readonly tool: Tool }[], stores: string, pipeline: string): Plan => {
       const catalog = builtinCatalog().with(tools.map(({ tool }) => tool));
       const check = checkPlan(
         `plan: {id: p, sub_pipelines: [{id: one, stores: [${stores}], reads: [], pipeline: {id: o, goal: g, tasks: [${callTask(pipeline)}]}}]}`,
@@ -334,9 +334,14 @@ describe('NestedRuns (D49)', () => {
       const store = '{id: x, goal: g, tasks: [{id: t, tool: store, inputs: {key: k, value: 1}}]}';
       const good = await executor.submitPlan({ plan: planWith([], 'k', store) });
       expect((await executor.getPlanResult(good)).blackboard).to.deep.equal({ k: 1 });
-      // The key is a template, so only the run can check it.
-      const any = store.replace('key: k', 'key: "{{pipeline.goal}}"').replace('goal: g', 'goal: k');
-      const bad = await executor.submitPlan({ plan: planWith([], 'other', any) });
+      const writing = defineTool({
+        name: 'writing',
+        description: 'writes k, which only the run shows',
+        inputs: {},
+        run: (_, { blackboard }) => blackboard.write('k', 1),
+      });
+      const any = '{id: x, goal: g, tasks: [{id: t, tool: writing}]}';
+      const bad = await executor.submitPlan({ plan: planWith([{ tool: writing }], 'other', any) });
       const error = (await catchRejection(executor.getPlanResult(bad))) as Error;
       expect(error.message).to.contain('pipeline "x": task "t": "k" was not written');
     });

@@ -4,12 +4,16 @@ import { SessionOverrides, type Write } from '../../../lib/execution/session/ses
 
 const write = (key: string, value: Json, append = false): Write => ({ key, value, append, sizeBytes: 0 });
 
+function readAll(overrides: SessionOverrides): [string, Json | undefined][] {
+  return overrides.keys().map((key) => [key, overrides.get(key)]);
+}
+
 describe('SessionOverrides (Blackboard, rule 5; D23)', () => {
-  it('returns the submitted object until it is written to', () => {
+  it('contains the submitted values until they are written to', () => {
     const submitted = { a: 1, b: [2] };
     const values = new SessionOverrides(submitted);
     values.applyWrites([write('other', 3)]);
-    expect(values.current()).to.equal(submitted);
+    expect(values.get('b')).to.equal(submitted.b);
     expect(values.get('a')).to.equal(1);
     expect(values.get('constructor')).to.equal(undefined);
   });
@@ -24,10 +28,10 @@ describe('SessionOverrides (Blackboard, rule 5; D23)', () => {
       write('c', 7, true),
       write('c', 8),
     ]);
-    expect(values.current()).to.deep.equal({ b: [2, 5, 6], d: 4 });
-    expect(values.keys()).to.deep.equal(['a', 'b', 'c', 'd']);
+    const after = { a: undefined, b: [2, 5, 6], c: undefined };
+    expect(readAll(values)).to.deep.equal(Object.entries({ ...after, d: 4 }));
     values.applyWrites([write('a', 1, true), write('d', [], true)]);
-    expect(values.current()).to.deep.equal({ b: [2, 5, 6], d: [4, []] });
+    expect(readAll(values)).to.deep.equal(Object.entries({ ...after, d: [4, []] }));
     expect(submitted).to.deep.equal({ a: 1, b: [2], c: 3, d: 4 });
   });
 
@@ -35,9 +39,30 @@ describe('SessionOverrides (Blackboard, rule 5; D23)', () => {
     const submitted = JSON.parse('{"__proto__": 1, "x": 2}') as Record<string, Json>;
     const values = new SessionOverrides(submitted);
     values.applyWrites([write('x', 3, true)]);
-    expect(Object.entries(values.current())).to.deep.equal([
+    expect(readAll(values)).to.deep.equal([
       ['__proto__', 1],
       ['x', [2, 3]],
+    ]);
+  });
+
+  it('gives a fork the values of its time, whatever is written to either later', () => {
+    const values = new SessionOverrides({ a: 1, b: 2 });
+    const first = values.fork();
+    values.applyWrites([write('a', 9)]);
+    const second = values.fork();
+    values.applyWrites([write('b', 3, true)]);
+    first.applyWrites([write('a', 4, true)]);
+    expect(readAll(first)).to.deep.equal([
+      ['a', [1, 4]],
+      ['b', 2],
+    ]);
+    expect(readAll(second)).to.deep.equal([
+      ['a', undefined],
+      ['b', 2],
+    ]);
+    expect(readAll(values)).to.deep.equal([
+      ['a', undefined],
+      ['b', [2, 3]],
     ]);
   });
 });

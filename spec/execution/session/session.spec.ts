@@ -7,6 +7,7 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { Json } from '../../../lib/common/json.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
+import { GetAllCounter } from '../../support/runs/get-all-counter.js';
 import { startRun } from '../../support/runs/start-run.js';
 
 const READ_K = '{id: read, tool: mock, await: [s], inputs: {k: "{{session.k}}"}}';
@@ -266,5 +267,52 @@ describe('Session (rule 6, Blackboard)', () => {
     expect(run.record().error).to.equal(
       'cannot store the values on the blackboard: they cannot be read back: down',
     );
+  });
+
+  it('is not read as a whole for each nested run whose templates have values for all keys (D49)', async () => {
+    const blackboard = new MemoryBlackboard();
+    let readAsWhole = 0;
+    blackboard.getAll = (tenantId) => {
+      readAsWhole++;
+      return MemoryBlackboard.prototype.getAll.call(blackboard, tenantId);
+    };
+    const nested = `{id: n, goal: g, inputs: {i: 0}, tasks: [
+      {id: s, tool: store, inputs: {key: own, value: 1}},
+      {id: r, tool: mock, await: [s], inputs: {a: "{{session.absent ?? 2}}", b: "{{session.own}}", c: "{{session.given}}", i: "{{pipeline.inputs.i}}"}}]}`;
+    const run = await startRun(
+      `{id: read, tool: run_pipeline, parallel_over: "{{pipeline.inputs.l}}", inputs: {pipeline: ${nested}, session: {given: 3}, inputs: {i: "{{item}}"}}}`,
+      { inputs: { l: [1, 2, 3] }, executor: { blackboard } },
+    );
+    await run.executor.getRun(run.runId).settled;
+    expect(run.record()).to.include({ error: null, status: 'succeeded' });
+    // By the run itself.
+    expect(readAsWhole).to.equal(1);
+  });
+
+  it('is read as a whole once for all nested runs that may need all of it, until a task writes (D49)', async () => {
+    const controlled = new ControlledTool();
+    const nested =
+      '{id: n, goal: g, inputs: {i: 0}, tasks: [{id: t, tool: controlled, inputs: {i: "{{pipeline.inputs.i}}"}}]}';
+    const call = (id: string, more = ''): string =>
+      `{id: ${id}, tool: run_pipeline, ${more} parallel_over: "{{pipeline.inputs.l}}", inputs: {pipeline: ${nested}, inputs: {i: "{{item}}"}}}`;
+    const reads = new GetAllCounter();
+    try {
+      const run = await startRun(
+        `${call('a')}, {id: s, tool: store, await: [a], inputs: {key: k, value: 1}}, ${call('b', 'await: [s],')}`,
+        {
+          tools: [controlled.tool],
+          inputs: { l: [1, 2, 3] },
+          session: { given: 1 },
+        },
+      );
+      await run.advance(0);
+      expect([controlled.calls.length, reads.count]).to.deep.equal([3, 1]);
+      for (const pending of controlled.calls.slice()) await controlled.returns(null, pending);
+      await run.advance(0);
+      expect([controlled.calls.length, reads.count]).to.deep.equal([6, 2]);
+      expect(await controlled.last.context.blackboard.getAll()).to.deep.include({ k: 1, given: 1 });
+    } finally {
+      reads.restore();
+    }
   });
 });

@@ -153,4 +153,17 @@ describe('A body that takes more memory than SERVICE_MEMORY allows for everythin
     const chunk = `100000\r\n${'x'.repeat(MIB)}\r\n`;
     expect(await send('Transfer-Encoding: chunked', chunk.repeat(6))).to.deep.equal(refused);
   });
+
+  it('is also one of a great many lists and objects, which take more than their text', async () => {
+    const send = async (value: unknown): Promise<string> => {
+      const pipeline = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock', inputs: { value } }] };
+      const { status, body } = await server.request('POST', '/pipelines/validate', { pipeline });
+      return status === 200 ? 'ok' : (body as ErrorBody).detail.message;
+    };
+    expect(await send('x'.repeat(900_000))).to.equal('ok');
+    expect(await send(Array.from({ length: 300_000 }, () => []))).to.equal(
+      'the values in the body take 16 MiB, and that is more than SERVICE_MEMORY (16 MiB): send less',
+    );
+    expect(await send(Array.from({ length: 300_000 }, () => 1))).to.equal('ok');
+  });
 });

@@ -35,16 +35,7 @@ describe('A request body (D32, D33, D38)', () => {
   });
 
   describe('that is JSON but not an object', () => {
-    for (const body of [
-      'null',
-      '1',
-      '"text"',
-      '[]',
-      'true',
-      '{}',
-      '{"pipeline": []}',
-      '{"pipeline": null}',
-    ]) {
+    for (const body of ['null', '1', '"text"', '[]', 'true', '{}']) {
       it(`is refused: ${body}`, async () =>
         expect(await post(body)).to.include({ status: 400, code: 'invalid_request' }));
     }

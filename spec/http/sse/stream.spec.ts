@@ -12,7 +12,7 @@ import { EventLog } from '../../../lib/runs/event-log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { EventReader } from '../support/event-reader.js';
 
-const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 const RUN_ID = '019b7600-0000-7000-8000-000000000000';
 

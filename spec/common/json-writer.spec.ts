@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../../lib/http/responses/json-writer.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../lib/common/json-writer.js';
+import { measureCpuMsSync } from '../support/cpu-time.js';
 
 function listChunks(value: unknown, chunkLength?: number): string[] {
   const writer = new JsonWriter(value, chunkLength);
@@ -78,6 +78,24 @@ describe('JsonWriter', () => {
     const small = measureCpuMsSync(() => listChunks(nested(200)));
     const large = measureCpuMsSync(() => listChunks(nested(1600)));
     expect(large).to.be.below(32 * Math.max(small, 1));
+  });
+});
+
+describe('An object with very many keys', () => {
+  it('lists its keys once while it is written, however deep it is', () => {
+    const object = Object.fromEntries(Array.from({ length: 1000 }, (_, key) => [`key ${key}`, key]));
+    let lists = 0;
+    const counted = new Proxy(object, {
+      ownKeys: (target) => {
+        lists++;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const value = { result: { outputs: { task: { list: [counted, 1] } } } };
+    expect(listChunks(value).join('')).to.equal(
+      JSON.stringify({ result: { outputs: { task: { list: [object, 1] } } } }),
+    );
+    expect(lists).to.equal(1);
   });
 });
 

@@ -10,6 +10,10 @@ export function isShortJson(value: unknown): boolean {
 export class JsonWriter {
   readonly #parts: Part[] = [];
   readonly #chunkLength: number;
+  /** The keys of objects that have many, until they are written: listing very many keys takes long. */
+  readonly #keys: KeysByObject = new Map();
+  /** How many large lists and objects were written inside each other, at most. */
+  depth = 0;
   #chunk = '';
 
   constructor(value: unknown, chunkLength = CHUNK_LENGTH) {
@@ -39,10 +43,21 @@ export class JsonWriter {
 
   /** Writes a value: a small one at once, a large one part by part. */
   write(value: unknown): void {
-    if (subtractLength(value, SMALL_LENGTH) >= 0) this.#chunk += JSON.stringify(value) ?? 'null';
-    else if (typeof value === 'string') this.#parts.push(new StringPart(value));
-    else if (Array.isArray(value)) this.#parts.push(new ListPart(value));
-    else this.#parts.push(new ObjectPart(value as Readonly<Record<string, unknown>>));
+    if (subtractLength(value, SMALL_LENGTH, this.#keys) >= 0) this.#chunk += JSON.stringify(value) ?? 'null';
+    else if (typeof value === 'string') this.#push(new StringPart(value));
+    else if (Array.isArray(value)) this.#push(new ListPart(value));
+    else this.#push(this.#openObject(value as Readonly<Record<string, unknown>>));
+  }
+
+  #push(part: Part): void {
+    const depth = this.#parts.push(part);
+    if (depth > this.depth) this.depth = depth;
+  }
+
+  #openObject(object: Readonly<Record<string, unknown>>): Part {
+    const keys = this.#keys.get(object) ?? Object.keys(object);
+    this.#keys.delete(object);
+    return new ObjectPart(object, keys);
   }
 }
 
@@ -80,9 +95,9 @@ class ObjectPart implements Part {
   #position = 0;
   #separator = '{';
 
-  constructor(object: Readonly<Record<string, unknown>>) {
+  constructor(object: Readonly<Record<string, unknown>>, keys: readonly string[]) {
     this.#object = object;
-    this.#keys = Object.keys(object);
+    this.#keys = keys;
   }
 
   writeNext(writer: JsonWriter): boolean {
@@ -136,18 +151,35 @@ function isHighSurrogate(code: number): boolean {
 /** What a list or an object counts besides its text, so that no value is nested deeply enough to overflow the stack. */
 const NESTING_LENGTH = 32;
 
-/** Subtracts the length of a value as JSON, roughly, from `left`. Stops as soon as the result is negative. */
-function subtractLength(value: unknown, left: number): number {
+/** An object with more keys is longer than {@link SMALL_LENGTH}. */
+const MANY_KEYS = 64;
+
+type KeysByObject = Map<object, readonly string[]>;
+
+/**
+ * Subtracts the length of a value as JSON, roughly, from `left`. Stops as soon as the result is negative.
+ *
+ * @param keysByObject receives the keys of an object that has many, and is too large for that
+ */
+function subtractLength(value: unknown, left: number, keysByObject?: KeysByObject): number {
   if (typeof value === 'string') return left - value.length - 4;
   if (typeof value !== 'object' || value === null) return left - 8;
   let rest = left - NESTING_LENGTH;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && rest >= 0; index++) rest = subtractLength(value[index], rest);
+    for (let index = 0; index < value.length && rest >= 0; index++) {
+      rest = subtractLength(value[index], rest, keysByObject);
+    }
     return rest;
   }
-  for (const key in value) {
-    if (rest < 0) return rest;
-    rest = subtractLength((value as Record<string, unknown>)[key], rest - key.length);
+  if (keysByObject?.has(value) === true) return -1;
+  const keys = Object.keys(value);
+  if (keysByObject !== undefined && keys.length > MANY_KEYS) {
+    keysByObject.set(value, keys);
+    return -1;
+  }
+  for (let index = 0; index < keys.length && rest >= 0; index++) {
+    const key = keys[index] ?? '';
+    rest = subtractLength((value as Record<string, unknown>)[key], rest - key.length, keysByObject);
   }
   return rest;
 }

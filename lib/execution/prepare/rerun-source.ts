@@ -1,0 +1,93 @@
+import type { Json, JsonObject } from '../../common/json.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
+import type { TaskOutcome } from '../results.js';
+import type { Write } from '../session/session-overrides.js';
+
+/** What the tasks of a run can read besides outputs. */
+export interface GivenValues {
+  readonly pipeline: Pipeline;
+  readonly params: JsonObject;
+  readonly inputs: JsonObject;
+  readonly session: JsonObject;
+  readonly goal: string;
+}
+
+/** The items of one fan-out that have succeeded. */
+export interface ItemOutcomes {
+  /** By item; empty where an item has not succeeded. */
+  readonly outputs: readonly (Json | undefined)[];
+  /** By item; undefined when no item has written anything. */
+  readonly writes: readonly (readonly Write[] | undefined)[] | undefined;
+  /** Approximate memory of all of them, in bytes. */
+  readonly sizeBytes: number;
+}
+
+/** An earlier run whose outcomes a rerun reuses (D35, D60). */
+export interface RerunSource {
+  readonly runId: string;
+  /** What the earlier run was given; undefined for a sub-pipeline that it did not have. */
+  readonly given: GivenValues | undefined;
+  /** Memory of that, if the rerun was given something else, in bytes. */
+  readonly givenBytes: number;
+  /** By task id: why a task runs again in any case, as the end of a sentence. */
+  readonly forced: ReadonlyMap<string, string>;
+  /** The tasks that failed, or items of which did. */
+  readonly failed: ReadonlySet<string>;
+  /** By task id, of the tasks that had succeeded and are not forced to run again. */
+  readonly outcomes: ReadonlyMap<string, TaskOutcome>;
+  /** By task id, of the fan-outs of which only some items had succeeded. */
+  readonly items: ReadonlyMap<string, ItemOutcomes>;
+  /** The keys of the blackboard that the rerun has written otherwise than the earlier run: one set for all of a plan. */
+  readonly changedKeys: Set<string>;
+}
+
+/** An earlier run of a plan, with what each sub-pipeline can reuse, by its id. */
+export interface PlanRerunSource {
+  readonly runId: string;
+  readonly subRuns: ReadonlyMap<string, RerunSource>;
+}
+
+/** Returns true when a run may reuse files of the earlier one. */
+export function canReuse(source: RerunSource | PlanRerunSource | undefined): boolean {
+  if (source === undefined) return false;
+  if ('subRuns' in source) return [...source.subRuns.values()].some(canReuse);
+  return source.outcomes.size > 0 || source.items.size > 0;
+}
+
+/** A rerun keeps what it may reuse, whether or not the run that made it is forgotten. */
+export function measureSource({ outcomes, items, givenBytes }: RerunSource): number {
+  let bytes = givenBytes;
+  for (const { sizeBytes } of outcomes.values()) bytes += sizeBytes;
+  for (const { sizeBytes } of items.values()) bytes += sizeBytes;
+  return bytes;
+}
+
+/** Larger values are not compared, because that would hold the event loop. */
+const MAX_COMPARED_VALUES = 100_000;
+
+/** Whether two values are the same JSON, whatever the order of keys. Values with more than 100,000 parts count as different. */
+export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
+  return compare(a, b, MAX_COMPARED_VALUES) >= 0;
+}
+
+const DIFFERENT = -1;
+
+/** Returns how many values are left to compare; negative when something differs, or when there are too many. */
+function compare(a: Json | undefined, b: Json | undefined, most: number): number {
+  if (a === b) return most - 1;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return DIFFERENT;
+  let left = most - 1;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return DIFFERENT;
+    for (let index = 0; index < a.length && left >= 0; index++) left = compare(a[index], b[index], left);
+    return left;
+  }
+  if (Array.isArray(b)) return DIFFERENT;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return DIFFERENT;
+  for (const key of keys) {
+    if (left < 0 || !Object.hasOwn(b, key)) return DIFFERENT;
+    left = compare(a[key], b[key], left);
+  }
+  return left;
+}

@@ -1,0 +1,100 @@
+import type { EventLoopBudget } from '../../../machines/ports.js';
+import { FairQueue } from '../../common/fair-queue.js';
+import { type Limit, SharedLimit } from '../../common/shared-limit.js';
+import type { CheckSteps } from '../../definition/check-steps.js';
+import { runWithPauses, type Steps } from '../../common/steps.js';
+import { PARSING_LIMITS } from '../../definition/text/limits.js';
+import { readSource, type Source } from '../../definition/text/source.js';
+import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
+
+/** Parses a text for a tenant, perhaps in another process. Never rejects because of the text. */
+export type ParseText = (text: string, tenantId: string) => Promise<Source>;
+
+/** Shares the event loop between tenants (D25). */
+interface SharedBudget {
+  forTenant(tenantId: string): EventLoopBudget;
+}
+
+/** A check that has paused so often takes much memory, besides that of the definition. */
+const LONG_CHECK_PAUSES = 4;
+
+/** Long checks of all tenants at once, each of which may take some 50 MB; and those of each tenant in any case. */
+const LONG_CHECKS: Limit = { total: 2, guaranteed: 1 };
+
+/** A long check that waits until there are fewer at once. */
+interface WaitingCheck {
+  readonly tenantId: string;
+  readonly begin: () => void;
+}
+
+/**
+ * Does long work beside the runs of this process: checks definitions, and copies large values. It does the steps of such
+ * work in slices of the event-loop budget, so that none of it holds the event loop, however large the definition or the
+ * value is.
+ */
+export class StepRunner {
+  readonly #parseText: ParseText;
+  readonly #budget: SharedBudget;
+  readonly #longChecks = new SharedLimit(LONG_CHECKS);
+  readonly #waiting = new FairQueue<WaitingCheck>();
+
+  /** @param parseText default: parses in this process */
+  constructor(parseText: ParseText = parseHere, budget: SharedBudget = eventLoopBudget) {
+    this.#parseText = parseText;
+    this.#budget = budget;
+  }
+
+  /** Does all steps for a tenant. Rejects with what they throw. */
+  async run<T>(steps: Steps<T>, tenantId: string): Promise<T> {
+    const budget = this.#budget.forTenant(tenantId);
+    const pause = (): Promise<void> | undefined => (budget.exhausted() ? nextSlice(budget) : undefined);
+    await pause();
+    return runWithPauses(steps, pause);
+  }
+
+  /**
+   * Does the steps of a check for a tenant. Does few long checks at once, and those of different tenants in turns (D25):
+   * all of them at once would take no less time, but all of their memory. Rejects with what the steps throw.
+   */
+  async check<T>(steps: CheckSteps<T>, tenantId: string): Promise<T> {
+    const budget = this.#budget.forTenant(tenantId);
+    let pauses = 0;
+    const pause = (): Promise<void> | undefined => {
+      if (!budget.exhausted()) return undefined;
+      return ++pauses === LONG_CHECK_PAUSES ? this.#beginLongCheck(tenantId) : nextSlice(budget);
+    };
+    const parse = async (text: string): Promise<Source> => {
+      if (text.length > PARSING_LIMITS.inlineLength && pauses < LONG_CHECK_PAUSES) {
+        pauses = LONG_CHECK_PAUSES;
+        await this.#beginLongCheck(tenantId);
+      }
+      return this.#parseText(text, tenantId);
+    };
+    try {
+      await pause();
+      return await runWithPauses(steps, pause, parse);
+    } finally {
+      if (pauses >= LONG_CHECK_PAUSES) this.#endLongCheck(tenantId);
+    }
+  }
+
+  /** Resolves when the check may go on. */
+  async #beginLongCheck(tenantId: string): Promise<void> {
+    if (!this.#longChecks.tryAcquire(tenantId)) {
+      await new Promise<void>((begin) => this.#waiting.add(tenantId, { tenantId, begin }));
+    }
+    await nextSlice(this.#budget.forTenant(tenantId));
+  }
+
+  #endLongCheck(tenantId: string): void {
+    this.#longChecks.release(tenantId);
+    const next = this.#waiting.next((waiting) => this.#longChecks.hasRoom(waiting));
+    if (next === undefined) return;
+    this.#longChecks.tryAcquire(next.tenantId);
+    next.begin();
+  }
+}
+
+async function parseHere(text: string): Promise<Source> {
+  return readSource(text);
+}

@@ -1,0 +1,96 @@
+import { type Json, MEMBER_BYTES } from '../../common/json.js';
+import type { MemoryBudget } from '../memory-budget.js';
+import type { Write } from './session-overrides.js';
+
+/** A list that templates can read until the next write replaces it. */
+interface AppendedList {
+  readonly bytes: number;
+  /** What was rendered from it may be held until the wave has settled. */
+  isRead: boolean;
+}
+
+/**
+ * Counts the memory of the lists that the tasks of a run append to. Every append makes a new list (D23). Its elements
+ * count as writes, but many lists may hold the same elements.
+ */
+export class AppendedLists {
+  readonly #memory: Pick<MemoryBudget, 'reserve' | 'release'>;
+  /** By key: those that templates can read now. */
+  readonly #lists = new Map<string, AppendedList>();
+  /** Memory of the lists that were read and replaced in the current wave. */
+  #replacedBytes = 0;
+
+  constructor(memory: Pick<MemoryBudget, 'reserve' | 'release'>) {
+    this.#memory = memory;
+  }
+
+  /**
+   * Takes the memory of the lists that writes are going to make, and returns it by key, in bytes.
+   *
+   * @param current returns the present value of a key
+   * @throws ToolError, not retryable, when the run has no memory left
+   */
+  reserve(writes: readonly Write[], current: (key: string) => Json | undefined): ReadonlyMap<string, number> {
+    if (!writes.some(({ append }) => append)) return NO_LISTS;
+    const bytesByKey = new Map<string, number>();
+    for (const { key, append } of writes) {
+      if (!append) continue;
+      const bytes = bytesByKey.get(key) ?? this.#lists.get(key)?.bytes ?? measure(current(key));
+      bytesByKey.set(key, bytes + MEMBER_BYTES);
+    }
+    let sum = 0;
+    for (const bytes of bytesByKey.values()) sum += bytes;
+    this.#memory.reserve(sum);
+    return bytesByKey;
+  }
+
+  /**
+   * Makes a value readable that replaces the present one.
+   *
+   * @param values that templates read
+   * @param bytes reserved for the value; undefined when nothing was appended to it
+   */
+  show(values: Record<string, Json>, key: string, value: Json, bytes: number | undefined): void {
+    this.#replace(key);
+    const shown = { enumerable: true, configurable: true };
+    if (bytes === undefined)
+      return void Object.defineProperty(values, key, { ...shown, value, writable: true });
+    const list = { bytes, isRead: false };
+    this.#lists.set(key, list);
+    const get = (): Json => {
+      list.isRead = true;
+      return value;
+    };
+    Object.defineProperty(values, key, { ...shown, get });
+  }
+
+  /** Call with values that were read elsewhere than from the `values` of `show`. */
+  onRead(values: Record<string, Json>): void {
+    for (const [key, list] of this.#lists) if (Object.hasOwn(values, key)) list.isRead = true;
+  }
+
+  #replace(key: string): void {
+    const list = this.#lists.get(key);
+    if (list === undefined) return;
+    this.#lists.delete(key);
+    if (list.isRead) this.onReplaced(list.bytes);
+    else this.#memory.release(list.bytes);
+  }
+
+  /** Call when what tasks at work may hold was replaced. */
+  onReplaced(bytes: number): void {
+    this.#replacedBytes += bytes;
+  }
+
+  /** Returns the memory of the lists that were replaced. Call when a wave has settled. */
+  releaseReplaced(): void {
+    this.#memory.release(this.#replacedBytes);
+    this.#replacedBytes = 0;
+  }
+}
+
+const NO_LISTS: ReadonlyMap<string, number> = new Map();
+
+function measure(value: Json | undefined): number {
+  return Array.isArray(value) ? MEMBER_BYTES * value.length : MEMBER_BYTES;
+}

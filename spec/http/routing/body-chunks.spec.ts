@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { ReceivedBytes } from '../../../lib/http/routing/received-bytes.js';
+import { RawSocket } from '../../support/http/raw-socket.js';
+import { formatRequestHead } from '../support/body-server.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+
+/** The text as chunks of so many bytes. */
+function splitIntoChunks(text: string, length: number): string {
+  const chunks: string[] = [];
+  for (let start = 0; start < text.length; start += length) {
+    const part = text.slice(start, start + length);
+    chunks.push(`${part.length.toString(16)}\r\n${part}\r\n`);
+  }
+  return chunks.join('');
+}
+
+describe('A request body in many chunks (Limits)', () => {
+  let server: TestServer;
+  let socket: RawSocket | undefined;
+
+  before(async () => {
+    server = await startTestServer();
+  });
+
+  afterEach(() => socket?.disconnect());
+
+  after(() => server.close(0));
+
+  function begin(): RawSocket {
+    const head = formatRequestHead('Transfer-Encoding: chunked\r\nConnection: close');
+    return (socket = new RawSocket(server.url).send(head));
+  }
+
+  const body = (length: number): string => `{"yaml": "${'x'.repeat(length - 12)}"}`;
+
+  it('is refused when it has more than 1000 of fewer than 64 bytes on average', async () => {
+    const sent = begin().send(splitIntoChunks(body(100_000), 1).slice(0, 60_000));
+    const { status, body: text } = await sent.readResponse();
+    expect(status).to.equal(400);
+    expect(text)
+      .to.contain('invalid_request')
+      .and.to.contain('more than 1,000 chunks of fewer than 64 bytes');
+  });
+
+  it('is read no further once it is refused', async () => {
+    const sent = begin();
+    const chunks = splitIntoChunks('x'.repeat(10_000), 1);
+    let pushed = 0;
+    // More than the two systems hold between them.
+    while (sent.isOpen && pushed++ < 1000) await sent.push(chunks);
+    expect((await sent.readResponse()).status).to.equal(400);
+    expect(pushed).to.be.below(1000);
+  });
+
+  for (const [length, size] of [
+    [1000, 1],
+    [200_000, 100],
+  ] as const) {
+    it(`is read when it has ${length} bytes in chunks of ${size}`, async () => {
+      const { status } = await begin()
+        .send(`${splitIntoChunks(body(length), size)}0\r\n\r\n`)
+        .readResponse();
+      expect(status).to.equal(200);
+    });
+  }
+});
+
+describe('The bytes of a request body', () => {
+  it('are joined as they arrive, so that no chunk is kept', () => {
+    const received = new ReceivedBytes();
+    for (let i = 0; i < 1000; i++) received.add(Buffer.from([i % 256]));
+    const { bytes } = received;
+    expect([...bytes]).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i % 256));
+    expect(bytes.buffer.byteLength).to.be.below(10_000);
+  });
+});
