@@ -40,6 +40,9 @@ export type { PlanOutcome, PlanResult, RunOutcome, RunResult } from './execution
 export type { ExecutionOptions, PlanInputs, RunInputs } from './execution/run-inputs.js';
 export type { RunRecord } from './runs/record.js';
 export { RunRegistry } from './runs/registry.js';
+export type { RerunRequest } from './runs/rerun.js';
+export type { RerunReport } from './runs/rerun-report.js';
+export type { ItemPage, ItemRecord, TaskPage, TaskRecord } from './runs/tasks/task-record.js';
 
 // Blackboards
 export type { Blackboard } from './blackboard/blackboard.js';
@@ -53,6 +56,7 @@ export {
   type FileAccess,
   type InputDeclaration,
   type InputDeclarations,
+  type InputSchema,
   type InputsOf,
   type OutputDeclaration,
   type PipelineCall,
@@ -60,6 +64,7 @@ export {
   type Tool,
   type ToolBlackboard,
   type ToolContext,
+  type ToolInput,
 } from './tools/tool.js';
 
 // Errors

@@ -2,14 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { copySwaggerUi } from './swagger-ui.mjs';
 
 // The library's dependencies stay external, so that the host application shares them. The command is one file with all
 // that every run needs, since resolving and compiling single files would dominate the time of a short run; packages that
 // only some runs need stay external and are loaded lazily.
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-if (process.argv.includes('--if-changed') && isUpToDate()) process.exit();
+/** The file that the build writes last. */
+const lastOutput = join(root, 'dist', 'types', 'lib', 'index.d.ts');
+if (process.argv.includes('--if-changed') && (isUpToDate() || hasNoBuilder())) process.exit();
+
+const { build } = await import('esbuild');
 
 const shared = {
   absWorkingDir: root,
@@ -88,16 +91,20 @@ execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '
   stdio: 'inherit',
 });
 
-/** Whether no input of the build is newer than the file that it writes last. */
+/** Whether no input of the build is newer than what it has written. */
 function isUpToDate() {
-  const last = join(root, 'dist', 'types', 'lib', 'index.d.ts');
-  if (!existsSync(last)) return false;
-  const builtAt = statSync(last).mtimeMs;
+  if (!existsSync(lastOutput)) return false;
+  const builtAt = statSync(lastOutput).mtimeMs;
   const sources = ['lib', 'machines', 'scripts'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   const inputs = [...sources, 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
   return inputs.every((file) => statSync(join(root, file)).mtimeMs < builtAt);
+}
+
+/** Npm also runs this script after it has removed the development packages: what was built then stays. */
+function hasNoBuilder() {
+  return existsSync(lastOutput) && !existsSync(join(root, 'node_modules', 'esbuild'));
 }
 
 /** Collects the licences of the bundled packages, which must accompany the bundle. */

@@ -23,7 +23,10 @@ export type CliContext = BaseContext & {
 };
 
 /** What commands do with runs: they reach runs through the registry alone (law L2). */
-export type RegistryApi = Pick<RunRegistry, 'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget'>;
+export type RegistryApi = Pick<
+  RunRegistry,
+  'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget' | 'tasks' | 'task' | 'item'
+>;
 
 /** Creates the context of this process. */
 export function systemContext(): CliContext {

@@ -119,9 +119,36 @@ function rejectedOption(option: string, page: HelpPage): UsageError {
   const name = withoutValue(option);
   if (names.includes(name)) return new UsageError(`${name} takes no value`, usageHint(page));
   const command = page.path.join(' ');
-  const suggestion = nearest(name, names);
+  const suggestion = suggestOption(name, names);
   const hint = suggestion === undefined ? seeHelp(command) : `did you mean ${suggestion}?`;
   return new UsageError(`${command} has no option ${name}`, hint);
+}
+
+/** Options under the names that they have in other programs. */
+const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
+  '--parallel': '--concurrency',
+  '--parallelism': '--concurrency',
+  '--max-parallel': '--concurrency',
+  '--workers': '--concurrency',
+  '--jobs': '--concurrency',
+  '--set': '--params',
+  '--var': '--params',
+  '--arg': '--params',
+  '--plugin': '--tools',
+  '--debug': '--verbose',
+  '--url': '--server',
+  '--host': '--server',
+  '--retry-delay': '--retry-base-delay',
+  '--backoff': '--retry-base-delay',
+  '--time-limit': '--timeout',
+  '--namespace': '--tenant',
+};
+
+/** Finds the option of a command that was probably meant, also by the name that another program has for it. */
+function suggestOption(name: string, names: readonly string[]): string | undefined {
+  const foreign = Object.keys(FOREIGN_OPTIONS).filter((word) => names.includes(FOREIGN_OPTIONS[word] ?? ''));
+  const meant = nearest(name, [...names, ...foreign]);
+  return meant === undefined || names.includes(meant) ? meant : FOREIGN_OPTIONS[meant];
 }
 
 function optionWithoutValue(option: string, argv: readonly string[], page: HelpPage): UsageError {

@@ -5,6 +5,8 @@ import type { ValidationReport } from '../pipelines/report.js';
 import type { PlanReport } from '../plans/report.js';
 import type { RunPage } from '../runs/listing.js';
 import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
+import type { AcceptedRerun } from '../runs/rerun-report.js';
+import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import { parseJsonBody } from './errors.js';
 import { EventFeed, type EventOptions, type StreamedEvent } from './event-feed.js';
 import {
@@ -17,6 +19,7 @@ import {
   postRequest,
   runPath,
   runRequest,
+  taskPath,
 } from './http-request.js';
 import type {
   AsyncPlanRunRequest,
@@ -31,6 +34,8 @@ import type {
   RerunOptions,
   RunRequest,
   SubmitOptions,
+  TaskListQuery,
+  TaskRequestOptions,
   ToolList,
   ValidateOptions,
   ValidatePlanOptions,
@@ -188,14 +193,53 @@ export class WavetrainClient {
     }
   }
 
+  /**
+   * Returns one page of the tasks of a run, with their inputs, outputs, attempts and errors (D59). In a run of a plan,
+   * `sub_pipeline` selects the tasks of one sub-pipeline.
+   */
+  async tasks(runId: string, { signal, ...query }: TaskListQuery = {}): Promise<TaskPage> {
+    return this.#get(`${runPath(runId)}/tasks${formatQuery(query)}`, { signal });
+  }
+
+  /** Returns one task of a run. */
+  async task(
+    runId: string,
+    taskId: string,
+    { signal, ...query }: TaskRequestOptions = {},
+  ): Promise<TaskRecord> {
+    return this.#get(taskPath(runId, taskId) + formatQuery(query), { signal });
+  }
+
+  /** Returns one page of the items of a fan-out. */
+  async items(runId: string, taskId: string, { signal, ...query }: TaskListQuery = {}): Promise<ItemPage> {
+    return this.#get(`${taskPath(runId, taskId)}/items${formatQuery(query)}`, { signal });
+  }
+
+  /** Returns one item of a fan-out. */
+  async item(
+    runId: string,
+    taskId: string,
+    item: number,
+    { signal, ...query }: TaskRequestOptions = {},
+  ): Promise<ItemRecord> {
+    return this.#get(`${taskPath(runId, taskId)}/items/${item}${formatQuery(query)}`, { signal });
+  }
+
   /** Cancels a run. The current wave finishes first, unless `force` stops its tools. */
   async cancel(runId: string, { force, ...options }: CancelOptions = {}): Promise<RunRecord> {
     return this.#post(`${runPath(runId)}/cancel`, { force }, options);
   }
 
-  /** Starts a new run that repeats a settled one. Retried only with an idempotency key. */
-  async rerun(runId: string, { from, ...options }: RerunOptions = {}): Promise<AcceptedRun> {
-    return this.#transport.json(runRequest(`${runPath(runId)}/rerun`, { from }, options));
+  /**
+   * Starts a new run that repeats a settled one, with the changes in the options. Retried only with an idempotency key.
+   *
+   * Rejects with the code `invalid_definition` when a changed definition has errors; nothing runs then.
+   */
+  async rerun(
+    runId: string,
+    { idempotencyKey, signal, ...request }: RerunOptions = {},
+  ): Promise<AcceptedRerun> {
+    return this.#transport.json(runRequest(`${runPath(runId)}/rerun`, request, { idempotencyKey, signal }));
   }
 
   /** Deletes a settled run. */

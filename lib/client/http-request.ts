@@ -29,13 +29,22 @@ export function postRequest(path: string, body: object, { signal }: RequestOptio
   return { method: 'POST', path, body, signal };
 }
 
-/** Starts a run. Text is sent as YAML. Repeatable with an idempotency key (D36). */
+/** Starts a run. Text alone is sent as YAML. Repeatable with an idempotency key (D36). */
 export function runRequest(path: string, run: string | object, options: SubmitOptions): HttpRequest {
   const { idempotencyKey: key, signal } = options;
   const request: HttpRequest =
-    typeof run === 'string' ? { method: 'POST', path, yaml: run, signal } : postRequest(path, run, options);
+    typeof run === 'string'
+      ? { method: 'POST', path, yaml: run, signal }
+      : postRequest(path, runBody(run), options);
   if (key === undefined) return request;
   return { ...request, headers: { 'idempotency-key': key }, isRepeatable: true };
+}
+
+/** The body of a request that starts a run: a definition as text is in another field than one as an object (D33). */
+function runBody(run: { readonly pipeline?: unknown; readonly plan?: unknown }): object {
+  const { pipeline, plan, ...values } = run;
+  if (typeof pipeline === 'string') return { yaml: pipeline, ...values };
+  return typeof plan === 'string' ? { yaml: plan, ...values } : run;
 }
 
 /** The body of a request that validates or draws a pipeline. */
@@ -89,8 +98,16 @@ export function runPath(runId: string): string {
   return `/pipelines/runs/${encodeURIComponent(runId)}`;
 }
 
+/** @throws WavetrainError `run_not_found` or `task_not_found` for an id that cannot be part of a path */
+export function taskPath(runId: string, taskId: string): string {
+  if (['', '.', '..'].includes(taskId)) {
+    throw new WavetrainError('task_not_found', `the run has no task "${taskId}"`);
+  }
+  return `${runPath(runId)}/tasks/${encodeURIComponent(taskId)}`;
+}
+
 /** Formats a query string without the undefined fields. */
-export function formatQuery(fields: Readonly<Record<string, string | number | undefined>>): string {
+export function formatQuery(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
   return query.size === 0 ? '' : `?${query.toString()}`;

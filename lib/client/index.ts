@@ -17,6 +17,8 @@ export type {
   RunRequest,
   SubmitOptions,
   SubPipelineDefinitions,
+  TaskListQuery,
+  TaskRequestOptions,
   ToolList,
   ValidateOptions,
   ValidatePlanOptions,
@@ -24,8 +26,9 @@ export type {
 } from './requests.js';
 
 // The types of responses
-export type { RunStatus } from '../../machines/types.js';
+export type { RunStatus, TaskStatus } from '../../machines/types.js';
 export type { LiveEvent, TaskEvent } from '../execution/events/event.js';
+export type { ErrorCause, ErrorRecord } from '../execution/invocation/thrown-error.js';
 export type { PlanOutcome, PlanResult, RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/run-inputs.js';
 export type { Graph } from '../pipelines/graph.js';
@@ -34,5 +37,14 @@ export type { PlanReport } from '../plans/report.js';
 export type { PlanStatistics } from '../plans/statistics.js';
 export type { RunPage } from '../runs/listing.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
+export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun-report.js';
+export type {
+  AttemptRecord,
+  ItemCounts,
+  ItemPage,
+  ItemRecord,
+  TaskPage,
+  TaskRecord,
+} from '../runs/tasks/task-record.js';
 export type { ToolMetadata } from '../tools/catalog.js';
 export { type ErrorCode, type TaskFailure, WavetrainError } from '../common/errors.js';

@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
+import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { ToolMetadata } from '../tools/catalog.js';
 
 export interface RequestOptions {
@@ -11,10 +12,9 @@ export interface RequestOptions {
 /** A definition: an object, or its text in YAML or JSON. */
 export type DefinitionOrText = string | object;
 
-/** Starts the run of a pipeline. A definition as text is sent alone, without this object. */
+/** Starts the run of a pipeline. */
 export interface RunRequest extends Omit<RunInputs, 'pipeline' | 'tenant_id'> {
-  /** The definition as an object; to send anything beside a YAML text, parse it first. */
-  readonly pipeline: object;
+  readonly pipeline: DefinitionOrText;
   readonly options?: ExecutionOptions;
 }
 
@@ -26,10 +26,9 @@ export interface AsyncRunRequest extends RunRequest {
 /** Sub-pipeline id to its pipeline. */
 export type SubPipelineDefinitions = Readonly<Record<string, DefinitionOrText>>;
 
-/** Starts the run of a plan. A definition as text is sent alone, without this object. */
+/** Starts the run of a plan. */
 export interface PlanRunRequest extends Omit<PlanInputs, 'plan' | 'tenant_id'> {
-  /** The plan as an object; to send anything beside a YAML text, parse it first. */
-  readonly plan: object;
+  readonly plan: DefinitionOrText;
   /** The pipelines that the plan does not contain: a server reads no files. */
   readonly pipelines?: SubPipelineDefinitions;
 }
@@ -85,14 +84,31 @@ export interface ListQuery extends RequestOptions {
   readonly cursor?: string | undefined;
 }
 
+/** Filters and pages the tasks of a run, or the items of a fan-out. */
+export interface TaskListQuery extends RequestOptions, TaskQuery {}
+
+export interface TaskRequestOptions extends RequestOptions, TaskOptions {}
+
 export interface CancelOptions extends RequestOptions {
   /** Also stops the tools in flight. */
   readonly force?: boolean | undefined;
 }
 
-export interface RerunOptions extends SubmitOptions {
-  /** `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35). */
+/** Runs a settled run again, with changes if there are any (D60). */
+export interface RerunOptions
+  extends SubmitOptions,
+    Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'>,
+    Pick<PlanInputs, 'plan_concurrency'> {
+  /**
+   * `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35), or with
+   * changes what has not succeeded and what has changed.
+   */
   readonly from?: string | undefined;
+  /** The changed definition of a pipeline. */
+  readonly pipeline?: DefinitionOrText | undefined;
+  /** The changed definition of a plan, with its `pipelines`. */
+  readonly plan?: DefinitionOrText | undefined;
+  readonly pipelines?: SubPipelineDefinitions | undefined;
 }
 
 export interface ToolList {

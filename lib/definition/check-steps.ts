@@ -1,19 +1,13 @@
 import { assertDefined } from './assert.js';
+import { type AskingSteps, runToEnd } from '../common/steps.js';
 import { type DefinitionInput, readSource, readValue, type Source } from './text/source.js';
 
-/**
- * The steps of a check, each short. A step that yields a text goes on with the source of that text, since parsing cannot
- * pause: a server parses long texts in another process. After any other step, the check may pause.
- */
-export type CheckSteps<T> = Generator<string | undefined, T, Source | undefined>;
+/** The steps of a check. They ask for the source of a text, since parsing cannot pause: a server does it elsewhere. */
+export type CheckSteps<T> = AskingSteps<T, string, Source>;
 
 /** Does all steps in this process, without a pause. */
 export function checkToEnd<T>(steps: CheckSteps<T>): T {
-  let step = steps.next();
-  while (step.done !== true) {
-    step = steps.next(step.value === undefined ? undefined : readSource(step.value));
-  }
-  return step.value;
+  return runToEnd(steps, readSource);
 }
 
 /** Parses a text, or wraps an object. */

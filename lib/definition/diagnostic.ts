@@ -1,5 +1,5 @@
 import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode, toJsonPointer } from './problem.js';
-import type { Steps } from './steps.js';
+import type { Steps } from '../common/steps.js';
 import type { Source } from './text/source.js';
 
 /** What a check has found, before its position in the text is known. */
@@ -9,8 +9,8 @@ export interface Diagnostic {
   /** Leads from the root of the definition to the value. */
   readonly path: Path;
   readonly hint?: string | undefined;
-  /** Points at the key instead of its value. */
-  readonly at?: 'key';
+  /** What it points at instead of the value: its key, or the template that opens at this position of its text. */
+  readonly at?: 'key' | number;
   /** Default: an error. */
   readonly severity?: Problem['severity'];
 }

@@ -53,9 +53,11 @@ export type ProblemCode =
   | 'undeclared_store'
   | 'undeclared_read'
   | 'never_stored'
+  | 'templated_store'
   | 'hidden_read'
   | 'repeated_key'
   // warnings (D9, D11)
+  | 'no_effect'
   | 'output_omitted'
   | 'session_never_stored'
   | 'session_race'

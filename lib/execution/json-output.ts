@@ -2,7 +2,7 @@ import { isAnyArrayBuffer, isDate } from 'node:util/types';
 import { errorMessage } from '../common/errors.js';
 import { type Json, MEMBER_BYTES, OBJECT_BYTES, setOwn, STRING_BYTES } from '../common/json.js';
 import { formatMebibytes } from '../common/text.js';
-import type { Steps } from '../definition/steps.js';
+import { runToEnd, type Steps } from '../common/steps.js';
 
 /**
  * The output of a tool as JSON (D24). What a tool returns is copied into plain, frozen JSON before anyone else sees it,
@@ -34,64 +34,46 @@ interface CopyOptions {
 
 /** Copies what a tool returned; `undefined` becomes null. */
 export function toJsonOutput(returned: unknown, options: CopyOptions): JsonOutput {
-  const copier = new JsonCopier(options);
-  try {
-    const value = copier.copy(returned, 0);
-    return { ok: true, value, artifacts: copier.artifacts, sizeBytes: copier.sizeBytes };
-  } catch (error) {
-    return { ok: false, error: `the output ${describeCopyError(error)}` };
-  }
+  return runToEnd(toJsonOutputInSteps(returned, options));
 }
 
-/** Copies like `toJsonOutput`, at once when the value is short; undefined when it has too many parts for that. */
-export function toShortJsonOutput(returned: unknown, options: CopyOptions): JsonOutput | undefined {
-  const copier = new JsonCopier(options, SHORT_VALUE);
-  try {
-    const value = copier.copy(returned, 0);
-    return { ok: true, value, artifacts: copier.artifacts, sizeBytes: copier.sizeBytes };
-  } catch (error) {
-    return error instanceof LongValueError
-      ? undefined
-      : { ok: false, error: `the output ${describeCopyError(error)}` };
-  }
-}
-
-/** Copies like `toJsonOutput`, in steps. */
+/** Copies like `toJsonOutput`, in steps: what is short, as most outputs are, in a single one. */
 export function* toJsonOutputInSteps(returned: unknown, options: CopyOptions): Steps<JsonOutput> {
   const copier = new JsonCopier(options);
   try {
-    const value = yield* copier.copyInSteps(returned, 0);
+    const value = yield* copier.copy(returned);
     return { ok: true, value, artifacts: copier.artifacts, sizeBytes: copier.sizeBytes };
   } catch (error) {
     return { ok: false, error: `the output ${describeCopyError(error)}` };
   }
 }
 
+/** A copy and its approximate memory, in bytes. */
+interface FrozenJson {
+  readonly json: Json;
+  readonly sizeBytes: number;
+}
+
 /**
- * Copies a value of a caller or a blackboard into frozen JSON, and measures its approximate memory.
+ * Copies a value of a caller or a blackboard into frozen JSON, and measures it.
  *
  * @throws Error with the reason as the end of a sentence: `holds a function, which JSON cannot hold`
  */
-export function copyToJson(value: unknown): { readonly json: Json; readonly sizeBytes: number } {
+export function copyToJson(value: unknown): FrozenJson {
+  return runToEnd(copyToJsonInSteps(value));
+}
+
+/** Copies like `copyToJson`, in steps; copying the result again takes no time. */
+export function* copyToJsonInSteps(value: unknown): Steps<FrozenJson> {
   const copier = new JsonCopier({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '' });
   let json: Json;
   try {
-    json = copier.copy(value, 0);
+    json = yield* copier.copy(value);
   } catch (error) {
     throw new Error(describeCopyError(error), { cause: error });
   }
   if (copier.artifacts.length > 0) throw new Error('holds bytes, which JSON cannot hold');
   return { json, sizeBytes: copier.sizeBytes };
-}
-
-/** Copies like `copyToJson`, in steps; copying the result again takes no time. */
-export function* copyToJsonInSteps(value: unknown): Steps<Json> {
-  const copier = new JsonCopier({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '' });
-  try {
-    return yield* copier.copyInSteps(value, 0);
-  } catch (error) {
-    throw new Error(describeCopyError(error), { cause: error });
-  }
 }
 
 /** Whether a value has too many parts to be copied at once. Looks at no more of them than that. */
@@ -133,9 +115,6 @@ function describeCopyError(error: unknown): string {
 /** Names what JSON cannot hold; the message is the end of a sentence. */
 class NotJsonError extends Error {}
 
-/** A value has too many parts to be copied at once. */
-class LongValueError extends Error {}
-
 /** A value with at most this many parts takes some milliseconds to copy. */
 const SHORT_VALUE = 5000;
 const STEP_VALUES = 1000;
@@ -147,75 +126,92 @@ const NO_ARTIFACTS: Artifact[] = [];
 /** Memory of a number that is no small whole number, besides its text. */
 const FRACTION_BYTES = 16;
 
-/** Measures of large copies: values that tasks pass on are neither copied nor measured again. */
-const measuredCopies = new WeakMap<
-  object,
-  { readonly jsonBytes: number; readonly height: number; readonly sizeBytes: number }
->();
+/** A large copy and its measures. */
+interface MeasuredCopy {
+  readonly copy: Json;
+  readonly jsonBytes: number;
+  readonly height: number;
+  readonly sizeBytes: number;
+}
 
-/** Copies one value into frozen JSON and measures it. */
+/**
+ * Large copies, by themselves, and by frozen lists that cannot change either: values that tasks pass on are neither
+ * copied nor measured again, however many read them.
+ */
+const measuredCopies = new WeakMap<object, MeasuredCopy>();
+
+/** A list or an object that is being copied. */
+interface OpenCopy {
+  readonly value: object;
+  /** Undefined for a list. */
+  readonly keys: readonly string[] | undefined;
+  /** Filled member by member. */
+  readonly copy: object;
+  readonly depth: number;
+  /** The list or object that contains it. */
+  readonly outer: OpenCopy | undefined;
+  /** Number of members that were copied. */
+  position: number;
+  /** What was measured before it. */
+  readonly jsonBytes: number;
+  readonly sizeBytes: number;
+  readonly maxDepth: number;
+}
+
+/**
+ * Copies one value into frozen JSON and measures it. Lists and objects are filled member by member, and wait on a stack
+ * while those in them are filled, so that copying can pause anywhere.
+ */
 class JsonCopier {
   artifacts: Artifact[] = NO_ARTIFACTS;
   /** Approximate memory, in bytes. */
   sizeBytes = 0;
   #jsonBytes = 0;
   #maxDepth = 0;
-  #values = 0;
-  /** Members that were copied in steps. */
-  #stepped = 0;
+  /** The innermost list or object that is being copied. */
+  #open: OpenCopy | undefined;
   readonly #options: CopyOptions;
-  readonly #maxValues: number;
 
-  /** @param maxValues number of parts after which copying throws a LongValueError */
-  constructor(options: CopyOptions, maxValues = Number.POSITIVE_INFINITY) {
+  constructor(options: CopyOptions) {
     this.#options = options;
-    this.#maxValues = maxValues;
   }
 
-  /** Copies like `copy`, in steps. */
-  *copyInSteps(value: unknown, depth: number): Steps<Json> {
-    if (typeof value !== 'object' || value === null || !isPlain(value)) return this.copy(value, depth);
-    if (this.#findCopy(value, depth)) return value as Json;
-    const [jsonBytes, sizeBytes, maxDepth] = [this.#jsonBytes, this.sizeBytes, this.#maxDepth];
-    this.sizeBytes += OBJECT_BYTES;
-    this.#maxDepth = depth;
-    const copy = Array.isArray(value)
-      ? yield* this.#copyListInSteps(value, depth)
-      : yield* this.#copyRecordInSteps(value as Record<string, unknown>, depth);
-    return this.#keepMeasure(copy, depth, jsonBytes, sizeBytes, maxDepth);
+  *copy(value: unknown): Steps<Json> {
+    const copy = this.#copyValue(value, 0);
+    for (let limit = SHORT_VALUE; this.#copyMembers(limit); limit = STEP_VALUES) yield;
+    return copy;
   }
 
-  *#copyListInSteps(list: readonly unknown[], depth: number): Steps<Json> {
-    this.#count(2 + list.length);
-    const copy = new Array<Json>(list.length);
-    for (let i = 0; i < copy.length; i++) {
-      const member = list[i];
-      if (++this.#stepped % STEP_VALUES === 0) yield;
-      copy[i] = isContainer(member)
-        ? yield* this.copyInSteps(member, depth + 1)
-        : this.copy(member, depth + 1);
+  /** Copies members of open lists and objects. Returns false when there are no others. */
+  #copyMembers(limit: number): boolean {
+    let left = limit;
+    for (let open = this.#open; open !== undefined; open = this.#open) {
+      const length = open.keys === undefined ? (open.copy as Json[]).length : open.keys.length;
+      // A member that is a list or an object itself comes before the next one.
+      while (open.position < length && this.#open === open) {
+        if (left-- === 0) return true;
+        this.#copyMember(open, open.position++);
+      }
+      if (this.#open === open) this.#close(open);
     }
-    return Object.freeze(copy) as Json[];
+    return false;
   }
 
-  *#copyRecordInSteps(record: Record<string, unknown>, depth: number): Steps<Json> {
-    if (hasSymbolKey(record)) throw new NotJsonError('has a symbol as a key, which JSON cannot hold');
-    const copy: Record<string, Json> = {};
-    this.#count(2);
-    for (const key of Object.keys(record)) {
-      const member = record[key];
-      if (member === undefined) continue;
-      if (++this.#stepped % STEP_VALUES === 0) yield;
-      this.#countKey(key);
-      const json = isContainer(member)
-        ? yield* this.copyInSteps(member, depth + 1)
-        : this.copy(member, depth + 1);
-      setOwn(copy, key, json);
+  #copyMember({ value, keys, copy, depth }: OpenCopy, position: number): void {
+    if (keys === undefined) {
+      (copy as Json[])[position] = this.#copyValue((value as readonly unknown[])[position], depth + 1);
+      return;
     }
-    return Object.freeze(copy);
+    const key = keys[position] as string;
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined) return;
+    this.#count(key.length + 4);
+    this.sizeBytes += MEMBER_BYTES;
+    setOwn(copy, key, this.#copyValue(member, depth + 1));
   }
 
-  copy(value: unknown, depth: number): Json {
+  /** Returns the copy of a value. That of a list or an object has no members yet. */
+  #copyValue(value: unknown, depth: number): Json {
     switch (typeof value) {
       case 'string':
         this.#count(value.length + 2);
@@ -233,42 +229,30 @@ class JsonCopier {
         this.#count(4);
         return null;
       case 'object':
-        return value === null ? this.copy(undefined, depth) : this.#copyObject(value, depth);
+        return value === null ? this.#copyValue(undefined, depth) : this.#copyObject(value, depth);
       default:
         throw new NotJsonError(`holds a ${typeof value}, which JSON cannot hold`);
     }
   }
 
   #copyObject(value: object, depth: number): Json {
-    if (this.#findCopy(value, depth)) return value as Json;
-    const jsonBytes = this.#jsonBytes;
-    const { sizeBytes } = this;
-    const maxDepth = this.#maxDepth;
-    this.sizeBytes += OBJECT_BYTES;
-    this.#maxDepth = depth;
-    const copy = Array.isArray(value) ? this.#copyList(value, depth) : this.#copyRecord(value, depth);
-    return this.#keepMeasure(copy, depth, jsonBytes, sizeBytes, maxDepth);
+    const known = this.#findCopy(value, depth);
+    if (known !== undefined) return known;
+    if (!isPlain(value)) {
+      const replacement = this.#copyInstance(value, depth);
+      if (replacement !== undefined) return replacement;
+    }
+    return this.#openCopy(value, depth);
   }
 
-  /** Returns true when the value is a copy that was measured before, and counts it. */
-  #findCopy(value: object, depth: number): boolean {
+  /** Returns the copy of a value that was copied before, or is such a copy, and counts it. */
+  #findCopy(value: object, depth: number): Json | undefined {
     const measured = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
     this.#enterDepth(depth + (measured?.height ?? 0));
-    if (measured === undefined) return false;
+    if (measured === undefined) return undefined;
     this.#count(measured.jsonBytes);
     this.sizeBytes += measured.sizeBytes - measured.jsonBytes;
-    return true;
-  }
-
-  /** Keeps the measure of a large copy. The numbers are those from before it was made. */
-  #keepMeasure(copy: Json, depth: number, jsonBefore: number, sizeBefore: number, maxDepth: number): Json {
-    const jsonBytes = this.#jsonBytes - jsonBefore;
-    if (jsonBytes >= MIN_CACHED_BYTES && isContainer(copy)) {
-      const height = this.#maxDepth - depth;
-      measuredCopies.set(copy, { jsonBytes, height, sizeBytes: this.sizeBytes - sizeBefore });
-    }
-    if (maxDepth > this.#maxDepth) this.#maxDepth = maxDepth;
-    return copy;
+    return measured.copy;
   }
 
   #enterDepth(depth: number): void {
@@ -276,29 +260,37 @@ class JsonCopier {
     if (depth > this.#maxDepth) this.#maxDepth = depth;
   }
 
-  /** Copies the elements; what a list has besides, as a match of a RegExp has, is no part of it. */
-  #copyList(list: readonly unknown[], depth: number): Json {
-    this.#count(2 + list.length);
-    const copy = new Array<Json>(list.length);
-    for (let i = 0; i < list.length; i++) copy[i] = this.copy(list[i], depth + 1);
-    return Object.freeze(copy) as Json[];
+  /** What a list has besides its elements, as a match of a RegExp has, is no part of its copy. */
+  #openCopy(value: object, depth: number): Json {
+    const isList = Array.isArray(value);
+    if (!isList && hasSymbolKey(value))
+      throw new NotJsonError('has a symbol as a key, which JSON cannot hold');
+    const jsonBytes = this.#jsonBytes;
+    const { sizeBytes } = this;
+    this.#count(isList ? 2 + value.length : 2);
+    this.sizeBytes += OBJECT_BYTES;
+    const keys = isList ? undefined : Object.keys(value);
+    const copy = isList ? new Array<Json>(value.length) : {};
+    const [outer, maxDepth] = [this.#open, this.#maxDepth];
+    this.#open = { value, keys, copy, depth, outer, position: 0, jsonBytes, sizeBytes, maxDepth };
+    this.#maxDepth = depth;
+    return copy;
   }
 
-  #copyRecord(value: object, depth: number): Json {
-    if (!isPlain(value)) {
-      const replacement = this.#copyInstance(value, depth);
-      if (replacement !== undefined) return replacement;
+  /** Freezes a copy that has all its members, and keeps the measure of a large one. */
+  #close(open: OpenCopy): void {
+    const { value, copy } = open;
+    this.#open = open.outer;
+    Object.freeze(copy);
+    const jsonBytes = this.#jsonBytes - open.jsonBytes;
+    if (jsonBytes >= MIN_CACHED_BYTES) {
+      const height = this.#maxDepth - open.depth;
+      const sizeBytes = this.sizeBytes - open.sizeBytes;
+      const measured = { copy: copy as Json, jsonBytes, height, sizeBytes };
+      measuredCopies.set(copy, measured);
+      if (isEqualFrozenList(value, measured.copy)) measuredCopies.set(value, measured);
     }
-    if (hasSymbolKey(value)) throw new NotJsonError('has a symbol as a key, which JSON cannot hold');
-    const copy: Record<string, Json> = {};
-    this.#count(2);
-    for (const key of Object.keys(value)) {
-      const member = (value as Record<string, unknown>)[key];
-      if (member === undefined) continue;
-      this.#countKey(key);
-      setOwn(copy, key, this.copy(member, depth + 1));
-    }
-    return Object.freeze(copy);
+    if (open.maxDepth > this.#maxDepth) this.#maxDepth = open.maxDepth;
   }
 
   /** Converts an instance of a class; undefined when its own properties are its JSON. */
@@ -311,7 +303,7 @@ class JsonCopier {
       throw new NotJsonError('holds an invalid Date, which JSON has no text for');
     }
     if ('toJSON' in value && typeof value.toJSON === 'function') {
-      return this.copy((value.toJSON as () => unknown)(), depth + 1);
+      return this.#copyValue((value.toJSON as () => unknown)(), depth + 1);
     }
     if (value instanceof Error) throw new NotJsonError('holds an Error: throw it instead of returning it');
     const kind = Object.prototype.toString.call(value).slice('[object '.length, -1);
@@ -326,16 +318,10 @@ class JsonCopier {
     const path = this.#options.artifactPath();
     if (this.artifacts === NO_ARTIFACTS) this.artifacts = [];
     this.artifacts.push({ path, bytes });
-    return this.copy({ path, media_type: 'application/octet-stream', size: bytes.byteLength }, 0);
-  }
-
-  #countKey(key: string): void {
-    this.#count(key.length + 4);
-    this.sizeBytes += MEMBER_BYTES;
+    return this.#copyValue({ path, media_type: 'application/octet-stream', size: bytes.byteLength }, 0);
   }
 
   #count(bytes: number): void {
-    if (++this.#values > this.#maxValues) throw new LongValueError();
     this.#jsonBytes += bytes;
     this.sizeBytes += bytes;
     if (this.#jsonBytes > this.#options.limitBytes) {
@@ -343,6 +329,12 @@ class JsonCopier {
       throw new NotJsonError(`is larger than the limit of ${limit}: return less, or a file`);
     }
   }
+}
+
+/** Whether the value is a frozen list of what its copy holds too: of scalars, and of what was copied before. */
+function isEqualFrozenList(value: object, copy: Json): boolean {
+  if (!Array.isArray(value) || !Array.isArray(copy) || !Object.isFrozen(value)) return false;
+  return value.every((member, position) => member === copy[position]);
 }
 
 function isContainer(value: unknown): value is object {

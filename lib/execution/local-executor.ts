@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Blackboard } from '../blackboard/blackboard.js';
+import { OwnBlackboard } from '../blackboard/memory-blackboard.js';
 import { completeClock, type HostClock } from '../common/clock.js';
 import { createRunError, WavetrainError } from '../common/errors.js';
 import { LinkedMap } from '../common/linked-map.js';
@@ -16,21 +17,20 @@ import { ArtifactStore } from './invocation/artifact-store.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
 import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
-import { DefinitionChecks, type ParseText } from './prepare/definition-checks.js';
 import { preparePlan } from './prepare/prepare-plan.js';
-import {
-  type PlanRerunSource,
-  type PreparedRun,
-  prepareRun,
-  type RerunSource,
-} from './prepare/prepare-run.js';
+import { type PreparedRun, prepareRun } from './prepare/prepare-run.js';
+import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
+import { type ParseText, StepRunner } from './prepare/step-runner.js';
 import type { PlanResult, RunResult } from './results.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
 import type { PlanInputs, RunInputs } from './run-inputs.js';
 
 export interface LocalExecutorOptions {
-  /** Shared by the runs of this executor (Blackboard, rule 3). Default: each run creates its own. */
+  /**
+   * Shared by the runs of this executor (Blackboard, rule 3; D57). Default: one in memory; in a registry, each run creates
+   * its own.
+   */
   readonly blackboard?: Blackboard;
   /** The files that tools may read. Default: those in the working directory. */
   readonly files?: FileAccess;
@@ -63,20 +63,24 @@ export type AnyRun = PipelineRun | PlanRun;
 
 /** Runs pipelines and plans in this process, each run as an XState actor. */
 export class LocalExecutor implements Executor {
-  /** Checks definitions beside the runs. */
-  readonly checks: DefinitionChecks;
+  /** What submitted runs read and write, by tenant (D57). */
+  readonly blackboard: Blackboard;
+  /** Does long work beside the runs. */
+  readonly stepRunner: StepRunner;
   readonly #runs = new LinkedMap<string, AnyRun>();
-  readonly #blackboard: Blackboard | undefined;
+  /** Undefined: runs of a registry have one each. */
+  readonly #providedBlackboard: Blackboard | undefined;
   readonly #dependencies: RunDependencies;
 
   constructor(options: LocalExecutorOptions = {}) {
-    this.#blackboard = options.blackboard;
-    this.checks = new DefinitionChecks(options.parseText);
+    this.#providedBlackboard = options.blackboard;
+    this.blackboard = options.blackboard ?? new OwnBlackboard();
+    this.stepRunner = new StepRunner(options.parseText);
     this.#dependencies = {
       clock: completeClock(options.clock),
       random: options.random ?? Math.random,
       files: options.files ?? fileAccess([process.cwd()]),
-      checks: this.checks,
+      stepRunner: this.stepRunner,
       outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
       runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,
       memory: options.memory,
@@ -95,12 +99,12 @@ export class LocalExecutor implements Executor {
    * @param onEvent receives every event of the run, from the first on
    */
   async submit(run: RunInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
-    return this.#begin(this.createRun(run), onEvent);
+    return this.#begin(this.createRun(run, undefined, this.blackboard), onEvent);
   }
 
   /** Like `submit`, for a plan. */
   async submitPlan(run: PlanInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
-    return this.#begin(this.createPlanRun(run), onEvent);
+    return this.#begin(this.createPlanRun(run, undefined, this.blackboard), onEvent);
   }
 
   #begin(run: AnyRun, onEvent: ((event: LiveEvent) => void) | undefined): string {
@@ -113,22 +117,29 @@ export class LocalExecutor implements Executor {
    * Creates a run that is queued until its `begin` is called.
    *
    * @param rerunSource an earlier run whose outcomes the run reuses
+   * @param blackboard default: the one of the options, or else one of its own
    * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, or `queue_full` without memory for it
    */
-  createRun(inputs: RunInputs, rerunSource?: RerunSource): PipelineRun {
-    const prepared = prepareRun(inputs, rerunSource, this.#blackboard, this.#dependencies.clock);
-    const reusesFiles = rerunSource !== undefined && rerunSource.outcomes.size > 0;
-    const budget = this.#admit(prepared, reusesFiles ? rerunSource.runId : undefined);
+  createRun(
+    inputs: RunInputs,
+    rerunSource?: RerunSource,
+    blackboard: Blackboard | undefined = this.#providedBlackboard,
+  ): PipelineRun {
+    const prepared = prepareRun(inputs, rerunSource, blackboard, this.#dependencies.clock);
+    const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
     const run = new PipelineRun(prepared, this.#dependencies, budget);
     this.#runs.add(run.id, run);
     return run;
   }
 
   /** Like `createRun`, for a plan. Checks the inputs of all sub-pipelines before any of them begins. */
-  createPlanRun(inputs: PlanInputs, rerunSource?: PlanRerunSource): PlanRun {
-    const prepared = preparePlan(inputs, rerunSource, this.#blackboard, this.#dependencies.clock);
-    const reusesFiles = rerunSource !== undefined && rerunSource.subRuns.size > 0;
-    const budget = this.#admit(prepared, reusesFiles ? rerunSource.runId : undefined);
+  createPlanRun(
+    inputs: PlanInputs,
+    rerunSource?: PlanRerunSource,
+    blackboard: Blackboard | undefined = this.#providedBlackboard,
+  ): PlanRun {
+    const prepared = preparePlan(inputs, rerunSource, blackboard, this.#dependencies.clock);
+    const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
     const run = new PlanRun(prepared, this.#dependencies, budget);
     this.#runs.add(run.id, run);
     return run;

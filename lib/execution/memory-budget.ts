@@ -46,7 +46,7 @@ export class MemoryBudget {
   }
 
   /**
-   * Takes the memory of what the run was given, which a limit of its own does not include. Returns false, and takes
+   * Takes the memory of what the run was given; without a pool, that comes on top of the limit. Returns false, and takes
    * nothing, when the pool has none left.
    */
   admit(bytes: number): boolean {

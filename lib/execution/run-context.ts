@@ -9,10 +9,10 @@ import type { AttemptObserver } from './invocation/attempt-observer.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { CalledPipelines } from './nested/called-pipelines.js';
 import type { NestedRunLimiter } from './nested/nested-run-limiter.js';
-import type { DefinitionChecks } from './prepare/definition-checks.js';
 import type { PreparedRun } from './prepare/prepare-run.js';
+import type { StepRunner } from './prepare/step-runner.js';
 import type { Session } from './session/session.js';
-import type { Write } from './session/session-overrides.js';
+import type { SessionOverrides, Write } from './session/session-overrides.js';
 
 /** What all runs of an executor depend on. */
 export interface RunDependencies {
@@ -21,7 +21,7 @@ export interface RunDependencies {
   readonly random: () => number;
   readonly files: FileAccess;
   /** Checks the pipelines that tasks run. */
-  readonly checks: DefinitionChecks;
+  readonly stepRunner: StepRunner;
   /** Maximum output of one invocation. */
   readonly outputLimitBytes: number;
   /** Maximum memory of what a run makes and keeps, when there is no pool. */
@@ -36,15 +36,25 @@ export interface RunDependencies {
   readonly onAttempt: AttemptObserver | undefined;
 }
 
+/** The keys that a sub-pipeline may write (D46). */
+export interface DeclaredStores {
+  readonly subPipeline: string;
+  readonly keys: ReadonlySet<string>;
+  /** Finds who else lists a key, which a templated store may therefore not write (D55). */
+  readonly plan: { findOtherUser(key: string, subPipelineId: string): string | undefined };
+}
+
 /** What a sub-run or nested run shares with the run that contains it. */
 export interface ParentRunContext {
   /** The actor that the plan's machine created; undefined for a nested run, which creates its own. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;
+  /** The submitted session values at the start of a sub-run; undefined for a nested run, which is given its own. */
+  readonly overrides: SessionOverrides | undefined;
   /** Called with each failure as it happens; undefined when the parent does not count failures. */
   readonly onFailure: ((failure: TaskFailure) => void) | undefined;
   /** The keys that tasks may write; undefined when they may write any. */
-  readonly stores: { readonly subPipeline: string; readonly keys: ReadonlySet<string> } | undefined;
+  readonly stores: DeclaredStores | undefined;
   /** Names of the pipelines that run inside each other, the outermost first, this one last. */
   readonly pipelinePath: readonly string[];
   /** Called when an attempt fails with a non-retryable error, so that the calling task does not retry the nested run. */
@@ -75,13 +85,22 @@ export interface InvocationServices {
   invocations: number;
 }
 
+/** The part of a nested run that its attempt uses. */
+export interface StoppableRun {
+  readonly isSettled: boolean;
+  readonly settled: Promise<void>;
+  cancel(force: boolean): void;
+}
+
 /** The part of an attempt that its nested runs use. */
 export interface CallingAttempt {
   readonly task_id: string;
   readonly item_index: number | null;
   readonly isOver: boolean;
-  /** Calls `listener` when the attempt ends, or at once when it is over; never after the returned function was called. */
-  onEnd(listener: () => void): () => void;
+  /** Stops a nested run by force when the attempt ends, or at once when it is over; its invocation settles after it. */
+  addNestedRun(run: StoppableRun): void;
+  /** Call when a nested run has settled. */
+  deleteNestedRun(run: StoppableRun): void;
   /** Adds writes of a nested run to those of the attempt. */
   addWrites(writes: readonly Write[]): void;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../common/json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Plan } from '../plans/plan.js';
 
-/** Options of a run (ExecutionOptions). Times are in seconds, as on the wire. */
+/** Options of a run (ExecutionOptions), for tasks that say nothing else (D66). Times are in seconds, as on the wire. */
 export interface ExecutionOptions {
   /** Timeout of one attempt; null for none. Default null. */
   readonly per_task_timeout?: number | null;

@@ -11,6 +11,7 @@ import { healthRoutes, metricsRoutes } from './routes/health.js';
 import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
 import { planRoutes } from './routes/plans.js';
 import { runActionRoutes, runRoutes } from './routes/runs.js';
+import { taskRoutes } from './routes/tasks.js';
 import { createBodyReader } from './routing/body.js';
 import { countHeaders, Endpoint } from './routing/endpoint.js';
 import type { Route } from './routing/route.js';
@@ -23,12 +24,13 @@ export function createRoutes(services: HttpServices): Route[] {
     ...pipelineRunRoutes(services),
     ...planRoutes(services),
     ...runRoutes(services),
+    ...taskRoutes(services),
     ...eventRoutes(services),
     ...runActionRoutes(services),
     ...healthRoutes(services),
     ...metricsRoutes(services),
     ...docsRoutes(),
-    ...documentRoutes(services.version, () => routes),
+    ...documentRoutes(services, () => routes),
   ];
   return routes;
 }

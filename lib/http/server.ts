@@ -4,7 +4,7 @@ import type { ServerConfig } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
 import { MemoryPool } from '../common/memory-pool.js';
 import { type Limit, shareLimit } from '../common/shared-limit.js';
-import type { ParseText } from '../execution/prepare/definition-checks.js';
+import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { RunRegistry } from '../runs/registry.js';
@@ -41,6 +41,11 @@ export interface ServerOptions {
   /** Version of this package. */
   readonly version: string;
   readonly observer?: RunObserver | undefined;
+  /**
+   * Compares every short response with its schema, and responds with an internal error instead of one that differs. For
+   * tests: the comparison takes longer than creating the response. Default: false.
+   */
+  readonly checkResponses?: boolean | undefined;
 }
 
 export interface RunningServer {
@@ -64,7 +69,19 @@ const MAX_IDEMPOTENCY_KEYS = 100_000;
  * (D37).
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, catalog, files, keys, parseText, log, clock, newId, version, observer } = options;
+  const {
+    config,
+    catalog,
+    files,
+    keys,
+    parseText,
+    log,
+    clock,
+    newId,
+    version,
+    observer,
+    checkResponses = false,
+  } = options;
   assertAuthenticatedBinding(config, keys !== undefined);
   // V8 would come to create the actors of runs in the old generation, where each keeps its run until the next full
   // garbage collection, and so take twice the time for collecting garbage.
@@ -83,7 +100,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     eventBuffer: config.eventBuffer,
     onEvent: (event, run) => {
       metrics.onEvent(event);
-      logFailedRun(event, run, log, (runId) => registry.record(runId));
+      logFailedRun(event, run, log, registry);
       observer?.onEvent(event, run);
     },
     onAttempt: (attempt) => {
@@ -110,6 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     memory,
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
+    checkResponses,
     isReady: () => ready,
     newId,
     version,

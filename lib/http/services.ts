@@ -26,6 +26,8 @@ export interface HttpServices {
   readonly shareOf: (total: number) => Limit;
   /** Size limit of one request body. */
   readonly bodyLimitBytes: number;
+  /** Whether short responses are compared with their schemas. */
+  readonly checkResponses: boolean;
   /** False while the server shuts down. */
   readonly isReady: () => boolean;
   /** Creates the id of an internal error. */

@@ -1,8 +1,8 @@
-import { estimateBytes } from '../common/json.js';
+import { estimateBytesInSteps } from '../common/json.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
-import type { Steps } from '../definition/steps.js';
+import type { Steps } from '../common/steps.js';
 import type { Catalog } from '../tools/catalog.js';
 import { deriveContract } from './contract.js';
 import type { PipelineDraft } from './draft.js';
@@ -38,7 +38,11 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       inputs: task.inputs,
       parallelOver: task.parallelOver,
       retries: declared.retry ?? 0,
-      timeoutMs: declared.timeout === undefined ? undefined : declared.timeout * 1000,
+      retryDelayMs: toMilliseconds(declared.retry_delay),
+      maxRetryDelayMs: toMilliseconds(declared.max_retry_delay),
+      fanOutConcurrency: declared.fan_out_concurrency,
+      collectsErrors: declared.on_item_error === 'collect',
+      timeoutMs: toMilliseconds(declared.timeout),
       wave: getOrThrow(waveOf, task.id),
       upstream: [...getOrThrow(draft.upstream, task.id)],
     });
@@ -48,10 +52,10 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
   yield;
   const contract = deriveContract(definition, draft, nested);
   yield;
-  const sizeBytes = MEMORY_FACTOR * estimateBytes(definition);
+  const sizeBytes = MEMORY_FACTOR * (yield* estimateBytesInSteps(definition));
   return {
     definition,
-    goal: draft.goal,
+    goal: draft.goal.renderer,
     tasks,
     waves,
     statistics,
@@ -60,4 +64,8 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
     sizeBytes,
     checkNestedPipeline,
   };
+}
+
+function toMilliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }

@@ -1,6 +1,5 @@
 import { isObject } from '../common/json.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
-import { BUILTIN_TOOLS } from '../tools/catalog.js';
 import { type DraftTask, listReferences, type PipelineDraft } from './draft.js';
 import { isPipelineCall } from './rules/pipeline-calls.js';
 import { hasUnknownStoreKey, readStore } from './rules/stores.js';
@@ -20,6 +19,8 @@ export interface Contract {
   readonly readsUnknownKey: boolean;
   /** Literal keys that its `store` tasks write, each with the first task that writes it. */
   readonly stores: ReadonlyMap<string, string>;
+  /** Tasks whose `store` has a template as its key, or that run a pipeline written in place which has such a task. */
+  readonly templatedStores: ReadonlySet<string>;
   /** A task may store any key: its key is a template, or it runs a pipeline that is unknown before the run. */
   readonly storesUnknownKey: boolean;
   /** Other keys may be stored too: unknown ones, and those of custom tools. */
@@ -48,11 +49,13 @@ export function deriveContract(
 ): Contract {
   const { tasks } = draft;
   const contracts = [...nested.values()].map(({ contract }) => contract);
-  const usesCustomTool = tasks.some(({ tool }) => tool === undefined || !BUILTIN_NAMES.has(tool));
+  const templatedStores = collectTemplatedStores(tasks, nested);
+  // The inputs of `store` and `run_pipeline` show what they store; the other built-in tools neither read nor store.
+  const usesCustomTool = tasks.some(({ builtin }) => builtin === undefined);
   const runsUnknownPipeline = tasks.some((task) => isPipelineCall(task) && !nested.has(task.id));
   const storesUnknownKey =
     runsUnknownPipeline ||
-    tasks.some(hasUnknownStoreKey) ||
+    templatedStores.size > 0 ||
     contracts.some((contract) => contract.storesUnknownKey);
   return {
     inputs: draft.usedInputs,
@@ -61,13 +64,11 @@ export function deriveContract(
     readsUnknownKey:
       usesCustomTool || runsUnknownPipeline || contracts.some((contract) => contract.readsUnknownKey),
     stores: collectStores(tasks, nested),
+    templatedStores,
     storesUnknownKey,
     mayStoreMore: storesUnknownKey || usesCustomTool || contracts.some(({ mayStoreMore }) => mayStoreMore),
   };
 }
-
-/** The inputs of `store` and `run_pipeline` show what they store; the other built-in tools neither read nor store. */
-const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 
 function collectReads(
   tasks: readonly DraftTask[],
@@ -114,3 +115,12 @@ function collectStores(tasks: readonly DraftTask[], nested: NestedContracts): Re
   }
   return stores;
 }
+
+function collectTemplatedStores(tasks: readonly DraftTask[], nested: NestedContracts): ReadonlySet<string> {
+  const storing = tasks.filter(
+    (task) => hasUnknownStoreKey(task) || (nested.get(task.id)?.contract.templatedStores.size ?? 0) > 0,
+  );
+  return storing.length === 0 ? NO_TASKS : new Set(storing.map(({ id }) => id));
+}
+
+const NO_TASKS: ReadonlySet<string> = new Set();

@@ -1,15 +1,14 @@
 import { isObject, type Json, type JsonObject, toList } from '../common/json.js';
+import { MAX_GOAL_LENGTH } from '../common/limits.js';
 import { ellipsize } from '../common/text.js';
 import type { Diagnostic } from '../definition/diagnostic.js';
 import { MAX_PROBLEMS, type Path } from '../definition/problem.js';
-import type { Steps } from '../definition/steps.js';
+import type { Steps } from '../common/steps.js';
+import { compileGoal, type Goal, GOAL_HINT } from '../definition/template/goal.js';
 import type { Suggestions } from '../definition/suggest.js';
-import { type Reference, resolveReference } from '../definition/template/reference.js';
-import {
-  compileInSteps,
-  type LocatedTemplateProblem,
-  type Template,
-} from '../definition/template/template.js';
+import type { Expression, TemplateProblem } from '../definition/template/expression.js';
+import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';
+import { compileInSteps, type Template } from '../definition/template/template.js';
 import type { Catalog } from '../tools/catalog.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Upstream } from './waves.js';
@@ -22,13 +21,19 @@ export interface LocatedReference {
   /** It has a `??` fallback. */
   readonly hasFallback: boolean;
   readonly path: Path;
+  /** Where its template opens in the text at the path. */
+  readonly at: number;
 }
 
 /** A task as far as it can be read, so that the check finds all problems of a broken definition at once. */
 export interface DraftTask {
   readonly id: string;
   readonly tool: string | undefined;
+  /** The tool when it is a built-in one; undefined for own tools, also those that replace a built-in one (D58). */
+  readonly builtin: string | undefined;
   readonly path: Path;
+  /** Its fields as they are declared. */
+  readonly fields: Readonly<Record<string, unknown>>;
   readonly inputs: Template;
   readonly literalInputs: JsonObject;
   /** It has `parallel_over`, of any type. */
@@ -52,7 +57,7 @@ export interface PipelineDraft {
   readonly usedInputs: ReadonlySet<string>;
   readonly paramNames: ReadonlySet<string>;
   readonly reads: ReadonlySet<string>;
-  readonly goal: Template;
+  readonly goal: Goal;
   readonly goalReferences: readonly LocatedReference[];
   /** Syntax errors of templates. */
   readonly diagnostics: readonly Diagnostic[];
@@ -79,25 +84,24 @@ const REFERENCES_PER_STEP = 200;
 class DraftReader {
   readonly #root: Record<string, unknown>;
   readonly #catalog: Catalog;
-  readonly #suggestions: Suggestions;
   readonly #taskIds: ReadonlySet<string>;
+  readonly #names: KnownNames;
   readonly #diagnostics: Diagnostic[] = [];
 
   constructor(root: Record<string, unknown>, catalog: Catalog, suggestions: Suggestions) {
     this.#root = root;
     this.#catalog = catalog;
-    this.#suggestions = suggestions;
     this.#taskIds = new Set(
       toList(root['tasks']).flatMap((task) => (isObject(task) ? (toText(task['id']) ?? []) : [])),
     );
+    this.#names = { params: toKeys(root['params']), inputs: toKeys(root['inputs']), suggestions };
   }
 
   *read(): Steps<PipelineDraft> {
-    const goal = yield* this.#compile(this.#root['goal'], ['goal']);
-    const goalReferences = yield* this.#resolveReferences(goal, ['goal']);
+    const goal = this.#readGoal();
     const tasks: DraftTask[] = [];
     const upstream = new Map<string, ReadonlySet<string>>();
-    const inputKeys = toKeys(this.#root['inputs']);
+    const { params: paramNames, inputs: inputKeys } = this.#names;
     const usedInputs = new Set(inputKeys);
     for (const [index, value] of toList(this.#root['tasks']).entries()) {
       yield;
@@ -113,10 +117,10 @@ class DraftReader {
       upstream,
       inputKeys,
       usedInputs,
-      paramNames: toKeys(this.#root['params']),
+      paramNames,
       reads: new Set(toTexts(this.#root['reads'])),
       goal,
-      goalReferences,
+      goalReferences: goal.expressions.map((expression) => this.#resolveReference(expression, ['goal'])),
       diagnostics: this.#diagnostics,
     };
   }
@@ -134,7 +138,9 @@ class DraftReader {
     return {
       id: value['id'],
       tool,
+      builtin: tool !== undefined && this.#catalog.isBuiltin(tool) ? tool : undefined,
       path,
+      fields: value,
       inputs,
       literalInputs,
       fansOut: Object.hasOwn(value, 'parallel_over'),
@@ -149,22 +155,43 @@ class DraftReader {
   *#compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Steps<Template> {
     const maxProblems = MAX_PROBLEMS + 1 - this.#diagnostics.length;
     const compilation = yield* compileInSteps((value ?? null) as Json, { verbatim, maxProblems });
-    for (const problem of compilation.problems) this.#diagnostics.push(syntaxError(problem, path));
+    for (const problem of compilation.problems) {
+      this.#diagnostics.push(describeSyntaxError(problem, [...path, ...problem.path]));
+    }
     return compilation.template;
+  }
+
+  /** The schema reports a goal that is too long to be read. */
+  #readGoal(): Goal {
+    const text = toText(this.#root['goal']) ?? '';
+    const goal = compileGoal(text.length > MAX_GOAL_LENGTH ? '' : text);
+    for (const problem of goal.problems) {
+      const message = `${problem.message}: the template stays text in the goal`;
+      this.#diagnostics.push({
+        ...describeSyntaxError({ ...problem, message, hint: GOAL_HINT }, ['goal']),
+        severity: 'warning',
+      });
+    }
+    return goal;
   }
 
   *#resolveReferences({ expressions }: Template, base: Path): Steps<LocatedReference[]> {
     const references: LocatedReference[] = [];
     for (const { expression, path } of expressions) {
       if (references.length % REFERENCES_PER_STEP === REFERENCES_PER_STEP - 1) yield;
-      references.push({
-        reference: resolveReference(expression, this.#taskIds, this.#suggestions),
-        source: ellipsize(expression.source, MAX_SHOWN),
-        hasFallback: expression.fallback !== undefined,
-        path: [...base, ...path],
-      });
+      references.push(this.#resolveReference(expression, [...base, ...path]));
     }
     return references;
+  }
+
+  #resolveReference(expression: Expression, path: Path): LocatedReference {
+    return {
+      reference: resolveReference(expression, this.#taskIds, this.#names),
+      source: ellipsize(expression.source, MAX_SHOWN),
+      hasFallback: expression.fallback !== undefined,
+      path,
+      at: expression.offset,
+    };
   }
 }
 
@@ -180,8 +207,8 @@ function listReadInputs(task: DraftTask): string[] {
   return listReferences(task).flatMap(({ reference }) => (reference.kind === 'input' ? [reference.key] : []));
 }
 
-function syntaxError({ message, hint, path }: LocatedTemplateProblem, base: Path): Diagnostic {
-  return { code: 'template_syntax', message, path: [...base, ...path], hint };
+function describeSyntaxError({ message, hint, start }: TemplateProblem, path: Path): Diagnostic {
+  return { code: 'template_syntax', message, path, hint, at: start };
 }
 
 function toText(value: unknown): string | undefined {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../common/json.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { DefinitionInput } from '../definition/text/source.js';
+import type { Renderer } from '../definition/template/renderer.js';
 import type { Template } from '../definition/template/template.js';
 import type { Tool } from '../tools/tool.js';
 import type { CheckSteps } from '../definition/check-steps.js';
@@ -14,7 +15,8 @@ import type { Statistics } from './statistics.js';
  */
 export interface Pipeline {
   readonly definition: PipelineDefinition;
-  readonly goal: Template;
+  /** Renders with the params of a run. */
+  readonly goal: Renderer;
   /** In declared order. */
   readonly tasks: ReadonlyMap<string, Task>;
   /** Task ids by wave, in declared order within a wave (rule 1). */
@@ -38,6 +40,14 @@ export interface Task {
   readonly parallelOver: Template | undefined;
   /** Attempts after the first (D2). */
   readonly retries: number;
+  /** Delay before the first retry; undefined when the run's options decide (D66). */
+  readonly retryDelayMs: number | undefined;
+  /** Longest delay before a retry; undefined when the run's options decide (D66). */
+  readonly maxRetryDelayMs: number | undefined;
+  /** Maximum number of items in flight; undefined when the run's options decide (D66). */
+  readonly fanOutConcurrency: number | undefined;
+  /** The errors of failed items are part of the output, and the task goes on (D67). */
+  readonly collectsErrors: boolean;
   /** Limit of one attempt; undefined when the run's options decide. */
   readonly timeoutMs: number | undefined;
   /** Index of its wave, from 0. */

@@ -9,7 +9,7 @@ export interface Statistics {
   /** Tool names, sorted. */
   readonly tools: readonly string[];
   readonly inputs_count: number;
-  /** The literal keys that `store` tasks write, sorted. */
+  /** The literal keys that `store` tasks write, in the order of the tasks. */
   readonly store_keys: readonly string[];
   /** Number of waves. */
   readonly waves: number;
@@ -32,7 +32,7 @@ export function computeStatistics(
     tasks: tasks.length,
     tools: [...new Set(tasks.map((task) => task.tool))].sort(),
     inputs_count: Object.keys(definition.inputs ?? {}).length,
-    store_keys: [...new Set(storeKeys)].sort(),
+    store_keys: [...new Set(storeKeys)],
     waves: waves.length,
     wave_sizes: waves.map((wave) => wave.length),
     fan_out_tasks: tasks.filter((task) => task.parallel_over !== undefined).length,

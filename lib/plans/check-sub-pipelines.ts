@@ -17,7 +17,7 @@ export interface PlanCheckContext extends KeyContext {
   readonly catalog: Catalog;
   /** Pipelines that are not inline in the plan, by sub-pipeline id. */
   readonly pipelines: ReadonlyMap<string, PipelineInput>;
-  /** Whether every pipeline is required. */
+  /** Whether every pipeline is required, as for a run (D55). */
   readonly complete: boolean;
   /** Bounds the checks of params in all pipelines (D4). */
   readonly paramBudget: CheckBudget;
@@ -100,6 +100,10 @@ function* checkExternal(
     const diagnostic = missingPipeline(subPipeline, input, planPath, context.complete);
     return { ...unchecked(subPipeline), diagnostics: [diagnostic] };
   }
+  if ('unreadable' in input) {
+    const diagnostic = { code: 'missing_pipeline', path: planPath, ...input.unreadable } as const;
+    return { ...unchecked(subPipeline), diagnostics: [diagnostic] };
+  }
   const shownFile = 'text' in input ? input.file : undefined;
   const locate = (problem: Problem): Problem =>
     shownFile === undefined
@@ -156,16 +160,18 @@ function missingPipeline(
   path: Path,
   complete: boolean,
 ): Diagnostic {
-  if (!complete) {
-    const reason = input?.missing.message ?? 'it is missing';
-    const message = `sub-pipeline "${id}" was not compared with its pipeline: ${reason}`;
-    return { code: 'missing_pipeline', severity: 'warning', message, path };
-  }
   const { message, hint } = input?.missing ?? {
     message: `the pipeline ${file === undefined ? '' : `"${file}" `}of sub-pipeline "${id}" is missing`,
     hint: 'write it in the plan under "pipeline", or submit it with the plan',
   };
-  return { code: 'missing_pipeline', message, path, hint };
+  if (complete) return { code: 'missing_pipeline', message, path, hint };
+  return {
+    code: 'missing_pipeline',
+    severity: 'warning',
+    message: `${message}, so only the declaration of "${id}" in the plan was checked`,
+    path,
+    hint,
+  };
 }
 
 function nestedPlan({ id }: DraftSubPipeline, path: Path): Diagnostic {

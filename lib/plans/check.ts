@@ -1,5 +1,5 @@
 import { CheckBudget } from '../common/json-schema/check-budget.js';
-import { estimateBytes } from '../common/json.js';
+import { estimateBytesInSteps } from '../common/json.js';
 import { getOrThrow } from '../definition/assert.js';
 import {
   collectFindings,
@@ -19,6 +19,7 @@ import { Suggestions } from '../definition/suggest.js';
 import type { DefinitionInput, Source } from '../definition/text/source.js';
 import type { CheckOptions } from '../pipelines/check-context.js';
 import { checkToEnd, type CheckSteps, readInput } from '../definition/check-steps.js';
+import type { Steps } from '../common/steps.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { checkUnusedInputs } from '../pipelines/rules/references.js';
 import { computeWaves, type Upstream } from '../pipelines/waves.js';
@@ -39,8 +40,8 @@ export interface PlanCheckOptions extends CheckOptions {
   /** Pipelines that are not inline in the plan, by sub-pipeline id. */
   readonly pipelines?: ReadonlyMap<string, PipelineInput>;
   /**
-   * Requires every pipeline, as running does. Default true. When false, a sub-pipeline without a pipeline is checked
-   * by its declaration in the plan, with a warning.
+   * Requires every pipeline, as a run does. Default false: a sub-pipeline whose pipeline is not there yet is checked by
+   * its declaration in the plan, with a warning (D55).
    */
   readonly complete?: boolean;
 }
@@ -113,11 +114,11 @@ function* checkPlanSourceInSteps(source: Source, options: PlanCheckOptions): Che
   ];
   const problems = sortProblems(ofPlan, checks);
   if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
-  return toValidResult(root.definition as PlanDefinition, needs, layering.waves, checks, problems);
+  return yield* toValidResult(root.definition as PlanDefinition, needs, layering.waves, checks, problems);
 }
 
 function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheckOptions): PlanCheckContext {
-  const { catalog, inputs = {}, session = {}, pipelines = new Map(), complete = true } = options;
+  const { catalog, inputs = {}, session = {}, pipelines = new Map(), complete = false } = options;
   return {
     catalog,
     writers,
@@ -183,36 +184,37 @@ function sortProblems(ofPlan: readonly Problem[], checks: readonly SubPipelineCh
   ]);
 }
 
-function toValidResult(
+function* toValidResult(
   definition: PlanDefinition,
   needs: Upstream,
   waves: readonly (readonly string[])[],
   checks: readonly SubPipelineCheck[],
   problems: readonly Problem[],
-): PlanCheckResult {
+): Steps<PlanCheckResult> {
   const pipelines = new Map(
     checks.flatMap(({ subPipeline: { id }, pipeline }) =>
       pipeline === undefined ? [] : [[id, pipeline] as const],
     ),
   );
   const statistics = computePlanStatistics(definition, computeOrder(needs), waves, pipelines.values());
-  const plan = assemblePlan(definition, pipelines, needs, statistics, problems);
+  const plan = yield* assemblePlan(definition, pipelines, needs, statistics, problems);
   return { ok: true, plan, statistics, problems };
 }
 
 /** Returns undefined when a pipeline is missing. */
-function assemblePlan(
+function* assemblePlan(
   definition: PlanDefinition,
   pipelines: ReadonlyMap<string, Pipeline>,
   needs: Upstream,
   statistics: PlanStatistics,
   warnings: readonly Problem[],
-): Plan | undefined {
+): Steps<Plan | undefined> {
   const subPipelines = new Map<string, SubPipeline>();
-  let sizeBytes = estimateBytes(definition);
+  let sizeBytes = yield* estimateBytesInSteps(definition);
   for (const { id, reads, stores, inputs } of definition.sub_pipelines) {
     const pipeline = pipelines.get(id);
     if (pipeline === undefined) return undefined;
+    yield;
     subPipelines.set(id, {
       id,
       pipeline,

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { findRoot } from '../definition/schema/root.js';
-import { runToEnd } from '../definition/steps.js';
+import { runToEnd } from '../common/steps.js';
 import { didYouMean } from '../definition/suggest.js';
 import { readSource, type Source } from '../definition/text/source.js';
 import { InvalidDefinitionError, type LoadOptions, readDefinitionText } from '../pipelines/load.js';
@@ -19,7 +19,8 @@ import type { PipelineInput, Plan } from './plan.js';
 export async function loadPlan(file: string, { tools = [], ...values }: LoadOptions = {}): Promise<Plan> {
   const source = readSource(await readDefinitionText(file));
   const pipelines = await readPipelines(source, dirname(file), file);
-  const check = checkPlanSource(source, { ...values, catalog: builtinCatalog().with(tools), pipelines });
+  const catalog = builtinCatalog().with(tools);
+  const check = checkPlanSource(source, { ...values, catalog, pipelines, complete: true });
   if (!check.ok || check.plan === undefined) throw new InvalidDefinitionError(check.problems);
   return check.plan;
 }
@@ -27,7 +28,8 @@ export async function loadPlan(file: string, { tools = [], ...values }: LoadOpti
 /**
  * Reads the pipelines that are not inline in a plan, by sub-pipeline id: from the files that the plan names, or from
  * sibling files named after its sub-pipelines (D44). Reads nothing outside the plan's folder, whatever paths and links
- * say. An unreadable file yields its error instead of a text; a text that is not a plan yields nothing. Never rejects.
+ * say. An absent or unreadable file yields its error instead of a text; a text that is not a plan yields nothing. Never
+ * rejects.
  *
  * @param planFile the plan's own file, which is not one of its pipelines
  */
@@ -77,7 +79,7 @@ async function readNamed(id: string, file: string, folder: PlanFolder): Promise<
       return missing(message, meant === undefined ? undefined : didYouMean(meant));
     }
     case 'plan':
-      return missing(
+      return unreadable(
         `sub-pipeline "${id}" names the plan itself: ${file}`,
         'name the file of its own pipeline',
       );
@@ -94,7 +96,7 @@ async function readSibling(id: string, folder: PlanFolder): Promise<PipelineInpu
     const file = `${id}.${extension}`;
     const result = await folder.read(file);
     if (result.kind === 'plan') {
-      return missing(`sub-pipeline "${id}" has no "file", and ${file} is the plan itself`, NAME_IT);
+      return unreadable(`sub-pipeline "${id}" has no "file", and ${file} is the plan itself`, NAME_IT);
     }
     if (result.kind !== 'absent') return toInput(id, file, result);
   }
@@ -109,9 +111,13 @@ function toInput(
 ): PipelineInput {
   return result.kind === 'text'
     ? { text: result.text, file }
-    : missing(`sub-pipeline "${id}": ${result.message}`);
+    : unreadable(`sub-pipeline "${id}": ${result.message}`);
 }
 
 function missing(message: string, hint?: string): PipelineInput {
   return { missing: { message, ...(hint === undefined ? {} : { hint }) } };
+}
+
+function unreadable(message: string, hint?: string): PipelineInput {
+  return { unreadable: { message, ...(hint === undefined ? {} : { hint }) } };
 }

@@ -30,7 +30,7 @@ export interface SubPipeline {
   readonly needs: readonly string[];
 }
 
-/** The pipeline of a sub-pipeline, from outside the plan; or the reason why it is missing. */
+/** The pipeline of a sub-pipeline, from outside the plan; or the reason why there is none. */
 export type PipelineInput =
   | {
       readonly text: string;
@@ -38,4 +38,12 @@ export type PipelineInput =
       readonly file?: string;
     }
   | { readonly value: unknown }
-  | { readonly missing: { readonly message: string; readonly hint?: string } };
+  /** There is no such file, yet: a run rejects the plan, `validate` warns (D55). */
+  | { readonly missing: AbsenceReason }
+  /** The file cannot be read, now or later. */
+  | { readonly unreadable: AbsenceReason };
+
+interface AbsenceReason {
+  readonly message: string;
+  readonly hint?: string;
+}

@@ -64,6 +64,8 @@ export class Admission {
     if (isFree && !this.#isStarting && !eventLoopBudget.exhausted()) return this.#start(entry);
     this.#queue.add(tenantId, entry);
     this.#startQueued();
+    // A run that is about to work has more memory than it uses.
+    if (!this.#running.has(entry.run.id)) entry.run.budget.trim();
   }
 
   /** Frees the slot or the queue position of a settled run, whether it ever started or not. */

@@ -1,4 +1,5 @@
 import { FairQueue } from '../common/fair-queue.js';
+import { runWithPauses, type Steps } from '../common/steps.js';
 import { EventLoopSlice } from '../execution/event-loop-budget.js';
 
 /**
@@ -50,10 +51,6 @@ export function fairYield(tenantId: string): Promise<void> {
 }
 
 /** Does the steps of long work of a request, one in each turn of the event loop. Rejects with what they throw. */
-export async function runInTurns<T>(steps: Iterator<undefined, T>, tenantId: string): Promise<T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await fairYield(tenantId);
-  }
+export function runInTurns<T>(steps: Steps<T>, tenantId: string): Promise<T> {
+  return runWithPauses(steps, () => fairYield(tenantId));
 }

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../machines/types.js';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { LinkedMap } from '../common/linked-map.js';
-import { type Limit, SharedLimit } from '../common/shared-limit.js';
+import { findLargest, type Limit, SharedLimit } from '../common/shared-limit.js';
 
 /** Identifies a repeated submission (D36). */
 export interface IdempotencyKey {
@@ -140,7 +140,7 @@ export class IdempotencyStore {
     if (this.#limit.tryAcquire(tenantId)) return true;
     this.#deleteExpired();
     while (!this.#limit.tryAcquire(tenantId)) {
-      const oldest = this.#largest()?.first;
+      const oldest = findLargest(this.#forgotten.values(), ({ size }) => size)?.first;
       if (oldest === undefined) return false;
       this.#delete(oldest);
     }
@@ -154,14 +154,6 @@ export class IdempotencyStore {
         this.#delete(reservation);
       }
     }
-  }
-
-  #largest(): LinkedMap<string, Reservation> | undefined {
-    let largest: LinkedMap<string, Reservation> | undefined;
-    for (const entries of this.#forgotten.values()) {
-      if (largest === undefined || entries.size > largest.size) largest = entries;
-    }
-    return largest;
   }
 
   #isExpired({ expiresAt }: Reservation): boolean {

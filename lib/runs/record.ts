@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../machines/types.js';
 import { toIsoTime } from '../common/clock.js';
-import type { TaskFailure } from '../common/errors.js';
+import type { FailedTask, TaskFailure } from '../common/errors.js';
 import type { TaskEvent } from '../execution/events/event.js';
 import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../execution/results.js';
 import type { BaseRun } from '../execution/run/base-run.js';
@@ -25,6 +25,8 @@ export interface RunRecord {
   readonly result: Either<RunOutcome, PlanOutcome> | null;
   /** Message of the earliest failure; set only when the run failed. */
   readonly error: string | null;
+  /** The task of that failure; null unless a task has failed the run. */
+  readonly failed_task: FailedTask | null;
   readonly failures: readonly TaskFailure[];
   readonly events: readonly TaskEvent[] | null;
   /** Status of each sub-pipeline of a plan, in declared order; null for a pipeline. */
@@ -75,6 +77,7 @@ export function toRunSummary(run: BaseRun): RunSummary {
     finished_at: run.finishedAt === null ? null : toIsoTime(run.finishedAt),
     progress: run.progress,
     error: run.error,
+    failed_task: run.failedTask,
     rerun_of: run.rerunOf,
   };
 }

@@ -2,9 +2,16 @@ import { INITIAL_STATUS } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/types.js';
 import { type Clock, completeClock } from '../common/clock.js';
 import { LinkedMap } from '../common/linked-map.js';
+import type { Steps } from '../common/steps.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import { LocalExecutor, type LocalExecutorOptions, runNotFound } from '../execution/local-executor.js';
-import type { DefinitionChecks } from '../execution/prepare/definition-checks.js';
+import {
+  type AnyRun,
+  LocalExecutor,
+  type LocalExecutorOptions,
+  runNotFound,
+} from '../execution/local-executor.js';
+import type { ErrorRecord } from '../execution/invocation/thrown-error.js';
+import type { StepRunner } from '../execution/prepare/step-runner.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import { Admission, type AdmissionLimits, UNLIMITED_ADMISSION } from './admission.js';
@@ -18,9 +25,30 @@ import {
 } from './idempotency.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
 import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
-import { assertSettled, type CreateRun, prepareRerun } from './rerun.js';
+import {
+  assertSettled,
+  checkRerun,
+  createRerun,
+  hasChanges,
+  mergeValues,
+  prepareRerun,
+  type RerunChanges,
+  type RerunRequest,
+  type RerunValues,
+} from './rerun.js';
+import { describeRerun, type RerunReport } from './rerun-report.js';
 import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry, type RunEventListener } from './run-entry.js';
+import { findError, findFailedCall, oneItem, oneTask, pageOfItems, pageOfTasks } from './tasks/task-pages.js';
+import type {
+  CallRecord,
+  ItemPage,
+  ItemRecord,
+  TaskOptions,
+  TaskPage,
+  TaskQuery,
+  TaskRecord,
+} from './tasks/task-record.js';
 
 export interface RegistryOptions extends LocalExecutorOptions {
   /** Default: any number of runs at once. */
@@ -52,6 +80,9 @@ export interface OnceAcceptedRun extends AcceptedRun {
   readonly isKept: boolean;
 }
 
+/** For whoever has no registry yet. */
+export { runInTurns } from './fair-yield.js';
+
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
   /** In the order of their submission. */
@@ -67,17 +98,14 @@ export class RunRegistry {
   /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
   readonly fairYield = fairYield;
 
-  /** Does the steps of long work of requests, in turns with each other. */
-  static readonly runInTurns = runInTurns;
-
-  /** Checks definitions in the slices that runs leave, so that neither holds the event loop for long. */
-  readonly checks: DefinitionChecks;
+  /** Checks definitions beside the runs, so that neither holds the event loop for long. */
+  readonly stepRunner: StepRunner;
 
   constructor(options: RegistryOptions = {}) {
     this.#options = options;
     this.#clock = completeClock(options.clock);
     this.#executor = new LocalExecutor(options);
-    this.checks = this.#executor.checks;
+    this.stepRunner = this.#executor.stepRunner;
     this.#idempotencyKeys = new IdempotencyStore(this.#clock, options.idempotency);
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
     this.#retention = new Retention(
@@ -96,14 +124,14 @@ export class RunRegistry {
    */
   async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
-    const frozen = hasLongValues(run) ? await this.checks.run(freezeInSteps(run), tenantId) : run;
+    const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
     return this.#submit(tenantId, submission, () => this.#executor.createRun(frozen));
   }
 
   /** Accepts a run of a plan, as `submit` does (D35). */
   async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
-    const frozen = hasLongValues(run) ? await this.checks.run(freezeInSteps(run), tenantId) : run;
+    const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
     return this.#submit(tenantId, submission, () => this.#executor.createPlanRun(frozen));
   }
 
@@ -131,12 +159,33 @@ export class RunRegistry {
   }
 
   /**
-   * Runs a settled run again, reusing the outputs that `from` selects (D35), and returns the id of the new run.
-   * Rejects with `run_not_found`, `run_not_settled`, `nothing_to_rerun`, `invalid_request` and as `submit` does.
+   * Runs a settled run again, with changes if there are any (D35, D60), and returns the id of the new run. Rejects with
+   * `run_not_found`, `run_not_settled`, `nothing_to_rerun`, `invalid_request` and as `submit` does.
    */
-  async rerun(runId: string, from?: string, submission: SubmissionOptions = {}): Promise<string> {
+  async rerun(
+    runId: string,
+    request: RerunRequest = {},
+    submission: SubmissionOptions = {},
+  ): Promise<string> {
     const { run } = this.#entry(runId);
-    return this.#submit(run.tenantId, submission, prepareRerun(this.#executor, run, from));
+    const rerun = prepareRerun(run, request);
+    if (hasChanges(request)) {
+      await this.stepRunner.run(checkRerun(run, rerun, this.#clock), run.tenantId);
+      this.#entry(runId); // throws if the run was deleted meanwhile
+    }
+    return this.#submit(run.tenantId, submission, () => createRerun(this.#executor, rerun));
+  }
+
+  /** The kind of a run, and the values with which a changed definition is to be checked. Throws `run_not_found`. */
+  rerunValues(runId: string, changes: RerunChanges): RerunValues {
+    const { run } = this.#entry(runId);
+    return { kind: run.kind, ...mergeValues(run, changes) };
+  }
+
+  /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
+  async rerunReport(runId: string): Promise<RerunReport | null> {
+    const run = this.#entries.get(runId)?.run;
+    return run === undefined ? null : this.stepRunner.run(describeRerun(run.prepared), run.tenantId);
   }
 
   /** Returns the response to the submission: the initial status, even if the run has started. Throws `run_not_found`. */
@@ -168,6 +217,61 @@ export class RunRegistry {
   /** The last events of a run. Throws `run_not_found`. */
   events(runId: string): EventLog {
     return this.#entry(runId).log;
+  }
+
+  /**
+   * One page of the tasks of a run, with their inputs, outputs and errors (D59). Rejects with `run_not_found`,
+   * `task_not_found` for an unknown sub-pipeline, `invalid_request` for a malformed cursor, and `memory_full`.
+   */
+  tasks(runId: string, query: TaskQuery = {}): Promise<TaskPage> {
+    return this.#inspect(runId, (run, hold) => pageOfTasks(run, query, hold));
+  }
+
+  /** One task of a run. Rejects as `tasks`. */
+  task(runId: string, taskId: string, options: TaskOptions = {}): Promise<TaskRecord> {
+    return this.#inspect(runId, (run, hold) => oneTask(run, taskId, options, hold));
+  }
+
+  /** One page of the items of a fan-out. Rejects as `tasks`. */
+  items(runId: string, taskId: string, query: TaskQuery = {}): Promise<ItemPage> {
+    return this.#inspect(runId, (run, hold) => pageOfItems(run, taskId, query, hold));
+  }
+
+  /** One item of a fan-out. Rejects as `tasks`. */
+  item(runId: string, taskId: string, item: number, options: TaskOptions = {}): Promise<ItemRecord> {
+    return this.#inspect(runId, (run, hold) => oneItem(run, taskId, item, options, hold));
+  }
+
+  /** Why the task failed that failed a run; undefined when no task did. Throws `run_not_found`. */
+  failure(runId: string): ErrorRecord | undefined {
+    return findError(this.#entry(runId).run);
+  }
+
+  /** The task, or the item, that failed a run, with its inputs; undefined when no task did. Rejects as `tasks`. */
+  failedCall(runId: string): Promise<CallRecord | undefined> {
+    return this.#inspect(runId, (run, hold) => findFailedCall(run, hold));
+  }
+
+  /** Looks at a run. Its memory counts meanwhile, even if it is forgotten, and so does what is rendered. */
+  async #inspect<T>(
+    runId: string,
+    createSteps: (run: AnyRun, hold: (bytes: number) => void) => Steps<T>,
+  ): Promise<T> {
+    const entry = this.#entry(runId);
+    const { memory } = this.#options;
+    const { tenantId } = entry.run;
+    const release = entry.retain();
+    let heldBytes = 0;
+    const hold = (bytes: number): void => {
+      memory?.reserve(tenantId, bytes, 'response');
+      heldBytes += bytes;
+    };
+    try {
+      return await runInTurns(createSteps(entry.run, hold), tenantId);
+    } finally {
+      memory?.release(tenantId, heldBytes);
+      release();
+    }
   }
 
   /** The actor tree of a run, as JSON. Throws `run_not_found`. */
@@ -246,7 +350,7 @@ export class RunRegistry {
     await this.#executor.close();
   }
 
-  async #submit(tenantId: string, submission: SubmissionOptions, createRun: CreateRun): Promise<string> {
+  async #submit(tenantId: string, submission: SubmissionOptions, createRun: () => AnyRun): Promise<string> {
     const { idempotency, ...others } = submission;
     if (idempotency === undefined) return this.#accept(tenantId, submission, createRun);
     const accepted = await this.submitOnce(tenantId, idempotency, async ({ reservation }) =>
@@ -255,7 +359,7 @@ export class RunRegistry {
     return accepted.run_id;
   }
 
-  #accept(tenantId: string, submission: SubmissionOptions, createRun: CreateRun): string {
+  #accept(tenantId: string, submission: SubmissionOptions, createRun: () => AnyRun): string {
     const { reservation, onEvent, onAccepted } = submission;
     this.#retention.sweep();
     this.#admission.checkCapacity(tenantId);

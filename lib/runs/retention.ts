@@ -1,6 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import { LinkedMap } from '../common/linked-map.js';
 import type { MemoryPool } from '../common/memory-pool.js';
+import { findLargest } from '../common/shared-limit.js';
 
 /** Limits on settled runs (D26). */
 export interface RetentionLimits {
@@ -17,7 +18,7 @@ export const UNLIMITED_RETENTION: RetentionLimits = {
 
 interface SettledRun {
   /** True while a response is being sent, so that evicting the run would free no memory. */
-  readonly isRead: boolean;
+  readonly isBeingRead: boolean;
   readonly run: {
     readonly id: string;
     readonly tenantId: string;
@@ -33,13 +34,18 @@ interface KeptRun<R> {
 
 /** The settled runs of one tenant. */
 class TenantRuns<R extends SettledRun> {
+  readonly tenantId: string;
   /** In the order in which they settled. */
   readonly runs = new LinkedMap<string, KeptRun<R>>();
   bytes = 0;
 
+  constructor(tenantId: string) {
+    this.tenantId = tenantId;
+  }
+
   /** The run that settled first, of those whose memory is free once they are evicted. */
   get firstToReclaim(): KeptRun<R> | undefined {
-    for (const run of this.runs) if (!run.entry.isRead) return run;
+    for (const run of this.runs) if (!run.entry.isBeingRead) return run;
     return undefined;
   }
 }
@@ -80,7 +86,7 @@ export class Retention<R extends SettledRun> {
     const { id, tenantId, budget } = entry.run;
     const run = { entry, settledAt: this.#clock.monotonicNow(), bytes: budget.usedBytes };
     let tenant = this.#tenants.get(tenantId);
-    if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantRuns<R>()));
+    if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantRuns<R>(tenantId)));
     tenant.runs.add(id, run);
     tenant.bytes += run.bytes;
     this.#runs.add(id, run);
@@ -107,7 +113,7 @@ export class Retention<R extends SettledRun> {
       this.#evict(run);
     }
     while (this.#runs.size > this.#limits.maxRuns) {
-      const largest = this.#findLargest(({ runs }) => runs.size);
+      const largest = findLargest(this.#tenants.values(), ({ runs }) => runs.size);
       if (largest?.runs.first === undefined) return;
       this.#evict(largest.runs.first);
     }
@@ -115,26 +121,15 @@ export class Retention<R extends SettledRun> {
 
   /** Evicts one run for a tenant that needs memory. What another tenant is guaranteed stays with it. */
   #reclaim(tenantId: string): boolean {
-    const largest = this.#findLargest(({ bytes, firstToReclaim }, owner) => {
-      const isProtected = owner !== tenantId && this.#memory?.isWithinGuarantee(owner) === true;
-      return isProtected || firstToReclaim === undefined ? 0 : bytes;
+    const largest = findLargest(this.#tenants.values(), (owner) => {
+      const isProtected =
+        owner.tenantId !== tenantId && this.#memory?.isWithinGuarantee(owner.tenantId) === true;
+      return isProtected || owner.firstToReclaim === undefined ? 0 : owner.bytes;
     });
     const run = largest?.firstToReclaim;
     if (run === undefined) return false;
     this.#evict(run);
     return true;
-  }
-
-  #findLargest(measure: (tenant: TenantRuns<R>, tenantId: string) => number): TenantRuns<R> | undefined {
-    let largest: TenantRuns<R> | undefined;
-    let most = 0;
-    for (const [tenantId, tenant] of this.#tenants) {
-      const size = measure(tenant, tenantId);
-      if (size <= most) continue;
-      most = size;
-      largest = tenant;
-    }
-    return largest;
   }
 
   #evict({ entry }: KeptRun<R>): void {

@@ -43,7 +43,7 @@ export class RunEntry {
   }
 
   /** True while a response is being sent, so that evicting the run would free no memory. */
-  get isRead(): boolean {
+  get isBeingRead(): boolean {
     return this.#readers > 0;
   }
 

@@ -1,12 +1,12 @@
 import type { Environment } from '../common/config.js';
-import { WavetrainError } from '../common/errors.js';
+import { errorCode, WavetrainError } from '../common/errors.js';
 import type { SpanExport, TraceSettings, Tracing, TracingOptions } from './otlp.js';
 
 export type { Tracing, TracingOptions } from './otlp.js';
 
 /**
  * Starts tracing if the standard variables of OpenTelemetry ask for it (D35); else resolves with undefined and loads
- * nothing. Rejects with `bad_usage` when the endpoint is not a URL.
+ * nothing. Rejects with `bad_usage` when the endpoint is not a URL, or when OpenTelemetry is not installed.
  *
  * @param spanExport replaces the export to a collector in specs
  */
@@ -17,8 +17,29 @@ export async function openTracing(
 ): Promise<Tracing | undefined> {
   const settings = readTraceSettings(env);
   if (settings === undefined) return undefined;
-  const { startOtlp } = await import('./otlp.js');
+  const { startOtlp } = await loadOtlp();
   return startOtlp(settings, options, spanExport);
+}
+
+/** Optional peers of the package: most servers send no traces, and these are larger than all else together. */
+const OTLP_PACKAGES = [
+  '@opentelemetry/api',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-trace-base',
+];
+
+async function loadOtlp(): Promise<typeof import('./otlp.js')> {
+  try {
+    return await import('./otlp.js');
+  } catch (error) {
+    if (errorCode(error)?.endsWith('MODULE_NOT_FOUND') !== true) throw error;
+    throw new WavetrainError(
+      'bad_usage',
+      `OTEL_EXPORTER_OTLP_ENDPOINT asks for traces, but OpenTelemetry is not installed: run "npm install ${OTLP_PACKAGES.join(' ')}" where Wavetrain is installed (with -g if it is installed globally), or unset the variable`,
+      { cause: error },
+    );
+  }
 }
 
 type GetVariable = (name: string) => string;

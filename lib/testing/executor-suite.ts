@@ -9,12 +9,13 @@ export interface ExecutorSuiteOptions {
   readonly create: () => Executor | Promise<Executor>;
 }
 
-/** The requirements on every implementation of Executor (What the service does; rules 1 to 4, 7, 12; D16, D20, D21). */
+/** The requirements on every implementation of Executor (What the service does; rules 1 to 4, 7, 12; D16, D20, D21, D67). */
 export function executorSuite({ create }: ExecutorSuiteOptions): readonly ConformanceCase[] {
   const cases: [string, (executor: Executor) => Promise<void>][] = [
     ['runs a pipeline and returns its outputs and counts', testOutputs],
     ['returns events when it collects them, and null otherwise', testEvents],
     ['rejects with the task that failed first, and all failures (D16)', testFailures],
+    ['goes on without the items whose errors a task collects (D67)', testCollectedErrors],
     ['rejects invalid params and options before the run', testInvalidInputs],
     ['cancels between waves: finishes the current wave, starts no other (rule 12)', testCancel],
     ['rejects the cancel of a settled run', testLateCancel],
@@ -72,6 +73,23 @@ tasks:
     error: 'no luck',
     failures: [{ task_id: 'bad', error: 'no luck', attempts: 1 }],
   });
+}
+
+async function testCollectedErrors(executor: Executor): Promise<void> {
+  const pipeline = parsePipeline(`
+id: collects
+goal: go on
+tasks:
+  - {id: list, tool: transform, inputs: {input: null, expression: "[1, 0]"}}
+  - id: each
+    tool: fail
+    parallel_over: "{{list.output}}"
+    on_item_error: collect
+    inputs: {message: no luck, times: "{{item}}"}
+`);
+  const runId = await executor.submit({ pipeline });
+  const { outputs } = await executor.getResult(runId);
+  deepStrictEqual(outputs['each'], [{ error: 'no luck' }, { attempts: 1 }]);
 }
 
 async function testInvalidInputs(executor: Executor): Promise<void> {

@@ -1,11 +1,18 @@
 import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json.js';
 
-/** One input of a tool: the keywords of JSON Schema, plus `required` and `verbatim`. */
+/** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
+export interface InputSchema {
+  readonly [keyword: string]: ReadonlyJson;
+}
+
+type ReadonlyJson = null | boolean | number | string | readonly ReadonlyJson[] | InputSchema;
+
+/** One input of a tool, as authors write it: the keywords of JSON Schema, plus `required` and `verbatim`. */
 export interface InputDeclaration {
   readonly description: string;
-  /** Any value when absent. */
-  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
+  /** Any value when absent. A list may be called `list`, as in params (D4), or `array`, as in JSON Schema. */
+  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'array' | 'object';
   readonly required?: boolean;
   /** The value of an absent input. A default of null allows null whatever the type, as in params (D4). */
   readonly default?: Json;
@@ -14,13 +21,22 @@ export interface InputDeclaration {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly pattern?: string;
-  readonly items?: JsonObject;
-  readonly properties?: JsonObject;
+  /** A JSONata expression: one that is written in a pipeline is parsed when the pipeline is validated. */
+  readonly format?: 'jsonata';
+  /** The schema of each element of a list. */
+  readonly items?: InputSchema;
+  /** The schemas of the keys of an object. */
+  readonly properties?: InputSchema;
   /** Passes lists and objects to the tool as written, with `{{…}}` unresolved. A string is still a template. */
   readonly verbatim?: boolean;
 }
 
 export type InputDeclarations = Readonly<Record<string, InputDeclaration>>;
+
+/** One input of a tool in the catalog: a list is an `array`. */
+export interface ToolInput extends Omit<InputDeclaration, 'type'> {
+  readonly type?: Exclude<InputDeclaration['type'], 'list'>;
+}
 
 /** Describes the output of a tool (Tool metadata). */
 export interface OutputDeclaration {
@@ -101,26 +117,57 @@ export interface FileAccess {
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  readonly inputs: InputDeclarations;
+  readonly inputs: Readonly<Record<string, ToolInput>>;
   /** Whether undeclared inputs are accepted. */
   readonly openInputs: boolean;
   readonly output: OutputDeclaration;
   run(inputs: Record<string, unknown>, context: ToolContext): unknown;
 }
 
-type ValueOf<D> = D extends { enum: readonly (infer E)[] }
+/** The type of the values that a declaration or a schema accepts. */
+type ValueOf<D> = D extends { readonly enum: readonly (infer E)[] }
   ? E
-  : D extends { type: 'string' }
-    ? string
-    : D extends { type: 'integer' | 'number' }
-      ? number
-      : D extends { type: 'boolean' }
-        ? boolean
-        : D extends { type: 'array' }
-          ? Json[]
-          : D extends { type: 'object' }
-            ? JsonObject
+  : D extends { readonly const: infer C }
+    ? C
+    : D extends { readonly type: infer T }
+      ? ValueOfType<T extends readonly (infer U)[] ? U : T, D>
+      : Json;
+
+type ValueOfType<T, D> = T extends 'string'
+  ? string
+  : T extends 'integer' | 'number'
+    ? number
+    : T extends 'boolean'
+      ? boolean
+      : T extends 'null'
+        ? null
+        : T extends 'array' | 'list'
+          ? ListOf<D>
+          : T extends 'object'
+            ? ObjectOf<D>
             : Json;
+
+type ListOf<D> = D extends { readonly items: infer I extends InputSchema; readonly prefixItems?: undefined }
+  ? ValueOf<I>[]
+  : Json[];
+
+/** Keys that the schema does not name are allowed, unless it says `additionalProperties: false`. */
+type ObjectOf<D> = D extends { readonly properties: infer P }
+  ? Properties<P, RequiredOf<D>> & (D extends { readonly additionalProperties: false } ? unknown : JsonObject)
+  : JsonObject;
+
+type RequiredOf<D> = D extends { readonly required: readonly (infer K)[] } ? K : never;
+
+type Properties<P, Required> = {
+  [K in keyof P as IsPresent<K, P[K], Required> extends true ? K : never]: ValueOf<P[K]>;
+} & { [K in keyof P as IsPresent<K, P[K], Required> extends true ? never : K]?: ValueOf<P[K]> };
+
+/** A default is filled in at any depth. */
+type IsPresent<K, S, Required> = K extends Required
+  ? true
+  : S extends { readonly default: unknown }
+    ? true
+    : false;
 
 type OrNull<D> = D extends { default: null } ? null : never;
 
@@ -145,10 +192,20 @@ export function defineTool<const M extends InputDeclarations>(declaration: {
   readonly output?: OutputDeclaration;
   readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
 }): Tool {
-  const { name, description, inputs, openInputs = false, run } = declaration;
+  const { name, description, openInputs = false, run } = declaration;
+  const inputs = normalizeInputs(declaration.inputs);
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name)) {
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
   }
   const output = declaration.output ?? { name: 'output', description: 'the result', type: 'any' };
   return { name, description, inputs, openInputs, output, run };
+}
+
+/** Writes `list` as JSON Schema does. */
+export function normalizeInputs(inputs: InputDeclarations): Record<string, ToolInput> {
+  const normalized = Object.entries(inputs).map(([name, { type, ...others }]): [string, ToolInput] => [
+    name,
+    type === undefined ? others : { type: type === 'list' ? 'array' : type, ...others },
+  ]);
+  return Object.fromEntries(normalized);
 }

@@ -49,3 +49,32 @@ describe('bin/start.cjs', () => {
     }
   });
 });
+
+describe('the built command', () => {
+  before(() => requireBuild());
+
+  it('shows where a tool threw that lies beside its own code, and with --verbose nothing below it (D59)', () => {
+    const run = (...flags: string[]) =>
+      spawnSync(
+        process.execPath,
+        ['bin/wavetrain.js', 'run', '-', '--tools', 'examples/07-own-tool/tools.ts', ...flags],
+        {
+          cwd: ROOT,
+          encoding: 'utf8',
+          input: 'id: p\ngoal: g\ntasks: [{id: leg, tool: distance, inputs: {from: {}, to: {}}}]\n',
+          env: { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1' },
+          timeout: 20_000,
+        },
+      );
+    const { status, stderr } = run();
+    expect(status, stderr).to.equal(3);
+    expect(stderr)
+      .to.contain('  leg after 1 attempt: {} is not a place')
+      .and.to.contain('    inputs: {"from": {}, "to": {}, "unit": "km"}\n')
+      .and.to.match(/^ {4}at toPlace \(.*examples\/07-own-tool\/tools\.ts:\d+:\d+\)$/m);
+    const verbose = run('--verbose').stderr;
+    const calls = verbose.split('\n').filter((line) => /^ {6,}at /.test(line));
+    expect(calls.length, verbose).to.be.above(1);
+    for (const call of calls) expect(call).to.contain('07-own-tool/tools.ts');
+  });
+});

@@ -96,6 +96,15 @@ describe('WavetrainClient against a server', () => {
     expect((await client.settled((await client.submit(HELLO_YAML)).run_id)).pipeline_id).to.equal('hello');
   });
 
+  it('runs a definition as text with other values beside it, and reports problems with their lines (D33)', async () => {
+    const yaml =
+      'id: p\ngoal: g\nparams: {n: {}}\ntasks:\n  - {id: a, tool: mock, inputs: {n: "{{params.n}}"}}\n';
+    const { outputs } = await client.run({ pipeline: yaml, params: { n: 'x' } });
+    expect(outputs['a']).to.deep.include({ inputs: { n: 'x' } });
+    const error = await catchRejection(client.submit({ pipeline: yaml.replace('mock', 'mok'), params: {} }));
+    expect(error).to.have.nested.property('detail.problems[0].line', 5);
+  });
+
   it('waits for a run to settle by long polling (D35)', async () => {
     const { run_id } = await held();
     const [record] = await Promise.all([client.settled(run_id), letGo(1)]);
@@ -156,6 +165,34 @@ describe('WavetrainClient against a server', () => {
     expect((await client.settled((await client.rerun(run_id)).run_id)).rerun_of).to.equal(run_id);
     await client.remove(run_id);
     expect(await catchRejection(client.record(run_id))).to.include({ code: 'run_not_found', status: 404 });
+  });
+
+  it('reruns a run with a changed definition, as an object or as text, and with other values (D60)', async () => {
+    const task = (name: string, tool: string): object => ({
+      id: name,
+      tool,
+      inputs: { message: '{{params.p}}' },
+    });
+    const definition = (tool: string): object => ({
+      id: 'mended',
+      goal: 'g',
+      params: { p: { default: 'x' } },
+      tasks: [
+        { id: 'kept', tool: 'mock' },
+        { ...task('broken', tool), await: ['kept'] },
+      ],
+    });
+    const { run_id } = await client.submit({ pipeline: definition('fail') });
+    await client.settled(run_id);
+    for (const pipeline of [definition('mock'), JSON.stringify(definition('mock'))]) {
+      const accepted = await client.rerun(run_id, { pipeline, params: { p: 'y' } });
+      expect(accepted.rerun?.reused).to.deep.equal([{ task_id: 'kept' }]);
+      const { result } = await client.settled(accepted.run_id);
+      expect(result?.outputs?.['broken']).to.deep.include({ inputs: { message: 'y' } });
+    }
+    expect(await catchRejection(client.rerun(run_id, { pipeline: 'id: 1' }))).to.include({
+      code: 'invalid_definition',
+    });
   });
 
   it('reads the events of a run to its end, from the first or from a later one (D30)', async () => {

@@ -38,6 +38,8 @@ describe('WavetrainClient and plans', () => {
     expect(result.blackboard).to.deep.equal({ greeting: 'Dear Ada', letter: 'Dear Ada, yours' });
     expect(result.sub_results['sign']?.outputs).to.deep.equal({ keep: 'Dear Ada, yours' });
     expect((await client.runPlan(LETTER_YAML)).total_tasks_executed).to.equal(1);
+    const asText = { plan: LETTER_YAML, plan_concurrency: 2 };
+    expect((await client.runPlan(asText)).total_tasks_executed).to.equal(1);
   });
 
   it('rejects with the failed sub-pipeline of a plan (D47)', async () => {

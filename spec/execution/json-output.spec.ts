@@ -1,13 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runToEnd } from '../../lib/definition/steps.js';
+import { runToEnd } from '../../lib/common/steps.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import {
   forEachFrozen,
   type JsonOutput,
   toJsonOutput,
   toJsonOutputInSteps,
-  toShortJsonOutput,
 } from '../../lib/execution/json-output.js';
+import { parsePipeline } from '../../lib/pipelines/load.js';
+import { defineTool } from '../../lib/tools/tool.js';
 
 const options = { limitBytes: 10_000, artifactPath: () => '/somewhere/a-1.bin' };
 
@@ -218,32 +220,40 @@ describe('An output that is copied in steps', () => {
     expect(getValue(toJsonOutput([value], unlimited))).to.have.property('0', value);
   });
 
-  it('takes a step for every 1000 parts, in lists and in objects', () => {
+  it('takes one step for its first 5000 parts, and another for every 1000 more, in lists and in objects', () => {
     const list = Array.from({ length: 50_000 }, () => [1]);
     const object = Object.fromEntries(list.map((member, index) => [`key ${index}`, member]));
     for (const value of [list, object, [{ list, object }]]) {
       const members = value === list || value === object ? 100_000 : 200_000;
-      expect([...toJsonOutputInSteps(value, unlimited)].length).to.be.within(
-        members / 1000,
-        members / 1000 + 1,
-      );
+      const more = (members - 5000) / 1000;
+      expect([...toJsonOutputInSteps(value, unlimited)].length).to.be.within(more, more + 1);
     }
   });
 
-  it('has more than 5000 parts: a shorter one is copied at once', () => {
-    expect(
-      toShortJsonOutput(
-        Array.from({ length: 4000 }, () => 1),
-        unlimited,
-      ),
-    ).to.deep.include({ ok: true });
-    expect(
-      toShortJsonOutput(
-        Array.from({ length: 6000 }, () => 1),
-        unlimited,
-      ),
-    ).to.equal(undefined);
-    expect(toShortJsonOutput('x'.repeat(1_000_000), unlimited)).to.deep.include({ ok: true });
-    expect(toShortJsonOutput(() => 1, unlimited)).to.deep.include({ ok: false });
+  it('is copied in a single step when it has at most 5000 parts', () => {
+    const list = (length: number): number[] => Array.from({ length }, () => 1);
+    for (const short of [list(5000), 'x'.repeat(1_000_000), () => 1]) {
+      expect(toJsonOutputInSteps(short, unlimited).next().done).to.equal(true);
+    }
+    expect(toJsonOutputInSteps(list(5001), unlimited).next().done).to.equal(false);
+  });
+
+  it('is converted once, although it is copied in parts', async () => {
+    class Counter {
+      count = 0;
+      toJSON(): number {
+        return ++this.count;
+      }
+    }
+    const count = defineTool({
+      name: 'count',
+      description: 'counts',
+      inputs: {},
+      run: async () => [new Counter(), ...Array.from({ length: 6000 }, () => 0)],
+    });
+    const executor = new LocalExecutor();
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: count}]}', { tools: [count] });
+    const { outputs } = await executor.getResult(await executor.submit({ pipeline }));
+    expect((outputs['a'] as readonly number[]).slice(0, 2)).to.deep.equal([1, 0]);
   });
 });

@@ -4,6 +4,8 @@ import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import type { JsonObject } from '../../lib/common/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { executorSuite } from '../../lib/testing/executor-suite.js';
+import { parsePlan, planText, subPipelineText } from '../support/definitions/parse-plan.js';
+import { GetAllCounter } from '../support/runs/get-all-counter.js';
 import { catchRejection } from '../support/rejection.js';
 
 describe('LocalExecutor', () => {
@@ -12,11 +14,52 @@ describe('LocalExecutor', () => {
   const STORES = '{id: p, goal: g, tasks: [{id: a, tool: store, inputs: {key: k, value: 1, append: true}}]}';
   const READS = '{id: p, goal: g, tasks: [{id: a, tool: mock, inputs: {k: "{{session.k ?? null}}"}}]}';
 
-  it('creates a blackboard for each run', async () => {
+  it('owns one blackboard, which its runs read and write (Blackboard, rule 3; D57)', async () => {
+    const executor = new LocalExecutor();
+    await executor.blackboard.write('one', 'k', 0);
+    for (const tenant_id of ['one', 'two']) {
+      await executor.getResult(await executor.submit({ pipeline: parsePipeline(STORES), tenant_id }));
+    }
+    const { outputs } = await executor.getResult(
+      await executor.submit({ pipeline: parsePipeline(READS), tenant_id: 'one' }),
+    );
+    expect(outputs['a']).to.deep.include({ inputs: { k: [0, 1] } });
+    expect({ ...(await executor.blackboard.getAll('two')) }).to.deep.equal({ k: [1] });
+    expect({ ...(await new LocalExecutor().blackboard.getAll('two')) }).to.deep.equal({});
+  });
+
+  it('gives plans the same blackboard, and shows a provided one (D57)', async () => {
+    const blackboard = new MemoryBlackboard();
+    const executor = new LocalExecutor({ blackboard });
+    expect(executor.blackboard).to.equal(blackboard);
+    await executor.getResult(await executor.submit({ pipeline: parsePipeline(STORES) }));
+    const plan = parsePlan(planText([subPipelineText('a', '{id: t, tool: mock}')]));
+    const result = await executor.getPlanResult(await executor.submitPlan({ plan }));
+    expect({ ...result.blackboard }).to.deep.equal({ k: [1] });
+  });
+
+  it('begins at once when a pipeline reads nothing of its own blackboard, and reads single keys of it (D57)', async () => {
+    const executor = new LocalExecutor();
+    const counter = new GetAllCounter();
+    try {
+      const runId = await executor.submit({ pipeline: parsePipeline(STORES) });
+      expect(executor.getRun(runId).status).to.equal('running');
+      await executor.getResult(runId);
+      await executor.getResult(await executor.submit({ pipeline: parsePipeline(READS) }));
+      expect(counter.count).to.equal(0);
+    } finally {
+      counter.restore();
+    }
+  });
+
+  it('lists the keys of the blackboard when a template reads one that is missing (D13, D57)', async () => {
     const executor = new LocalExecutor();
     await executor.getResult(await executor.submit({ pipeline: parsePipeline(STORES) }));
-    const { outputs } = await executor.getResult(await executor.submit({ pipeline: parsePipeline(READS) }));
-    expect(outputs['a']).to.deep.include({ inputs: { k: null } });
+    const reading = '{id: p, goal: g, tasks: [{id: a, tool: mock, inputs: {x: "{{session.other}}"}}]}';
+    const error = await catchRejection(
+      executor.getResult(await executor.submit({ pipeline: parsePipeline(reading) })),
+    );
+    expect(error).to.have.property('message').that.contains('it has k');
   });
 
   it('shares a provided blackboard between the runs of a tenant, and separates tenants', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, relative, sep } from 'node:path';
 import { defineTool } from '../../lib/tools/tool.js';
 import { settle } from '../support/deferred.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
@@ -24,6 +25,13 @@ describe('Files of runs of a server (D24, D26)', () => {
     server = await startTestServer({ tools: [bytes] });
   });
   afterEach(() => server.close(0));
+
+  it('are where the documents say, in a folder of their run in the folder for temporary files', async () => {
+    const { headers, body } = await server.request<Result>('POST', '/pipelines/run', RUN);
+    const [folder, runId, name] = relative(tmpdir(), body.outputs.t.path).split(sep);
+    expect(folder).to.match(/^wavetrain-[0-9a-f-]{36}$/);
+    expect([runId, name]).to.deep.equal([headers.get('wavetrain-run-id'), 't-1.bin']);
+  });
 
   it('stay with a synchronous run, which is kept for them, until it is deleted or the server closes', async () => {
     const run = async (): Promise<{ runId: string; path: string }> => {

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
+import { WavetrainError } from '../../lib/common/errors.js';
 import type { RunResult } from '../../lib/execution/results.js';
+import type { AcceptedRun } from '../../lib/runs/record.js';
 import type { ErrorBody } from '../../lib/http/schemas/error.js';
-import type { TestResponse } from '../support/http/test-server.js';
+import type { OpenApiDocument } from '../support/http/open-api-document.js';
+import { createRouteTable } from '../support/http/route-table.js';
+import { startTestServer, type TestResponse } from '../support/http/test-server.js';
 import { settle } from '../support/deferred.js';
 import { ControlledServer } from './support/controlled-server.js';
 
@@ -77,6 +81,31 @@ describe('RunningServer.close (shutdown)', () => {
     expect(fixture.controlled.last.context.signal.aborted).to.equal(true);
     expectShuttingDown(await running);
     await closed;
+  });
+
+  it('documents the refusal of every request whose definition can no longer be parsed', async () => {
+    const closing = await startTestServer({
+      parseText: () => Promise.reject(new WavetrainError('shutting_down', 'closed')),
+    });
+    try {
+      const { paths } = (await closing.request<OpenApiDocument>('GET', '/openapi.json')).body;
+      const routes = createRouteTable().filter(({ body }) => body?.yaml !== undefined);
+      expect(routes).to.have.length(8);
+      const task = { id: 'a', tool: 'mock' };
+      const run = { pipeline: { id: 'p', goal: 'g', tasks: [task] } };
+      const { run_id: runId } = (await closing.request<AcceptedRun>('POST', '/pipelines/run_async', run))
+        .body;
+      await closing.registry.settled(runId);
+      for (const { method, path } of routes) {
+        const yaml = { 'content-type': 'application/yaml' };
+        const address = path.replace('{run_id}', runId);
+        expectShuttingDown(await closing.request<ErrorBody>(method, address, 'id: p', yaml));
+        const { description = '' } = paths[path]?.[method.toLowerCase()]?.responses[503] ?? {};
+        expect(description, path).to.include('`shutting_down`');
+      }
+    } finally {
+      await closing.close(0);
+    }
   });
 
   it('refuses connections after it has closed', async () => {

@@ -62,7 +62,7 @@ pipeline:
       tasks: 3,
       tools: ['store', 'transform'],
       inputs_count: 2,
-      store_keys: ['k1', 'k2'],
+      store_keys: ['k2', 'k1'],
       waves: 2,
       wave_sizes: [1, 2],
       fan_out_tasks: 1,
@@ -225,8 +225,8 @@ pipeline:
       ['item_outside_fan_out at /pipeline/tasks/0/parallel_over'],
     ],
     [
-      'a task in the goal',
-      'pipeline: {id: p, goal: "{{a.output}}", tasks: [{id: a, tool: mock}]}',
+      'an unknown param in the goal',
+      'pipeline: {id: p, goal: "{{params.p}}", tasks: [{id: a, tool: mock}]}',
       ['unknown_reference at /pipeline/goal'],
     ],
     [
@@ -393,6 +393,14 @@ pipeline:
         `${many(n, (i) => `- {id: s${i}, tool: store, inputs: {key: k, value: 1}}`, '\n')}\n${many(n, (i) => `- {id: r${i}, tool: mock, inputs: {x: "{{session.k}}"}}`, '\n')}`,
     ],
   ];
+  it('suggests how to write a param with nothing behind it, which is no field that may be left out', () => {
+    const text = wrapTasks('- {id: a, tool: mock}').replace('  tasks:', '  params: {city: }\n  tasks:');
+    expect(onlyProblem(checkPipelineText(text))).to.deep.include({
+      message: '"city" must be a map, not null',
+      hint: 'write city: {type: string}',
+    });
+  });
+
   it('suggests how to write a list of keys', () => {
     const text = wrapTasks('- {id: a, tool: mock}\n- {id: b, tool: mock, await: a}');
     const check = checkPipelineText(text.replace('  goal:', '  reads: x, y\n  goal:'));

@@ -30,9 +30,14 @@ describe('Checking an inline pipeline of a task (D8, D49)', () => {
     const check = checkPipelineText(wrapNested(nested));
     expect(formatProblems(check)).to.have.members([
       'unknown_tool at /pipeline/tasks/0/inputs/pipeline/tasks/0/tool',
+      'unknown_reference at /pipeline/tasks/0/inputs/pipeline/tasks/1/inputs/v',
       'template_syntax at /pipeline/tasks/0/inputs/pipeline/tasks/1/inputs/v',
     ]);
-    expect(check.problems.map(({ line }) => line)).to.deep.equal([12, 13]);
+    expect(check.problems.map(({ line, column }) => `${line}:${column}`)).to.deep.equal([
+      '12:27',
+      '13:46',
+      '13:62',
+    ]);
   });
 
   it('reports an unquoted template once', () => {

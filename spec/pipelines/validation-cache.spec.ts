@@ -63,6 +63,18 @@ describe('ValidationCache', () => {
     expect(pipelineOf(cache.check({ value: named('p1') }, {}))).to.equal(other);
   });
 
+  it('writes a long definition in steps to find whether it was checked before', () => {
+    const list = Array.from({ length: 100_000 }, (_, index) => index);
+    const value = { ...DEFINITION, inputs: { list } };
+    const cache = new ValidationCache(builtinCatalog(), Number.POSITIVE_INFINITY);
+    const first = pipelineOf(cache.check({ value }, {}));
+    const steps = cache.check({ value: structuredClone(value) }, {});
+    let [step, count] = [steps.next(), 0];
+    for (; step.done !== true; count++) step = steps.next();
+    expect(count).to.be.within(8, 10);
+    expect(step.value).to.have.property('pipeline', first);
+  });
+
   it('evicts the oldest entries when later ones need the memory', () => {
     const named = (id: string) => ({ ...DEFINITION, id });
     const none = new ValidationCache(builtinCatalog(), 0);

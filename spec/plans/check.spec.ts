@@ -67,6 +67,22 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
     expect(plan.sizeBytes).to.be.above(500);
   });
 
+  it('refuses a plan of more than 2000 sub-pipelines', () => {
+    const planOf = (count: number): unknown => ({
+      id: 'p',
+      sub_pipelines: Array.from({ length: count }, (_, index) => ({
+        id: `s${index}`,
+        pipeline: { id: 'q', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] },
+      })),
+    });
+    const catalog = builtinCatalog();
+    expect(checkPlanDefinition(planOf(2000), { catalog }).ok).to.equal(true);
+    const { problems } = checkPlanDefinition(planOf(2001), { catalog });
+    expect(problems.map(({ message }) => message)).to.deep.equal([
+      '"sub_pipelines" must have at most 2000 entries',
+    ]);
+  });
+
   it('returns the statistics of the plan: order, waves, tasks, and the writers and readers of each key', () => {
     const text = wrapSubPipelines(
       [
@@ -127,8 +143,8 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
       'sub-pipeline 2 has no "id" ()',
       '"reads" must be a list, not text (write reads: [x])',
       '"pipeline" must be a map, not 1 ()',
-      '"id" must be text, not 5 ()',
-      '"c d" is not a valid id (an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a plan may also contain dots)',
+      '"id" must be text, not 5 (put it in quotes, as in id: "5")',
+      '"c d" is not a valid id (an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a plan may also start with a digit and contain dots)',
       'entry 1 of "stores" must not be empty ()',
     ]);
     expect(
@@ -146,7 +162,7 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
   });
 
   it('reports a pipeline that is not a map once', () => {
-    for (const pipeline of ['null', '1', '[]', 'text']) {
+    for (const pipeline of ['1', '[]', 'text']) {
       expect(
         formatPlanProblems(checkPlanText(wrapSubPipelines(`- {id: a, pipeline: ${pipeline}}`))),
         pipeline,
@@ -282,13 +298,13 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
     ]);
   });
 
-  it('requires every pipeline, or warns of those that were not compared', () => {
+  it('warns of pipelines that are not there yet, or requires them for a run (D55)', () => {
     const text = wrapSubPipelines(`- {id: a, file: sub/a.yaml, stores: [x]}\n- {id: b, reads: [x]}`);
-    expect(formatPlanProblems(checkPlanText(text))).to.deep.equal([
+    expect(formatPlanProblems(checkPlanText(text, { complete: true }))).to.deep.equal([
       'missing_pipeline at /plan/sub_pipelines/0/file',
       'missing_pipeline at /plan/sub_pipelines/1',
     ]);
-    const check = checkPlanText(text, { complete: false });
+    const check = checkPlanText(text);
     expect(formatPlanProblems(check)).to.deep.equal([
       'warning: missing_pipeline at /plan/sub_pipelines/0/file',
       'warning: missing_pipeline at /plan/sub_pipelines/1',
@@ -298,15 +314,32 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
   });
 
   it('reports why a pipeline is missing', () => {
+    const text = wrapSubPipelines('- {id: a}');
     const pipelines = new Map([['a', { missing: { message: 'it has gone', hint: 'look for it' } }]]);
-    expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: a}'), { pipelines }))).to.include({
+    expect(onlyProblem(checkPlanText(text, { pipelines, complete: true }))).to.include({
       code: 'missing_pipeline',
+      severity: 'error',
       message: 'it has gone',
       hint: 'look for it',
     });
-    expect(
-      onlyProblem(checkPlanText(wrapSubPipelines('- {id: a}'), { pipelines, complete: false })).message,
-    ).to.equal('sub-pipeline "a" was not compared with its pipeline: it has gone');
+    expect(onlyProblem(checkPlanText(text, { pipelines }))).to.include({
+      code: 'missing_pipeline',
+      severity: 'warning',
+      message: 'it has gone, so only the declaration of "a" in the plan was checked',
+      hint: 'look for it',
+    });
+  });
+
+  it('rejects a pipeline that is there and cannot be read, whether or not the plan will run (D55)', () => {
+    const pipelines = new Map([['a', { unreadable: { message: 'it is a folder' } }]]);
+    for (const complete of [true, false]) {
+      const check = checkPlanText(wrapSubPipelines('- {id: a}'), { pipelines, complete });
+      expect(onlyProblem(check)).to.include({
+        code: 'missing_pipeline',
+        severity: 'error',
+        message: 'it is a folder',
+      });
+    }
   });
 
   it('rejects a sub-pipeline with both file and pipeline (D44)', () => {

@@ -44,15 +44,32 @@ describe('checkKeys (Plan, rule 3)', () => {
     expect(checkPlanText(text, { session: { x: 1 } }).problems).to.deep.equal([]);
   });
 
-  it('explains that "reads" lists the keys of other sub-pipelines when only the reader itself stores a key', () => {
-    const text = wrapSubPipelines(matchingSubPipeline('a', { reads: ['x'], stores: ['x'] }));
-    const unsatisfied = checkPlanText(text).problems.filter(({ code }) => code === 'unsatisfied_read');
-    expect(unsatisfied.map(({ message }) => message)).to.deep.equal([
-      'only sub-pipeline "a" itself stores "x", which it reads',
+  it('accepts a key that the reader itself stores, from which no order comes (D55)', () => {
+    const tasks = `[{id: s, tool: store, inputs: {key: x, value: 1}},
+      {id: r, tool: mock, await: [s], inputs: {x: "{{session.x}}"}}]`;
+    const text = wrapSubPipelines(`
+- {id: a, reads: [x, y], stores: [x], pipeline: {id: p, goal: g, tasks: ${tasks}}}
+${matchingSubPipeline('b', { stores: ['y'] })}
+`);
+    const check = checkPlanText(text);
+    expect(check.problems).to.deep.equal([]);
+    expect(check.ok && check.statistics.order).to.deep.equal(['b', 'a']);
+    expect(check.ok && check.statistics.keys).to.deep.equal([
+      { key: 'y', stored_by: 'b', read_by: ['a'] },
+      { key: 'x', stored_by: 'a', read_by: ['a'] },
     ]);
-    expect(checkPlanText(text, { session: { x: 1 } }).ok).to.be.true;
-    const twice = checkPlanText(text.replace('stores: [x]', 'stores: [x, x]'));
-    expect(formatPlanProblems(twice)).to.include('unsatisfied_read at /plan/sub_pipelines/0/reads/0');
+  });
+
+  it('runs a sub-pipeline that reads its own key after another one that stores it too, and rejects the second writer', () => {
+    const text = wrapSubPipelines(
+      [
+        matchingSubPipeline('a', { reads: ['x'], stores: ['x'] }),
+        matchingSubPipeline('b', { stores: ['x'] }),
+      ].join('\n'),
+    );
+    expect(formatPlanProblems(checkPlanText(text))).to.include(
+      'two_writers at /plan/sub_pipelines/1/stores/0',
+    );
   });
 
   it('rejects two writers of a key and names both', () => {

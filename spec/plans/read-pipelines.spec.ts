@@ -27,9 +27,9 @@ describe('readPipelines (D44)', () => {
 
   async function missing(file?: string, planFile?: string): Promise<{ message: string; hint?: string }> {
     const given = await readInputOfB(file, planFile);
-    if (given === undefined || !('missing' in given))
-      throw new Error(`it is there: ${JSON.stringify(given)}`);
-    return given.missing;
+    if (given !== undefined && 'missing' in given) return given.missing;
+    if (given !== undefined && 'unreadable' in given) return given.unreadable;
+    throw new Error(`it is there: ${JSON.stringify(given)}`);
   }
 
   async function missingMessage(file?: string, planFile?: string): Promise<string> {
@@ -59,6 +59,18 @@ describe('readPipelines (D44)', () => {
     expect(await missingMessage()).to.equal(
       `sub-pipeline "b" has no "file", and there is no b.yaml, b.yml or b.json in ${place}`,
     );
+  });
+
+  it('distinguishes a file that is not there from one that cannot be read (D55)', async () => {
+    mkdirSync(folder.at('plans/folder.yaml'), { recursive: true });
+    const plan = folder.write('plans/b.yaml', 'text');
+    for (const file of ['absent.yaml', 'absent/b.yaml', 'b.yaml/b.yaml']) {
+      expect(await readInputOfB(file), file).to.have.property('missing');
+    }
+    for (const file of ['folder.yaml', '../b.yaml', '/etc/passwd', 'b.yaml']) {
+      expect(await readInputOfB(file, plan), file).to.have.property('unreadable');
+    }
+    expect(await readInputOfB(undefined, plan)).to.have.property('unreadable');
   });
 
   it('suggests a similar file for a missing one', async () => {

@@ -41,9 +41,13 @@ describe('The architecture', () => {
   });
 
   describe('each dependency is used in one place', () => {
-    it('lists every dependency of package.json', () => {
-      const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(read('package.json'));
-      expect(Object.keys(PACKAGES).sort()).to.deep.equal(Object.keys(dependencies).sort());
+    it('lists every dependency and every optional peer of package.json', () => {
+      const {
+        dependencies,
+        peerDependencies,
+      }: Record<string, Record<string, string>> = JSON.parse(read('package.json'));
+      const names = Object.keys({ ...dependencies, ...peerDependencies });
+      expect(Object.keys(PACKAGES).sort()).to.deep.equal(names.sort());
     });
 
     for (const [name, { rooms, types = [], reason }] of Object.entries(PACKAGES)) {

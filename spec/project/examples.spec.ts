@@ -73,7 +73,11 @@ describe('The examples', () => {
       it(path, () => {
         const { status, output } = finished.get(path) ?? { status: null, output: '' };
         expect(status).to.equal(expectation.result === null ? 3 : 0);
-        expect(output === '' ? null : JSON.parse(output)).to.deep.equal(printed(expectation));
+        if (expectation.result !== null) expect(JSON.parse(output)).to.deep.equal(printed(expectation));
+        else {
+          const { status: runStatus, failures } = expectation;
+          expect(JSON.parse(output)).to.deep.include({ status: runStatus, failures });
+        }
       });
     }
   });
@@ -106,8 +110,7 @@ describe('The examples', () => {
 
 /** Converts a result to the output of `--json`: the outputs of a pipeline, the result of a plan (D41, D47). */
 function printed({ result }: Expectation): unknown {
-  if (result === null) return null;
-  return result.outputs ?? { ...result, events: null };
+  return result?.outputs ?? { ...result, events: null };
 }
 
 /** Builds one body of the plan and its pipelines, because a server reads no pipeline of a plan from a file (D33). */

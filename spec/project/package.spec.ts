@@ -1,20 +1,31 @@
 import { expect } from 'chai';
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { cp, mkdir, readFile, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { WavetrainClient } from '../../lib/client/index.js';
+import { Collector } from '../telemetry/collector.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { fencesOf } from './docs/markdown.js';
 
 const execute = promisify(execFile);
 const project = process.cwd();
 
+/** The address that a server logs first. */
+async function readUrl({ stdout }: ChildProcessWithoutNullStreams): Promise<string> {
+  const [output] = (await once(stdout, 'data')) as [Buffer];
+  const [line = ''] = output.toString('utf8').split('\n');
+  return (JSON.parse(line) as { url: string }).url;
+}
+
 /** Packs the project as for publishing and installs it into an empty folder. */
 describe('The published package', function () {
   this.timeout(180_000);
   let folder: TemporaryFolder;
   let version: string;
+  let complaints: string;
 
   before(async () => {
     folder = new TemporaryFolder();
@@ -22,10 +33,46 @@ describe('The published package', function () {
     ({ version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as { version: string });
     await writeFile(join(folder.path, 'package.json'), '{"private": true, "type": "module"}');
     const install = ['install', `./wavetrain-${version}.tgz`, '--prefer-offline', '--no-audit', '--no-fund'];
-    await execute('npm', install, { cwd: folder.path });
+    ({ stderr: complaints } = await execute('npm', install, { cwd: folder.path }));
   });
 
   after(() => folder.remove());
+
+  it('installs without a warning and without OpenTelemetry', () => {
+    // Npm also complains of what the configuration of this machine contains.
+    const ofPackage = complaints.split('\n').filter((line) => line !== '' && !/Unknown .*config/.test(line));
+    expect(ofPackage).to.deep.equal([]);
+    // The metrics need its interface, which is small.
+    expect(readdirSync(join(folder.path, 'node_modules', '@opentelemetry'))).to.deep.equal(['api']);
+  });
+
+  it('explains how to install OpenTelemetry when traces are asked for, and sends them once it is installed', async () => {
+    const collector = await Collector.open(200);
+    const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const serve = ['serve', '--port', '0'];
+    const refused = await execute('node_modules/.bin/wavetrain', serve, { cwd: folder.path, env }).catch(
+      (error: { readonly code: number; readonly stderr: string }) => error,
+    );
+    expect(refused).to.include({ code: 2 });
+    const { peerDependencies }: { peerDependencies: object } = JSON.parse(
+      await readFile(join(project, 'package.json'), 'utf8'),
+    );
+    const names = Object.keys(peerDependencies);
+    expect(refused.stderr).to.include(`npm install ${names.join(' ')}`);
+    // As that command does, but without a registry.
+    const links = names
+      .map((name) => join('node_modules', name))
+      .filter((path) => !existsSync(join(folder.path, path)));
+    for (const path of links) await symlink(join(project, path), join(folder.path, path));
+    const server = spawn('node_modules/.bin/wavetrain', serve, { cwd: folder.path, env });
+    const url = await readUrl(server);
+    await new WavetrainClient({ url }).run('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
+    server.kill('SIGTERM');
+    await once(server, 'exit');
+    expect(collector.spans.length).to.be.above(0);
+    await collector.close();
+    for (const path of links) await unlink(join(folder.path, path));
+  });
 
   it('installs a command that runs a pipeline', async () => {
     await writeFile(
@@ -57,9 +104,7 @@ describe('The published package', function () {
 
   it('serves the API and its documentation, and evaluates expressions in child processes', async () => {
     const server = spawn('node_modules/.bin/wavetrain', ['serve', '--port', '0'], { cwd: folder.path });
-    const [output] = (await once(server.stdout, 'data')) as [Buffer];
-    const [line = ''] = output.toString('utf8').split('\n');
-    const { url } = JSON.parse(line) as { url: string };
+    const url = await readUrl(server);
     const page = await fetch(`${url}/docs`);
     expect(page.status).to.equal(200);
     const [asset = ''] = /\/docs-assets\/[^"']*bundle\.js/.exec(await page.text()) ?? [];

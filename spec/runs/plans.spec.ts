@@ -44,6 +44,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
       failures: [],
       sub_pipelines: { a: 'running', b: null },
       events: null,
+      failed_task: null,
       rerun_of: null,
     });
     plans.clock.advance(2000);

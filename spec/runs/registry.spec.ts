@@ -41,6 +41,7 @@ describe('RunRegistry (law L2)', () => {
       failures: [],
       sub_pipelines: null,
       events: null,
+      failed_task: null,
       rerun_of: null,
     };
     expect(registry.record(runId)).to.deep.equal(running);

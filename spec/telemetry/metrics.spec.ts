@@ -141,7 +141,7 @@ describe('Metrics', () => {
     await held.waitUntilIdle();
     await held.controlled.rejects(new Error('no'));
     await held.registry.settled(run);
-    const again = await held.registry.rerun(run, 'failed');
+    const again = await held.registry.rerun(run, { from: 'failed' });
     await held.waitUntilIdle();
     expect(held.controlled.order).to.deep.equal(['a', 'b', 'b']);
     await held.complete(again);

@@ -47,7 +47,7 @@ describe('Metrics of plans', () => {
     expect(atWork.get('wavetrain_invocations_in_flight')).to.equal(2);
     expect(atWork.get('wavetrain_runs_running')).to.equal(1);
     await plans.runToEnd(first, ['b/t']);
-    const again = await plans.registry.rerun(first, 'failed');
+    const again = await plans.registry.rerun(first, { from: 'failed' });
     await plans.waitUntilIdle();
     await plans.runToEnd(again);
     const samples = await readSamples(metrics);

@@ -186,7 +186,7 @@ describe('Traces of runs (D35)', () => {
     await held.controlled.rejects(new Error('no'));
     await held.registry.settled(run);
     const before = runs.ended.length;
-    const again = await held.registry.rerun(run, 'failed');
+    const again = await held.registry.rerun(run, { from: 'failed' });
     await held.waitUntilIdle();
     await held.complete(again);
     const reused = runs.ended

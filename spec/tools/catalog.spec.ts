@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { WavetrainError } from '../../lib/common/errors.js';
 import { builtinCatalog, Catalog } from '../../lib/tools/catalog.js';
 import { mock } from '../../lib/tools/builtin/fail-mock-sleep-store.js';
+import { parsePipeline } from '../../lib/pipelines/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
 
 const fetchData = defineTool({
@@ -60,19 +61,71 @@ describe('Catalog', () => {
     ]);
   });
 
-  it('rejects two tools with one name, but accepts the same tool twice', () => {
-    const impostor = { ...mock };
-    expect(() => new Catalog([mock, impostor]))
-      .to.throw(WavetrainError, 'two tools named "mock"')
+  it('rejects two own tools with one name, but accepts the same tool twice', () => {
+    const impostor = { ...fetchData };
+    expect(() => new Catalog([fetchData, impostor]))
+      .to.throw(WavetrainError, 'two tools named "fetch_data"')
       .with.property('code', 'bad_tool_file');
-    expect(new Catalog([mock, mock]).names()).to.deep.equal(['mock']);
+    expect(new Catalog([fetchData, mock, fetchData, mock]).names()).to.deep.equal(['fetch_data', 'mock']);
+  });
+
+  describe('an own tool with the name of a built-in one (D58)', () => {
+    const ownMock = defineTool({ name: 'mock', description: 'mine', inputs: {}, run: () => 'mine' });
+
+    it('replaces it, whichever comes first, and the metadata say so', () => {
+      for (const catalog of [
+        builtinCatalog().with([ownMock]),
+        new Catalog([
+          ownMock,
+          ...builtinCatalog()
+            .names()
+            .flatMap((name) => builtinCatalog().get(name) ?? []),
+        ]),
+      ]) {
+        expect(catalog.get('mock')).to.equal(ownMock);
+        expect([catalog.isBuiltin('mock'), catalog.isBuiltin('store')]).to.deep.equal([false, true]);
+        const replacing = catalog.metadata().filter((tool) => tool.replaces_builtin === true);
+        expect(replacing.map(({ description }) => description)).to.deep.equal(['mine']);
+      }
+    });
+
+    it('is replaced by no further own tool, and by no variant of the built-in one', () => {
+      const catalog = builtinCatalog().with([ownMock]);
+      expect(() => catalog.with([{ ...ownMock }])).to.throw(WavetrainError, 'two tools named "mock"');
+      expect(() => builtinCatalog().with([ownMock, { ...ownMock }])).to.throw(WavetrainError, 'mock');
+      const variant = { ...mock };
+      expect(catalog.withVariant(variant).get('mock')).to.equal(ownMock);
+      const configured = builtinCatalog().withVariant(variant);
+      expect([configured.get('mock'), configured.isBuiltin('mock')]).to.deep.equal([variant, true]);
+      expect(configured.with([ownMock]).get('mock')).to.equal(ownMock);
+    });
+
+    it('is called by pipelines, and is not taken for the built-in one by the validator', () => {
+      const store = defineTool({
+        name: 'store',
+        description: 'mine',
+        inputs: {},
+        openInputs: true,
+        run: () => 1,
+      });
+      const text =
+        '{id: p, goal: g, tasks: [{id: a, tool: store, inputs: {key: k}}, {id: b, tool: mock, await: [a], inputs: {x: "{{session.k}}"}}]}';
+      const { statistics, contract, tasks } = parsePipeline(text, { tools: [store] });
+      expect(tasks.get('a')?.tool).to.equal(store);
+      expect(statistics.store_keys).to.deep.equal([]);
+      expect([contract.mayStoreMore, contract.readsUnknownKey, [...contract.stores]]).to.deep.equal([
+        true,
+        true,
+        [],
+      ]);
+    });
   });
 
   it('returns another catalog when tools are added', () => {
     const small = new Catalog([mock]);
     expect(small.with([fetchData]).names()).to.deep.equal(['fetch_data', 'mock']);
     expect(small.names()).to.deep.equal(['mock']);
-    expect(() => small.with([{ ...mock }])).to.throw(WavetrainError, 'mock');
+    expect(small.with([{ ...mock }]).get('mock')).not.to.equal(mock);
   });
 
   it('contains the built-in tools (D22, D49)', () => {

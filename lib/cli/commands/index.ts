@@ -12,6 +12,7 @@ import {
   RunsListCommand,
   RunsRerunCommand,
   RunsShowCommand,
+  RunsSubmitCommand,
   RunsWatchCommand,
 } from './runs.js';
 import { SchemaPipelineCommand, SchemaPlanCommand } from './schema.js';
@@ -25,6 +26,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   ValidateCommand,
   RunCommand,
   ServeCommand,
+  RunsSubmitCommand,
   RunsListCommand,
   RunsShowCommand,
   RunsWatchCommand,

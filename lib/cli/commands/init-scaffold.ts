@@ -1,5 +1,3 @@
-import { pipelineJsonSchema } from '../lazy/schemas.js';
-
 /** A file that `init` writes. */
 export interface ScaffoldFile {
   /** Relative to the new folder. */
@@ -7,13 +5,18 @@ export interface ScaffoldFile {
   readonly text: string;
 }
 
-/** The files of a pipeline that runs as it is. Loaded lazily by `init`, because of the JSON Schema. */
+/** The file of tools, which the commands name. */
+export const TOOLS_FILE = 'tools.ts';
+
+/** The JSON Schema of pipelines that call these tools, for editors. */
+export const SCHEMA_FILE = 'pipeline.schema.json';
+
+/** The files of a pipeline that runs as it is, without the JSON Schema. */
 export function scaffold(): ScaffoldFile[] {
   return [
     { path: 'pipeline.yaml', text: PIPELINE },
-    { path: 'tools.ts', text: TOOLS },
+    { path: TOOLS_FILE, text: TOOLS },
     { path: 'data/orders.csv', text: ORDERS },
-    { path: 'pipeline.schema.json', text: `${JSON.stringify(pipelineJsonSchema(), null, 2)}\n` },
     { path: '.vscode/settings.json', text: SETTINGS },
     { path: 'README.md', text: README },
   ];
@@ -121,11 +124,15 @@ const SETTINGS = `${JSON.stringify(
 
 const README = `# A Wavetrain pipeline
 
-    wavetrain validate pipeline.yaml --tools tools.ts
-    wavetrain graph pipeline.yaml --tools tools.ts
-    wavetrain run pipeline.yaml --tools tools.ts
-    wavetrain run pipeline.yaml --tools tools.ts --params '{"discount": 0.25}' --json
+    npx wavetrain validate pipeline.yaml --tools tools.ts
+    npx wavetrain graph pipeline.yaml --tools tools.ts
+    npx wavetrain run pipeline.yaml --tools tools.ts
+    npx wavetrain run pipeline.yaml --tools tools.ts --params '{"discount": 0.25}' --json
 
 \`pipeline.yaml\` declares the tasks, \`tools.ts\` defines two tools of your own, \`data/\` holds their input.
-With a YAML extension, your editor completes and checks pipeline files as you type.
+
+With a YAML extension, your editor completes and checks pipeline files as you type: the fields, the names of the tools
+and their inputs. It reads them from \`pipeline.schema.json\`. After a change of \`tools.ts\`, write that file again:
+
+    npx wavetrain schema pipeline --tools tools.ts > pipeline.schema.json
 `;

@@ -8,7 +8,7 @@ import { describeErrno } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
-import type { ScaffoldFile } from './init-scaffold.js';
+import { SCHEMA_FILE, scaffold, TOOLS_FILE } from './init-scaffold.js';
 import { updateFile } from './update-file.js';
 
 export class InitCommand extends Command<CliContext> {
@@ -31,19 +31,35 @@ export class InitCommand extends Command<CliContext> {
   override async execute(): Promise<ExitStatus> {
     const { context, directory = '.', force } = this;
     const folder = resolve(context.cwd, directory);
-    const { scaffold } = await import('./init-scaffold.js');
-    const files = scaffold();
-    if (!force) assertNoneExists(files, folder);
-    await writeScaffold(files, folder);
-    printNextCommands(files, directory, context);
+    const files: NewFile[] = [
+      ...scaffold().map(({ path, text }) => ({ path, createText: () => text })),
+      // Last, because it describes the tools that have been written.
+      { path: SCHEMA_FILE, createText: () => createSchema(folder, context) },
+    ];
+    const paths = files.map(({ path }) => path);
+    if (!force) assertNoneExists(paths, folder);
+    await writeFiles(files, folder);
+    printNextCommands(paths, directory, context);
     return EXIT.done;
   }
 }
 
-function assertNoneExists(files: readonly ScaffoldFile[], folder: string): void {
-  const existing = files.filter(({ path }) => existsSync(join(folder, path)));
+interface NewFile {
+  /** Relative to the new folder. */
+  readonly path: string;
+  readonly createText: () => string | Promise<string>;
+}
+
+async function createSchema(folder: string, { openCatalog }: CliContext): Promise<string> {
+  const catalog = await openCatalog([TOOLS_FILE], folder);
+  const { pipelineJsonSchema } = await import('../lazy/schemas.js');
+  return `${JSON.stringify(pipelineJsonSchema(catalog.toolSchemas()), null, 2)}\n`;
+}
+
+function assertNoneExists(paths: readonly string[], folder: string): void {
+  const existing = paths.filter((path) => existsSync(join(folder, path)));
   if (existing.length === 0) return;
-  const list = existing.map(({ path }) => `\n  ${path}`).join('');
+  const list = existing.map((path) => `\n  ${path}`).join('');
   throw new UsageError(
     `nothing was written, because these files already exist in ${folder}:${list}`,
     `use another folder, as in ${PROGRAM} init demo, or overwrite them with --force`,
@@ -51,12 +67,13 @@ function assertNoneExists(files: readonly ScaffoldFile[], folder: string): void 
 }
 
 /** Writes all files. If one cannot be written, removes those that did not exist before. */
-async function writeScaffold(files: readonly ScaffoldFile[], folder: string): Promise<void> {
+async function writeFiles(files: readonly NewFile[], folder: string): Promise<void> {
   const created: string[] = [];
-  for (const { path, text } of files) {
+  for (const { path, createText } of files) {
     const file = join(folder, path);
     const isNew = !existsSync(file);
     try {
+      const text = await createText();
       await mkdir(dirname(file), { recursive: true });
       await updateFile(file, () => text);
     } catch (error) {
@@ -67,19 +84,21 @@ async function writeScaffold(files: readonly ScaffoldFile[], folder: string): Pr
   }
 }
 
-function printNextCommands(
-  files: readonly ScaffoldFile[],
-  directory: string,
-  { stdout, env }: CliContext,
-): void {
+function printNextCommands(paths: readonly string[], directory: string, { stdout, env }: CliContext): void {
   const { style } = detectTerminal(stdout, env);
+  const program = isStartedByNpx(env) ? `npx ${PROGRAM}` : PROGRAM;
   const commands = [
     ...(directory === '.' ? [] : [`cd ${directory}`]),
-    `${PROGRAM} validate pipeline.yaml --tools tools.ts`,
-    `${PROGRAM} graph pipeline.yaml --tools tools.ts`,
-    `${PROGRAM} run pipeline.yaml --tools tools.ts`,
+    ...['validate', 'graph', 'run'].map(
+      (command) => `${program} ${command} pipeline.yaml --tools ${TOOLS_FILE}`,
+    ),
   ];
-  const written = files.map(({ path }) => `  ${style.green(style.marks.done)} ${path}`);
+  const written = paths.map((path) => `  ${style.green(style.marks.done)} ${path}`);
   const next = ['', 'Next:', ...commands.map((command) => `  ${style.cyan(command)}`)];
   stdout.write(`${[...written, ...next].join('\n')}\n`);
+}
+
+/** The shell then finds no command of this name, unless it is also installed globally. */
+function isStartedByNpx(env: CliContext['env']): boolean {
+  return env['npm_command'] === 'exec';
 }

@@ -1,23 +1,24 @@
 import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config.js';
-import type { JsonObject } from '../../common/json.js';
-import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
-import type { CliContext } from '../context.js';
+import type { CliContext, RegistryApi } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readJsonObject, readNumber } from '../input/flags.js';
-import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { type DefinitionFile, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
 import { PipelineRunView } from '../progress/run-view.js';
 import { pipelineFailureLines, planFailureLines } from '../render/run-summary.js';
-import { type DisplayedRun, executeRun } from '../run/execute-run.js';
-import { checkParams, readExecutionOptions } from '../run/run-flags.js';
+import { type DisplayedRun, executeRun, type RunBackend } from '../run/execute-run.js';
+import { assertFlagsFit, checkParams, readRunValues } from '../run/run-flags.js';
+import { ServerBackend } from '../run/server-backend.js';
+import { prepareSubmission } from '../run/submission.js';
+import { callServer } from '../runs/server-client.js';
+import { ServerClock } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
-import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from './shared-options.js';
 
-export class RunCommand extends Command<CliContext> {
+export class RunCommand extends RunFileCommand {
   static override paths = [['run']];
   static override usage = Command.Usage({
     description: 'runs a pipeline or a plan and prints its outputs',
@@ -27,6 +28,9 @@ export class RunCommand extends Command<CliContext> {
 
       The sub-pipelines of a plan run one after another, each after those that store the keys it reads. The result
       includes the final values on the blackboard. The pipelines of a plan are read from files in its folder.
+
+      A run that fails prints each failure with the inputs of its task; --verbose prints them whole, and the stacks of
+      your own tools.
 
       Ctrl-C cancels the run: the current wave finishes and nothing else starts. A second Ctrl-C stops at once.
 
@@ -41,55 +45,34 @@ export class RunCommand extends Command<CliContext> {
         '$0 run pipeline.yaml --inputs @inputs.json --concurrency 8',
       ],
       ['only the outputs as JSON, for other programs', '$0 run pipeline.yaml --json > outputs.json'],
+      ['one output, as a file', '$0 run pipeline.yaml --output report > report.md'],
       ['save every event', '$0 run pipeline.yaml --events events.jsonl'],
       ['a plan, two sub-pipelines at once', '$0 run plan.yaml --plan-concurrency 2'],
       ['with your own tools', '$0 run pipeline.yaml --tools tools.ts'],
+      ['on a server, with its tools', '$0 run pipeline.yaml --server http://127.0.0.1:8000'],
     ],
   });
 
-  file = Option.String({ name: 'FILE' });
-  params = Option.String('--params', {
-    description:
-      '<JSON> values of the params of a pipeline; absent ones keep their default; @FILE reads them from a file',
-  });
-  inputs = Option.String('--inputs', { description: INPUTS_OPTION });
-  session = Option.String('--session', { description: SESSION_OPTION });
-  sessionFile = Option.String('--session-file', {
-    description: '<FILE> session values from a JSON file; --session overrides them key by key',
+  server = Option.String('--server', {
+    description: '<URL> run it on this server, with the tools of the server; Ctrl-C cancels it there',
   });
   json = Option.Boolean('--json', false, {
     description:
-      'print only the outputs (for a plan, the whole result), as one JSON document; a run that fails prints its errors',
+      'print only the outputs (for a plan, the whole result) as one JSON document; if the run fails, its status, error, failures and the outputs that there are',
   });
-  timeout = Option.String('--timeout', {
-    description: '<SECONDS> time limit of each attempt of a tool; by default there is none',
-  });
-  concurrency = Option.String('--concurrency', {
-    description: '<N> maximum number of items of one fan-out in flight; default unlimited',
-  });
-  planConcurrency = Option.String('--plan-concurrency', {
+  output = Option.String('--output', {
     description:
-      '<N> maximum number of sub-pipelines that run at once; overrides plan_concurrency of the plan; default 1',
+      '<TASK> print only the output of this task, whole: a text as it is, anything else as JSON; in a plan SUB_PIPELINE/TASK',
   });
-  jitter = Option.String('--jitter', {
-    description: '<FRACTION> random variation of retry delays, from 0 to 1; default 0',
-  });
-  retryBaseDelay = Option.String('--retry-base-delay', {
-    description: '<SECONDS> delay before the first retry; doubles with each further retry; default 0.5',
-  });
-  maxRetryDelay = Option.String('--max-retry-delay', {
-    description: '<SECONDS> upper limit of the retry delay; default 4',
+  partial = Option.Boolean('--partial', false, {
+    description: 'if the run fails, print the outputs of the tasks that succeeded',
   });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   events = Option.String('--events', {
     description:
       '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
   });
-  tenant = Option.String('--tenant', { description: '<ID> namespace on the blackboard; default "default"' });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
-  verbose = Option.Boolean('--verbose', false, {
-    description: 'print each event on a line of standard error',
-  });
+  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
   quiet = Option.Boolean('--quiet', false, { description: 'show no progress and no warnings' });
 
   /** Runs a pipeline or plan file: checks flags, definition and params, then executes the run and prints its result. */
@@ -99,23 +82,21 @@ export class RunCommand extends Command<CliContext> {
     try {
       // A signal before the run begins ends the command with the same status as a later one (D40).
       const interrupted = signals.first.then(() => EXIT.interrupted);
+      if (this.server !== undefined) return await this.#runOnServer(signals, interrupted);
       const prepared = await Promise.race([this.#prepare(), interrupted]);
-      if (typeof prepared === 'number') return prepared;
-      return await executeRun(prepared.run, this, prepared.fileRoots, signals, context);
+      return typeof prepared === 'number' ? prepared : await executeRun(prepared, this, signals, context);
     } finally {
       signals.close();
     }
   }
 
   /** Reads and checks everything. Returns the run, or the exit status of an invalid definition. */
-  async #prepare(): Promise<PreparedRun | ExitStatus> {
+  async #prepare(): Promise<DisplayedRun | ExitStatus> {
     const { context } = this;
-    const options = readExecutionOptions(this);
-    const planConcurrency = readNumber('--plan-concurrency', this.planConcurrency, PLAN_CONCURRENCY);
-    if (this.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
-    const params = await readJsonObject('--params', this.params, context);
+    const values = await readRunValues(this, context);
+    const { options, params, planConcurrency } = values;
     const loaded = await loadDefinition(this, context);
-    assertFlagsFit(loaded.kind, params, planConcurrency);
+    assertFlagsFit(loaded.kind, values);
     const { kind, check, inputs, session, fileRoots } = loaded;
     if (!check.ok || !(this.json || this.quiet)) printProblems(loaded, context);
     if (!check.ok) return EXIT.invalid;
@@ -130,7 +111,8 @@ export class RunCommand extends Command<CliContext> {
       const { pipeline } = check;
       await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
       const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
-      return { run: displayPipeline(pipelineInputs, listFilesRead(this, loaded, context)), fileRoots };
+      const registry = await context.openRegistry(fileRoots, context.clock);
+      return displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context));
     }
     const { plan } = check;
     if (plan === undefined) return EXIT.invalid;
@@ -139,39 +121,50 @@ export class RunCommand extends Command<CliContext> {
       ...commonInputs,
       ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
-    return { run: await displayPlan(planInputs, listFilesRead(this, loaded, context)), fileRoots };
+    const registry = await context.openRegistry(fileRoots, context.clock);
+    return displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
+  }
+
+  /** Has a server run the file, and displays the run as if it ran here. */
+  async #runOnServer(signals: StopSignals, interrupted: Promise<ExitStatus>): Promise<ExitStatus> {
+    const { tools, server = '' } = this;
+    if (tools !== undefined) {
+      throw new UsageError('--tools does not go with --server', 'a server has its own tools: SERVICE_TOOLS');
+    }
+    return callServer(this, this.context, async (client) => {
+      const clock = new ServerClock(this.context.clock);
+      const context = { ...this.context, clock };
+      const prepare = async (): Promise<DisplayedRun | ExitStatus> => {
+        const submission = await prepareSubmission(this, 'run', client, context);
+        if (typeof submission === 'number') return submission;
+        const announce = !(this.json || this.quiet);
+        return {
+          backend: new ServerBackend(client, clock, { submit: submission.submit, signals, server, announce }),
+          filesRead: listFilesRead(this, submission.definition, context),
+          ...(await submission.describe()),
+        };
+      };
+      const prepared = await Promise.race([prepare(), interrupted]);
+      return typeof prepared === 'number' ? prepared : executeRun(prepared, this, signals, context);
+    });
   }
 }
 
-interface PreparedRun {
-  readonly run: DisplayedRun;
-  /** Where its tools may read files. */
-  readonly fileRoots: readonly string[];
-}
-
-const PLAN_CONCURRENCY = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' } as const;
-
-function assertFlagsFit(
-  kind: DefinitionKind,
-  params: JsonObject | undefined,
-  planConcurrency: number | undefined,
-): void {
-  if (kind === 'plan' && params !== undefined) {
-    throw new UsageError(
-      '--params is for pipelines: plans have no params',
-      `write --inputs '{"key": "value"}'; the plan passes its inputs on to its sub-pipelines`,
-    );
-  }
-  if (kind === 'pipeline' && planConcurrency !== undefined) {
-    throw new UsageError(
-      '--plan-concurrency is for plans',
-      'write --concurrency to limit the items of one fan-out in flight',
-    );
-  }
+/** Executes a run in this process. */
+function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend {
+  return {
+    start,
+    settled: (runId) => registry.settled(runId),
+    cancel: (runId, options) => registry.cancel(runId, options),
+    tasks: (runId, query) => registry.tasks(runId, query),
+    task: (runId, taskId, options) => registry.task(runId, taskId, options),
+    item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
+    forget: (runId) => registry.forget(runId),
+  };
 }
 
 /** Lists the files that flags and variables name, and those of a plan. */
-function listFilesRead(flags: RunCommand, { files }: LoadedDefinition, { env }: CliContext): string[] {
+function listFilesRead(flags: RunCommand, { files }: DefinitionFile, { env }: CliContext): string[] {
   const { file, params, inputs, session, sessionFile, envFile, tools = [] } = flags;
   const named = [params, inputs, session].map((value) =>
     value?.startsWith('@') ? value.slice(1) : undefined,
@@ -185,27 +178,37 @@ function listFilesRead(flags: RunCommand, { files }: LoadedDefinition, { env }: 
   ];
 }
 
-function displayPipeline(inputs: RunInputs, filesRead: readonly string[]): DisplayedRun {
+function displayPipeline(
+  inputs: RunInputs,
+  registry: RegistryApi,
+  filesRead: readonly string[],
+): DisplayedRun {
   const { pipeline } = inputs;
   return {
-    submit: (registry, options) => registry.submit(inputs, options),
+    backend: runHere(registry, ({ onEvent }) => registry.submit(inputs, { onEvent })),
     hasParallelWaves: false,
     filesRead,
     createView: () => new PipelineRunView(pipeline.waves),
-    formatFailures: (record, terminal) => pipelineFailureLines(record, pipeline, terminal),
+    formatFailures: (record, terminal, details) => pipelineFailureLines(record, pipeline, terminal, details),
+    listOutputs: () => pipeline.waves.flat(),
   };
 }
 
-async function displayPlan(inputs: PlanInputs, filesRead: readonly string[]): Promise<DisplayedRun> {
+async function displayPlan(
+  inputs: PlanInputs,
+  registry: RegistryApi,
+  filesRead: readonly string[],
+): Promise<DisplayedRun> {
   const { PlanRunView } = await import('../progress/plan-view.js');
   const { subPipelines, definition } = inputs.plan;
   const concurrency = inputs.plan_concurrency ?? definition.plan_concurrency ?? 1;
   const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
   return {
-    submit: (registry, options) => registry.submitPlan(inputs, options),
+    backend: runHere(registry, ({ onEvent }) => registry.submitPlan(inputs, { onEvent })),
     hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
     filesRead,
     createView: () => new PlanRunView(subPipelines.size, waves),
     formatFailures: planFailureLines,
+    listOutputs: () => [...waves].flatMap(([id, ofPart]) => ofPart.flat().map((taskId) => `${id}/${taskId}`)),
   };
 }

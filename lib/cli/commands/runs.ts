@@ -1,13 +1,27 @@
 import { Command, Option } from 'clipanion';
+import type { WavetrainClient } from '../../client/client.js';
+import type { AcceptedRun } from '../../runs/record.js';
+import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
-import { describeDraining } from '../render/run-summary.js';
+import type { DisplayFlags } from '../progress/display.js';
+import { describeDraining, serverFlag } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
+import { prepareSubmission } from '../run/submission.js';
 import { listRuns } from '../runs/list.js';
-import { callServer, resolveRunId } from '../runs/server-client.js';
+import { rerun } from '../runs/rerun.js';
+import { callServer, resolveRunId, type ServerFlags } from '../runs/server-client.js';
+import { showTask } from '../runs/show-task.js';
 import { showRun } from '../runs/show.js';
 import { followRun, printSettledRun, watchRun } from '../runs/watch.js';
-import { ServerCommand } from './shared-options.js';
+import { UsageError } from '../usage-errors.js';
+import {
+  RunFileCommand,
+  RunValuesCommand,
+  SERVER_OPTION,
+  ServerCommand,
+  VERBOSE_OPTION,
+} from './shared-options.js';
 
 const RUN_ID = { name: 'RUN_ID', required: true } as const;
 
@@ -18,8 +32,59 @@ const RUN_ID_DETAILS = `
 
 const OUTPUTS_JSON_OPTION =
   'print the outputs (for a plan, the result) as one JSON document, and no progress';
-const VERBOSE_OPTION = 'print each event on a line of standard error';
 const QUIET_OPTION = 'show no progress';
+
+export class RunsSubmitCommand extends RunFileCommand {
+  static override paths = [['runs', 'submit']];
+  static override usage = Command.Usage({
+    description: 'submits a pipeline or a plan to a server and prints the run id',
+    details: `
+      The server validates the file and runs it with its own tools. The pipelines of a plan are read from files in its
+      folder and sent with it. With --watch the command shows the run until it settles, and exits with its status; Ctrl-C
+      stops watching, and the run continues. If the server requires an API key, set WAVETRAIN_API_KEY.
+
+      wavetrain run FILE --server URL runs a file on a server like a run of this process: Ctrl-C cancels the run.
+    `,
+    examples: [
+      ['submit a file', '$0 runs submit pipeline.yaml'],
+      ['with params, and watch it', `$0 runs submit pipeline.yaml --params '{"city": "Oslo"}' --watch`],
+    ],
+  });
+
+  server = Option.String('--server', { description: SERVER_OPTION });
+  watch = Option.Boolean('--watch', false, { description: 'watch the run, like runs watch' });
+  json = Option.Boolean('--json', false, {
+    description: 'print the accepted run as one JSON document; with --watch, print the outputs',
+  });
+  verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
+  quiet = Option.Boolean('--quiet', false, { description: 'show no warnings; with --watch, no progress' });
+
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    return callServer(this, context, async (client) => {
+      const submission = await prepareSubmission(this, 'runs submit', client, context);
+      if (typeof submission === 'number') return submission;
+      return showAccepted(await submission.submit(), this, client, context);
+    });
+  }
+}
+
+/** Prints a run that a server has accepted, or watches it. */
+async function showAccepted(
+  accepted: AcceptedRun,
+  flags: DisplayFlags & Pick<ServerFlags, 'server'> & { readonly watch: boolean },
+  client: WavetrainClient,
+  context: CliContext,
+): Promise<ExitStatus> {
+  if (flags.watch) {
+    context.stderr.write(`submitted ${accepted.run_id}\n`);
+    const record = await followRun(client, accepted.run_id, flags, context);
+    return record === undefined ? EXIT.interrupted : printSettledRun(record, flags, context);
+  }
+  if (flags.json) printJson(accepted, context);
+  else context.stdout.write(`${accepted.run_id}\n`);
+  return EXIT.done;
+}
 
 export class RunsListCommand extends ServerCommand {
   static override paths = [['runs', 'list']];
@@ -50,16 +115,35 @@ export class RunsListCommand extends ServerCommand {
 export class RunsShowCommand extends ServerCommand {
   static override paths = [['runs', 'show']];
   static override usage = Command.Usage({
-    description: 'shows a run: its status, times, progress, failures and outputs',
-    details: RUN_ID_DETAILS,
-    examples: [['by the end of its id', '$0 runs show 3f9c1a']],
+    description: 'shows a run: its status, times, progress, tasks, failures and outputs',
+    details: `${RUN_ID_DETAILS}
+      --task shows one task: its attempts, its error with causes and stack, its inputs and its output; for a fan-out add
+      --item. A terminal gets long values shortened; --whole, --json, a file or a pipe gets everything.`,
+    examples: [
+      ['by the end of its id', '$0 runs show 3f9c1a'],
+      ['a task', '$0 runs show 3f9c1a --task summary'],
+      ['an item of a fan-out, as messages name it', `$0 runs show 3f9c1a --task 'extract[17]'`],
+      ['a task of a plan', '$0 runs show 3f9c1a --task ingest/extract --item 17'],
+    ],
   });
 
   runId = Option.String(RUN_ID);
-  json = Option.Boolean('--json', false, { description: 'print the record as one JSON document' });
+  task = Option.String('--task', {
+    description: '<TASK> show this task only; in a plan SUB_PIPELINE/TASK; for an item also TASK[N]',
+  });
+  item = Option.String('--item', { description: '<N> with --task: show this item, counted from 0' });
+  whole = Option.Boolean('--whole', false, {
+    description: 'with --task: show long values whole on a terminal too',
+  });
+  json = Option.Boolean('--json', false, {
+    description: 'print the record (with --task, that of the task or item) as one JSON document',
+  });
 
   override execute(): Promise<number> {
-    return showRun(this, this.context);
+    const { task } = this;
+    if (task !== undefined) return showTask(this, task, this.context);
+    if (this.item === undefined) return showRun(this, this.context);
+    throw new UsageError('--item needs --task', 'write --task TASK --item N');
   }
 }
 
@@ -101,20 +185,29 @@ export class RunsCancelCommand extends ServerCommand {
     const { run_id, settled } = record;
     const remaining = this.force
       ? 'its tools were asked to stop'
-      : `${describeDraining(record)} first (${PROGRAM} runs cancel ${run_id} --force stops the tools)`;
+      : `${describeDraining(record)} first (${PROGRAM} runs cancel ${run_id}${serverFlag(this.server)} --force stops the tools)`;
     this.context.stderr.write(`cancelled ${run_id}${settled ? '' : `: ${remaining}`}\n`);
     return EXIT.done;
   }
 }
 
-export class RunsRerunCommand extends ServerCommand {
+export class RunsRerunCommand extends RunValuesCommand {
   static override paths = [['runs', 'rerun']];
   static override usage = Command.Usage({
-    description: 'runs a settled run again, completely or from the point of failure',
+    description: 'runs a settled run again: completely, from the point of failure, or with changes',
     details: `${RUN_ID_DETAILS}
-      Prints the id of the new run, or watches it with --watch.`,
+      Prints the id of the new run, or watches it with --watch.
+
+      What --file, --params and the other options do not change is as it was, whatever their defaults are. The server
+      validates a changed file first, and runs nothing if it has errors. A task is reused if its definition, its tool
+      and what it reads are as they were, and so is an item of a fan-out.`,
     examples: [
       ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
+      [
+        'with a mended file: what has changed, and what has not succeeded',
+        '$0 runs rerun 3f9c1a --file pipeline.yaml',
+      ],
+      ['with another param', `$0 runs rerun 3f9c1a --params '{"city": "Oslo"}'`],
       ['a task and its dependents', '$0 runs rerun 3f9c1a --from summary'],
       ['a sub-pipeline of a plan and its dependents', '$0 runs rerun 3f9c1a --from extract'],
     ],
@@ -123,27 +216,24 @@ export class RunsRerunCommand extends ServerCommand {
   runId = Option.String(RUN_ID);
   from = Option.String('--from', {
     description:
-      '<NAME> rerun only part of the run: "failed" for everything that has not succeeded, or a task (for a plan, a sub-pipeline) and its dependents',
+      '<NAME> rerun only part of the run: "failed" for everything that has not succeeded (the default with changes), or a task (for a plan, a sub-pipeline) and its dependents',
   });
+  file = Option.String('--file', { description: '<FILE> the changed pipeline or plan' });
+  server = Option.String('--server', { description: SERVER_OPTION });
   watch = Option.Boolean('--watch', false, { description: 'watch the new run, like runs watch' });
   json = Option.Boolean('--json', false, {
     description: 'print the accepted run as one JSON document; with --watch, print the outputs',
   });
   verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
-  quiet = Option.Boolean('--quiet', false, { description: `with --watch: ${QUIET_OPTION}` });
+  quiet = Option.Boolean('--quiet', false, {
+    description: 'do not say what is reused, and show no warnings; with --watch, no progress',
+  });
 
   override execute(): Promise<ExitStatus> {
     const { context } = this;
     return callServer(this, context, async (client) => {
-      const accepted = await client.rerun(await resolveRunId(client, this.runId), { from: this.from });
-      if (this.watch) {
-        context.stderr.write(`submitted ${accepted.run_id}\n`);
-        const record = await followRun(client, accepted.run_id, this, context);
-        return record === undefined ? EXIT.interrupted : printSettledRun(record, this, context);
-      }
-      if (this.json) printJson(accepted, context);
-      else context.stdout.write(`${accepted.run_id}\n`);
-      return EXIT.done;
+      const accepted = await rerun(this, client, context);
+      return typeof accepted === 'number' ? accepted : showAccepted(accepted, this, client, context);
     });
   }
 }

@@ -1,33 +1,59 @@
-import { Command } from 'clipanion';
+import { Command, Option } from 'clipanion';
+import { readConfig } from '../../common/config.js';
 import type { CliContext } from '../context.js';
+import { readEnvFile } from '../input/flags.js';
+import { loadCatalog } from '../input/load-definition.js';
+import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
 
-export class SchemaPipelineCommand extends Command<CliContext> {
+type Schemas = typeof import('../lazy/schemas.js');
+
+/** Prints a JSON Schema that knows the tools: the built-in ones, those of SERVICE_TOOLS and those of `--tools` (D43). */
+abstract class SchemaCommand extends Command<CliContext> {
+  tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+
+  protected async print(kind: 'pipelineJsonSchema' | 'planJsonSchema'): Promise<void> {
+    const { context } = this;
+    await readEnvFile(this.envFile, context);
+    const catalog = await loadCatalog(this.tools, readConfig(context.env), context);
+    const schemas: Schemas = await import('../lazy/schemas.js');
+    const schema = schemas[kind](catalog.toolSchemas());
+    context.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+  }
+}
+
+export class SchemaPipelineCommand extends SchemaCommand {
   static override paths = [['schema', 'pipeline']];
   static override usage = Command.Usage({
     description: 'prints the JSON Schema of pipeline files, for editors',
     details: `
       Save it beside your pipelines. Editors with a YAML language server then complete and check each file that begins
-      with "# yaml-language-server: $schema=pipeline.schema.json". The init command sets this up.
+      with "# yaml-language-server: $schema=pipeline.schema.json": its fields, the names of the tools, and their inputs.
+      The init command sets this up.
+
+      The schema knows the built-in tools and those of --tools: print it again when you have changed your tools.
     `,
     examples: [
       ['save it beside your pipelines', '$0 schema pipeline > pipeline.schema.json'],
+      ['with your own tools', '$0 schema pipeline --tools tools.ts > pipeline.schema.json'],
       ['list the fields of a pipeline', '$0 schema pipeline | jq .definitions.pipeline.properties'],
     ],
   });
 
   override async execute(): Promise<void> {
-    const { pipelineJsonSchema } = await import('../lazy/schemas.js');
-    this.context.stdout.write(`${JSON.stringify(pipelineJsonSchema(), null, 2)}\n`);
+    await this.print('pipelineJsonSchema');
   }
 }
 
-export class SchemaPlanCommand extends Command<CliContext> {
+export class SchemaPlanCommand extends SchemaCommand {
   static override paths = [['schema', 'plan']];
   static override usage = Command.Usage({
     description: 'prints the JSON Schema of plan files, for editors',
     details: `
       Save it beside your plans. Editors with a YAML language server then complete and check each file that begins
       with "# yaml-language-server: $schema=plan.schema.json".
+
+      The schema knows the built-in tools and those of --tools, for the pipelines that are written in the plan.
     `,
     examples: [
       ['save it beside your plans', '$0 schema plan > plan.schema.json'],
@@ -36,7 +62,6 @@ export class SchemaPlanCommand extends Command<CliContext> {
   });
 
   override async execute(): Promise<void> {
-    const { planJsonSchema } = await import('../lazy/schemas.js');
-    this.context.stdout.write(`${JSON.stringify(planJsonSchema(), null, 2)}\n`);
+    await this.print('planJsonSchema');
   }
 }

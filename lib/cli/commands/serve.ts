@@ -4,6 +4,8 @@ import { getHeapStatistics } from 'node:v8';
 import { Command, Option } from 'clipanion';
 import { readConfig, readServerConfig, type ServerConfig, VARIABLES } from '../../common/config.js';
 import { nearest } from '../../definition/suggest.js';
+import { lowerShare } from '../../common/shared-limit.js';
+import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server.js';
 import type { Catalog } from '../../tools/catalog.js';
@@ -55,11 +57,12 @@ export class ServeCommand extends Command<CliContext> {
     const { context } = this;
     const port = readNumber('--port', this.port, PORT);
     await readEnvFile(this.envFile, context);
-    const config = readServeConfig(this, port, context);
+    const configured = readServeConfig(this, port, context);
     const modules = await import('../lazy/server.js');
+    const keys = await readKeys(modules, configured, context);
     const { interactive, colours } = detectTerminal(context.stdout, context.env);
     const { stdout: stream, clock } = context;
-    const log = modules.createLog({ stream, interactive, colours, level: config.logLevel, clock });
+    const log = modules.createLog({ stream, interactive, colours, level: configured.logLevel, clock });
     const flushLog = (): void => log.flush();
     context.processEvents.on('exit', flushLog);
     const tracing = await modules.openTracing(context.env, {
@@ -68,10 +71,12 @@ export class ServeCommand extends Command<CliContext> {
     });
     const signals = new StopSignals(context.processEvents);
     const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => log.error({}, line));
+    const config = lowerTenantShare(modules, configured, keys, log);
     const { expressions, texts } = startProcesses(modules, config, context);
     try {
       const server = await modules.startServer({
-        ...(await createServerOptions(modules, config, context)),
+        ...createServerOptions(modules, config, context),
+        keys,
         parseText: (text, tenantId) => texts.parse(text, tenantId),
         catalog: await loadServerCatalog(modules, expressions, this, context),
         log,
@@ -102,12 +107,11 @@ type TextParser = InstanceType<ServerModule['TextParser']>;
  * that they may use every processor; two at least, so that more than one tenant finds a process.
  */
 function startProcesses(
-  { ExpressionPool, TextParser, RunRegistry }: ServerModule,
+  { ExpressionPool, TextParser, runInTurns }: ServerModule,
   { tenantShare }: ServerConfig,
   { clock }: CliContext,
 ): { readonly expressions: ExpressionPool; readonly texts: TextParser } {
   const parallelism = Math.max(2, availableParallelism());
-  const { runInTurns } = RunRegistry;
   const program = distFile('expression-process.cjs');
   return {
     expressions: new ExpressionPool(program, parallelism, tenantShare, clock, runInTurns),
@@ -132,19 +136,41 @@ function readServeConfig(
   return quiet && config.logLevel === 'info' ? { ...config, logLevel: 'warn' } : config;
 }
 
-async function createServerOptions(
+async function readKeys(
+  { readKeysFile }: ServerModule,
+  { keysFile }: ServerConfig,
+  { cwd }: CliContext,
+): Promise<readonly ApiKey[] | undefined> {
+  return keysFile === undefined ? undefined : readKeysFile(resolve(cwd, keysFile));
+}
+
+/** Makes the guaranteed share small enough for all tenants that have a key (D25). */
+function lowerTenantShare(
+  { countTenants }: ServerModule,
+  config: ServerConfig,
+  keys: readonly ApiKey[] | undefined,
+  log: Log,
+): ServerConfig {
+  const tenants = countTenants(keys ?? []);
+  const tenantShare = lowerShare(config.tenantShare, tenants);
+  if (tenantShare === config.tenantShare) return config;
+  const percent = tenantShare.toLocaleString('en', { maximumFractionDigits: 1 });
+  log.info(
+    {},
+    `each of the ${tenants} tenants is guaranteed ${percent} % of every limit, so that there is enough for all`,
+  );
+  return { ...config, tenantShare };
+}
+
+function createServerOptions(
   modules: ServerModule,
   config: ServerConfig,
   context: CliContext,
-): Promise<Omit<ServerOptions, 'catalog' | 'log' | 'observer'>> {
+): Omit<ServerOptions, 'catalog' | 'keys' | 'log' | 'observer'> {
   const { fileRoots } = readConfig(context.env);
   return {
     config,
     files: modules.serverFileAccess(fileRoots.map((root) => resolve(context.cwd, root))),
-    keys:
-      config.keysFile === undefined
-        ? undefined
-        : await modules.readKeysFile(resolve(context.cwd, config.keysFile)),
     clock: context.clock,
     newId: context.newId,
     version: readPackageJson().version,
@@ -159,7 +185,7 @@ async function loadServerCatalog(
   context: CliContext,
 ): Promise<Catalog> {
   const catalog = await loadCatalog(tools, readConfig(context.env), context);
-  return catalog.withReplacement(createTransform((...request) => expressions.evaluate(...request)));
+  return catalog.withVariant(createTransform((...request) => expressions.evaluate(...request)));
 }
 
 /** Warns about misspelt variables, which have no effect and would otherwise go unnoticed. */

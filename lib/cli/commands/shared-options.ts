@@ -11,10 +11,54 @@ export const SESSION_OPTION =
 export const ENV_FILE_OPTION =
   '<FILE> set environment variables from this file; variables that are already set keep their value';
 
+export const VERBOSE_OPTION =
+  'print each event on a line of standard error, and of what failed the whole inputs and stack';
+export const SERVER_OPTION =
+  '<URL> address of the server; overrides WAVETRAIN_SERVER; default http://127.0.0.1:8000';
+
 /** Base of the commands that send requests to a server. */
 export abstract class ServerCommand extends Command<CliContext> {
-  server = Option.String('--server', {
-    description: '<URL> address of the server; overrides WAVETRAIN_SERVER; default http://127.0.0.1:8000',
+  server = Option.String('--server', { description: SERVER_OPTION });
+  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+}
+
+/** Base of the commands that give values to a run. */
+export abstract class RunValuesCommand extends Command<CliContext> {
+  params = Option.String('--params', {
+    description:
+      '<JSON> values of the params of a pipeline; absent ones keep their default; @FILE reads them from a file',
+  });
+  inputs = Option.String('--inputs', { description: INPUTS_OPTION });
+  session = Option.String('--session', { description: SESSION_OPTION });
+  sessionFile = Option.String('--session-file', {
+    description: '<FILE> session values from a JSON file; --session overrides them key by key',
+  });
+  timeout = Option.String('--timeout', {
+    description: '<SECONDS> time limit of each attempt of a task without a timeout; by default there is none',
+  });
+  concurrency = Option.String('--concurrency', {
+    description:
+      '<N> maximum number of items in flight of a fan-out without fan_out_concurrency; default unlimited',
+  });
+  planConcurrency = Option.String('--plan-concurrency', {
+    description:
+      '<N> maximum number of sub-pipelines that run at once; overrides plan_concurrency of the plan; default 1',
+  });
+  jitter = Option.String('--jitter', {
+    description: '<FRACTION> random variation of retry delays, from 0 to 1; default 0',
+  });
+  retryBaseDelay = Option.String('--retry-base-delay', {
+    description:
+      '<SECONDS> delay before the first retry of a task without retry_delay; doubles with each further retry; default 0.5',
+  });
+  maxRetryDelay = Option.String('--max-retry-delay', {
+    description: '<SECONDS> upper limit of the retry delay of a task without max_retry_delay; default 4',
   });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+}
+
+/** Base of the commands that start the run of a file, here or on a server. */
+export abstract class RunFileCommand extends RunValuesCommand {
+  file = Option.String({ name: 'FILE' });
+  tenant = Option.String('--tenant', { description: '<ID> namespace on the blackboard; default "default"' });
 }

@@ -61,12 +61,16 @@ function findTool(name: string, catalog: Catalog): ToolMetadata {
 }
 
 function formatList(catalog: Catalog, columns: number, style: Style): string[] {
-  const rows = catalog.metadata().map(({ name, description }) => [name, description] as const);
+  const rows = catalog.metadata().map((tool) => [tool.name, describe(tool)] as const);
   return [
     ...formatTable(rows, columns, style.cyan),
     '',
     style.dim(`${PROGRAM} tools NAME shows the inputs of a tool`),
   ];
+}
+
+function describe({ description, replaces_builtin }: ToolMetadata): string {
+  return replaces_builtin === true ? `${description} (replaces the built-in tool)` : description;
 }
 
 /** Formats a tool: its description, its inputs, its output and an example task. */
@@ -75,7 +79,7 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
   const { name, type, description } = tool.output;
   return [
     style.bold(tool.name),
-    ...wrapText(tool.description, columns - 2).map((line) => `  ${line}`),
+    ...wrapText(describe(tool), columns - 2).map((line) => `  ${line}`),
     '',
     style.bold('Inputs'),
     ...(inputs.length === 0 ? ['  any'] : formatTable(inputs.map(inputRow), columns, style.cyan)),

@@ -14,11 +14,11 @@ export class ValidateCommand extends Command<CliContext> {
   static override usage = Command.Usage({
     description: 'checks a pipeline or a plan without running it and shows its statistics',
     details: `
-      Each problem is shown with its position in the file and a hint. Warnings do not make a definition invalid. Run
-      makes the same checks before it starts anything.
+      Each problem is shown with its position in the file and a hint. Warnings do not make a definition invalid unless
+      --strict is set. Run makes the same checks before it starts anything.
 
       A plan is checked together with its pipelines. The report shows the order and waves of its sub-pipelines, and
-      which of them store and read each key.
+      which of them store and read each key. A pipeline file that is not there yet is a warning, and an error for run.
 
       The exit status is 0 for a valid definition, 1 for an invalid one and 2 if a file cannot be read.
     `,
@@ -26,12 +26,14 @@ export class ValidateCommand extends Command<CliContext> {
       ['check a file', '$0 validate pipeline.yaml'],
       ['check a plan and its pipelines', '$0 validate plan.yaml'],
       ['check the output of another program', 'generate | $0 validate -'],
+      ['fail on warnings, for continuous integration', '$0 validate pipeline.yaml --strict'],
       ['the report as JSON, for scripts', '$0 validate pipeline.yaml --json'],
     ],
   });
 
   file = Option.String({ name: 'FILE' });
   json = Option.Boolean('--json', false, { description: 'print the report as one JSON document' });
+  strict = Option.Boolean('--strict', false, { description: 'count warnings as errors' });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   inputs = Option.String('--inputs', { description: INPUTS_OPTION });
   session = Option.String('--session', { description: SESSION_OPTION });
@@ -40,7 +42,8 @@ export class ValidateCommand extends Command<CliContext> {
   /** Checks a pipeline or a plan without running it (rule 11; Plan, rule 3). Returns `invalid` if it has errors. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const loaded = await loadDefinition(this, context);
+    const checked = await loadDefinition(this, context, false);
+    const loaded = this.strict ? rejectWarnings(checked) : checked;
     if (this.json) {
       printJson(await createJsonReport(loaded), context);
     } else {
@@ -49,6 +52,13 @@ export class ValidateCommand extends Command<CliContext> {
     }
     return loaded.check.ok ? EXIT.done : EXIT.invalid;
   }
+}
+
+/** Turns warnings into errors (D55). */
+function rejectWarnings(loaded: LoadedDefinition): LoadedDefinition {
+  if (loaded.check.problems.length === 0) return loaded;
+  const problems = loaded.check.problems.map((problem) => ({ ...problem, severity: 'error' as const }));
+  return { ...loaded, check: { ok: false, problems } };
 }
 
 /** Creates the response body of the validation endpoint (D33, D41). */

@@ -1,9 +1,9 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Config, readConfig } from '../../common/config.js';
 import type { JsonObject } from '../../common/json.js';
+import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { Source } from '../../definition/text/source.js';
 import type { CheckResult } from '../../pipelines/pipeline.js';
-import type { CheckOptions } from '../../pipelines/check-context.js';
 import type { PlanCheckResult } from '../../plans/check.js';
 import type { PipelineInput } from '../../plans/plan.js';
 import type { Catalog } from '../../tools/catalog.js';
@@ -12,14 +12,19 @@ import { UsageError } from '../usage-errors.js';
 import { readEnvFile, readJsonFile, readJsonObject } from './flags.js';
 import { readText, STANDARD_INPUT } from './read-file.js';
 
-/** The flags that name a pipeline or plan and the values it is checked or run with. */
-export interface DefinitionFlags {
-  readonly file: string;
-  readonly tools?: string[] | undefined;
+/** The flags that name values, and perhaps the file of a definition. */
+interface ValueFlags {
+  readonly file?: string | undefined;
   readonly inputs?: string | undefined;
   readonly params?: string | undefined;
   readonly session?: string | undefined;
   readonly sessionFile?: string | undefined;
+}
+
+/** The flags that name a pipeline or plan and the values it is checked or run with. */
+export interface DefinitionFlags extends ValueFlags {
+  readonly file: string;
+  readonly tools?: string[] | undefined;
   readonly envFile?: string | undefined;
 }
 
@@ -28,13 +33,9 @@ export type LoadedDefinition =
   | (LoadedFile & { readonly kind: 'pipeline'; readonly check: CheckResult })
   | (LoadedFile & { readonly kind: 'plan'; readonly check: PlanCheckResult });
 
-interface LoadedFile extends NamedText {
-  readonly inputs: JsonObject | undefined;
-  readonly session: JsonObject | undefined;
+interface LoadedFile extends DefinitionFile {
   /** Where tools may read files: the definition's folder first, then the working directory (D51). */
   readonly fileRoots: readonly string[];
-  /** The other files that problems can be in, by the file name in the problem. */
-  readonly files: ReadonlyMap<string, NamedText>;
 }
 
 export interface NamedText {
@@ -43,46 +44,98 @@ export interface NamedText {
   readonly text: string;
 }
 
+/** The text that the flags name, with its values: read, but not checked. */
+export interface DefinitionFile extends NamedText {
+  readonly kind: DefinitionKind;
+  readonly source: Source;
+  readonly inputs: JsonObject | undefined;
+  readonly session: JsonObject | undefined;
+  readonly folder: string;
+  /** The pipelines of a plan that are not inline in it, by sub-pipeline id. */
+  readonly pipelines: ReadonlyMap<string, PipelineInput>;
+  /** The other files that problems can be in, by the file name in the problem. */
+  readonly files: ReadonlyMap<string, NamedText>;
+}
+
 /**
  * Reads every file that the flags name and checks the pipeline or plan with the one validator (D8).
  *
+ * @param complete whether all pipelines of a plan must be there, as for a run (D55)
  * @throws UsageError, WavetrainError `unreadable_file` or `bad_tool_file`
  */
-export async function loadDefinition(flags: DefinitionFlags, context: CliContext): Promise<LoadedDefinition> {
-  assertStandardInputReadOnce(flags);
-  await readEnvFile(flags.envFile, context);
+export async function loadDefinition(
+  flags: DefinitionFlags,
+  context: CliContext,
+  complete = true,
+): Promise<LoadedDefinition> {
+  const file = await readDefinition(flags, context);
+  const { source, inputs, session, pipelines, folder } = file;
   const config = readConfig(context.env);
-  const inputs = await readJsonObject('--inputs', flags.inputs, context);
-  const session = await readSession(flags, context);
-  const text = await readText(flags.file, 'file', context);
   const catalog = await loadCatalog(flags.tools, config, context);
   const options = { catalog, ...(inputs && { inputs }), ...(session && { session }) };
-  const isStandardInput = flags.file === STANDARD_INPUT;
-  const folder = isStandardInput ? context.cwd : dirname(resolve(context.cwd, flags.file));
+  const folders = [...file.files.keys()].map((name) => dirname(resolve(folder, name)));
   const configured = config.fileRoots.map((root) => resolve(context.cwd, root));
-  const file: LoadedFile = {
-    name: isStandardInput ? 'standard input' : flags.file,
-    text,
-    inputs,
-    session,
-    fileRoots: [...new Set([folder, context.cwd, ...configured])],
-    files: new Map(),
-  };
-  const { checkSource, createCheckContext, detectKindOfText, readSource } = await import(
-    '../lazy/validation.js'
-  );
-  const source = readSource(text);
-  if (detectKindOfText(text, source) === 'plan') return loadPlan(file, flags.file, folder, source, options);
-  return { kind: 'pipeline', ...file, check: checkSource(source, createCheckContext(options)) };
+  const fileRoots = [...new Set([folder, context.cwd, ...configured, ...folders])];
+  if (file.kind === 'plan') {
+    const { checkPlanSource } = await import('../lazy/plans.js');
+    const check = checkPlanSource(source, { ...options, pipelines, complete });
+    return { ...file, kind: 'plan', fileRoots, check };
+  }
+  const { checkSource, createCheckContext } = await import('../lazy/validation.js');
+  return { ...file, kind: 'pipeline', fileRoots, check: checkSource(source, createCheckContext(options)) };
 }
 
-async function readSession(flags: DefinitionFlags, context: CliContext): Promise<JsonObject | undefined> {
+/**
+ * Reads every file that the flags name.
+ *
+ * @throws UsageError, WavetrainError `unreadable_file`
+ */
+export async function readDefinition(flags: DefinitionFlags, context: CliContext): Promise<DefinitionFile> {
+  await readEnvFile(flags.envFile, context);
+  const { inputs, session } = await readValues(flags, context);
+  const text = await readText(flags.file, 'file', context);
+  const isStandardInput = flags.file === STANDARD_INPUT;
+  const folder = isStandardInput ? context.cwd : dirname(resolve(context.cwd, flags.file));
+  const { detectKindOfText, readSource } = await import('../lazy/validation.js');
+  const source = readSource(text);
+  const kind = detectKindOfText(text, source);
+  const pipelines = kind === 'plan' ? await readPlanPipelines(flags.file, folder, source) : NONE;
+  return {
+    name: isStandardInput ? 'standard input' : flags.file,
+    text,
+    kind,
+    source,
+    inputs,
+    session,
+    folder,
+    pipelines,
+    files: collectFiles(pipelines.values(), flags.file),
+  };
+}
+
+const NONE: ReadonlyMap<string, PipelineInput> = new Map();
+
+/**
+ * Reads the values that the flags name.
+ *
+ * @throws UsageError, WavetrainError `unreadable_file`
+ */
+export async function readValues(
+  flags: ValueFlags,
+  context: CliContext,
+): Promise<Pick<DefinitionFile, 'inputs' | 'session'>> {
+  assertStandardInputReadOnce(flags);
+  const inputs = await readJsonObject('--inputs', flags.inputs, context);
+  return { inputs, session: await readSession(flags, context) };
+}
+
+async function readSession(flags: ValueFlags, context: CliContext): Promise<JsonObject | undefined> {
   const fromFile = await readJsonFile('--session-file', flags.sessionFile, context);
   const fromFlag = await readJsonObject('--session', flags.session, context);
   return fromFile === undefined ? fromFlag : { ...fromFile, ...fromFlag };
 }
 
-function assertStandardInputReadOnce({ file, params, inputs, session, sessionFile }: DefinitionFlags): void {
+function assertStandardInputReadOnce({ file, params, inputs, session, sessionFile }: ValueFlags): void {
   const names = [file, sessionFile, ...[params, inputs, session].map((json) => json?.replace(/^@/, ''))];
   if (names.filter((name) => name === STANDARD_INPUT).length > 1) {
     throw new UsageError('standard input can be read only once', 'put one of the two into a file');
@@ -102,26 +155,13 @@ export function loadCatalog(
   return openCatalog([...new Set([...config.tools, ...(specifiers ?? [])])], cwd);
 }
 
-/** Reads the pipelines of a plan and checks them all together (D42, D46). */
-async function loadPlan(
-  planFile: LoadedFile,
+async function readPlanPipelines(
   name: string,
   folder: string,
   source: Source,
-  options: CheckOptions,
-): Promise<LoadedDefinition> {
-  const { checkPlanSource, readPipelines } = await import('../lazy/plans.js');
-  const path = name === STANDARD_INPUT ? undefined : join(folder, basename(name));
-  const pipelines = await readPipelines(source, folder, path);
-  const files = collectFiles(pipelines.values(), name);
-  const folders = [...files.keys()].map((file) => dirname(resolve(folder, file)));
-  return {
-    kind: 'plan',
-    ...planFile,
-    check: checkPlanSource(source, { ...options, pipelines }),
-    fileRoots: [...new Set([...planFile.fileRoots, ...folders])],
-    files,
-  };
+): Promise<ReadonlyMap<string, PipelineInput>> {
+  const { readPipelines } = await import('../lazy/plans.js');
+  return readPipelines(source, folder, name === STANDARD_INPUT ? undefined : join(folder, basename(name)));
 }
 
 /** Puts the folder of the plan, as the user named it, before each file name, so that a terminal can open the file. */

@@ -2,14 +2,19 @@ import type { Problem } from '../../definition/problem.js';
 import type { CliContext } from '../context.js';
 import { codeFrame } from '../render/code-frame.js';
 import { detectTerminal, type Style, type Terminal } from '../render/terminal.js';
-import { formatCount, toSingleLine } from '../render/text.js';
-import type { LoadedDefinition } from './load-definition.js';
+import { formatCount, toSingleLine, wrapLine } from '../render/text.js';
+import type { DefinitionFile } from './load-definition.js';
 
 /** A terminal shows this many problems; a file or a pipe gets all of them. */
 const MAX_SHOWN = 30;
 
+/** A definition and its problems. */
+interface CheckedText extends Pick<DefinitionFile, 'name' | 'text' | 'files'> {
+  readonly check: { readonly ok: boolean; readonly problems: readonly Problem[] };
+}
+
 /** Prints the errors and warnings of a definition on standard error. Prints nothing if there are none. */
-export function printProblems(loaded: LoadedDefinition, { stderr, env }: CliContext): void {
+export function printProblems(loaded: CheckedText, { stderr, env }: CliContext): void {
   const { name, check } = loaded;
   if (check.problems.length === 0) return;
   const terminal = detectTerminal(stderr, env);
@@ -32,7 +37,7 @@ interface SourceFile {
 }
 
 /** Returns a function that finds the file of a problem, undefined for the definition itself. Splits each text once. */
-function createSourceFinder(loaded: LoadedDefinition): (file: string | undefined) => SourceFile {
+function createSourceFinder(loaded: CheckedText): (file: string | undefined) => SourceFile {
   const sources = new Map<string | undefined, SourceFile>();
   return (file) => {
     let source = sources.get(file);
@@ -59,17 +64,18 @@ function createSourceFinder(loaded: LoadedDefinition): (file: string | undefined
 function formatProblem(
   { severity, message, hint, path, line, column = 1 }: Problem,
   { name, lines }: SourceFile,
-  { style, columns }: Terminal,
+  terminal: Terminal,
 ): string[] {
+  const { style, columns } = terminal;
   const paint = severity === 'error' ? style.red : style.yellow;
   const location = toSingleLine(line === undefined ? name : `${name}:${line}:${column}`);
   const suffix = line === undefined && path !== '' ? ` (at ${toSingleLine(path)})` : '';
   const [code, caret] = line === undefined ? [] : codeFrame(lines, { line, column }, columns);
   return [
-    `${style.bold(location)} ${paint(severity)}: ${toSingleLine(message)}${suffix}`,
+    ...wrapLine(`${style.bold(location)} ${paint(severity)}: ${toSingleLine(message)}${suffix}`, terminal),
     ...(code === undefined ? [] : [style.dim(code)]),
     ...(caret === undefined ? [] : [paint(caret)]),
-    ...(hint === undefined ? [] : [`  ${style.cyan('hint:')} ${toSingleLine(hint)}`]),
+    ...(hint === undefined ? [] : wrapLine(`  ${style.cyan('hint:')} ${toSingleLine(hint)}`, terminal)),
     '',
   ];
 }

@@ -1,9 +1,10 @@
 /** Lazy boundary: serves the HTTP API. Imported by `serve` alone, because loading Koa and its middleware takes longer than a run. */
 export { TextParser } from '../../definition/parsing/text-parser.js';
+export { countTenants } from '../../http/auth/authenticate.js';
 export { readKeysFile } from '../../http/auth/keys-file.js';
 export { createLog } from '../../http/logging/log.js';
 export { startServer } from '../../http/server.js';
-export { RunRegistry } from '../../runs/registry.js';
+export { runInTurns } from '../../runs/registry.js';
 export { openTracing } from '../../telemetry/tracing.js';
 export { createTransform } from '../../tools/builtin/transform.js';
 export { ExpressionPool } from '../../tools/expressions/expression-pool.js';

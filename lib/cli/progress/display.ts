@@ -3,7 +3,8 @@ import type { EventLocation, LiveEvent, TaskEvent } from '../../execution/events
 import type { CliContext } from '../context.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { formatCount, formatDuration, toSingleLine } from '../render/text.js';
-import type { RunView, Viewport } from './run-view.js';
+import type { Viewport } from './rows.js';
+import type { RunView } from './run-view.js';
 
 /** Shows the progress of a run on standard error. */
 export interface Display {
@@ -145,7 +146,7 @@ function describeEvent(event: LiveEvent, style: Style): string {
     case 'fail':
       return `${formatTask(event)} ${style.red('failed')}${formatElapsed(event)}: ${toSingleLine(event.error ?? '')}`;
     case 'item': {
-      if (event.phase === 'finish') return `${formatTask(event)} finished`;
+      if (event.phase === 'finish') return `${formatTask(event)} ${event.reused ? 'reused' : 'finished'}`;
       const attempts = formatCount(event.attempt, 'attempt');
       return `${formatTask(event)} ${style.red('failed')} after ${attempts}: ${toSingleLine(event.error ?? '')}`;
     }

@@ -17,6 +17,8 @@ export interface SettledTask {
   readonly id: string;
   readonly durationMs: number;
   readonly items: number | undefined;
+  /** Items that failed and were collected (D67). */
+  readonly failedItems: number;
   /** Its output comes from an earlier run (D35). */
   readonly reused: boolean;
   /** Undefined when it succeeded. */
@@ -141,7 +143,14 @@ export class PipelineProgress {
     const error = event.kind === 'fail' ? (event.error ?? '') : undefined;
     const durationMs = event.duration_ms ?? now - (task?.startedAt ?? now);
     const reused = event.reused === true;
-    const settled = { id: event.task_id, durationMs, items: event.items ?? task?.items, reused, error };
+    const settled = {
+      id: event.task_id,
+      durationMs,
+      items: event.items ?? task?.items,
+      failedItems: event.failed_items ?? 0,
+      reused,
+      error,
+    };
     if (this.currentWave !== undefined) this.currentWave.settled += 1;
     if (error === undefined) {
       this.#countReused(reused);

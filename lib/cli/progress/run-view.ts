@@ -1,14 +1,6 @@
 import type { LiveEvent } from '../../execution/events/event.js';
-import type { Style } from '../render/terminal.js';
-import {
-  displayWidth,
-  formatCount,
-  formatDuration,
-  formatNumber,
-  padToWidth,
-  toSingleLine,
-  truncateToWidth,
-} from '../render/text.js';
+import { formatCount, formatDuration, formatNumber, toSingleLine } from '../render/text.js';
+import { formatRows, isNarrow, type Row, type StyledText, type Viewport } from './rows.js';
 import { PipelineProgress, type RunningTask, type SettledTask, type WaveProgress } from './run-progress.js';
 
 /** Follows a run by its events and renders its progress. */
@@ -19,28 +11,8 @@ export interface RunView {
   render(viewport: Viewport): string[];
 }
 
-export interface Viewport {
-  readonly columns: number;
-  readonly rows: number;
-  readonly style: Style;
-  /** Milliseconds, of the clock that also dates the events. */
-  readonly now: number;
-  /** Counts the redraws, to animate the spinner. */
-  readonly frame: number;
-}
-
-/** The viewport and what all rows share. */
-export interface RowLayout extends Viewport {
-  /** Width of the column of ids. */
-  readonly idColumns: number;
-}
-
-/** A piece of a line and its style. */
-export type StyledText = readonly [style: keyof Omit<Style, 'marks'>, text: string];
-
 /** More rows would not be read, however tall the screen is. */
 const MAX_ROWS = 24;
-const MAX_ID_COLUMNS = 32;
 const MAX_SETTLED_WAVES = 5;
 
 /** Renders the run of a pipeline: its waves, and the tasks of the current wave. */
@@ -57,16 +29,8 @@ export class PipelineRunView implements RunView {
   }
 
   render(viewport: Viewport): string[] {
-    const layout = createLayout(this.#progress.longestIdLength, viewport);
-    return styleRows(pipelineRows(this.#progress, layout, availableRows(viewport)), viewport);
+    return formatRows(pipelineRows(this.#progress, viewport, availableRows(viewport)), viewport);
   }
-}
-
-export function createLayout(longestId: number, viewport: Viewport): RowLayout {
-  return {
-    ...viewport,
-    idColumns: Math.min(longestId, MAX_ID_COLUMNS, Math.floor(viewport.columns / 3)),
-  };
 }
 
 /** Leaves one row free for the cursor below the last line. */
@@ -74,97 +38,99 @@ export function availableRows({ rows }: Viewport): number {
   return Math.max(0, Math.min(rows - 1, MAX_ROWS));
 }
 
-/** Leaves the last column free: some terminals break the line there. */
-export function styleRows(rows: readonly StyledText[][], { columns, style }: Viewport): string[] {
-  return rows.map((row) => styleRow(row, columns - 1, style));
-}
-
-/** Truncates the piece that does not fit into `columns` and drops those after it. Escape sequences take no columns. */
-function styleRow(row: readonly StyledText[], columns: number, style: Style): string {
-  let line = '';
-  let free = columns;
-  for (const [name, text] of row) {
-    if (free <= 0) break;
-    const shown = truncateToWidth(text, free);
-    free -= displayWidth(shown);
-    line += style[name](shown);
-    if (shown !== text) break;
-  }
-  return line;
-}
-
 /**
  * Returns at most `space` rows. If space is short, the current wave takes it first, then its tasks, then the number of
  * pending waves and the settled ones.
  */
-export function pipelineRows(progress: PipelineProgress, layout: RowLayout, space: number): StyledText[][] {
+export function pipelineRows(progress: PipelineProgress, viewport: Viewport, space: number): Row[] {
   const { currentWave, waveCount } = progress;
-  if (currentWave === undefined) return settledWaveRows(progress, layout, space);
-  const current = currentWaveRow(currentWave, waveCount, layout);
+  if (currentWave === undefined) return settledWaveRows(progress, viewport, space);
+  const current = currentWaveRow(currentWave, waveCount, viewport);
   if (space <= 1) return [current].slice(0, space);
   const after = space >= 6 ? pendingWavesRow(currentWave, waveCount) : [];
   const before =
-    space >= 8 ? settledWaveRows(progress, layout, Math.min(MAX_SETTLED_WAVES, Math.floor(space / 4))) : [];
-  const tasks = taskRows(progress, currentWave, layout, space - 1 - after.length - before.length);
+    space >= 8 ? settledWaveRows(progress, viewport, Math.min(MAX_SETTLED_WAVES, Math.floor(space / 4))) : [];
+  const tasks = taskRows(progress, currentWave, viewport, space - 1 - after.length - before.length);
   return [...before, current, ...tasks, ...after];
 }
 
 function settledWaveRows(
   { lastSettledWaves, currentWave, waveCount }: PipelineProgress,
-  layout: RowLayout,
+  viewport: Viewport,
   space: number,
-): StyledText[][] {
+): Row[] {
   const settled = currentWave?.index ?? (lastSettledWaves.at(-1)?.index ?? -1) + 1;
   if (settled > space && space < 2) return [];
   const shown = settled > space ? lastSettledWaves.slice(1 - space) : lastSettledWaves;
-  const rows = shown.map((wave) => settledWaveRow(wave, waveCount, layout));
+  const rows = shown.map((wave) => settledWaveRow(wave, waveCount, viewport));
   if (settled <= space) return rows;
-  return [[['dim', `  … ${formatCount(settled - shown.length, 'earlier wave')}`]], ...rows];
+  return [noteRow(2, `… ${formatCount(settled - shown.length, 'earlier wave')}`), ...rows];
+}
+
+/** A row that says what has no row. */
+export function noteRow(indent: number, note: string): Row {
+  return { indent, facts: [['dim', note]] };
 }
 
 /** `✓ wave 1 of 3  2 tasks  1.2 s` */
-function settledWaveRow(
-  wave: WaveProgress,
-  waveCount: number | undefined,
-  { style: { marks } }: RowLayout,
-): StyledText[] {
+function settledWaveRow(wave: WaveProgress, waveCount: number | undefined, viewport: Viewport): Row {
+  const { marks } = viewport.style;
   const reused = wave.reused > 0 ? `, ${formatNumber(wave.reused)} reused` : '';
-  const failed = wave.failed > 0 ? `, ${formatNumber(wave.failed)} failed` : '';
-  return [
-    wave.failed > 0 ? ['red', `${marks.failed} `] : ['green', `${marks.done} `],
-    ['plain', `${formatWave(wave, waveCount)}  `],
-    ['dim', `${formatCount(wave.tasks, 'task')}${reused}${failed}  ${formatDuration(wave.durationMs ?? 0)}`],
-  ];
+  const failed = wave.failed > 0 ? `, ${formatNumber(wave.failed)} ${failedWord(viewport)}` : '';
+  const counts = `${formatCount(wave.tasks, 'task')}${reused}${failed}`;
+  return {
+    indent: 0,
+    mark: wave.failed > 0 ? ['red', `${marks.failed} `] : ['green', `${marks.done} `],
+    facts: [
+      ['plain', `${formatWave(wave, waveCount, viewport)}  `],
+      ['dim', `${counts}  ${formatDuration(wave.durationMs ?? 0)}`],
+    ],
+  };
+}
+
+function failedWord(viewport: Viewport): string {
+  return isNarrow(viewport) ? viewport.style.marks.failed : 'failed';
 }
 
 /** `⠙ wave 2 of 3  3 of 5 tasks  0.8 s` */
-function currentWaveRow(wave: WaveProgress, waveCount: number | undefined, layout: RowLayout): StyledText[] {
-  return [
-    ['cyan', `${spinnerFrame(layout)} `],
-    ['bold', `${formatWave(wave, waveCount)}  `],
-    ['plain', `${formatSettledTasks(wave)}  `],
-    ['dim', formatDuration(layout.now - wave.startedAt)],
-  ];
+function currentWaveRow(wave: WaveProgress, waveCount: number | undefined, viewport: Viewport): Row {
+  return {
+    indent: 0,
+    mark: spinnerMark(viewport),
+    facts: [
+      ['bold', `${formatWave(wave, waveCount, viewport)}  `],
+      ['plain', `${formatSettledTasks(wave, viewport)}  `],
+      ['dim', formatDuration(viewport.now - wave.startedAt)],
+    ],
+  };
 }
 
-/** `wave 2 of 3`, or `wave 2` if the number of waves is unknown. */
-export function formatWave({ index }: WaveProgress, waveCount: number | undefined): string {
-  return `wave ${index + 1}${waveCount === undefined ? '' : ` of ${waveCount}`}`;
+/** `wave 2 of 3`, or `wave 2` if the number of waves is unknown; `wave 2/3` on a narrow terminal. */
+export function formatWave(
+  { index }: WaveProgress,
+  waveCount: number | undefined,
+  viewport: Viewport,
+): string {
+  return `wave ${index + 1}${waveCount === undefined ? '' : ofTotal(viewport) + waveCount}`;
 }
 
-/** `3 of 5 tasks` */
-export function formatSettledTasks({ settled, tasks }: WaveProgress): string {
-  return `${formatNumber(settled)} of ${formatCount(tasks, 'task')}`;
+/** `3 of 5 tasks`, `3/5 tasks` */
+export function formatSettledTasks({ settled, tasks }: WaveProgress, viewport: Viewport): string {
+  return `${formatNumber(settled)}${ofTotal(viewport)}${formatCount(tasks, 'task')}`;
 }
 
-export function spinnerFrame({ style, frame }: RowLayout): string {
+function ofTotal(viewport: Viewport): string {
+  return isNarrow(viewport) ? '/' : ' of ';
+}
+
+export function spinnerMark({ style, frame }: Viewport): StyledText {
   const { spinner } = style.marks;
-  return spinner[frame % spinner.length] ?? '';
+  return ['cyan', `${spinner[frame % spinner.length] ?? ''} `];
 }
 
-function pendingWavesRow({ index }: WaveProgress, waveCount = 0): StyledText[][] {
+function pendingWavesRow({ index }: WaveProgress, waveCount = 0): Row[] {
   const pending = waveCount - index - 1;
-  return pending <= 0 ? [] : [[['dim', `  … ${formatCount(pending, 'wave')} to come`]]];
+  return pending <= 0 ? [] : [noteRow(2, `… ${formatCount(pending, 'wave')} to come`)];
 }
 
 /**
@@ -174,9 +140,9 @@ function pendingWavesRow({ index }: WaveProgress, waveCount = 0): StyledText[][]
 function taskRows(
   progress: PipelineProgress,
   { tasks }: WaveProgress,
-  layout: RowLayout,
+  viewport: Viewport,
   space: number,
-): StyledText[][] {
+): Row[] {
   if (space <= 0) return [];
   const taskSpace = tasks > space ? space - 1 : space;
   const failures = progress.failures.slice(0, Math.ceil(taskSpace / 3));
@@ -184,10 +150,11 @@ function taskRows(
   const free = taskSpace - failures.length - running.length;
   const succeeded = free > 0 ? progress.lastSucceeded.slice(-free) : [];
   const hidden = tasks - failures.length - running.length - succeeded.length;
+  const longestName = progress.longestIdLength;
   return [
-    ...succeeded.map((task) => settledTaskRow(task, layout)),
-    ...failures.map((task) => settledTaskRow(task, layout)),
-    ...running.map((task) => runningTaskRow(task, layout)),
+    ...succeeded.map((task) => settledTaskRow(task, longestName, viewport)),
+    ...failures.map((task) => settledTaskRow(task, longestName, viewport)),
+    ...running.map((task) => runningTaskRow(task, longestName, viewport)),
     ...(hidden > 0 ? [hiddenTasksRow(hidden, progress.runningTasks.size - running.length)] : []),
   ];
 }
@@ -202,67 +169,80 @@ export function takeFirst<T>(values: Iterable<T>, most: number): T[] {
   return first;
 }
 
-function hiddenTasksRow(hidden: number, running: number): StyledText[] {
+function hiddenTasksRow(hidden: number, running: number): Row {
   const ofThemRunning = running > 0 ? `, ${formatNumber(running)} of them running` : '';
-  return [['dim', `  … ${formatNumber(hidden)} more${ofThemRunning}`]];
+  return noteRow(2, `… ${formatNumber(hidden)} more${ofThemRunning}`);
 }
 
 /** `  ✓ fetch  320 ms`, `  ✗ load  connection refused` */
-function settledTaskRow(task: SettledTask, { style: { marks }, idColumns }: RowLayout): StyledText[] {
-  const id = `${padToWidth(task.id, idColumns)}  `;
-  const items = task.items === undefined ? '' : `${formatCount(task.items, 'item')}  `;
-  if (task.error !== undefined) {
-    return [
-      ['red', `  ${marks.failed} ${id}`],
-      ['plain', `${items}${toSingleLine(task.error)}`],
-    ];
+function settledTaskRow(task: SettledTask, longestName: number, viewport: Viewport): Row {
+  const { error, failedItems } = task;
+  const failed = failedItems === 0 ? '' : `, ${formatNumber(failedItems)} ${failedWord(viewport)}`;
+  const items = task.items === undefined ? '' : `${formatCount(task.items, 'item')}${failed}  `;
+  const { marks } = viewport.style;
+  const shared = { indent: 2, longestName };
+  if (error !== undefined) {
+    return {
+      ...shared,
+      mark: ['red', `${marks.failed} `],
+      name: ['red', task.id],
+      facts: [['plain', items]],
+      text: ['plain', toSingleLine(error)],
+    };
   }
-  return [
-    ['green', `  ${marks.done} `],
-    ['plain', id],
-    ['dim', `${items}${task.reused ? 'reused' : formatDuration(task.durationMs)}`],
-  ];
+  return {
+    ...shared,
+    mark: ['green', `${marks.done} `],
+    name: ['plain', task.id],
+    facts: [['dim', `${items}${task.reused ? 'reused' : formatDuration(task.durationMs)}`]],
+  };
 }
 
 /**
  * `  ⠙ extract  [#####-----] 512/1,000  0.8 s`, `  ⠙ load  attempt 2 in 0.5 s: connection refused`,
  * `  ⠙ report  0.8 s  running write`
  */
-function runningTaskRow(task: RunningTask, layout: RowLayout): StyledText[] {
-  const row: StyledText[] = [
-    ['cyan', `  ${spinnerFrame(layout)} `],
-    ['plain', `${padToWidth(task.id, layout.idColumns)}  `],
-  ];
-  if (task.items !== undefined) row.push(...progressBar(task, task.items, layout));
-  row.push(...elapsedOrRetry(task, layout));
-  if (task.nestedTask !== undefined) row.push(['dim', `  running ${toSingleLine(task.nestedTask)}`]);
-  return row;
+function runningTaskRow(task: RunningTask, longestName: number, viewport: Viewport): Row {
+  const { retry, items, startedAt } = task;
+  const row = {
+    indent: 2,
+    mark: spinnerMark(viewport),
+    name: ['plain', task.id] as const,
+    longestName,
+  };
+  const elapsed: StyledText = ['dim', formatDuration(viewport.now - startedAt)];
+  const facts = items === undefined ? [elapsed] : [...itemProgress(task, items, viewport), elapsed];
+  const delayMs = retry === undefined ? 0 : retry.until - viewport.now;
+  if (retry !== undefined && delayMs > 0) {
+    const delay = `attempt ${retry.attempt} in ${formatDuration(delayMs)}`;
+    const error = `: ${toSingleLine(retry.error)}`;
+    // The delay of one item says little of the others.
+    if (items !== undefined) return { ...row, facts, text: ['yellow', `  ${delay}${error}`] };
+    return { ...row, facts: [['yellow', delay]], text: ['yellow', error] };
+  }
+  // Attempts of items are not counted together.
+  if (retry !== undefined && items === undefined) facts.push(['yellow', `  attempt ${retry.attempt}`]);
+  if (task.nestedTask === undefined) return { ...row, facts };
+  return { ...row, facts, text: ['dim', `  running ${toSingleLine(task.nestedTask)}`] };
 }
 
-function progressBar(task: RunningTask, items: number, { columns }: RowLayout): StyledText[] {
-  const cells = columns >= 72 ? 20 : 10;
-  const settled = task.itemsFinished + task.itemsFailed;
+/** `[#####-----] 512/1,000  3 failed  `; without the bar on a narrow terminal: `512/1,000  3 ✗  ` */
+function itemProgress(task: RunningTask, items: number, viewport: Viewport): StyledText[] {
+  const { itemsFailed } = task;
+  const settled = task.itemsFinished + itemsFailed;
+  return [
+    ...(isNarrow(viewport) ? [] : progressBar(settled, items, viewport.columns >= 72 ? 20 : 10)),
+    ['plain', `${formatNumber(settled)}/${formatNumber(items)}  `],
+    ['red', itemsFailed === 0 ? '' : `${formatNumber(itemsFailed)} ${failedWord(viewport)}  `],
+  ];
+}
+
+function progressBar(settled: number, items: number, cells: number): StyledText[] {
   const filled = items === 0 ? cells : Math.floor((settled / items) * cells);
-  const failed = task.itemsFailed === 0 ? '' : `${formatNumber(task.itemsFailed)} failed  `;
   return [
     ['plain', '['],
     ['green', '#'.repeat(filled)],
     ['dim', '-'.repeat(cells - filled)],
-    ['plain', `] ${formatNumber(settled)}/${formatNumber(items)}  `],
-    ['red', failed],
+    ['plain', '] '],
   ];
-}
-
-/** The elapsed time; during a retry delay, the rest of the delay and the error. */
-function elapsedOrRetry({ startedAt, items, retry }: RunningTask, { now }: RowLayout): StyledText[] {
-  const delayMs = retry === undefined ? 0 : retry.until - now;
-  if (retry !== undefined && delayMs > 0) {
-    return [
-      ['yellow', `attempt ${retry.attempt} in ${formatDuration(delayMs)}: ${toSingleLine(retry.error)}`],
-    ];
-  }
-  const elapsed: StyledText = ['dim', formatDuration(now - startedAt)];
-  // Attempts of items are not counted together.
-  if (retry === undefined || items !== undefined) return [elapsed];
-  return [elapsed, ['yellow', `  attempt ${retry.attempt}`]];
 }

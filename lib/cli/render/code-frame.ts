@@ -58,11 +58,14 @@ function toVisible(text: string): string {
   return escapeControlCharacters(text).replaceAll('\t', TAB);
 }
 
-/** A quoted string, or the word up to the next separator. */
+/** A template, a quoted string, or the word up to the next separator. */
 function findUnderlined(line: string, at: number): string {
   const rest = line.slice(at, at + MAX_UNDERLINED);
-  return /^("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,:[\]{}#]+)/.exec(rest)?.[0] ?? rest.slice(0, 1);
+  return UNDERLINED.exec(rest)?.[0] ?? rest.slice(0, 1);
 }
+
+/** A template that is not closed ends before the quotes around its text. */
+const UNDERLINED = /^(?:\{\{.*?\}\}+|\{\{[^\s"']*|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,:[\]{}#]+)/;
 
 /** @param hasMore whether the line has more text before `text` */
 function truncateStart(text: string, hasMore: boolean, columns: number): string {

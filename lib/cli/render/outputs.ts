@@ -1,46 +1,16 @@
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
-import { summaryLine } from './run-summary.js';
 import { printJson } from './stdout.js';
 import { detectTerminal, type Style, type Terminal } from './terminal.js';
-import { escapeControlCharacters, formatCount, truncateToWidth, wrapLine } from './text.js';
-
-interface RunEndOptions {
-  readonly json: boolean;
-  /** Print the summary line of a succeeded run as well. */
-  readonly showSummary: boolean;
-  /** Describes a run that failed or was cancelled. */
-  readonly formatFailures: (record: RunRecord, terminal: Terminal) => string[];
-}
-
-/** Prints a settled run: its outputs on standard output, its summary and failures on standard error. */
-export function printRunEnd(
-  record: RunRecord,
-  { json, showSummary, formatFailures }: RunEndOptions,
-  context: CliContext,
-): void {
-  const { result } = record;
-  if (result === null || showSummary) {
-    const terminal = detectTerminal(context.stderr, context.env);
-    const lines = wrapLine(summaryLine(record, terminal.style), terminal);
-    if (result === null) lines.push(...formatFailures(record, terminal));
-    context.stderr.write(`${lines.join('\n')}\n`);
-  }
-  if (result === null) return;
-  if (json) printJson(toJsonOutput(result, record), context);
-  else printOutputs(result, context);
-}
+import { escapeControlCharacters, formatCount, truncateToWidth, wrapLine, wrapText } from './text.js';
 
 type Result = NonNullable<RunRecord['result']>;
 
-/** `--json` prints the outputs of a pipeline (D41) and the whole result of a plan (D47). */
-function toJsonOutput(result: Result, { events }: RunRecord): unknown {
-  return result.plan_id === undefined ? result.outputs : { ...result, events };
-}
-
 /** Limits of a terminal; a file or pipe gets everything. */
 const MAX_LINES_OF_VALUE = 12;
+/** When the values of one task are shown. */
+const MAX_LINES_OF_ONE = 40;
 const MAX_VALUES = 50;
 
 const MAX_COLUMNS = 100;
@@ -48,20 +18,65 @@ const MAX_COLUMNS = 100;
 const LINES_PER_WRITE = 1000;
 
 /** Prints outputs, statistics and the blackboard of a plan as one YAML document; a terminal gets it shortened. */
-export function printOutputs(result: Result, { stdout, env }: CliContext): void {
+export function printOutputs(result: Result, context: CliContext): void {
+  printLines((formatter) => resultLines(result, formatter), context);
+}
+
+/** Prints the outputs of a run that did not succeed, as far as there are any; of a plan by sub-pipeline. */
+export function printPartialOutputs(outputs: JsonObject, isPlan: boolean, context: CliContext): void {
+  printLines(function* (formatter) {
+    yield formatter.style.bold(Object.keys(outputs).length === 0 ? 'Outputs: {}' : 'Outputs:');
+    if (isPlan) yield* formatter.groups(Object.entries(outputs as Record<string, JsonObject>));
+    else yield* formatter.values(outputs, 'task');
+  }, context);
+}
+
+/** Prints named values as YAML; a terminal gets long ones shortened unless they are to be `whole`. */
+export function printValues(
+  values: Readonly<Record<string, Json>>,
+  whole: boolean,
+  context: CliContext,
+): void {
+  const print = function* (formatter: OutputFormatter): Generator<string> {
+    yield* formatter.values(values, 'value', '');
+  };
+  printLines(print, context, whole ? Number.POSITIVE_INFINITY : MAX_LINES_OF_ONE);
+}
+
+/** Prints one output whole: a text as it is, anything else, and everything with `--json`, as JSON. */
+export function printOutput(output: Json, json: boolean, context: CliContext): void {
+  if (json || typeof output !== 'string') {
+    printJson(output, context);
+    return;
+  }
+  const { stdout, env } = context;
+  const text = detectTerminal(stdout, env).interactive ? escapeControlCharacters(output) : output;
+  stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+function printLines(
+  format: (formatter: OutputFormatter) => Iterable<string>,
+  { stdout, env }: CliContext,
+  linesPerValue: number = MAX_LINES_OF_VALUE,
+): void {
+  const terminal = detectTerminal(stdout, env);
+  const formatter = new OutputFormatter(terminal, linesPerValue);
   let lines: string[] = [];
-  for (const line of resultLines(result, new OutputFormatter(detectTerminal(stdout, env)))) {
+  for (const line of format(formatter)) {
     lines.push(line);
     if (lines.length >= LINES_PER_WRITE) {
       stdout.write(`${lines.join('\n')}\n`);
       lines = [];
     }
   }
-  stdout.write(`${lines.join('\n')}\n`);
+  if (formatter.hasShortened) lines.push(...wrapLine(SHORTENED, terminal).map(terminal.style.dim));
+  if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
 }
 
+const SHORTENED = 'shortened for the terminal; --json, a pipe or a file gets everything';
+
 function* resultLines(result: Result, formatter: OutputFormatter): Generator<string> {
-  const { bold, dim } = formatter.style;
+  const { bold } = formatter.style;
   yield bold('Outputs:');
   if (result.plan_id === undefined) {
     yield* formatter.values(result.outputs, 'task');
@@ -78,26 +93,29 @@ function* resultLines(result: Result, formatter: OutputFormatter): Generator<str
     yield `  total_waves: ${result.total_waves}`;
     yield `  total_tasks_executed: ${result.total_tasks_executed}`;
   }
-  if (formatter.hasShortened)
-    yield dim('shortened for the terminal; --json, a pipe or a file gets everything');
 }
 
 /** Formats named values as lines of YAML, shortened for a terminal. */
 class OutputFormatter {
   readonly style: Style;
   hasShortened = false;
+  readonly #isTerminal: boolean;
   readonly #shortens: boolean;
   readonly #columns: number;
+  readonly #linesPerValue: number;
 
-  constructor({ interactive, columns, style }: Terminal) {
+  /** @param linesPerValue limit of a terminal; without one, nothing is shortened */
+  constructor({ interactive, columns, style }: Terminal, linesPerValue: number) {
     this.style = style;
-    this.#shortens = interactive;
+    this.#isTerminal = interactive;
+    this.#shortens = interactive && Number.isFinite(linesPerValue);
+    this.#linesPerValue = linesPerValue;
     this.#columns = Math.max(20, columns - 1);
   }
 
   /** @param noun names a value in `… 7 more tasks` */
-  *values(values: Readonly<Record<string, Json>>, noun: string): Generator<string> {
-    yield* this.#entries(Object.entries(values), '  ', noun, MAX_VALUES);
+  *values(values: Readonly<Record<string, Json>>, noun: string, indent = '  '): Generator<string> {
+    yield* this.#entries(Object.entries(values), indent, noun, MAX_VALUES);
   }
 
   /** Formats the outputs of the tasks of each sub-pipeline. */
@@ -124,24 +142,41 @@ class OutputFormatter {
     const shown = this.#shortens ? entries.slice(0, most) : entries;
     for (const [name, value] of shown) {
       if (this.#shortens) yield* this.#shortened(name, value, indent);
-      else yield* valueLines(name, value, indent, MAX_COLUMNS);
+      else for (const line of valueLines(name, value, indent, MAX_COLUMNS)) yield this.#toSafe(line);
     }
     if (entries.length > shown.length) yield this.#more(entries.length - shown.length, noun, indent);
   }
 
   *#shortened(name: string, value: Json, indent: string): Generator<string> {
     let count = 0;
-    for (const line of valueLines(name, value, indent, Math.min(this.#columns, MAX_COLUMNS))) {
+    const columns = Math.min(this.#columns, MAX_COLUMNS);
+    for (const line of this.#foldedLines(name, value, indent, columns)) {
       count += 1;
-      if (count > MAX_LINES_OF_VALUE) break;
+      if (count > this.#linesPerValue) break;
       const shown = truncateToWidth(escapeControlCharacters(line), this.#columns);
       this.hasShortened ||= shown.endsWith('…') && !line.endsWith('…');
       yield count === 1 ? this.#styleKey(shown, `${indent}${name}`) : shown;
     }
-    if (count > MAX_LINES_OF_VALUE) {
+    if (count > this.#linesPerValue) {
       this.hasShortened = true;
       yield this.style.dim(`${indent}  …`);
     }
+  }
+
+  /** A text that is too long for its line is wrapped at words, as a folded scalar of YAML. */
+  #foldedLines(name: string, value: Json, indent: string, columns: number): Iterable<string> {
+    const isLong = typeof value === 'string' && value.length > columns - indent.length - name.length - 4;
+    if (!isLong || !/^\S+ .*\S$/.test(value)) return valueLines(name, value, indent, columns);
+    const head = `${indent}${toYamlKey(name)}: >-`;
+    // Twice as much as is shown: a wide character takes two columns.
+    const visible = value.slice(0, 2 * columns * (this.#linesPerValue + 1));
+    const lines = wrapText(visible, Math.max(20, columns - indent.length - 2));
+    return [head, ...lines.map((line) => `${indent}  ${line}`)];
+  }
+
+  /** A file or pipe gets control characters as they are. */
+  #toSafe(line: string): string {
+    return this.#isTerminal ? escapeControlCharacters(line) : line;
   }
 
   #styleKey(line: string, head: string): string {

@@ -1,14 +1,12 @@
 import type { RunStatus } from '../../../machines/types.js';
-import type { TaskFailure } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { RunRecord } from '../../runs/record.js';
 import { PROGRAM } from '../package-info.js';
+import { causesFirst, errorLines, type FailureDetails, formatCall } from './failures.js';
 import type { Formatter, Style, Terminal } from './terminal.js';
-import { formatCount, formatDuration, formatNumber, toSingleLine, wrapLine, wrapText } from './text.js';
+import { formatCount, formatDuration, formatNumber, wrapLine, wrapText } from './text.js';
 
-/** Limits of a terminal; a file or pipe gets all failures. */
-const MAX_FAILURES = 50;
 const MAX_NAMES = 12;
 
 /** How a settled run ended, on one line: `✓ succeeded in 4.2 s: 5 waves, 1,003 invocations`. */
@@ -88,71 +86,68 @@ function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }:
  * Describes why a pipeline run of this command did not succeed: its failures, the tasks that succeeded and those that
  * did not start, and a hint.
  */
-export function pipelineFailureLines(record: RunRecord, pipeline: Pipeline, terminal: Terminal): string[] {
-  const executed = pipeline.waves.slice(0, record.progress.waves_executed).flat();
-  const pending = pipeline.waves.slice(record.progress.waves_executed).flat();
-  const failed = new Set(record.failures.map(({ task_id }) => task_id));
-  // A run ends with the wave in which a task failed: all other tasks up to that wave succeeded (D16).
-  const succeeded = executed.filter((taskId) => !failed.has(taskId));
+export function pipelineFailureLines(
+  record: RunRecord,
+  pipeline: Pipeline,
+  terminal: Terminal,
+  details: FailureDetails,
+): string[] {
   return [
-    ...errorLines(record, terminal, SEE_EVENTS),
-    ...nameLines('succeeded', succeeded, terminal),
-    ...nameLines('not started', pending, terminal),
+    ...errorLines(record, terminal, SEE_EVENTS, details),
+    ...taskLines(record, pipeline.waves, terminal),
     ...hintLines(record, terminal),
   ];
+}
+
+/** The tasks of a pipeline run that succeeded, and those that did not start. */
+function taskLines(record: RunRecord, waves: Pipeline['waves'], terminal: Terminal): string[] {
+  const executed = waves.slice(0, record.progress.waves_executed).flat();
+  const pending = waves.slice(record.progress.waves_executed).flat();
+  const failed = new Set(record.failures.flatMap(({ task_id, collected }) => (collected ? [] : [task_id])));
+  // A run ends with the wave in which a task failed: all other tasks up to that wave succeeded (D16).
+  const succeeded = executed.filter((taskId) => !failed.has(taskId));
+  return [...nameLines('succeeded', succeeded, terminal), ...nameLines('not started', pending, terminal)];
 }
 
 /** Describes why a plan run of this command did not succeed: its failures, its sub-pipelines and a hint. */
-export function planFailureLines(record: RunRecord, terminal: Terminal): string[] {
+export function planFailureLines(record: RunRecord, terminal: Terminal, details: FailureDetails): string[] {
   return [
-    ...errorLines(record, terminal, SEE_EVENTS),
+    ...errorLines(record, terminal, SEE_EVENTS, details),
     ...subPipelineLines(record, terminal),
     ...hintLines(record, terminal),
   ];
 }
 
-/** Describes why a run on a server did not succeed: its failures, its sub-pipelines and how to rerun it. */
-export function serverFailureLines(record: RunRecord, terminal: Terminal): string[] {
+/**
+ * Describes why a run on a server did not succeed: its failures, its tasks or sub-pipelines, and the commands that show
+ * more of them and that rerun it.
+ *
+ * @param server the value of `--server`, for the commands
+ * @param waves the task ids of each wave of a pipeline, if they are known
+ */
+export function serverFailureLines(
+  record: RunRecord,
+  terminal: Terminal,
+  details: FailureDetails,
+  server: string | undefined,
+  waves: Pipeline['waves'] = [],
+): string[] {
+  const seeAll = `${PROGRAM} runs show ${record.run_id} --json${serverFlag(server)} prints all of them`;
   return [
-    ...errorLines(record, terminal, `${PROGRAM} runs show ${record.run_id} --json prints all of them`),
+    ...errorLines(record, terminal, seeAll, details),
+    ...taskLines(record, waves, terminal),
     ...subPipelineLines(record, terminal),
-    ...rerunLines(record, terminal.style),
+    ...showTaskLines(record, server, terminal),
+    ...rerunLines(record, server, terminal),
   ];
+}
+
+/** ` --server URL`, to append to a command; empty for the server that commands call without it. */
+export function serverFlag(server: string | undefined): string {
+  return server === undefined ? '' : ` --server ${server}`;
 }
 
 const SEE_EVENTS = '--events FILE writes all of them';
-
-/** The failures, or for a run that failed without a failed task, its error. */
-function errorLines({ failures, error }: RunRecord, terminal: Terminal, seeAll: string): string[] {
-  if (failures.length > 0 || error === null) return failureLines(failures, terminal, seeAll);
-  return [`  ${terminal.style.red(toSingleLine(error))}`];
-}
-
-/**
- * One line per failure: `  report/write[3] after 2 attempts: connection refused`.
- *
- * @param seeAll how to get the failures that a terminal does not show
- */
-export function failureLines(
-  failures: readonly TaskFailure[],
-  { interactive, style }: Terminal,
-  seeAll: string,
-): string[] {
-  const shown = interactive ? failures.slice(0, MAX_FAILURES) : failures;
-  const hidden = failures.length - shown.length;
-  return [
-    ...shown.map((failure) => formatFailure(failure, style)),
-    ...(hidden > 0 ? [`  … ${formatNumber(hidden)} more; ${seeAll}`] : []),
-  ];
-}
-
-function formatFailure(failure: TaskFailure, style: Style): string {
-  const { sub_pipeline, task_id, item, attempts, error } = failure;
-  const task = sub_pipeline === undefined ? task_id : `${sub_pipeline}/${task_id}`;
-  const name = item === undefined ? task : `${task}[${item}]`;
-  const tries = attempts === 0 ? 'before its first attempt' : `after ${formatCount(attempts, 'attempt')}`;
-  return `  ${style.red(name)} ${tries}: ${toSingleLine(error)}`;
-}
 
 /** The sub-pipelines of a plan run by status, without those that failed; empty for a pipeline. */
 export function subPipelineLines(record: RunRecord, terminal: Terminal): string[] {
@@ -174,17 +169,41 @@ function hintLines({ status, failures }: RunRecord, terminal: Terminal): string[
   const timedOut = failures.some(({ error }) => /timed out/i.test(error));
   const hint = timedOut
     ? 'a larger --timeout, or timeout: SECONDS on the task, gives attempts more time'
-    : '--verbose prints every event as it happens, --events FILE writes them to a file';
+    : '--verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded';
   return wrapLine(`  ${terminal.style.cyan('hint:')} ${hint}`, terminal);
 }
 
+/** The command that shows the inputs, attempts and stack of what failed first (D59). */
+export function showTaskLines(
+  { run_id, failures }: RunRecord,
+  server: string | undefined,
+  terminal: Terminal,
+): string[] {
+  const [first] = causesFirst(failures);
+  if (first === undefined) return [];
+  const call = formatCall(first);
+  // Never wrapped, so that it can be copied; shells read brackets as a pattern of file names.
+  const quoted = first.item === undefined ? call : `'${call}'`;
+  return [
+    `  ${terminal.style.cyan('hint:')} ${PROGRAM} runs show ${run_id} --task ${quoted}${serverFlag(server)}`,
+    ...wrapLine('    shows its inputs, its attempts and where it failed', terminal),
+  ];
+}
+
 /** The command that reruns a run which did not succeed (D35); empty until the run has settled. */
-export function rerunLines({ run_id, status, settled }: RunRecord, style: Style): string[] {
+export function rerunLines(
+  { run_id, status, settled }: RunRecord,
+  server: string | undefined,
+  terminal: Terminal,
+): string[] {
   if (!settled || status === 'succeeded') return [];
   return [
     // Never wrapped, so that it can be copied.
-    `  ${style.cyan('hint:')} ${PROGRAM} runs rerun ${run_id} --from failed`,
-    '    reruns everything that has not succeeded',
+    `  ${terminal.style.cyan('hint:')} ${PROGRAM} runs rerun ${run_id} --from failed${serverFlag(server)}`,
+    ...wrapLine(
+      '    reruns everything that has not succeeded; with --file FILE, from the mended file',
+      terminal,
+    ),
   ];
 }
 

@@ -77,6 +77,14 @@ export function truncateToWidth(text: string, columns: number): string {
   return `${sliceToWidth(head, columns - 1)}…`;
 }
 
+/** Shortens a name to `columns`; keeps its start and its end, in which similar names differ: `extract_…_2024`. */
+export function truncateMiddle(name: string, columns: number): string {
+  if (displayWidth(name) <= columns || !PRINTABLE_ASCII.test(name)) return truncateToWidth(name, columns);
+  if (columns <= 0) return '';
+  const end = Math.floor((columns - 1) / 2);
+  return `${name.slice(0, columns - 1 - end)}…${name.slice(name.length - end)}`;
+}
+
 /** Returns the longest start of `text` that fits into `columns` without splitting a character. */
 export function sliceToWidth(text: string, columns: number): string {
   let slice = '';

@@ -1,33 +1,46 @@
 import { stripVTControlCharacters } from 'node:util';
-import { errorCode } from '../../common/errors.js';
+import { errorCode, errorMessage } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { SubmissionOptions } from '../../runs/registry.js';
 import type { CliContext, RegistryApi } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
 import { reportUncaughtToolErrors, type StopSignals } from '../process-events.js';
 import { type Display, openDisplay } from '../progress/display.js';
 import type { RunView } from '../progress/run-view.js';
-import { printRunEnd } from '../render/outputs.js';
 import { describeCurrentWaves } from '../render/run-summary.js';
 import { captureStdout, drain } from '../render/stdout.js';
-import { detectTerminal, type Terminal } from '../render/terminal.js';
+import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { EventFile } from './event-file.js';
+import { type InspectedRun, inspectRun, type TaskReader } from './inspect-run.js';
+import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
 import type { RunFlags } from './run-flags.js';
+
+/** What executes a run: the registry of this process, or a server. */
+export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel' | 'forget'>, TaskReader {
+  /** Starts the run. Resolves with the run id. */
+  start(options: StartOptions): Promise<string>;
+}
+
+export interface StartOptions {
+  /** Receives each event; undefined when nobody wants them, so that the run need not create any. */
+  readonly onEvent: ((event: LiveEvent) => void) | undefined;
+  /** Prints a line among the events. */
+  readonly print: (line: string) => void;
+}
 
 /** A run of a pipeline or a plan, ready to be submitted, and how the terminal displays it. */
 export interface DisplayedRun {
-  /** Resolves with the run id. */
-  readonly submit: (registry: RegistryApi, options: SubmissionOptions) => Promise<string>;
+  readonly backend: RunBackend;
   /** Several sub-pipelines, and so several waves, may run at once (D45). */
   readonly hasParallelWaves: boolean;
   /** The files that it was read from, which `--events` must not overwrite. */
   readonly filesRead: readonly string[];
   readonly createView: () => RunView;
-  /** Describes a run that failed or was cancelled. */
-  readonly formatFailures: (record: RunRecord, terminal: Terminal) => string[];
+  readonly formatFailures: FormatFailures;
+  /** The names that `--output` takes; undefined if they are not known before the run. */
+  readonly listOutputs: (() => string[]) | undefined;
 }
 
 /** The receivers of a run's events. */
@@ -44,24 +57,21 @@ interface RunListeners {
 export async function executeRun(
   run: DisplayedRun,
   flags: RunFlags,
-  fileRoots: readonly string[],
   signals: StopSignals,
   context: CliContext,
 ): Promise<ExitStatus> {
+  if (flags.output !== undefined && run.listOutputs) assertOutputName(flags.output, run.listOutputs());
   const eventFile =
     flags.events === undefined ? undefined : await EventFile.open(flags.events, run.filesRead, context.cwd);
-  const registry = await context.openRegistry(fileRoots, context.clock);
   const display = openDisplay(flags, run.createView, context);
   // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
   const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => display.print(line));
   try {
-    const record = await submitAndWait(registry, run, { display, eventFile }, signals, context);
-    const { canRedraw } = detectTerminal(context.stderr, context.env);
-    const showSummary = flags.verbose || (canRedraw && !flags.json && !flags.quiet);
-    printRunEnd(record, { json: flags.json, showSummary, formatFailures: run.formatFailures }, context);
+    const inspected = await submitAndWait(run, flags, { display, eventFile }, signals, context);
+    printRunEnd(inspected, flags, run.formatFailures, context);
     await drain(context.stdout);
     const eventsStatus = await closeEventFile(eventFile, context);
-    const runStatus = exitStatusForRun(record.status);
+    const runStatus = exitStatusForRun(inspected.record.status);
     return runStatus === EXIT.done ? eventsStatus : runStatus;
   } finally {
     stopReporting();
@@ -69,27 +79,33 @@ export async function executeRun(
   }
 }
 
-/** Submits a run, waits until it settles or a second signal stops it, and forgets it (law L2). */
+/** Starts a run, waits until it settles or a second signal stops it, and forgets it (law L2). */
 async function submitAndWait(
-  registry: RegistryApi,
-  { submit, hasParallelWaves }: DisplayedRun,
+  { backend, hasParallelWaves }: DisplayedRun,
+  flags: RunFlags,
   listeners: RunListeners,
   signals: StopSignals,
   context: CliContext,
-): Promise<RunRecord> {
+): Promise<InspectedRun> {
   const { display } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(line))),
   );
   try {
-    const runId = await submit(registry, { onEvent: createEventListener(listeners) });
+    const runId = await backend.start({
+      onEvent: createEventListener(listeners),
+      print: (line) => display.print(line),
+    });
     const print = (text: string): void => {
       for (const line of wrapLine(text, detectTerminal(context.stderr, context.env))) display.print(line);
     };
-    const stopped = cancelOnSignal(signals, registry, runId, hasParallelWaves, print);
-    const record = await Promise.race([registry.settled(runId), stopped]);
-    registry.forget(runId);
-    return record;
+    const stopped = cancelOnSignal(signals, backend, runId, hasParallelWaves, print);
+    const record = await Promise.race([backend.settled(runId), stopped]);
+    const { json, partial, output } = flags;
+    const outputs = json || partial || output !== undefined;
+    const inspected = await inspectRun(record, backend, { outputs, verbose: wantsDetails(flags, context) });
+    backend.forget(runId);
+    return inspected;
   } finally {
     releaseStdout();
     display.close();
@@ -113,28 +129,30 @@ function createEventListener({ display, eventFile }: RunListeners): ((event: Liv
  */
 async function cancelOnSignal(
   signals: StopSignals,
-  registry: RegistryApi,
+  backend: RunBackend,
   runId: string,
   hasParallelWaves: boolean,
   print: (text: string) => void,
 ): Promise<RunRecord> {
   await signals.first;
   print(`cancelling: ${describeCurrentWaves(hasParallelWaves)} first; Ctrl-C again stops at once`);
-  void cancelUnlessSettled(registry, runId, false);
+  cancelUnlessSettled(backend, runId, false).catch((error: unknown) => {
+    print(`the run could not be cancelled: ${errorMessage(error)}`);
+  });
   await signals.second;
   print('stopping at once');
-  const record = await cancelUnlessSettled(registry, runId, true);
+  const record = await cancelUnlessSettled(backend, runId, true);
   return record ?? new Promise(() => undefined);
 }
 
 /** Returns undefined for a run that has settled in the meantime: it keeps its status. */
 async function cancelUnlessSettled(
-  registry: RegistryApi,
+  backend: RunBackend,
   runId: string,
   force: boolean,
 ): Promise<RunRecord | undefined> {
   try {
-    return await registry.cancel(runId, { force });
+    return await backend.cancel(runId, { force });
   } catch (error) {
     if (errorCode(error) === 'run_already_terminal') return undefined;
     throw error;

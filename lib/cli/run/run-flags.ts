@@ -1,23 +1,69 @@
 import type { JsonObject } from '../../common/json.js';
+import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/run-inputs.js';
-import { type NumberRule, readNumber } from '../input/flags.js';
+import type { CliContext } from '../context.js';
+import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
 import { formatCount } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 
-/** The flags of `run` that say how to execute and display it, unparsed. */
+/** The flags of `run` that say how to display it. */
 export interface RunFlags {
   readonly json: boolean;
-  readonly timeout?: string | undefined;
-  readonly concurrency?: string | undefined;
-  readonly jitter?: string | undefined;
-  readonly retryBaseDelay?: string | undefined;
-  readonly maxRetryDelay?: string | undefined;
   readonly events?: string | undefined;
+  readonly output?: string | undefined;
+  readonly partial: boolean;
   readonly verbose: boolean;
   readonly quiet: boolean;
 }
 
+/** The flags that say how a run executes and with which values, unparsed. */
+export interface RunValueFlags {
+  readonly params?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly timeout?: string | undefined;
+  readonly concurrency?: string | undefined;
+  readonly planConcurrency?: string | undefined;
+  readonly jitter?: string | undefined;
+  readonly retryBaseDelay?: string | undefined;
+  readonly maxRetryDelay?: string | undefined;
+}
+
+/** What those flags say. */
+export interface ParsedValues {
+  readonly options: ExecutionOptions;
+  readonly params: JsonObject | undefined;
+  readonly planConcurrency: number | undefined;
+}
+
+/**
+ * Reads the values of a run. Rejects with a UsageError for the first flag that cannot be used.
+ */
+export async function readRunValues(flags: RunValueFlags, context: CliContext): Promise<ParsedValues> {
+  const options = readExecutionOptions(flags);
+  const planConcurrency = readNumber('--plan-concurrency', flags.planConcurrency, PLAN_CONCURRENCY);
+  if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
+  const params = await readJsonObject('--params', flags.params, context);
+  return { options, params, planConcurrency };
+}
+
+/** @throws UsageError for a flag of the other kind of definition */
+export function assertFlagsFit(kind: DefinitionKind, { params, planConcurrency }: ParsedValues): void {
+  if (kind === 'plan' && params !== undefined) {
+    throw new UsageError(
+      '--params is for pipelines: plans have no params',
+      `write --inputs '{"key": "value"}'; the plan passes its inputs on to its sub-pipelines`,
+    );
+  }
+  if (kind === 'pipeline' && planConcurrency !== undefined) {
+    throw new UsageError(
+      '--plan-concurrency is for plans',
+      'write --concurrency to limit the items of one fan-out in flight',
+    );
+  }
+}
+
+const PLAN_CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' };
 const TIMEOUT: NumberRule = { least: 0, above: true, unit: 'seconds', example: '30' };
 const CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'items at once', example: '8' };
 const JITTER: NumberRule = { least: 0, most: 1, unit: 'a fraction of the delay', example: '0.2' };
@@ -28,7 +74,7 @@ const DELAY: NumberRule = { least: 0, unit: 'seconds', example: '0.5' };
  *
  * @throws UsageError for the first flag that is not a number or out of range
  */
-export function readExecutionOptions(flags: RunFlags): ExecutionOptions {
+function readExecutionOptions(flags: RunValueFlags): ExecutionOptions {
   const options = {
     per_task_timeout: readNumber('--timeout', flags.timeout, TIMEOUT),
     fan_out_concurrency: readNumber('--concurrency', flags.concurrency, CONCURRENCY),

@@ -51,6 +51,10 @@ function readStatus({ status }: ListFlags): RunStatus | undefined {
 
 const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
 
+/** Terminals that are narrower get the end of each run id, which the other commands take. */
+const COLUMNS_FOR_IDS = 72;
+const COLUMNS_FOR_SHORT_IDS = 48;
+
 /** One line per run, truncated on a terminal. */
 function formatRunTable(
   runs: readonly RunSummary[],
@@ -59,6 +63,10 @@ function formatRunTable(
 ): string[] {
   if (runs.length === 0) return [style.dim('no runs found')];
   const rows = [HEADINGS, ...runs.map((run) => formatCells(run, now))];
+  if (interactive && columns < COLUMNS_FOR_IDS) {
+    const length = columns < COLUMNS_FOR_SHORT_IDS ? 8 : 12;
+    for (const row of rows) row[0] = row[0]?.slice(-length) ?? '';
+  }
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))));
   return rows.map((row, index) => {
     const cells = row.map((cell, column) => padToWidth(cell, widths[column] ?? 0));

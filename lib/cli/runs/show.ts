@@ -1,59 +1,158 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { WavetrainClient } from '../../client/client.js';
+import { describeFailedTask, findCause } from '../../common/errors.js';
 import type { RunRecord } from '../../runs/record.js';
+import type { CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
+import { type FailureDetails, failureLines, formatCall } from '../render/failures.js';
 import { printOutputs } from '../render/outputs.js';
 import {
   describeDraining,
-  failureLines,
   formatElapsed,
   rerunLines,
+  showTaskLines,
   statusFormatter,
   subPipelineLines,
   subPipelineSummary,
 } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style, type Terminal } from '../render/terminal.js';
-import { formatCount, formatNumber, padToWidth, toSingleLine, wrapText } from '../render/text.js';
+import {
+  displayWidth,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  padToWidth,
+  toSingleLine,
+  truncateMiddle,
+  wrapText,
+} from '../render/text.js';
+import { inspectRun } from '../run/inspect-run.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
-/** Shows one run with its outputs or its error. */
+/** Shows one run with its outputs, or with its tasks and its failures. */
 export async function showRun(
   flags: RunIdFlags & { readonly json: boolean },
   context: CliContext,
 ): Promise<ExitStatus> {
-  const record = await callServer(flags, context, async (client) =>
-    client.record(await resolveRunId(client, flags.runId)),
-  );
-  if (flags.json) {
-    printJson(record, context);
-    return EXIT.done;
-  }
   const terminal = detectTerminal(context.stdout, context.env);
-  context.stdout.write(`${recordLines(record, terminal).join('\n')}\n`);
-  if (record.result !== null) printOutputs(record.result, context);
-  return EXIT.done;
+  return callServer(flags, context, async (client) => {
+    const record = await client.record(await resolveRunId(client, flags.runId));
+    if (flags.json) {
+      printJson(record, context);
+      return EXIT.done;
+    }
+    const { details } = await inspectRun(record, client, { outputs: false, verbose: false });
+    const lines = [
+      ...fieldLines(listFields(record, terminal.style), terminal),
+      ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),
+      ...failureSection(record, details, flags.server, terminal),
+    ];
+    context.stdout.write(`${lines.join('\n')}\n`);
+    if (record.result !== null) printOutputs(record.result, context);
+    return EXIT.done;
+  });
 }
 
-/** The record without its outputs. */
-function recordLines(record: RunRecord, terminal: Terminal): string[] {
+function failureSection(
+  record: RunRecord,
+  details: FailureDetails,
+  server: string | undefined,
+  terminal: Terminal,
+): string[] {
   const { failures, status } = record;
   const { style } = terminal;
-  const fields = listFields(record, style);
-  const columns = Math.max(...fields.map(([name]) => name.length)) + 2;
   return [
-    ...fields.flatMap(([name, value]) =>
-      fieldLines(style.dim(padToWidth(name, columns)), value, columns, terminal),
-    ),
     ...(failures.length === 0 ? [] : [style.bold('Failures:')]),
-    ...failureLines(failures, terminal, '--json prints all of them'),
+    ...failureLines(failures, terminal, '--json prints all of them', details),
     ...(status === 'succeeded' ? [] : subPipelineLines(record, terminal)),
-    ...rerunLines(record, style),
+    ...showTaskLines(record, server, terminal),
+    ...rerunLines(record, server, terminal),
   ];
 }
 
-function listFields(record: RunRecord, style: Style): (readonly [name: string, value: string])[] {
-  const { error } = record;
-  const fields: (readonly [string, string | null])[] = [
+/** A file or pipe gets more tasks than a terminal. */
+const MAX_TASKS = 500;
+const MAX_TASKS_ON_TERMINAL = 50;
+
+/** The tasks of a run in the order of their waves, a line for each: `  ✓ load  succeeded  0.2 s`. */
+async function taskTable(
+  { run_id, progress }: RunRecord,
+  client: WavetrainClient,
+  terminal: Terminal,
+): Promise<string[]> {
+  const { interactive, style, columns } = terminal;
+  const limit = interactive ? MAX_TASKS_ON_TERMINAL : MAX_TASKS;
+  const { tasks } = await client.tasks(run_id, { limit });
+  const names = tasks.map((task) => formatCall(task));
+  const width = Math.min(
+    Math.max(...names.map(displayWidth)),
+    interactive ? Math.floor(columns / 3) : MAX_NAME,
+  );
+  const hidden = progress.tasks - tasks.length;
+  return [
+    style.bold('Tasks:'),
+    ...tasks.flatMap((task, index) => {
+      const name = padToWidth(truncateMiddle(names[index] ?? '', width), width);
+      return alignedLines(`  ${taskMark(task, style)} ${name}  `, describeCall(task), terminal);
+    }),
+    ...(hidden > 0 ? [style.dim(`  … ${formatNumber(hidden)} more`)] : []),
+  ];
+}
+
+const MAX_NAME = 128;
+
+function taskMark({ status }: TaskRecord, { marks }: Style): string {
+  switch (status) {
+    case 'succeeded':
+      return marks.done;
+    case 'failed':
+      return marks.failed;
+    default:
+      return status === 'running' ? '>' : '-';
+  }
+}
+
+/** `failed in 0.2 s, 4 items: 3 succeeded, 1 failed` */
+export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items' | 'reused'>>): string {
+  const { status, started_at: start, finished_at: end, items, reused } = call;
+  const took =
+    start === null || end === null ? '' : ` in ${formatDuration(Date.parse(end) - Date.parse(start))}`;
+  const state = reused ? 'reused' : `${status}${took}`;
+  return items === undefined || items === null ? state : `${state}, ${describeItems(items)}`;
+}
+
+const ITEM_STATUSES = ['succeeded', 'failed', 'running', 'pending', 'skipped'] as const;
+
+/** `4 items: 3 succeeded, 1 failed` */
+function describeItems(items: ItemCounts): string {
+  const counts = ITEM_STATUSES.filter((status) => items[status] > 0);
+  const parts = counts.map((status) => `${formatNumber(items[status])} ${status}`).join(', ');
+  return `${formatCount(items.total, 'item')}${parts === '' ? '' : `: ${parts}`}`;
+}
+
+export type Field = readonly [name: string, value: string | null];
+
+/** One line per field that has a value; a terminal gets long ones wrapped. */
+export function fieldLines(fields: readonly Field[], terminal: Terminal): string[] {
+  const { style } = terminal;
+  const indent = Math.max(...fields.map(([name]) => name.length)) + 2;
+  return fields.flatMap(([name, value]) =>
+    value === null ? [] : alignedLines(style.dim(padToWidth(name, indent)), value, terminal),
+  );
+}
+
+/** A text after its name; a terminal gets it wrapped, aligned with its first line. */
+function alignedLines(head: string, text: string, { interactive, columns }: Terminal): string[] {
+  if (!interactive) return [head + text];
+  const indent = displayWidth(stripVTControlCharacters(head));
+  const lines = wrapText(text, Math.max(16, columns - 1 - indent));
+  return lines.map((line, index) => (index === 0 ? head : ' '.repeat(indent)) + line);
+}
+
+function listFields(record: RunRecord, style: Style): Field[] {
+  return [
     ['run', record.run_id],
     ['status', describeStatus(record, style)],
     [record.kind, toSingleLine(record.pipeline_id)],
@@ -64,9 +163,17 @@ function listFields(record: RunRecord, style: Style): (readonly [name: string, v
     ['finished', record.finished_at],
     ['progress', describeProgress(record)],
     ['rerun of', record.rerun_of],
-    ['error', error === null ? null : toSingleLine(error)],
+    ['error', describeError(record)],
   ];
-  return fields.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+}
+
+/** The error, with the task that failed. That of a plan names it already. */
+function describeError({ error, failures, kind }: RunRecord): string | null {
+  if (error === null) return null;
+  const cause = kind === 'plan' ? undefined : findCause(failures);
+  if (cause === undefined) return toSingleLine(error);
+  const item = cause.item === undefined ? '' : `, item ${cause.item}`;
+  return `${describeFailedTask(cause)}${item}: ${toSingleLine(error)}`;
 }
 
 function describeStatus(record: RunRecord, style: Style): string {
@@ -91,16 +198,4 @@ function describeSubPipelines(record: RunRecord): string {
   if (sub_pipelines === undefined) return '';
   if (record.status !== 'succeeded') return `${subPipelineSummary(record)}; `;
   return `${formatNumber(sub_pipelines_settled)} of ${formatCount(sub_pipelines, 'sub-pipeline')}, `;
-}
-
-/** Wraps a long value on a terminal, aligned with its first line. */
-function fieldLines(
-  name: string,
-  value: string,
-  indent: number,
-  { interactive, columns }: Terminal,
-): string[] {
-  if (!interactive) return [name + value];
-  const lines = wrapText(value, Math.max(20, columns - 1 - indent));
-  return lines.map((line, index) => (index === 0 ? name : ' '.repeat(indent)) + line);
 }

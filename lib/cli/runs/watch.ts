@@ -5,39 +5,39 @@ import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
-import { type Display, type DisplayFlags, openDisplay } from '../progress/display.js';
+import { type DisplayFlags, openDisplay } from '../progress/display.js';
 import { PipelineRunView, type RunView } from '../progress/run-view.js';
-import { printRunEnd } from '../render/outputs.js';
-import { serverFailureLines } from '../render/run-summary.js';
-import { detectTerminal } from '../render/terminal.js';
+import { serverFailureLines, serverFlag } from '../render/run-summary.js';
 import { StopSignals } from '../process-events.js';
-import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
+import { type InspectedRun, inspectRun } from '../run/inspect-run.js';
+import { type FormatFailures, printRunEnd, wantsDetails } from '../run/print-run-end.js';
+import { callServer, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
+
+type WatchFlags = DisplayFlags & Pick<ServerFlags, 'server'>;
 
 /** Watches a run until it settles and returns the exit status of the run (D40). Ctrl-C stops watching only. */
 export async function watchRun(flags: RunIdFlags & DisplayFlags, context: CliContext): Promise<ExitStatus> {
-  const record = await callServer(flags, context, async (client) =>
+  const run = await callServer(flags, context, async (client) =>
     followRun(client, await resolveRunId(client, flags.runId), flags, context),
   );
-  return record === undefined ? EXIT.interrupted : printSettledRun(record, flags, context);
+  return run === undefined ? EXIT.interrupted : printSettledRun(run, flags, context);
 }
 
 /** Prints a settled run of a server and returns its exit status. */
-export function printSettledRun(
-  record: RunRecord,
-  { json, quiet }: DisplayFlags,
-  context: CliContext,
-): ExitStatus {
-  printRunEnd(record, { json, showSummary: !json && !quiet, formatFailures: serverFailureLines }, context);
-  return exitStatusForRun(record.status);
+export function printSettledRun(run: InspectedRun, flags: WatchFlags, context: CliContext): ExitStatus {
+  const formatFailures: FormatFailures = (record, terminal, details) =>
+    serverFailureLines(record, terminal, details, flags.server);
+  printRunEnd(run, flags, formatFailures, context);
+  return exitStatusForRun(run.record.status);
 }
 
-/** Displays a run until it settles. Resolves with its record, or with undefined after Ctrl-C. */
+/** Displays a run until it settles. Resolves with what it leaves, or with undefined after Ctrl-C. */
 export async function followRun(
   client: WavetrainClient,
   runId: string,
-  flags: DisplayFlags,
+  flags: WatchFlags,
   context: CliContext,
-): Promise<RunRecord | undefined> {
+): Promise<InspectedRun | undefined> {
   const abort = new AbortController();
   const signals = new StopSignals(context.processEvents);
   const interrupted = signals.first.then(() => {
@@ -49,7 +49,9 @@ export async function followRun(
     const record = await Promise.race([settled, interrupted]);
     // The aborted display rejects once it has closed.
     if (record === undefined) await settled.catch(() => undefined);
-    return record;
+    else
+      return await inspectRun(record, client, { outputs: flags.json, verbose: wantsDetails(flags, context) });
+    return undefined;
   } finally {
     signals.close();
   }
@@ -58,34 +60,52 @@ export async function followRun(
 async function displayUntilSettled(
   client: WavetrainClient,
   runId: string,
-  flags: DisplayFlags,
+  flags: WatchFlags,
   context: CliContext,
   signal: AbortSignal,
 ): Promise<RunRecord> {
   const clock = new ServerClock(context.clock);
   const view = await createRunView(await client.record(runId, { signal }));
-  const display = openServerDisplay(view, flags, { ...context, clock });
+  const display = openDisplay(flags, () => view, { ...context, clock });
+  const listener: EventListener = {
+    onEvent: (event) => display.onEvent(event),
+    print: (line) => display.print(line),
+    clock,
+  };
   try {
-    for await (const event of client.events(runId, { signal })) {
-      if (event.kind === 'gap') {
-        display.print(`events ${event.after + 1} to ${event.next - 1} have been dropped by the server`);
-      } else {
-        clock.set(event);
-        display.onEvent(event);
-      }
-    }
+    if (display.wantsEvents) await followEvents(client, runId, listener, signal);
     return await client.settled(runId, { signal });
   } finally {
-    if (signal.aborted) display.print(`the run continues; ${PROGRAM} runs cancel ${runId} stops it`);
+    if (signal.aborted) {
+      const command = `${PROGRAM} runs cancel ${runId}${serverFlag(flags.server)}`;
+      display.print(`the run continues; ${command} stops it`);
+    }
     display.close();
   }
 }
 
-/** In a file or pipe the display prints every event even without `--verbose`, because watching is its purpose. */
-function openServerDisplay(view: RunView, flags: DisplayFlags, context: CliContext): Display {
-  const { canRedraw } = detectTerminal(context.stderr, context.env);
-  const verbose = flags.verbose || !(canRedraw || flags.json || flags.quiet);
-  return openDisplay({ ...flags, verbose }, () => view, context);
+interface EventListener {
+  readonly onEvent: (event: LiveEvent) => void;
+  readonly print: (line: string) => void;
+  /** Is set to the time of each event. */
+  readonly clock: ServerClock;
+}
+
+/** Passes on the events of a run until it has settled. */
+export async function followEvents(
+  client: WavetrainClient,
+  runId: string,
+  { onEvent, print, clock }: EventListener,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const event of client.events(runId, { signal })) {
+    if (event.kind === 'gap') {
+      print(`events ${event.after + 1} to ${event.next - 1} have been dropped by the server`);
+    } else {
+      clock.set(event);
+      onEvent(event);
+    }
+  }
 }
 
 /** A record has the number of waves and sub-pipelines, but not the ids of their tasks. */
@@ -100,7 +120,7 @@ async function createRunView({ progress }: RunRecord): Promise<RunView> {
  * Each event sets the monotonic time to its own, so that events of the past show their true durations. The events of
  * one run never go back (D27).
  */
-class ServerClock implements Clock {
+export class ServerClock implements Clock {
   readonly #clock: Clock;
   #offsetMs = 0;
 

@@ -2,8 +2,8 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":"string","description":"Longer description for readers."},"version":{"type":"string","description":"Free text; quote it, or YAML reads a number."},"params":{"type":"object","patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":"object","patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":"array","items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":"object","patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":"string","description":"A single template whose value is a list. The tool is called once for each {{item}}."},"await":{"type":"array","items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":"integer","minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"timeout":{"type":"number","exclusiveMinimum":0,"description":"Limit for one attempt, in seconds. Replaces per_task_timeout."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
-const pattern4 = new RegExp("^[A-Za-z_][A-Za-z0-9_.-]{0,127}$", "u");
+const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","null"],"minimum":0,"description":"Seconds before the first retry; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","null"],"minimum":0,"description":"Longest delay before a retry, in seconds. Replaces the option of the run."},"timeout":{"type":["number","null"],"exclusiveMinimum":0,"description":"Limit for one attempt, in seconds. Replaces per_task_timeout."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
+const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
 const pattern9 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
 const func1 = Object.prototype.hasOwnProperty;
@@ -77,7 +77,7 @@ if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
 if(!pattern4.test(data0)){
-const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"+"\""};
+const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -136,8 +136,9 @@ return false;
 }
 }
 if(data.description !== undefined){
-if(typeof data.description !== "string"){
-const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data2 = data.description;
+if((typeof data2 !== "string") && (data2 !== null)){
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema31.properties.description.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -151,8 +152,9 @@ return false;
 }
 }
 if(data.version !== undefined){
-if(typeof data.version !== "string"){
-const err9 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data3 = data.version;
+if((typeof data3 !== "string") && (data3 !== null)){
+const err9 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: schema31.properties.version.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -167,15 +169,8 @@ return false;
 }
 if(data.params !== undefined){
 let data4 = data.params;
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-var props0 = {};
-for(const key1 in data4){
-if(pattern5.test(key1)){
-let data5 = data4[key1];
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-for(const key2 in data5){
-if(!(func1.call(schema31.properties.params.patternProperties["^.*$"].properties, key2))){
-const err10 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/params/patternProperties/%5E.*%24/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if((!(data4 && typeof data4 == "object" && !Array.isArray(data4))) && (data4 !== null)){
+const err10 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: schema31.properties.params.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -187,11 +182,15 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data5.type !== undefined){
-let data6 = data5.type;
-if(!((((((data6 === "string") || (data6 === "integer")) || (data6 === "number")) || (data6 === "boolean")) || (data6 === "list")) || (data6 === "object"))){
-const err11 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.params.patternProperties["^.*$"].properties.type.enum},message:"must be equal to one of the allowed values"};
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+var props0 = {};
+for(const key1 in data4){
+if(pattern5.test(key1)){
+let data5 = data4[key1];
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+for(const key2 in data5){
+if(!(func1.call(schema31.properties.params.patternProperties["^.*$"].properties, key2))){
+const err11 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/params/patternProperties/%5E.*%24/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -204,9 +203,10 @@ return false;
 }
 }
 }
-if(data5.description !== undefined){
-if(typeof data5.description !== "string"){
-const err12 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data5.type !== undefined){
+let data6 = data5.type;
+if(!((((((data6 === "string") || (data6 === "integer")) || (data6 === "number")) || (data6 === "boolean")) || (data6 === "list")) || (data6 === "object"))){
+const err12 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.params.patternProperties["^.*$"].properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -219,11 +219,9 @@ return false;
 }
 }
 }
-if(data5.enum !== undefined){
-let data8 = data5.enum;
-if(Array.isArray(data8)){
-if(data8.length < 1){
-const err13 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/enum/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data5.description !== undefined){
+if(typeof data5.description !== "string"){
+const err13 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/description",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -236,8 +234,11 @@ return false;
 }
 }
 }
-else {
-const err14 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/enum/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data5.enum !== undefined){
+let data8 = data5.enum;
+if(Array.isArray(data8)){
+if(data8.length < 1){
+const err14 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/enum/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -250,10 +251,8 @@ return false;
 }
 }
 }
-if(data5.minimum !== undefined){
-let data9 = data5.minimum;
-if(!((typeof data9 == "number") && (isFinite(data9)))){
-const err15 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/minimum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/minimum/type",keyword:"type",params:{type: "number"},message:"must be number"};
+else {
+const err15 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/enum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/enum/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -266,10 +265,10 @@ return false;
 }
 }
 }
-if(data5.maximum !== undefined){
-let data10 = data5.maximum;
-if(!((typeof data10 == "number") && (isFinite(data10)))){
-const err16 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/maximum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/maximum/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data5.minimum !== undefined){
+let data9 = data5.minimum;
+if(!((typeof data9 == "number") && (isFinite(data9)))){
+const err16 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/minimum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/minimum/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -282,14 +281,30 @@ return false;
 }
 }
 }
-if(data5.pattern !== undefined){
-if(typeof data5.pattern !== "string"){
-const err17 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/pattern",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data5.maximum !== undefined){
+let data10 = data5.maximum;
+if(!((typeof data10 == "number") && (isFinite(data10)))){
+const err17 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/maximum",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/maximum/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err17];
 }
 else {
 vErrors.push(err17);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data5.pattern !== undefined){
+if(typeof data5.pattern !== "string"){
+const err18 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/pattern",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;
@@ -308,12 +323,12 @@ props1[key3] = true;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/items",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err19 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/items",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
-vErrors = [err18];
+vErrors = [err19];
 }
 else {
-vErrors.push(err18);
+vErrors.push(err19);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;
@@ -332,22 +347,7 @@ props2[key4] = true;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/properties",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-if(++errors > 1000){
-validate20.errors = vErrors;
-return false;
-}
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/params/patternProperties/%5E.*%24/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err20 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/properties",schemaPath:"#/properties/params/patternProperties/%5E.*%24/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -359,12 +359,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-props0[key1] = true;
-}
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err21 = {instancePath:instancePath+"/params/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/params/patternProperties/%5E.*%24/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -376,19 +374,15 @@ validate20.errors = vErrors;
 return false;
 }
 }
+props0[key1] = true;
+}
+}
+}
 }
 if(data.inputs !== undefined){
 let data14 = data.inputs;
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-var props3 = {};
-for(const key5 in data14){
-if(pattern5.test(key5)){
-props3[key5] = true;
-}
-}
-}
-else {
-const err22 = {instancePath:instancePath+"/inputs",schemaPath:"#/properties/inputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((!(data14 && typeof data14 == "object" && !Array.isArray(data14))) && (data14 !== null)){
+const err22 = {instancePath:instancePath+"/inputs",schemaPath:"#/properties/inputs/type",keyword:"type",params:{type: schema31.properties.inputs.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -400,14 +394,19 @@ validate20.errors = vErrors;
 return false;
 }
 }
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+var props3 = {};
+for(const key5 in data14){
+if(pattern5.test(key5)){
+props3[key5] = true;
+}
+}
+}
 }
 if(data.reads !== undefined){
 let data15 = data.reads;
-if(Array.isArray(data15)){
-const len0 = data15.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data15[i0] !== "string"){
-const err23 = {instancePath:instancePath+"/reads/" + i0,schemaPath:"#/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((!(Array.isArray(data15))) && (data15 !== null)){
+const err23 = {instancePath:instancePath+"/reads",schemaPath:"#/properties/reads/type",keyword:"type",params:{type: schema31.properties.reads.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -419,10 +418,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err24 = {instancePath:instancePath+"/reads",schemaPath:"#/properties/reads/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(Array.isArray(data15)){
+const len0 = data15.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data15[i0] !== "string"){
+const err24 = {instancePath:instancePath+"/reads/" + i0,schemaPath:"#/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -432,6 +432,8 @@ vErrors.push(err24);
 if(++errors > 1000){
 validate20.errors = vErrors;
 return false;
+}
+}
 }
 }
 }
@@ -482,7 +484,7 @@ return false;
 }
 }
 for(const key6 in data18){
-if(!(((((((key6 === "id") || (key6 === "tool")) || (key6 === "inputs")) || (key6 === "parallel_over")) || (key6 === "await")) || (key6 === "retry")) || (key6 === "timeout"))){
+if(!(func1.call(schema31.properties.tasks.items.properties, key6))){
 const err28 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err28];
@@ -544,16 +546,8 @@ return false;
 }
 if(data18.inputs !== undefined){
 let data21 = data18.inputs;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-var props4 = {};
-for(const key7 in data21){
-if(pattern5.test(key7)){
-props4[key7] = true;
-}
-}
-}
-else {
-const err32 = {instancePath:instancePath+"/tasks/" + i1+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((!(data21 && typeof data21 == "object" && !Array.isArray(data21))) && (data21 !== null)){
+const err32 = {instancePath:instancePath+"/tasks/" + i1+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.inputs.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -565,10 +559,19 @@ validate20.errors = vErrors;
 return false;
 }
 }
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+var props4 = {};
+for(const key7 in data21){
+if(pattern5.test(key7)){
+props4[key7] = true;
+}
+}
+}
 }
 if(data18.parallel_over !== undefined){
-if(typeof data18.parallel_over !== "string"){
-const err33 = {instancePath:instancePath+"/tasks/" + i1+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data22 = data18.parallel_over;
+if((typeof data22 !== "string") && (data22 !== null)){
+const err33 = {instancePath:instancePath+"/tasks/" + i1+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.parallel_over.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -581,13 +584,10 @@ return false;
 }
 }
 }
-if(data18.await !== undefined){
-let data23 = data18.await;
-if(Array.isArray(data23)){
-const len2 = data23.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data23[i2] !== "string"){
-const err34 = {instancePath:instancePath+"/tasks/" + i1+"/await/" + i2,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data18.fan_out_concurrency !== undefined){
+let data23 = data18.fan_out_concurrency;
+if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (data23 !== null)){
+const err34 = {instancePath:instancePath+"/tasks/" + i1+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.fan_out_concurrency.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -599,10 +599,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err35 = {instancePath:instancePath+"/tasks/" + i1+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 1 || isNaN(data23)){
+const err35 = {instancePath:instancePath+"/tasks/" + i1+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -615,10 +614,11 @@ return false;
 }
 }
 }
-if(data18.retry !== undefined){
-let data25 = data18.retry;
-if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
-const err36 = {instancePath:instancePath+"/tasks/" + i1+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data18.on_item_error !== undefined){
+let data24 = data18.on_item_error;
+if(!(((data24 === "fail") || (data24 === "collect")) || (data24 === null))){
+const err36 = {instancePath:instancePath+"/tasks/" + i1+"/on_item_error",schemaPath:"#/properties/tasks/items/properties/on_item_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_item_error.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -630,9 +630,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 < 0 || isNaN(data25)){
-const err37 = {instancePath:instancePath+"/tasks/" + i1+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data18.await !== undefined){
+let data25 = data18.await;
+if((!(Array.isArray(data25))) && (data25 !== null)){
+const err37 = {instancePath:instancePath+"/tasks/" + i1+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.await.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -644,13 +646,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data18.timeout !== undefined){
-let data26 = data18.timeout;
-if((typeof data26 == "number") && (isFinite(data26))){
-if(data26 <= 0 || isNaN(data26)){
-const err38 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(Array.isArray(data25)){
+const len2 = data25.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data25[i2] !== "string"){
+const err38 = {instancePath:instancePath+"/tasks/" + i1+"/await/" + i2,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -663,8 +663,12 @@ return false;
 }
 }
 }
-else {
-const err39 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+}
+if(data18.retry !== undefined){
+let data27 = data18.retry;
+if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (data27 !== null)){
+const err39 = {instancePath:instancePath+"/tasks/" + i1+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -676,10 +680,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err40 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 0 || isNaN(data27)){
+const err40 = {instancePath:instancePath+"/tasks/" + i1+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -693,8 +696,10 @@ return false;
 }
 }
 }
-else {
-const err41 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data18.retry_delay !== undefined){
+let data28 = data18.retry_delay;
+if((!((typeof data28 == "number") && (isFinite(data28)))) && (data28 !== null)){
+const err41 = {instancePath:instancePath+"/tasks/" + i1+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -706,15 +711,122 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err42 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data28 == "number") && (isFinite(data28))){
+if(data28 < 0 || isNaN(data28)){
+const err42 = {instancePath:instancePath+"/tasks/" + i1+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err42];
 }
 else {
 vErrors.push(err42);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data18.max_retry_delay !== undefined){
+let data29 = data18.max_retry_delay;
+if((!((typeof data29 == "number") && (isFinite(data29)))) && (data29 !== null)){
+const err43 = {instancePath:instancePath+"/tasks/" + i1+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 < 0 || isNaN(data29)){
+const err44 = {instancePath:instancePath+"/tasks/" + i1+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data18.timeout !== undefined){
+let data30 = data18.timeout;
+if((!((typeof data30 == "number") && (isFinite(data30)))) && (data30 !== null)){
+const err45 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data30 == "number") && (isFinite(data30))){
+if(data30 <= 0 || isNaN(data30)){
+const err46 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err48 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err49 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

@@ -46,7 +46,7 @@ export class TextParser {
     if (text.length <= PARSING_LIMITS.inlineLength) return readSource(text);
     try {
       const { timeoutMs } = PARSING_LIMITS;
-      return toSource(await this.#pool.run(tenantId, () => ({ text }), { timeoutMs }));
+      return toSource(await this.#pool.run(tenantId, () => ({ text }), { timeoutMs }), text);
     } catch (error) {
       if (error instanceof WorkerError) return failedSource([describeFailure(error)]);
       throw error;

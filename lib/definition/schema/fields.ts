@@ -13,7 +13,19 @@ export const PIPELINE_FIELDS = [
   'tasks',
 ] as const;
 
-export const TASK_FIELDS = ['id', 'tool', 'inputs', 'parallel_over', 'await', 'retry', 'timeout'] as const;
+export const TASK_FIELDS = [
+  'id',
+  'tool',
+  'inputs',
+  'parallel_over',
+  'fan_out_concurrency',
+  'on_item_error',
+  'await',
+  'retry',
+  'retry_delay',
+  'max_retry_delay',
+  'timeout',
+] as const;
 
 export const PARAM_FIELDS = [
   'type',

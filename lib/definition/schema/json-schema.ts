@@ -1,25 +1,42 @@
+import type { JsonObject } from '../../common/json.js';
 import { PlanDefinition, SubPipelineDefinition } from './plan-schema.js';
 import type { DefinitionKind } from './root.js';
-import { PipelineDefinition } from './schema.js';
+import { PipelineDefinition, TaskDefinition } from './schema.js';
 
 /** The dialect that editors support best; the keywords used here mean the same in all later ones. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
 
-/** Creates the JSON Schema of a pipeline file: a definition under `pipeline`, or the bare definition (D3). */
-export function pipelineJsonSchema(): Record<string, unknown> {
+/** What an editor should know of a tool. */
+export interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema (draft-07) of the inputs as a task has them: any of them may be a template. */
+  readonly inputs: JsonObject;
+  /** Whether a task must have inputs. */
+  readonly needsInputs: boolean;
+}
+
+/**
+ * Creates the JSON Schema of a pipeline file: a definition under `pipeline`, or the bare definition (D3).
+ *
+ * @param tools all tools that tasks may call; without them any name and any inputs are accepted
+ */
+export function pipelineJsonSchema(tools?: readonly ToolSchema[]): Record<string, unknown> {
   const description =
     'Tasks that call tools, run in waves: under the key pipeline, or as the whole document.';
-  return createSchema('pipeline', description, { pipeline: PipelineDefinition });
+  return createSchema('pipeline', description, { pipeline: pipelineWithTools(tools) });
 }
 
 /**
  * Creates the JSON Schema of a plan file: a definition under `plan`, or the bare definition. It describes inline
  * pipelines too (D44).
+ *
+ * @param tools as of `pipelineJsonSchema`
  */
-export function planJsonSchema(): Record<string, unknown> {
+export function planJsonSchema(tools?: readonly ToolSchema[]): Record<string, unknown> {
   const description =
     'Pipelines that pass values through the blackboard: under the key plan, or as the whole document.';
-  return createSchema('plan', description, { plan: planWithPipelines(), pipeline: PipelineDefinition });
+  return createSchema('plan', description, { plan: planWithPipelines(), pipeline: pipelineWithTools(tools) });
 }
 
 function createSchema(
@@ -41,6 +58,34 @@ function createSchema(
     description,
     anyOf: [wrapped, reference],
     definitions,
+  };
+}
+
+function pipelineWithTools(tools: readonly ToolSchema[] | undefined): object {
+  if (tools === undefined) return PipelineDefinition;
+  const { properties } = PipelineDefinition;
+  const tasks = { ...properties.tasks, items: taskWithTools(tools) };
+  return { ...PipelineDefinition, properties: { ...properties, tasks } };
+}
+
+function taskWithTools(tools: readonly ToolSchema[]): Record<string, unknown> {
+  const { properties } = TaskDefinition;
+  const tool = {
+    ...properties.tool,
+    enum: tools.map(({ name }) => name),
+    // An editor shows them beside the names.
+    enumDescriptions: tools.map(({ description }) => description),
+  };
+  return {
+    title: 'task',
+    ...TaskDefinition,
+    properties: { ...properties, tool },
+    allOf: tools.map(({ name, inputs, needsInputs }) => ({
+      // Otherwise a YAML language server offers a task of each tool where a field is wanted.
+      if: { required: ['tool'], properties: { tool: { const: name, doNotSuggest: true } } },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: { properties: { inputs }, ...(needsInputs && { required: ['inputs'] }) },
+    })),
   };
 }
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { MAX_GOAL_LENGTH } from '../../common/limits.js';
-import { PIPELINE_ID, TASK_ID } from './schema.js';
+import { MAX_GOAL_LENGTH, MAX_SUB_PIPELINES } from '../../common/limits.js';
+import { optionalField, PIPELINE_ID, TASK_ID } from './schema.js';
 
 /** The single source of the plan definition: types, validators and JSON Schema derive from it (Plan, D44). */
 
@@ -9,21 +9,21 @@ const Keys = (description: string) => Type.Array(Type.String({ minLength: 1 }), 
 export const SubPipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: TASK_ID, description: 'Unique in the plan.' }),
-    goal: Type.Optional(
+    goal: optionalField(
       Type.String({ maxLength: MAX_GOAL_LENGTH, description: 'Purpose of the sub-pipeline.' }),
     ),
-    reads: Type.Optional(
+    reads: optionalField(
       Keys('Blackboard keys that it reads. It runs after the sub-pipelines that store them.'),
     ),
-    stores: Type.Optional(Keys('Blackboard keys that it stores. No other sub-pipeline stores them.')),
-    inputs: Type.Optional(Keys('Inputs of the plan that are passed to it.')),
-    file: Type.Optional(
+    stores: optionalField(Keys('Blackboard keys that it stores. No other sub-pipeline stores them.')),
+    inputs: optionalField(Keys('Inputs of the plan that are passed to it.')),
+    file: optionalField(
       Type.String({
         minLength: 1,
         description: 'Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml.',
       }),
     ),
-    pipeline: Type.Optional(
+    pipeline: optionalField(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Its pipeline, instead of a file.' }),
     ),
   },
@@ -33,15 +33,15 @@ export const SubPipelineDefinition = Type.Object(
 export const PlanDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the plan.' }),
-    goal: Type.Optional(Type.String({ maxLength: MAX_GOAL_LENGTH, description: 'Purpose of the plan.' })),
-    description: Type.Optional(Type.String({ description: 'Longer description for readers.' })),
-    version: Type.Optional(Type.String({ description: 'Free text; quote it, or YAML reads a number.' })),
-    inputs: Type.Optional(
+    goal: optionalField(Type.String({ maxLength: MAX_GOAL_LENGTH, description: 'Purpose of the plan.' })),
+    description: optionalField(Type.String({ description: 'Longer description for readers.' })),
+    version: optionalField(Type.String({ description: 'Free text; quote it, or YAML reads a number.' })),
+    inputs: optionalField(
       Type.Record(Type.String(), Type.Unknown(), {
         description: 'Default values, passed to the sub-pipelines that list them.',
       }),
     ),
-    plan_concurrency: Type.Optional(
+    plan_concurrency: optionalField(
       Type.Integer({
         minimum: 1,
         default: 1,
@@ -50,6 +50,7 @@ export const PlanDefinition = Type.Object(
     ),
     sub_pipelines: Type.Array(SubPipelineDefinition, {
       minItems: 1,
+      maxItems: MAX_SUB_PIPELINES,
       description: 'The pipelines. The keys they read and store determine the order.',
     }),
   },

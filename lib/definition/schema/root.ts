@@ -2,18 +2,21 @@ import { describeKind, isObject } from '../../common/json.js';
 import type { Diagnostic } from '../diagnostic.js';
 import { MAX_PROBLEMS, type Path } from '../problem.js';
 import { readSource, type Source } from '../text/source.js';
-import { PIPELINE_FIELDS, PLAN_FIELDS } from './fields.js';
+import { PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
+import { hintForForeignField } from './foreign-fields.js';
 
 export type DefinitionKind = 'pipeline' | 'plan';
 
 const KINDS = ['pipeline', 'plan'] as const;
 const LISTS = { pipeline: 'tasks', plan: 'sub_pipelines' } as const;
 const FIELDS = { pipeline: PIPELINE_FIELDS, plan: PLAN_FIELDS } as const;
+const PART_FIELDS = { pipeline: TASK_FIELDS, plan: SUB_PIPELINE_FIELDS } as const;
 
 /** The definition within a document, and the path to it. */
 export type Root =
   | {
       readonly ok: true;
+      /** Without the fields that have nothing behind them (D53). */
       readonly definition: unknown;
       readonly path: Path;
       readonly diagnostics: readonly Diagnostic[];
@@ -25,16 +28,25 @@ export type Root =
  * definition of the other kind, and says which it is.
  */
 export function findRoot(value: unknown, wanted: DefinitionKind): Root {
-  if (!isObject(value))
-    return failure('wrong_type', `a definition must be a map, not ${describeKind(value)}`);
+  if (!isObject(value)) {
+    const kind = typeof value === 'string' ? 'text' : describeKind(value);
+    return failure('wrong_type', `a definition must be a map, not ${kind}`);
+  }
   if (Object.hasOwn(value, wanted)) return rootUnderKey(value, wanted);
   const found = detectKind(value);
   if (found === wanted && detectBareKind(value) === undefined) return wrongKey(found);
   if (found !== undefined && found !== wanted) return wrongKind(found, wanted);
   if (FIELDS[wanted].some((field) => Object.hasOwn(value, field))) {
-    return { ok: true, definition: value, path: [], diagnostics: [] };
+    return { ok: true, definition: omitEmptyFields(value, wanted), path: [], diagnostics: [] };
   }
-  return failure('missing_field', `the definition contains no ${wanted}`, [], `start with "${wanted}:"`);
+  const foreign = Object.keys(value).find((key) => hintForForeignField(key, FIELDS[wanted], value[key]));
+  const more = foreign === undefined ? '' : `; docs/other-products.md says what "${foreign}" is called here`;
+  return failure(
+    'missing_field',
+    `the definition contains no ${wanted}`,
+    [],
+    `start with "${wanted}:"${more}`,
+  );
 }
 
 function rootUnderKey(value: Record<string, unknown>, kind: DefinitionKind): Root {
@@ -44,17 +56,38 @@ function rootUnderKey(value: Record<string, unknown>, kind: DefinitionKind): Roo
   const diagnostics = Object.keys(value)
     .filter((key) => key !== kind)
     .slice(0, MAX_PROBLEMS + 1)
-    .map((key) => misplacedField(key, kind));
-  return { ok: true, definition, path: [kind], diagnostics };
+    .map((key) => misplacedField(key, value[key], kind));
+  return { ok: true, definition: omitEmptyFields(definition, kind), path: [kind], diagnostics };
 }
 
-function misplacedField(key: string, kind: DefinitionKind): Diagnostic {
+/** Leaves out the known fields that are null, of a definition and of its parts. Copies only what has any. */
+function omitEmptyFields(definition: unknown, kind: DefinitionKind): unknown {
+  if (!isObject(definition)) return definition;
+  const whole = omitNulls(definition, FIELDS[kind]);
+  const parts = whole[LISTS[kind]];
+  if (!Array.isArray(parts)) return whole;
+  const kept = parts.map((part: unknown) => (isObject(part) ? omitNulls(part, PART_FIELDS[kind]) : part));
+  return kept.every((part, index) => part === parts[index]) ? whole : { ...whole, [LISTS[kind]]: kept };
+}
+
+function omitNulls(
+  object: Record<string, unknown>,
+  fields: readonly string[],
+): Readonly<Record<string, unknown>> {
+  if (!Object.values(object).includes(null)) return object;
+  const entries = Object.entries(object).filter(
+    ([field, value]) => value !== null || !fields.includes(field),
+  );
+  return Object.fromEntries(entries);
+}
+
+function misplacedField(key: string, value: unknown, kind: DefinitionKind): Diagnostic {
   const message = `"${key}" is beside "${kind}"`;
   return {
     code: 'unknown_field',
     message,
     path: [key],
-    hint: `move it under "${kind}" or remove it`,
+    hint: hintForForeignField(key, FIELDS[kind], value) ?? `move it under "${kind}" or remove it`,
     at: 'key',
   };
 }

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { MAX_GOAL_LENGTH } from '../../common/limits.js';
 
 /**
@@ -6,11 +6,20 @@ import { MAX_GOAL_LENGTH } from '../../common/limits.js';
  * components of the API derive from it (Pipeline definition, Task; D1–D4).
  */
 
+/**
+ * A field that may be left out. Null means the same (D53): people comment out the lines below a key, and generated
+ * clients send nulls. Such fields are removed before a definition or a request is used, so the type has no null.
+ */
+export function optionalField<S extends TSchema>(schema: S) {
+  const { type } = schema as { readonly type?: string };
+  return Type.Optional(Type.Unsafe<Static<S>>({ ...schema, type: [type, 'null'] }));
+}
+
 /** Task ids contain no dots, because templates reference them (D1). */
 export const TASK_ID = '^[A-Za-z_][A-Za-z0-9_-]{0,127}$';
 
-/** Pipeline ids follow D1 and may also contain dots, because recorded pipelines are named after files. */
-export const PIPELINE_ID = '^[A-Za-z_][A-Za-z0-9_.-]{0,127}$';
+/** Ids of pipelines and plans may begin with a digit and contain dots: recorded and dated files are named so (D1). */
+export const PIPELINE_ID = '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$';
 
 export const ParamDefinition = Type.Object(
   {
@@ -44,25 +53,52 @@ export const TaskDefinition = Type.Object(
   {
     id: Type.String({ pattern: TASK_ID, description: 'Unique in the pipeline; the key of its output.' }),
     tool: Type.String({ description: 'The tool to call; `wavetrain tools` lists them.' }),
-    inputs: Type.Optional(
+    inputs: optionalField(
       Type.Record(Type.String(), Type.Unknown(), {
         description: 'Inputs of the tool. Strings may contain {{templates}}.',
       }),
     ),
-    parallel_over: Type.Optional(
+    parallel_over: optionalField(
       Type.String({
         description: 'A single template whose value is a list. The tool is called once for each {{item}}.',
       }),
     ),
-    await: Type.Optional(
+    fan_out_concurrency: optionalField(
+      Type.Integer({
+        minimum: 1,
+        description: 'How many items may be in flight at once. Replaces the option of the run.',
+      }),
+    ),
+    on_item_error: Type.Optional(
+      Type.Unsafe<'fail' | 'collect'>({
+        enum: ['fail', 'collect', null],
+        default: 'fail',
+        description:
+          'fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on.',
+      }),
+    ),
+    await: optionalField(
       Type.Array(Type.String(), {
         description: 'Tasks that must run first although no template references them.',
       }),
     ),
-    retry: Type.Optional(
+    retry: optionalField(
       Type.Integer({ minimum: 0, default: 0, description: 'How many times a failed attempt is retried.' }),
     ),
-    timeout: Type.Optional(
+    retry_delay: optionalField(
+      Type.Number({
+        minimum: 0,
+        description:
+          'Seconds before the first retry; doubled for each further one. Replaces retry_base_delay.',
+      }),
+    ),
+    max_retry_delay: optionalField(
+      Type.Number({
+        minimum: 0,
+        description: 'Longest delay before a retry, in seconds. Replaces the option of the run.',
+      }),
+    ),
+    timeout: optionalField(
       Type.Number({
         exclusiveMinimum: 0,
         description: 'Limit for one attempt, in seconds. Replaces per_task_timeout.',
@@ -79,19 +115,19 @@ export const PipelineDefinition = Type.Object(
       maxLength: MAX_GOAL_LENGTH,
       description: 'Purpose of the pipeline. May contain {{params.…}} templates.',
     }),
-    description: Type.Optional(Type.String({ description: 'Longer description for readers.' })),
-    version: Type.Optional(Type.String({ description: 'Free text; quote it, or YAML reads a number.' })),
-    params: Type.Optional(
+    description: optionalField(Type.String({ description: 'Longer description for readers.' })),
+    version: optionalField(Type.String({ description: 'Free text; quote it, or YAML reads a number.' })),
+    params: optionalField(
       Type.Record(Type.String(), ParamDefinition, {
         description: 'Typed parameters, read as {{params.NAME}}.',
       }),
     ),
-    inputs: Type.Optional(
+    inputs: optionalField(
       Type.Record(Type.String(), Type.Unknown(), {
         description: 'Default values, read as {{pipeline.inputs.KEY}}.',
       }),
     ),
-    reads: Type.Optional(
+    reads: optionalField(
       Type.Array(Type.String(), { description: 'Blackboard keys that the session is limited to.' }),
     ),
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),

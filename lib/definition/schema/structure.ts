@@ -4,7 +4,9 @@ import { isObject, kindOf } from '../../common/json.js';
 import type { Diagnostic } from '../diagnostic.js';
 import type { Path } from '../problem.js';
 import { didYouMean, nearest } from '../suggest.js';
+import { hintForForeignField } from './foreign-fields.js';
 import type { DefinitionKind } from './root.js';
+import { hintForChoice, hintForWrongType } from './value-hints.js';
 
 /** What the structure check must know about pipelines or plans: the validator, and the words of its messages. */
 export interface DefinitionShape {
@@ -30,10 +32,12 @@ export function checkStructure(definition: unknown, shape: DefinitionShape): Dia
 function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic {
   const { path, keyword, wanted, value, message } = violation;
   const name = formatName(path, shape);
-  const wantedName = typeof wanted === 'string' ? wanted : '';
+  // A field that may be left out has two types, of which the second is null (D53).
+  const [first] = [wanted].flat();
+  const wantedName = typeof first === 'string' ? first : '';
   switch (keyword) {
     case 'additionalProperties':
-      return unknownField(wantedName, path, shape);
+      return unknownField(wantedName, violation, shape);
     case 'required':
       return missingField(wantedName, violation, shape);
     case 'type':
@@ -41,16 +45,15 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
         code: 'wrong_type',
         path,
         message: `${name} must be ${TYPE_NAMES[wantedName] ?? wantedName}, not ${describeValue(value)}`,
-        hint: wanted === 'array' ? suggestList(path, value, shape) : undefined,
+        hint: hintForWrongType({ path, wanted: wantedName, value }, shape.keyLists),
       };
     case 'enum': {
-      const allowed = (Array.isArray(wanted) ? wanted : []).map(String);
-      const meant = nearest(String(value), allowed);
+      const allowed = (Array.isArray(wanted) ? wanted : []).filter((choice) => choice !== null).map(String);
       return {
         code: 'invalid_value',
         path,
         message: `${name} must be one of ${allowed.join(', ')}`,
-        hint: meant && didYouMean(meant),
+        hint: hintForChoice(path, value, allowed),
       };
     }
     case 'pattern':
@@ -58,14 +61,17 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
         code: 'invalid_value',
         path,
         message: `"${String(value)}" is not a valid id`,
-        hint: `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also contain dots`,
+        hint: `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also start with a digit and contain dots`,
       };
-    case 'maxLength':
+    case 'maxItems':
+    case 'maxLength': {
+      const unit = keyword === 'maxItems' ? 'entries' : 'characters';
       return {
         code: 'invalid_value',
         path,
-        message: `${name} must have at most ${JSON.stringify(wanted)} characters`,
+        message: `${name} must have at most ${JSON.stringify(wanted)} ${unit}`,
       };
+    }
     case 'minItems':
     case 'minLength':
       return { code: 'invalid_value', path, message: `${name} must not be empty` };
@@ -81,34 +87,28 @@ function formatName(path: Path, { kind, parts, part }: DefinitionShape): string 
   return typeof last === 'number' ? `entry ${last + 1} of "${String(path.at(-2))}"` : `"${last}"`;
 }
 
-function unknownField(field: string, path: Path, { fieldsAt }: DefinitionShape): Diagnostic {
-  const known = fieldsAt(path);
-  const meant = nearest(field, known);
+function unknownField(field: string, { path, value }: Violation, { fieldsAt }: DefinitionShape): Diagnostic {
   return {
     code: 'unknown_field',
     message: `there is no field "${field}" here`,
     path: [...path, field],
     at: 'key',
-    hint: meant === undefined ? `the fields are ${known.join(', ')}` : didYouMean(meant),
+    hint: hintForField(field, fieldsAt(path), isObject(value) ? value[field] : undefined),
   };
+}
+
+/** A word of another product means what it means there; any other is misspelt. */
+function hintForField(field: string, known: readonly string[], value: unknown): string {
+  const foreign = hintForForeignField(field, known, value);
+  if (foreign !== undefined) return foreign;
+  const meant = nearest(field, known);
+  return meant === undefined ? `the fields are ${known.join(', ')}` : didYouMean(meant);
 }
 
 function missingField(field: string, { path, value }: Violation, shape: DefinitionShape): Diagnostic {
   const hasId = path.length > 0 && isObject(value) && typeof value['id'] === 'string';
   const owner = hasId ? `${shape.part} "${String(value['id'])}"` : formatName(path, shape);
   return { code: 'missing_field', message: `${owner} has no "${field}"`, path };
-}
-
-/** A text with more keys than this was not meant as a list of keys. */
-const MAX_GUESSED_KEYS = 12;
-
-function suggestList(path: Path, value: unknown, { keyLists }: DefinitionShape): string | undefined {
-  const field = String(path.at(-1));
-  const keys = guessKeys(value);
-  if (!Object.hasOwn(keyLists, field) || keys.length === 0 || keys.length > MAX_GUESSED_KEYS)
-    return undefined;
-  const remark = isObject(value) ? (keyLists[field] ?? '') : '';
-  return `write ${field}: [${keys.join(', ')}]${remark}`;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -123,13 +123,4 @@ function describeValue(value: unknown): string {
   if (typeof value === 'boolean' || typeof value === 'number') return String(value);
   const kind = kindOf(value);
   return TYPE_NAMES[kind === 'list' ? 'array' : kind] ?? kind;
-}
-
-/** One key, or several separated by commas. */
-const KEYS = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
-
-/** Guesses the keys that an author meant with `a`, `a, b` or `{a: ...}` where a list of keys belongs. */
-export function guessKeys(value: unknown): readonly string[] {
-  if (isObject(value)) return Object.keys(value);
-  return typeof value === 'string' && KEYS.test(value) ? value.split(',').map((key) => key.trim()) : [];
 }

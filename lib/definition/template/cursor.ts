@@ -120,7 +120,11 @@ export class Cursor {
 
   /** Gives up this template. The parser looks for the next one from here. @throws TemplateSyntaxError */
   fail(message: string, hint?: string, offset = this.at): never {
-    throw new TemplateSyntaxError({ message, offset, ...(hint === undefined ? {} : { hint }) }, this.at);
+    const { start } = this;
+    throw new TemplateSyntaxError(
+      { message, offset, start, ...(hint === undefined ? {} : { hint }) },
+      this.at,
+    );
   }
 }
 

@@ -3,8 +3,14 @@ import { ellipsize } from '../../common/text.js';
 
 /** One segment of a path: a field name, or an index into a list (negative: from its end) (D11). */
 export type Segment =
-  | { readonly kind: 'field'; readonly name: string }
-  | { readonly kind: 'index'; readonly index: number };
+  | {
+      readonly kind: 'field';
+      readonly name: string;
+      /** A name that is a number after a dot, such as `.2024`, is a key of an object and an index into a list. */
+      readonly index: number | undefined;
+    }
+  // The same fields, because V8 reads values of one shape faster.
+  | { readonly kind: 'index'; readonly name: undefined; readonly index: number };
 
 /** The text between `{{` and `}}`: a name, a path into its value, and a literal fallback. */
 export interface Expression {
@@ -17,6 +23,8 @@ export interface Expression {
   readonly fallback: { readonly value: Json } | undefined;
   /** Position of the `{{` in the text. */
   readonly offset: number;
+  /** Position after the `}}`. */
+  readonly end: number;
 }
 
 /** Literal text, or an expression. */
@@ -29,6 +37,8 @@ export interface TemplateProblem {
   readonly hint?: string;
   /** Position in the text, from 0. */
   readonly offset: number;
+  /** Position of the `{{` of its template. */
+  readonly start: number;
 }
 
 const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
@@ -42,6 +52,7 @@ export function formatPath(root: string, path: readonly Segment[]): string {
 
 export function formatSegment(segment: Segment): string {
   if (segment.kind === 'index') return `[${segment.index}]`;
+  if (segment.index !== undefined) return `.${segment.name}`;
   return PLAIN_NAME.test(segment.name) ? `.${segment.name}` : `[${JSON.stringify(segment.name)}]`;
 }
 

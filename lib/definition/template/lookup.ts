@@ -1,5 +1,6 @@
 import { estimateBytes, type Json } from '../../common/json.js';
 import type { Segment } from './expression.js';
+import { extractJson } from './extract-json.js';
 import type { RenderMeter } from './render-meter.js';
 
 /**
@@ -26,12 +27,15 @@ export function lookUp(
   return deepFreeze(value);
 }
 
-/** Reads the member of the JSON within a text; only a text without JSON has members of its own. */
+/** Reads the member of the JSON within a text; only a text without JSON, and a long one, has members of its own. */
 function getTextMember(text: string, segment: Segment, meter: RenderMeter | undefined): Json | undefined {
-  const json = extractJsonCached(text, meter);
+  const ownName = segment.kind === 'field' && OWN_NAMES.has(segment.name) ? segment.name : undefined;
+  const json = extractJsonCached(text, ownName !== undefined, meter);
   if (json !== undefined) return getMember(json, segment);
-  return segment.kind === 'field' ? getPlainTextMember(text, segment.name) : undefined;
+  return ownName === undefined ? undefined : getOwnMember(text, ownName);
 }
+
+const OWN_NAMES: ReadonlySet<string> = new Set(['first', 'last', 'length']);
 
 function getMember(value: Json, segment: Segment): Json | undefined {
   if (Array.isArray(value)) return getListMember(value, segment);
@@ -40,7 +44,7 @@ function getMember(value: Json, segment: Segment): Json | undefined {
 }
 
 function getListMember(list: readonly Json[], segment: Segment): Json | undefined {
-  if (segment.kind === 'index') return list.at(segment.index);
+  if (segment.index !== undefined) return list.at(segment.index);
   switch (segment.name) {
     case 'first':
       return list[0];
@@ -54,7 +58,7 @@ function getListMember(list: readonly Json[], segment: Segment): Json | undefine
 }
 
 /** Counts and returns whole characters, never half of a surrogate pair. */
-function getPlainTextMember(text: string, name: string): Json | undefined {
+function getOwnMember(text: string, name: string): Json | undefined {
   switch (name) {
     case 'first':
       return text === '' ? undefined : String.fromCodePoint(text.codePointAt(0) ?? 0);
@@ -91,20 +95,28 @@ const MAX_CACHED_LENGTH = 4 * 2 ** 20;
 /** Shorter texts are parsed faster than they are found in the cache. */
 const MIN_CACHED_LENGTH = 1024;
 
-/** A list, an object or a code fence at the start of a text. */
-const MAYBE_JSON = /^\s*(?:[[{]|```|~~~)/;
+/** The start of a list or an object. */
+const MAYBE_JSON = /[[{]/;
 
-const jsonCache = new Map<string, ReturnType<typeof extractJson>>();
+/** A list, an object or a code fence at the start of a text. */
+const STARTS_LIKE_JSON = /^\s*(?:[[{]|```|~~~)/;
+
+type ExtractedJson = ReturnType<typeof extractJson>;
+
+const jsonCache = new Map<string, ExtractedJson>();
 let cachedLength = 0;
 
 /**
  * Returns what `extractJson` finds; undefined when the meter does not allow reading it. Results are cached until the next
  * microtask: a task may read many fields of one large text, which would otherwise be parsed for each of them.
+ *
+ * @param isOptional whether the text itself has the member that is looked for
  */
-function extractJsonCached(text: string, meter: RenderMeter | undefined): ReturnType<typeof extractJson> {
+function extractJsonCached(text: string, isOptional: boolean, meter: RenderMeter | undefined): ExtractedJson {
   if (text.length < MIN_CACHED_LENGTH) return extractJson(text);
   if (jsonCache.has(text)) return jsonCache.get(text);
-  if (MAYBE_JSON.test(text) && meter?.mayParse(text.length) === false) return undefined;
+  if (!MAYBE_JSON.test(text)) return undefined;
+  if (meter?.mayParse(text.length, isOptional && !STARTS_LIKE_JSON.test(text)) === false) return undefined;
   if (jsonCache.size === 0) queueMicrotask(clearCache);
   if (jsonCache.size === MAX_CACHED_TEXTS || cachedLength + text.length > MAX_CACHED_LENGTH) clearCache();
   const json = extractJson(text);
@@ -127,30 +139,4 @@ function deepFreeze<T extends Json>(root: T): T {
     for (const member of Object.values(Object.freeze(value))) pending.push(member);
   }
   return root;
-}
-
-/**
- * Parses a text that is a JSON list or object, with or without a code fence around it, because language models respond
- * in text (D12). Returns undefined for any other text.
- */
-export function extractJson(text: string): Json[] | { [key: string]: Json } | undefined {
-  const body = stripFence(text.trim());
-  if (!body.startsWith('{') && !body.startsWith('[')) return undefined;
-  try {
-    return JSON.parse(body);
-  } catch {
-    // The text only starts like JSON.
-    return undefined;
-  }
-}
-
-const FENCE = /^(?:`{3,}|~{3,})/;
-/** The language after a fence: the rest of its line, or the text before a value on the same line. */
-const LANGUAGE = /^[^\n{[]*/;
-
-function stripFence(text: string): string {
-  const fence = FENCE.exec(text)?.[0];
-  if (fence === undefined) return text;
-  const body = text.slice(fence.length).replace(LANGUAGE, '').trim();
-  return body.endsWith(fence) ? body.slice(0, -fence.length).trim() : body;
 }

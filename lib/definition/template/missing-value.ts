@@ -1,7 +1,8 @@
 import { isObject, type Json } from '../../common/json.js';
 import { nearest } from '../suggest.js';
 import { formatKey, formatPath, formatSegment, type Segment } from './expression.js';
-import { extractJson, lookUp } from './lookup.js';
+import { extractJson } from './extract-json.js';
+import { lookUp } from './lookup.js';
 import type { ValueSource } from './reference.js';
 import type { TemplateScope } from './scope.js';
 
@@ -50,7 +51,7 @@ function listKeys(keys: readonly string[]): string {
 function explainInList(list: readonly Json[], segment: Segment, path: string): string {
   if (list.length === 0) return `${path} is an empty list`;
   const size = `a list of ${list.length}`;
-  if (segment.kind === 'index') return `${path} is ${size}, which has no index ${segment.index}`;
+  if (segment.index !== undefined) return `${path} is ${size}, which has no index ${segment.index}`;
   return `${path} is ${size}: select one of its items first, as in ${path}[0]${formatSegment(segment)}`;
 }
 

@@ -1,4 +1,4 @@
-import type { Steps } from '../steps.js';
+import type { Steps } from '../../common/steps.js';
 import { Cursor, TemplateSyntaxError } from './cursor.js';
 import type { Expression, Segment, TemplatePart, TemplateProblem } from './expression.js';
 import { readLiteral } from './literal.js';
@@ -14,7 +14,12 @@ import {
 type ParsedTemplate =
   /** `whole`: the text is exactly one template, and its value keeps its type (D10). */
   | { readonly ok: true; readonly parts: readonly TemplatePart[]; readonly whole: boolean }
-  | { readonly ok: false; readonly problems: readonly TemplateProblem[] };
+  /** `parts`: what is valid; the rest is among them as literal text, up to the last problem that is reported. */
+  | {
+      readonly ok: false;
+      readonly parts: readonly TemplatePart[];
+      readonly problems: readonly TemplateProblem[];
+    };
 
 /** Most problems that are reported in one text. */
 const MAX_PROBLEMS = 100;
@@ -74,14 +79,10 @@ class TemplateReader {
 
   /** Returns what was read, after everything was. */
   result(): ParsedTemplate {
-    if (this.#problems.length > 0) return { ok: false, problems: this.#problems };
     this.#plain += this.#text.slice(this.#at);
     this.#endPlain();
-    return {
-      ok: true,
-      parts: this.#parts,
-      whole: this.#parts.length === 1 && typeof this.#parts[0] !== 'string',
-    };
+    const [parts, problems] = [this.#parts, this.#problems];
+    return problems.length > 0 ? { ok: false, parts, problems } : { ok: true, parts, whole: isWhole(parts) };
   }
 
   /** Reads the text before a `{{`, and returns whether backslashes escape it. */
@@ -100,20 +101,26 @@ class TemplateReader {
 
   #takeTemplate(open: number): void {
     if (open > this.#lastClose) {
-      this.#problems.push({ ...UNCLOSED, offset: open });
-      this.#at = this.#text.length;
+      this.#problems.push({ ...UNCLOSED, offset: open, start: open });
+      this.#takeInvalid(open, this.#text.length);
       return;
     }
-    this.#endPlain();
     const cursor = new Cursor(this.#text, open);
     try {
-      this.#parts.push(readExpression(cursor));
+      const expression = readExpression(cursor);
+      this.#endPlain();
+      this.#parts.push(expression);
       this.#at = cursor.at;
     } catch (error) {
       if (!(error instanceof TemplateSyntaxError)) throw error;
       this.#problems.push(error.problem);
-      this.#at = Math.max(error.resume, open + 2);
+      this.#takeInvalid(open, Math.max(error.resume, open + 2));
     }
+  }
+
+  #takeInvalid(start: number, end: number): void {
+    this.#plain += this.#text.slice(start, end);
+    this.#at = end;
   }
 
   #endPlain(): void {
@@ -122,15 +129,20 @@ class TemplateReader {
   }
 }
 
+/** The newline that a YAML block leaves at the end of its text does not count (D10). */
+function isWhole(parts: readonly TemplatePart[]): boolean {
+  return typeof parts[0] === 'object' && (parts.length === 1 || (parts.length === 2 && parts[1] === '\n'));
+}
+
 /** Reads `{{ path }}` or `{{ path ?? literal }}`, with the braces. @throws TemplateSyntaxError */
 function readExpression(cursor: Cursor): Expression {
   cursor.take('{{');
   const { root, path } = readPath(cursor);
   const fallback = readFallback(cursor);
-  const end = cursor.at;
+  const close = cursor.at;
   if (!cursor.take('}}')) failAfterExpression(cursor, fallback !== undefined);
-  const source = cursor.text.slice(cursor.start + 2, end).trim();
-  return { source, root, path, fallback, offset: cursor.start };
+  const source = cursor.text.slice(cursor.start + 2, close).trim();
+  return { source, root, path, fallback, offset: cursor.start, end: cursor.at };
 }
 
 function readFallback(cursor: Cursor): Expression['fallback'] {
@@ -191,18 +203,16 @@ function readField(cursor: Cursor): Segment {
   cursor.skipSpace();
   const name = cursor.takeWord();
   if (name === '') failAtDot(cursor, dot);
-  const index = Number(name);
-  return DIGITS.test(name) && Number.isSafeInteger(index)
-    ? { kind: 'index', index }
-    : { kind: 'field', name };
+  const index = DIGITS.test(name) ? Number(name) : undefined;
+  return { kind: 'field', name, index: Number.isSafeInteger(index) ? index : undefined };
 }
 
 function readBracket(cursor: Cursor, start: number): Segment {
   cursor.skipSpace();
   const quoted = cursor.startsWith('"') || cursor.startsWith("'");
   const segment: Segment = quoted
-    ? { kind: 'field', name: cursor.takeQuoted() }
-    : { kind: 'index', index: readIndex(cursor, start) };
+    ? { kind: 'field', name: cursor.takeQuoted(), index: undefined }
+    : { kind: 'index', name: undefined, index: readIndex(cursor, start) };
   cursor.skipSpace();
   if (!cursor.take(']')) failAtBracket(cursor, start);
   return segment;

@@ -11,6 +11,8 @@ export type Reference =
       readonly taskId: string;
       /** `.output` was left out (D11). */
       readonly omitted: boolean;
+      /** What was probably meant, when the first name is almost `output`: `a.output.rows`. */
+      readonly meant?: string;
     }
   | { readonly kind: 'input'; readonly key: string }
   | { readonly kind: 'param'; readonly name: string }
@@ -21,15 +23,22 @@ export type Reference =
 
 const NAMESPACES = ['params', 'session', 'item', 'pipeline'] as const;
 
-/**
- * Resolves an expression in a pipeline with these tasks.
- *
- * @param suggestions limits the names that are compared with an unknown one
- */
+/** The names with which an unknown one is compared. */
+export interface KnownNames {
+  readonly params: ReadonlySet<string>;
+  readonly inputs: ReadonlySet<string>;
+  /** Limits the comparisons. */
+  readonly suggestions: Pick<Suggestions, 'nearest'>;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+const NOTHING_KNOWN: KnownNames = { params: NO_NAMES, inputs: NO_NAMES, suggestions: { nearest } };
+
+/** Resolves an expression in a pipeline with these tasks. */
 export function resolveReference(
   expression: Expression,
   taskIds: ReadonlySet<string>,
-  suggestions: Pick<Suggestions, 'nearest'> = { nearest },
+  known: KnownNames = NOTHING_KNOWN,
 ): Reference {
   const { root, path } = expression;
   switch (root) {
@@ -42,7 +51,7 @@ export function resolveReference(
     case 'pipeline':
       return resolvePipelineMember(path);
     default:
-      return taskIds.has(root) ? resolveTask(root, path[0]) : unknownName(expression, taskIds, suggestions);
+      return taskIds.has(root) ? resolveTask(root, path) : unknownName(expression, taskIds, known);
   }
 }
 
@@ -81,25 +90,32 @@ function resolvePipelineMember(path: readonly Segment[]): Reference {
   };
 }
 
-function resolveTask(taskId: string, first: Segment | undefined): Reference {
-  if (first === undefined) {
-    return {
-      kind: 'unknown',
-      message: `"${taskId}" is a task, not a value`,
-      hint: `write {{${taskId}.output}}`,
-    };
-  }
-  return { kind: 'task', taskId, omitted: !(first.kind === 'field' && first.name === 'output') };
+function resolveTask(taskId: string, [first, ...rest]: readonly Segment[]): Reference {
+  const name = first?.kind === 'field' ? first.name : '';
+  const omitted = name !== OUTPUT;
+  if (!omitted || nearest(name, [OUTPUT]) === undefined) return { kind: 'task', taskId, omitted };
+  return { kind: 'task', taskId, omitted, meant: formatPath(`${taskId}.${OUTPUT}`, rest) };
 }
 
-function unknownName(
-  { root, path }: Expression,
-  taskIds: ReadonlySet<string>,
-  suggestions: Pick<Suggestions, 'nearest'>,
-): Reference {
+const OUTPUT = 'output';
+
+function unknownName({ root, path }: Expression, taskIds: ReadonlySet<string>, known: KnownNames): Reference {
   const message = `there is no task "${ellipsize(root, 80)}"; a template starts with a task id or one of ${NAMESPACES.join(', ')}`;
-  const meant = guessFromOtherLanguages(root, path, taskIds) ?? suggestions.nearest(root, listNames(taskIds));
+  const meant =
+    addNamespace(root, path, known) ??
+    guessFromOtherLanguages(root, path, taskIds) ??
+    known.suggestions.nearest(root, listNames(taskIds));
   return { kind: 'unknown', message, ...(meant === undefined ? {} : { hint: didYouMean(meant) }) };
+}
+
+/** Finds the param or the input of that name. */
+function addNamespace(
+  root: string,
+  path: readonly Segment[],
+  { params, inputs }: KnownNames,
+): string | undefined {
+  if (params.has(root)) return formatPath(`params.${root}`, path);
+  return inputs.has(root) ? formatPath(`pipeline.inputs.${root}`, path) : undefined;
 }
 
 /** Recognises the syntax of other template languages. */
@@ -184,7 +200,7 @@ function outputSource(reference: Reference & { kind: 'task' }, path: readonly Se
 }
 
 function toField(name: string): Segment {
-  return { kind: 'field', name };
+  return { kind: 'field', name, index: undefined };
 }
 
 function failingSource({ root, path }: Expression, whenAbsent: string): ValueSource {

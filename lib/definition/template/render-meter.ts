@@ -14,6 +14,13 @@ const MAX_PARSED_BYTES = 64 * 2 ** 20;
 const MAX_JSON_LENGTH = 2 ** 20;
 const MAX_JSON_LENGTH_TOGETHER = 4 * 2 ** 20;
 
+/** Maximum length of the lists and objects, as JSON, that become part of the texts of one invocation, for that reason. */
+const MAX_JSON_TEXT = 2 ** 20;
+
+export const TOO_MUCH_JSON_TEXT =
+  `the lists and objects in the texts of one task are together over ${formatMebibytes(MAX_JSON_TEXT)} as JSON: ` +
+  'pass them as values of their own';
+
 /**
  * Measures what rendering makes: the texts, lists and objects that no value of the scope contains. Values that are
  * passed on as they are take no memory. A fan-out has a meter for all of its items.
@@ -23,6 +30,8 @@ export class RenderMeter {
   #parsed = 0;
   /** Length of the texts that were read as JSON. */
   #jsonLength = 0;
+  /** What the lists and objects that become part of texts may still have as JSON. */
+  jsonTextLeft = MAX_JSON_TEXT;
   /** Why a text was not read as JSON. */
   #refusal: string | undefined;
   /** What all items of a fan-out use, whichever of them needed it first. */
@@ -34,6 +43,7 @@ export class RenderMeter {
     this.#made = 0;
     this.#parsed = 0;
     this.#jsonLength = 0;
+    this.jsonTextLeft = MAX_JSON_TEXT;
     this.#refusal = undefined;
   }
 
@@ -56,8 +66,13 @@ export class RenderMeter {
     this.#parsed += bytes;
   }
 
-  /** Call before a text is read as JSON. Returns false when it is too long; `excess` then says so. */
-  mayParse(length: number): boolean {
+  /**
+   * Call before a text is read as JSON. Returns false when it is too long; `excess` then says so, unless reading it is
+   * optional.
+   */
+  mayParse(length: number, isOptional = false): boolean {
+    const isTooLong = length > MAX_JSON_LENGTH || this.#jsonLength + length > MAX_JSON_LENGTH_TOGETHER;
+    if (isTooLong && isOptional) return false;
     this.#jsonLength += length;
     if (length > MAX_JSON_LENGTH) {
       this.#refusal = `a text over ${formatMebibytes(MAX_JSON_LENGTH)} is not read as JSON: return the value itself instead of its text`;

@@ -14,6 +14,7 @@ import { formatMebibytes } from '../../common/text.js';
 import { type Expression, formatPath } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing } from './missing-value.js';
+import { RenderMeter, TOO_MUCH_JSON_TEXT } from './render-meter.js';
 import { TemplateError, toValueSource, type ValueSource } from './reference.js';
 import type { TemplateScope } from './scope.js';
 
@@ -42,7 +43,7 @@ export class LiteralRenderer implements Renderer {
 }
 
 /** A string that is exactly one template: the value keeps its type (D10). */
-export class ValueRenderer implements Renderer {
+class ValueRenderer implements Renderer {
   readonly #operand: Operand;
 
   constructor(operand: Operand) {
@@ -62,7 +63,7 @@ export class ValueRenderer implements Renderer {
 }
 
 /** A text with templates in it. */
-export class TextRenderer implements Renderer {
+class TextRenderer implements Renderer {
   readonly #parts: readonly (string | Operand)[];
 
   constructor(parts: readonly (string | Operand)[]) {
@@ -76,7 +77,7 @@ export class TextRenderer implements Renderer {
       if (typeof part !== 'string') path = part.path;
       text = appendText(
         text,
-        typeof part === 'string' ? part : toText(part.evaluate(scope, item), path),
+        typeof part === 'string' ? part : toText(part.evaluate(scope, item), path, scope.meter),
         path,
       );
     }
@@ -95,6 +96,15 @@ export class TextRenderer implements Renderer {
     const evaluate = memoize(scope, () => this.render(scope, undefined));
     return new ValueRenderer({ evaluate, path: '', readsItem: false });
   }
+}
+
+/** Returns the renderer of a text. If it is a `whole` template, the value keeps its type (D10). */
+export function createTextRenderer(parts: readonly (string | Operand)[], whole: boolean): Renderer {
+  const [first] = parts;
+  if (whole && typeof first === 'object') return new ValueRenderer(first);
+  return parts.every((part) => typeof part === 'string')
+    ? new LiteralRenderer(parts.join(''))
+    : new TextRenderer(parts);
 }
 
 export class ListRenderer implements Renderer {
@@ -203,7 +213,7 @@ function bindTextOperand(operand: Operand, scope: TemplateScope): Operand {
   if (operand.readsItem) return operand;
   const evaluate = memoize(scope, () => {
     const value = operand.evaluate(scope, undefined);
-    const text = toText(value, operand.path);
+    const text = toText(value, operand.path, scope.meter);
     if (text !== value) scope.meter?.add(STRING_BYTES + text.length);
     return text;
   });
@@ -235,10 +245,10 @@ function settle(evaluate: () => Json): () => Json {
  *
  * @throws TemplateError that names `path` when the value is too large or too deep
  */
-export function toText(value: Json, path: string): string {
+export function toText(value: Json, path: string, meter?: RenderMeter): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';
-  return typeof value === 'object' ? toJsonText(value, path) : String(value);
+  return typeof value === 'object' ? toJsonText(value, path, meter) : String(value);
 }
 
 /** @throws TemplateError when the text would exceed the limit */
@@ -248,12 +258,13 @@ export function appendText(text: string, addition: string, path: string): string
 }
 
 /** Measures the value first: one that shares its parts may be small in memory and gigabytes long as JSON. */
-function toJsonText(value: Json, path: string): string {
-  const left = subtractJsonLength(MAX_OUTPUT_LENGTH, value);
+function toJsonText(value: Json, path: string, meter: RenderMeter = new RenderMeter()): string {
+  const left = subtractJsonLength(meter.jsonTextLeft, value);
   if (left === TOO_DEEP) {
     throw new TemplateError(path, `the value is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
-  if (left < 0) failAtSize(path);
+  if (left < 0) throw new TemplateError(path, TOO_MUCH_JSON_TEXT);
+  meter.jsonTextLeft = left;
   return JSON.stringify(value);
 }
 

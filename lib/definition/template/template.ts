@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import { ellipsize } from '../../common/text.js';
 import type { Path } from '../problem.js';
-import { runToEnd, type Steps } from '../steps.js';
+import { runToEnd, type Steps } from '../../common/steps.js';
 import type { Expression, TemplatePart, TemplateProblem } from './expression.js';
 import { parseInSteps, parseTemplate } from './parser.js';
 import {
@@ -12,8 +12,7 @@ import {
   type Operand,
   compileOperand,
   type Renderer,
-  TextRenderer,
-  ValueRenderer,
+  createTextRenderer,
 } from './renderer.js';
 import type { TemplateScope } from './scope.js';
 
@@ -23,7 +22,7 @@ interface LocatedExpression {
   readonly path: Path;
 }
 
-export type LocatedTemplateProblem = TemplateProblem & { readonly path: Path };
+type LocatedTemplateProblem = TemplateProblem & { readonly path: Path };
 
 /** A compiled JSON value with templates in its strings: compiled once, rendered often (D15). */
 export interface Template {
@@ -143,7 +142,7 @@ class TemplateCompiler {
     if (this.#isPlain(text) || this.problems.length >= this.#maxProblems) return this.#compileText(text);
     const parsed = yield* parseInSteps(text);
     const parts: (string | Operand)[] = [];
-    for (const part of parsed?.ok === true ? parsed.parts : []) {
+    for (const part of parsed?.parts ?? []) {
       if (this.#isStepDone()) yield;
       parts.push(this.#compilePart(part));
     }
@@ -154,7 +153,7 @@ class TemplateCompiler {
     if (this.#isPlain(text)) return new LiteralRenderer(text);
     if (this.problems.length >= this.#maxProblems) return this.#fail(text, []);
     const parsed = parseTemplate(text);
-    const parts = parsed?.ok === true ? parsed.parts.map((part) => this.#compilePart(part)) : [];
+    const parts = parsed?.parts.map((part) => this.#compilePart(part)) ?? [];
     return this.#toRenderer(text, parsed, parts);
   }
 
@@ -169,11 +168,7 @@ class TemplateCompiler {
   ): Renderer {
     if (parsed === undefined) return new LiteralRenderer(text);
     if (!parsed.ok) return this.#fail(text, parsed.problems);
-    const [first] = parts;
-    if (parsed.whole && typeof first === 'object') return new ValueRenderer(first);
-    return parts.length === 1 && typeof first === 'string'
-      ? new LiteralRenderer(first)
-      : new TextRenderer(parts);
+    return createTextRenderer(parts, parsed.whole);
   }
 
   #compilePart(part: TemplatePart): string | Operand {
@@ -256,7 +251,7 @@ class TemplateCompiler {
   }
 
   #failValue(reason: string): Renderer {
-    return this.#fail('…', [{ message: `the value ${reason}`, offset: 0 }]);
+    return this.#fail('…', [{ message: `the value ${reason}`, offset: 0, start: 0 }]);
   }
 }
 

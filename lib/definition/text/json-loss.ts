@@ -1,4 +1,4 @@
-import type { Steps } from '../steps.js';
+import type { Steps } from '../../common/steps.js';
 
 /** Something that `JSON.parse` drops without an error, or a key that is dangerous. */
 export interface JsonLoss {
@@ -10,6 +10,15 @@ export interface JsonLoss {
   readonly kind: 'key' | 'prototype' | 'digits' | 'size';
   /** The key, or the text of the number. */
   readonly lost: string;
+}
+
+/** What a JSON text contains. */
+export interface JsonMeasure {
+  readonly depth: number;
+  /** Number of lists and objects. */
+  readonly containers: number;
+  /** Number of members of objects. */
+  readonly members: number;
 }
 
 const QUOTE = 0x22;
@@ -28,23 +37,31 @@ const STEP_MEMBERS = 4096;
  * Measures a valid JSON text without parsing it: recursive code could overflow the stack on a value that is nested too
  * deep.
  */
-export function* measureJsonInSteps(
-  text: string,
-): Steps<{ readonly depth: number; readonly members: number }> {
-  let [depth, deepest, members] = [0, 0, 0];
-  let endOfStep = STEP_LENGTH;
-  for (let i = 0; i < text.length; i++) {
-    if (i > endOfStep) {
-      endOfStep = i + STEP_LENGTH;
-      yield;
+export function* measureJsonInSteps(text: string): Steps<JsonMeasure> {
+  let [depth, deepest, containers, members] = [0, 0, 0, 0];
+  yield* scanInSteps(text, (start, end) => {
+    let i = start;
+    for (; i < end; i++) {
+      const character = text.charCodeAt(i);
+      if (character === QUOTE) i = skipString(text, i);
+      else if (character === COLON) members++;
+      else if (character === OPEN_LIST || character === OPEN_OBJECT) {
+        containers++;
+        deepest = Math.max(deepest, ++depth);
+      } else if (character === CLOSED_LIST || character === CLOSED_OBJECT) depth--;
     }
-    const character = text.charCodeAt(i);
-    if (character === QUOTE) i = skipString(text, i);
-    else if (character === COLON) members++;
-    else if (character === OPEN_LIST || character === OPEN_OBJECT) deepest = Math.max(deepest, ++depth);
-    else if (character === CLOSED_LIST || character === CLOSED_OBJECT) depth--;
+    return i;
+  });
+  return { depth: deepest, containers, members };
+}
+
+/** Scans a text. `scan` begins at `start`, and returns where it stopped: at `end`, or after the string that is there. */
+function* scanInSteps(text: string, scan: (start: number, end: number) => number): Steps<void> {
+  let offset = scan(0, Math.min(STEP_LENGTH, text.length));
+  while (offset < text.length) {
+    yield;
+    offset = scan(offset, Math.min(offset + STEP_LENGTH, text.length));
   }
-  return { depth: deepest, members };
 }
 
 /**
@@ -68,6 +85,10 @@ class ValueCount {
   members = 0;
   hasUnsafeMember = false;
   readonly #pending: object[] = [];
+  /** The object that is being counted, its keys, and how many of them were. */
+  #object: Readonly<Record<string, unknown>> = {};
+  #keys: readonly string[] = [];
+  #position = 0;
 
   constructor(value: unknown) {
     this.#add(value);
@@ -75,12 +96,23 @@ class ValueCount {
 
   /** Counts in some of the lists and objects. Returns false when there are no others. */
   addNext(): boolean {
-    const end = this.members + STEP_MEMBERS;
-    for (let lists = 0; lists < STEP_MEMBERS && this.members < end; lists++) {
-      const next = this.#pending.pop();
-      if (next === undefined) return false;
-      if (Array.isArray(next)) for (const item of next) this.#add(item);
-      else this.#addMembers(next as Record<string, unknown>);
+    for (let left = STEP_MEMBERS; left > 0; left--) {
+      if (this.#position < this.#keys.length) left -= this.#addMembers(left);
+      else if (!this.#openNext()) return false;
+    }
+    return true;
+  }
+
+  #openNext(): boolean {
+    const next = this.#pending.pop();
+    if (next === undefined) return false;
+    if (Array.isArray(next)) for (const item of next) this.#add(item);
+    else {
+      // Object.values would take three times as long for an object with very many keys.
+      this.#object = next as Record<string, unknown>;
+      this.#keys = Object.keys(next);
+      this.#position = 0;
+      this.members += this.#keys.length;
     }
     return true;
   }
@@ -90,50 +122,73 @@ class ValueCount {
     else if (typeof value === 'object' && value !== null) this.#pending.push(value);
   }
 
-  #addMembers(object: Record<string, unknown>): void {
-    // Object.values would take three times as long for an object with very many keys.
-    const keys = Object.keys(object);
-    this.members += keys.length;
-    for (const key of keys) {
+  /** Returns how many members it has added. */
+  #addMembers(limit: number): number {
+    const start = this.#position;
+    const end = Math.min(start + limit, this.#keys.length);
+    while (this.#position < end) {
+      const key = this.#keys[this.#position++] ?? '';
       if (key === PROTOTYPE_KEY) this.hasUnsafeMember = true;
-      this.#add(object[key]);
+      this.#add(this.#object[key]);
     }
+    return end - start;
   }
 }
 
 const PROTOTYPE_KEY = '__proto__';
 
 function* locateLoss(text: string): Steps<JsonLoss | undefined> {
+  const search = new LossSearch(text);
+  yield* scanInSteps(text, (start, end) => search.scan(start, end));
+  return search.loss;
+}
+
+class LossSearch {
+  loss: JsonLoss | undefined;
+  readonly #text: string;
   /** The keys of each open object; undefined for a list, and for an object before its first key. */
-  const open: (Set<string> | undefined)[] = [];
-  let string = { start: 0, end: 0 };
-  let endOfStep = STEP_LENGTH;
-  for (let i = 0; i < text.length; i++) {
-    if (i > endOfStep) {
-      endOfStep = i + STEP_LENGTH;
-      yield;
-    }
-    const character = text.charCodeAt(i);
-    if (character === QUOTE) {
-      const end = skipString(text, i);
-      string = { start: i, end };
-      i = end;
-    } else if (character === COLON) {
-      const key = readString(text, string);
-      if (key === PROTOTYPE_KEY) return { offset: string.start, kind: 'prototype', lost: key };
-      const keys = open.at(-1) ?? new Set();
-      if (keys.has(key)) return { offset: string.start, kind: 'key', lost: key };
-      open[open.length - 1] = keys.add(key);
-    } else if (character === OPEN_LIST || character === OPEN_OBJECT) open.push(undefined);
-    else if (character === CLOSED_LIST || character === CLOSED_OBJECT) open.pop();
-    else if (character === MINUS || (character >= ZERO && character <= NINE)) {
-      const number = readNumber(text, i);
-      const kind = findNumberLoss(number);
-      if (kind !== undefined) return { offset: i, kind, lost: number };
-      i += number.length - 1;
-    }
+  readonly #open: (Set<string> | undefined)[] = [];
+  /** The last string, which is a key when a colon follows. */
+  #string = { start: 0, end: 0 };
+
+  constructor(text: string) {
+    this.#text = text;
   }
-  return undefined;
+
+  /** Returns where it stopped; the end of the text when it has found a loss. */
+  scan(start: number, end: number): number {
+    const text = this.#text;
+    let i = start;
+    for (; i < end; i++) {
+      const character = text.charCodeAt(i);
+      if (character === QUOTE) {
+        this.#string = { start: i, end: skipString(text, i) };
+        i = this.#string.end;
+      } else if (character === COLON) this.#addKey();
+      else if (character === OPEN_LIST || character === OPEN_OBJECT) this.#open.push(undefined);
+      else if (character === CLOSED_LIST || character === CLOSED_OBJECT) this.#open.pop();
+      else if (character === MINUS || (character >= ZERO && character <= NINE)) {
+        const number = readNumber(text, i);
+        this.#checkNumber(i, number);
+        i += number.length - 1;
+      }
+      if (this.loss !== undefined) return text.length;
+    }
+    return i;
+  }
+
+  #addKey(): void {
+    const key = readString(this.#text, this.#string);
+    const keys = this.#open.at(-1) ?? new Set();
+    const kind = key === PROTOTYPE_KEY ? 'prototype' : keys.has(key) ? 'key' : undefined;
+    if (kind !== undefined) this.loss = { offset: this.#string.start, kind, lost: key };
+    this.#open[this.#open.length - 1] = keys.add(key);
+  }
+
+  #checkNumber(offset: number, number: string): void {
+    const kind = findNumberLoss(number);
+    if (kind !== undefined) this.loss = { offset, kind, lost: number };
+  }
 }
 
 /** Returns the offset of the closing quote. */

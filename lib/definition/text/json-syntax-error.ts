@@ -1,4 +1,4 @@
-import { runToEnd, type Steps } from '../steps.js';
+import { runToEnd, type Steps } from '../../common/steps.js';
 
 /** Where a text stops being JSON, and what was expected there. */
 export interface JsonSyntaxError {
@@ -18,7 +18,6 @@ const WORDS: Record<Expecting, string> = {
   end: 'nothing more',
 };
 
-const SPACE = /[ \t\n\r]*/y;
 // oxlint-disable-next-line no-control-regex -- JSON strings cannot contain control characters
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
@@ -34,68 +33,95 @@ const STEP_PARTS = 4096;
 
 /** Finds like `findJsonSyntaxError`. */
 export function* findJsonSyntaxErrorInSteps(text: string): Steps<JsonSyntaxError | undefined> {
-  const open: string[] = [];
-  let expecting: Expecting = 'value';
-  let offset = skip(SPACE, text, 0) ?? 0;
-  for (let parts = 1; offset < text.length; parts++) {
-    if (parts % STEP_PARTS === 0) yield;
-    const next = advance(text, offset, expecting, open);
-    if (next === undefined) return { offset, expected: WORDS[expecting] };
-    expecting = next.expecting;
-    offset = skip(SPACE, text, next.offset) ?? next.offset;
+  const scanner = new JsonScanner(text);
+  for (let parts = 1; scanner.readNext(); parts++) if (parts % STEP_PARTS === 0) yield;
+  const { offset, expecting } = scanner;
+  return expecting === 'end' && offset === text.length ? undefined : { offset, expected: WORDS[expecting] };
+}
+
+/** Reads the parts of a JSON text: brackets, commas, colons, strings and other scalars. */
+export class JsonScanner {
+  /** Where the next part begins. */
+  offset: number;
+  /** `end` after the value. */
+  expecting: Expecting = 'value';
+  readonly #text: string;
+  readonly #open: string[] = [];
+
+  constructor(text: string, start = 0) {
+    this.#text = text;
+    this.offset = start;
+    this.#skipSpace();
   }
-  return expecting === 'end' ? undefined : { offset, expected: WORDS[expecting] };
-}
 
-type Advance = { readonly offset: number; readonly expecting: Expecting } | undefined;
-
-function advance(text: string, offset: number, expecting: Expecting, open: string[]): Advance {
-  const character = text[offset];
-  switch (expecting) {
-    case 'key or }':
-    case 'key':
-      if (character === '}' && expecting === 'key or }') return close(offset, open);
-      return to('colon', skipString(text, offset));
-    case 'colon':
-      return character === ':' ? { offset: offset + 1, expecting: 'value' } : undefined;
-    case 'comma':
-      if (character === open.at(-1)) return close(offset, open);
-      return character === ','
-        ? { offset: offset + 1, expecting: open.at(-1) === '}' ? 'key' : 'value' }
-        : undefined;
-    case 'value or ]':
-    case 'value':
-      if (character === ']' && expecting === 'value or ]') return close(offset, open);
-      return value(text, offset, open);
-    case 'end':
-      break;
+  /** Reads the next part. Returns false after the value, and where the text is not JSON. */
+  readNext(): boolean {
+    const isRead = this.#readPart();
+    if (isRead) this.#skipSpace();
+    return isRead;
   }
-  return undefined;
-}
 
-function value(text: string, offset: number, open: string[]): Advance {
-  if (text[offset] === '{') {
-    open.push('}');
-    return { offset: offset + 1, expecting: 'key or }' };
+  #readPart(): boolean {
+    const character = this.#text[this.offset];
+    switch (this.expecting) {
+      case 'value or ]':
+        return character === ']' ? this.#close() : this.#readValue(character);
+      case 'value':
+        return this.#readValue(character);
+      case 'key or }':
+        return character === '}' ? this.#close() : this.#skipTo('colon', skipString(this.#text, this.offset));
+      case 'key':
+        return this.#skipTo('colon', skipString(this.#text, this.offset));
+      case 'colon':
+        return character === ':' && this.#skipTo('value', this.offset + 1);
+      case 'comma':
+        if (character === this.#open.at(-1)) return this.#close();
+        return (
+          character === ',' && this.#skipTo(this.#open.at(-1) === '}' ? 'key' : 'value', this.offset + 1)
+        );
+      case 'end':
+        return false;
+    }
   }
-  if (text[offset] === '[') {
-    open.push(']');
-    return { offset: offset + 1, expecting: 'value or ]' };
+
+  #readValue(character: string | undefined): boolean {
+    if (character === '{' || character === '[') return this.#enter(character === '{');
+    const { offset } = this;
+    return this.#skipTo(
+      this.#afterValue(),
+      skipString(this.#text, offset) ?? skip(SCALAR, this.#text, offset),
+    );
   }
-  return to(after(open), skipString(text, offset) ?? skip(SCALAR, text, offset));
+
+  #enter(isObject: boolean): boolean {
+    this.#open.push(isObject ? '}' : ']');
+    return this.#skipTo(isObject ? 'key or }' : 'value or ]', this.offset + 1);
+  }
+
+  #close(): boolean {
+    this.#open.pop();
+    return this.#skipTo(this.#afterValue(), this.offset + 1);
+  }
+
+  #afterValue(): Expecting {
+    return this.#open.length === 0 ? 'end' : 'comma';
+  }
+
+  /** @param offset undefined when the part that is expected is not there */
+  #skipTo(expecting: Expecting, offset: number | undefined): boolean {
+    if (offset === undefined) return false;
+    this.offset = offset;
+    this.expecting = expecting;
+    return true;
+  }
+
+  #skipSpace(): void {
+    while (isSpace(this.#text.charCodeAt(this.offset))) this.offset++;
+  }
 }
 
-function close(offset: number, open: string[]): Advance {
-  open.pop();
-  return { offset: offset + 1, expecting: after(open) };
-}
-
-function after(open: readonly string[]): Expecting {
-  return open.length === 0 ? 'end' : 'comma';
-}
-
-function to(expecting: Expecting, offset: number | undefined): Advance {
-  return offset === undefined ? undefined : { offset, expecting };
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d;
 }
 
 /** Returns the offset after what `pattern` matches at `offset`. */

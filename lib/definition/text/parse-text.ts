@@ -2,7 +2,7 @@ import { type Document, LineCounter, parseDocument, type YAMLParseError } from '
 import { errorMessage } from '../../common/errors.js';
 import { formatMebibytes } from '../../common/text.js';
 import { MAX_PROBLEMS, type Path, type Position, type Problem, type ProblemCode } from '../problem.js';
-import { runToEnd } from '../steps.js';
+import { runToEnd } from '../../common/steps.js';
 import {
   isTooDeep,
   MAX_ALIASES,

@@ -63,26 +63,62 @@ function offsetOf(node: unknown): number {
 
 type Members = ReadonlyMap<string | number, number>;
 
+const NO_BRACES = { inValue: -1, inSource: -1 };
+
 /** Finds the position of a path in a text. */
 export class Locator {
   readonly #positions: Positions;
+  readonly #text: string;
   /** The members of each part that was asked for, by part. */
   readonly #members = new Map<number, Members>();
+  /** The last pair of braces that was found: templates are asked for in their order. */
+  #braces = { part: -1, inValue: -1, inSource: -1 };
 
-  constructor(positions: Positions) {
+  constructor(positions: Positions, text: string) {
     this.#positions = positions;
+    this.#text = text;
   }
 
   /** Returns the position of the value at the path, or of its key; of what contains it when there is no such value. */
   find(path: Path, at: 'key' | 'value' = 'value'): Position {
-    let part = 0;
-    for (const [depth, key] of path.entries()) {
-      const member = this.#membersOf(this.#read(part, 'owner')).get(key);
-      if (member === undefined) break;
-      part = member;
-      if (at === 'key' && depth === path.length - 1) return this.#toPosition(this.#read(part, 'keyOffset'));
+    const { part, isFound } = this.#findPart(path);
+    return this.#toPosition(this.#read(part, at === 'key' && isFound ? 'keyOffset' : 'offset'));
+  }
+
+  /**
+   * Returns the position of the template that opens at `offset` of `value`, the text at the path. Quotes, indentation and
+   * escapes may separate a text from its source, but both have the same pairs of braces in the same order.
+   */
+  findTemplate(path: Path, value: string, offset: number): Position {
+    const part = this.#read(this.#findPart(path).part, 'owner');
+    const start = this.#read(part, 'offset');
+    const source = this.#text.slice(start, this.#findEnd(part));
+    const last = this.#braces;
+    let { inValue, inSource } = last.part === part && last.inValue <= offset ? last : NO_BRACES;
+    while (inValue < offset) {
+      inValue = value.indexOf('{{', inValue + 1);
+      inSource = source.indexOf('{{', inSource + 1);
+      if (inValue < 0 || inSource < 0) return this.#toPosition(start);
     }
-    return this.#toPosition(this.#read(part, 'offset'));
+    this.#braces = { part, inValue, inSource };
+    return this.#toPosition(start + inSource);
+  }
+
+  /** Returns the end of the source of a scalar: where the next part begins. */
+  #findEnd(part: number): number {
+    const next = this.#read(part, 'end');
+    return next < this.#positions.keys.length ? this.#read(next, 'keyOffset') : this.#text.length;
+  }
+
+  /** Returns the part at the path, or the one that contains it when there is no such part. */
+  #findPart(path: Path): { readonly part: number; readonly isFound: boolean } {
+    let part = 0;
+    for (const key of path) {
+      const member = this.#membersOf(this.#read(part, 'owner')).get(key);
+      if (member === undefined) return { part, isFound: false };
+      part = member;
+    }
+    return { part, isFound: path.length > 0 };
   }
 
   #membersOf(owner: number): Members {

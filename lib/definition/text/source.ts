@@ -1,6 +1,6 @@
 import { groupBy } from '../group-by.js';
 import type { Path, Position, Problem } from '../problem.js';
-import type { Steps } from '../steps.js';
+import type { Steps } from '../../common/steps.js';
 import { MAX_SHARED_BYTES } from './limits.js';
 import { type ParsedText, parseText } from './parse-text.js';
 import { Locator } from './positions.js';
@@ -14,8 +14,12 @@ export interface Source {
   readonly problems: readonly Problem[];
   /** Paths of unquoted templates, which YAML reads as maps. */
   readonly unquoted: readonly Path[];
-  /** Returns undefined when the definition came as an object. `at` selects the key or its value. */
-  positionOf(path: Path, at?: 'key' | 'value'): Position | undefined;
+  /**
+   * Returns undefined when the definition came as an object.
+   *
+   * @param at selects the value, its key, or the template that opens at this position of the value, which is a text
+   */
+  positionOf(path: Path, at?: 'key' | 'value' | number): Position | undefined;
 }
 
 /** A definition as text or as an object. */
@@ -23,11 +27,11 @@ export type DefinitionInput = { readonly text: string } | { readonly value: unkn
 
 /** Parses YAML or JSON in this process. Never throws. */
 export function readSource(text: string): Source {
-  return toSource(parseText(text));
+  return toSource(parseText(text), text);
 }
 
 /** Makes a source of a text that was parsed here or elsewhere. */
-export function toSource(parsed: ParsedText): Source {
+export function toSource(parsed: ParsedText, text: string): Source {
   const { value, problems, unquoted } = parsed;
   let locator: Locator | undefined;
   return {
@@ -35,10 +39,18 @@ export function toSource(parsed: ParsedText): Source {
     problems,
     unquoted,
     positionOf: (path, at) => {
-      locator ??= parsed.positions && new Locator(parsed.positions);
-      return locator?.find(path, at);
+      locator ??= parsed.positions && new Locator(parsed.positions, text);
+      return typeof at === 'number'
+        ? locator?.findTemplate(path, textAt(value, path), at)
+        : locator?.find(path, at);
     },
   };
+}
+
+function textAt(root: unknown, path: Path): string {
+  let value = root;
+  for (const key of path) value = (value as Readonly<Record<string | number, unknown>> | undefined)?.[key];
+  return typeof value === 'string' ? value : '';
 }
 
 /** Wraps a definition that came as an object, so it has no lines. Never throws. */

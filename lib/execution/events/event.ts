@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../../machines/types.js';
+import type { FailedTask } from '../../common/errors.js';
 
 /** The kinds of events in a run's `events` list (Events, D29). */
 export type TaskEventKind = 'start' | 'finish' | 'fail';
@@ -27,6 +28,8 @@ export interface TaskEvent extends LocatedEvent {
   readonly wave: number;
   /** Number of items; set for a fan-out. */
   readonly items?: number;
+  /** Number of items whose errors were collected (D67); set on finish and fail, if there are any. */
+  readonly failed_items?: number;
   /** Attempts made; set on finish and fail of a task that calls its tool once. */
   readonly attempt?: number;
   readonly duration_ms?: number;
@@ -40,6 +43,8 @@ interface RunStatusEvent extends EventStamp {
   readonly kind: 'run';
   readonly status: RunStatus;
   readonly error?: string;
+  /** The task that failed the run (D59). */
+  readonly failed_task?: FailedTask;
 }
 
 /** A sub-pipeline of a plan has a new status. */
@@ -48,6 +53,8 @@ export interface SubPipelineEvent extends EventStamp {
   readonly sub_pipeline: string;
   readonly status: RunStatus;
   readonly error?: string;
+  /** The task that failed the sub-pipeline. */
+  readonly failed_task?: FailedTask;
 }
 
 export interface WaveEvent extends LocatedEvent {
@@ -62,8 +69,11 @@ export interface ItemEvent extends LocatedEvent {
   readonly task_id: string;
   readonly item: number;
   readonly phase: 'finish' | 'fail';
+  /** 0 for an item that is reused. */
   readonly attempt: number;
   readonly error?: string;
+  /** The item did not run: its output comes from an earlier run (D60). */
+  readonly reused?: true;
 }
 
 interface RetryEvent extends LocatedEvent {

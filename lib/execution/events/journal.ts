@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import { type Timeline, toIsoTime } from '../../common/clock.js';
+import type { FailedTask } from '../../common/errors.js';
 import { warnListenerRemoved } from '../../common/warnings.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { EventLocation, LiveEvent, TaskEvent } from './event.js';
@@ -157,6 +158,13 @@ export class NestedJournal extends Journal {
   }
 }
 
+/** What the events of a run itself say about it. */
+interface RunState {
+  readonly status: RunStatus;
+  readonly error: string | null;
+  readonly failedTask: FailedTask | null;
+}
+
 /** Writes the events of a run itself: its statuses, and the start and finish of its waves. */
 export class LifecycleEvents {
   readonly #journal: Journal;
@@ -170,13 +178,17 @@ export class LifecycleEvents {
   }
 
   /** Writes the status, unless it is the last one written. */
-  writeStatus({ status, error }: { readonly status: RunStatus; readonly error: string | null }): void {
+  writeStatus(run: RunState): void {
+    const { status } = run;
     if (!this.#journal.isObserved || status === this.#lastStatus) return;
     this.#lastStatus = status;
-    this.#journal.write({ kind: 'run', status, ...(error === null ? {} : { error }) });
+    const { error, failedTask } = run;
+    if (error === null) this.#journal.write({ kind: 'run', status });
+    else if (failedTask === null) this.#journal.write({ kind: 'run', status, error });
+    else this.#journal.write({ kind: 'run', status, error, failed_task: failedTask });
   }
 
-  beginWave(wave: number, run: { readonly status: RunStatus; readonly error: string | null }): void {
+  beginWave(wave: number, run: RunState): void {
     if (!this.#journal.isObserved) return;
     this.writeStatus(run);
     this.closeWave();

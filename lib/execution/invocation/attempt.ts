@@ -4,12 +4,9 @@ import { MAX_LOG_LENGTH } from '../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../common/text.js';
 import type { ToolBlackboard, ToolContext } from '../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
-import type { CallingAttempt, InvocationServices } from '../run-context.js';
-import type { Write } from '../session/session-overrides.js';
+import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
+import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import type { AttemptTimeout } from './attempt-timeout.js';
-
-const NO_WRITES: readonly Write[] = [];
-const NO_OP = (): void => {};
 
 /** Memory of a write without its key and value. */
 const WRITE_BYTES = 128;
@@ -34,7 +31,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   #writes: Write[] | undefined;
   #writtenBytes = 0;
   #controller: AbortController | undefined;
-  #endListeners: Set<() => void> | undefined;
+  #nestedRuns: Set<StoppableRun> | undefined;
   #isOver = false;
   readonly #services: InvocationServices;
 
@@ -95,14 +92,21 @@ export class Attempt implements ToolContext, CallingAttempt {
     return this.#isOver;
   }
 
-  onEnd(listener: () => void): () => void {
-    if (this.#isOver) {
-      listener();
-      return NO_OP;
-    }
-    this.#endListeners ??= new Set();
-    this.#endListeners.add(listener);
-    return () => this.#endListeners?.delete(listener);
+  addNestedRun(run: StoppableRun): void {
+    this.#nestedRuns ??= new Set();
+    this.#nestedRuns.add(run);
+    if (this.#isOver) run.cancel(true);
+  }
+
+  deleteNestedRun(run: StoppableRun): void {
+    this.#nestedRuns?.delete(run);
+  }
+
+  /** Resolves when no nested run of the attempt is at work any more; undefined when none is. */
+  get nestedRunsSettled(): Promise<unknown> | undefined {
+    if (this.#nestedRuns === undefined) return undefined;
+    const atWork = [...this.#nestedRuns].filter(({ isSettled }) => !isSettled);
+    return atWork.length === 0 ? undefined : Promise.all(atWork.map(({ settled }) => settled));
   }
 
   addWrites(writes: readonly Write[]): void {
@@ -135,13 +139,15 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.#writes.push(write);
   }
 
-  /** Ends the attempt and returns its writes. Later writes are dropped with a log message. */
-  close(): readonly Write[] {
+  get writes(): readonly Write[] {
+    return this.#writes ?? NO_WRITES;
+  }
+
+  /** Ends the attempt and stops its nested runs. Later writes are dropped with a log message. */
+  close(): void {
     this.#isOver = true;
     this.timeout?.stop();
-    for (const listener of this.#endListeners ?? []) listener();
-    this.#endListeners = undefined;
-    return this.#writes ?? NO_WRITES;
+    for (const run of this.#nestedRuns ?? []) run.cancel(true);
   }
 
   /** Aborts the signal, whether the tool has read it already or reads it later. */
@@ -169,13 +175,21 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.#addWrite({ key, value: output.value, append, sizeBytes: output.sizeBytes });
   }
 
-  /** Rejects a key that the plan does not declare among the sub-pipeline's stores (D46). */
+  /**
+   * Rejects a key that the plan does not declare among the sub-pipeline's stores (D46). A `store` whose key is a template
+   * may write any key that no other sub-pipeline lists (D55).
+   */
   #assertDeclared(key: string): void {
-    const stores = this.#services.parent?.stores;
-    if (stores === undefined || stores.keys.has(key)) return;
-    const declared = stores.keys.size === 0 ? 'none' : joinFirst([...stores.keys], MAX_LISTED_STORES);
+    const { parent, prepared } = this.#services;
+    if (parent?.stores === undefined || parent.stores.keys.has(key)) return;
+    const { subPipeline, keys, plan } = parent.stores;
+    const isTemplated = prepared.pipeline.contract.templatedStores.has(this.task_id);
+    const other = isTemplated ? plan.findOtherUser(key, subPipeline) : undefined;
+    if (isTemplated && other === undefined) return;
+    const reason = other === undefined ? '' : `, because "${other}" lists it`;
+    const declared = keys.size === 0 ? 'none' : joinFirst([...keys], MAX_LISTED_STORES);
     this.permanentError ??= ToolError.nonRetryable(
-      `"${key}" was not written: sub-pipeline "${stores.subPipeline}" may not store it; its stores are ${declared}`,
+      `"${key}" was not written: sub-pipeline "${subPipeline}" may not store it${reason}; its stores are ${declared}`,
     );
     throw this.permanentError;
   }

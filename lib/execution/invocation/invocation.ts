@@ -1,20 +1,26 @@
 import type { Slot } from '../../../machines/ports.js';
-import { errorMessage, isNonRetryable, ToolError } from '../../common/errors.js';
+import type { FailedResult } from '../../../machines/types.js';
+import { isNonRetryable, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
-import { type JsonOutput, toJsonOutputInSteps, toShortJsonOutput } from '../json-output.js';
+import { type JsonOutput, toJsonOutputInSteps } from '../json-output.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import type { ArtifactFolder } from './artifact-store.js';
 import { Attempt } from './attempt.js';
 import type { AttemptInfo } from './attempt-observer.js';
 import { AttemptTimeout } from './attempt-timeout.js';
-import { retryDelayMs } from './retry-delay.js';
+import { retryDelayMs, taskBackoff } from './retry-delay.js';
+import { messageWithCauses } from './thrown-error.js';
 
 const STOPPED = 'stopped by force';
 
 /** Receives the end of an invocation. */
 export interface InvocationListener {
+  /** Called when an attempt begins. @param attempt from 1 */
+  onAttempt(item: number | undefined, attempt: number): void;
+  /** Called when an attempt has failed, and another one will follow. @param attempt from 1 */
+  onRetry(item: number | undefined, error: string, attempt: number): void;
   /** @param sizeBytes memory of the value and the writes, taken from the run */
   onSuccess(
     item: number | undefined,
@@ -23,8 +29,12 @@ export interface InvocationListener {
     attempts: number,
     sizeBytes: number,
   ): void;
-  /** Returns the error as it is kept: without a long text when there is no memory for it. */
-  onFailure(item: number | undefined, error: string, attempts: number): string;
+  /**
+   * Returns the error as it is kept: without a long text when there is no memory for it.
+   *
+   * @param thrown what the last attempt threw, if it did
+   */
+  onFailure(item: number | undefined, error: string, attempts: number, thrown?: unknown): FailedResult;
 }
 
 /** What an invocation calls. */
@@ -47,6 +57,9 @@ export class Invocation {
   #timer: unknown;
   #onAttemptEnd: ((error?: string) => void) | undefined;
   #settled = false;
+  #isAborted = false;
+  /** The attempt has ended, and the invocation settles or is retried when its nested runs have ended. */
+  #isEnding = false;
   readonly #services: InvocationServices;
   readonly #call: ToolCall;
   readonly #listener: InvocationListener;
@@ -66,14 +79,18 @@ export class Invocation {
 
   abort(): void {
     if (this.#settled) return;
-    this.#endAttempt(STOPPED)?.abort(ToolError.nonRetryable(STOPPED));
-    this.#fail(STOPPED);
+    this.#isAborted = true;
+    if (this.#isEnding) return;
+    const attempt = this.#endAttempt(STOPPED);
+    attempt?.abort(ToolError.nonRetryable(STOPPED));
+    this.#afterNestedRuns(attempt, () => this.#fail(STOPPED));
   }
 
   #startAttempt(): void {
     const { task, item, inputs } = this.#call;
     const attempt = new Attempt(this.#services, task.id, item, ++this.#attempts);
     this.#attempt = attempt;
+    this.#listener.onAttempt(item, this.#attempts);
     this.#onAttemptEnd = this.#services.dependencies.onAttempt?.(this.#createInfo());
     this.#startTimeout(attempt);
     try {
@@ -106,7 +123,7 @@ export class Invocation {
       // Aborts the tool before the slot becomes free for another item.
       this.#endAttempt(error.message);
       attempt.abort(error);
-      this.#failOrRetry(error);
+      this.#afterNestedRuns(attempt, () => this.#failOrRetry(error));
     });
   }
 
@@ -116,11 +133,11 @@ export class Invocation {
     const { dependencies, prepared } = this.#services;
     const { outputLimitBytes: limitBytes } = dependencies;
     const artifactPath = (): string => this.#artifacts.nextPath(this.#call.task.id);
-    const output = toShortJsonOutput(value, { limitBytes, artifactPath });
-    if (output !== undefined) return this.#onCopied(attempt, output);
-    // A long output would hold the event loop.
     const steps = toJsonOutputInSteps(value, { limitBytes, artifactPath });
-    dependencies.checks.run(steps, prepared.tenantId).then(
+    const first = steps.next();
+    if (first.done === true) return this.#onCopied(attempt, first.value);
+    // Copying all of a long output at once would hold the event loop.
+    dependencies.stepRunner.run(steps, prepared.tenantId).then(
       (copied) => this.#onCopied(attempt, copied),
       (error: unknown) => this.#onFailed(attempt, error),
     );
@@ -137,10 +154,11 @@ export class Invocation {
       return this.#onFailed(attempt, error);
     }
     if (output.artifacts.length === 0) return this.#onSucceeded(attempt, output.value, sizeBytes);
-    this.#artifacts.write(output.artifacts).then(
+    const artifacts = this.#artifacts;
+    artifacts.write(output.artifacts).then(
       () => {
-        // The attempt may have ended meanwhile.
-        if (attempt !== this.#attempt) void this.#artifacts.discard(output.artifacts);
+        // The attempt may have ended meanwhile, and the run may have been forgotten.
+        if (attempt !== this.#attempt) void artifacts.discard(output.artifacts);
         this.#onSucceeded(attempt, output.value, sizeBytes);
       },
       (error: unknown) => {
@@ -159,16 +177,12 @@ export class Invocation {
   #onSucceeded(attempt: Attempt, value: Json, sizeBytes: number): void {
     if (attempt !== this.#attempt) return this.#services.budget.release(sizeBytes);
     this.#endAttempt();
-    this.#settle();
-    const { writtenBytes } = attempt;
-    this.#listener.onSuccess(
-      this.#call.item,
-      value,
-      attempt.close(),
-      this.#attempts,
-      sizeBytes + writtenBytes,
-    );
-    this.#slot.settle({ ok: true });
+    this.#afterNestedRuns(attempt, () => {
+      this.#settle();
+      const bytes = sizeBytes + attempt.writtenBytes;
+      this.#listener.onSuccess(this.#call.item, value, attempt.writes, this.#attempts, bytes);
+      this.#slot.settle({ ok: true });
+    });
   }
 
   #settle(): void {
@@ -178,22 +192,36 @@ export class Invocation {
 
   #onFailed(attempt: Attempt, error: unknown): void {
     if (attempt !== this.#attempt) return;
-    this.#endAttempt(errorMessage(error));
-    this.#failOrRetry(error);
+    this.#endAttempt(messageWithCauses(error));
+    this.#afterNestedRuns(attempt, () => this.#failOrRetry(error));
+  }
+
+  /** Calls `conclude` when the nested runs of an attempt that has ended have ended too: usually at once. */
+  #afterNestedRuns(attempt: Attempt | undefined, conclude: () => void): void {
+    const nestedRunsSettled = attempt?.nestedRunsSettled;
+    if (nestedRunsSettled === undefined) return conclude();
+    this.#isEnding = true;
+    void nestedRunsSettled.then(() => {
+      this.#isEnding = false;
+      conclude();
+    });
   }
 
   #failOrRetry(error: unknown): void {
     if (this.#settled) return;
-    const message = errorMessage(error);
+    const message = messageWithCauses(error);
     const isPermanent = isNonRetryable(error);
     if (isPermanent) this.#services.parent?.onPermanentFailure?.();
-    if (isPermanent || this.#attempts > this.#call.task.retries) this.#fail(message);
+    const isLast = this.#isAborted || this.#attempts > this.#call.task.retries;
+    if (isPermanent || isLast) this.#fail(message, error);
     else this.#scheduleRetry(message);
   }
 
   #scheduleRetry(error: string): void {
+    this.#listener.onRetry(this.#call.item, error, this.#attempts);
     const { prepared, journal, dependencies } = this.#services;
-    const delayMs = retryDelayMs(this.#attempts, prepared.options.backoff, dependencies.random());
+    const backoff = taskBackoff(this.#call.task, prepared.options.backoff);
+    const delayMs = retryDelayMs(this.#attempts, backoff, dependencies.random());
     if (journal.isObserved) {
       const { task, item } = this.#call;
       const attempt = this.#attempts;
@@ -209,11 +237,10 @@ export class Invocation {
     this.#slot.wait();
   }
 
-  #fail(error: string): void {
+  #fail(error: string, thrown?: unknown): void {
     if (this.#settled) return;
     this.#settle();
-    const kept = this.#listener.onFailure(this.#call.item, error, this.#attempts);
-    this.#slot.settle({ ok: false, error: kept });
+    this.#slot.settle(this.#listener.onFailure(this.#call.item, error, this.#attempts, thrown));
   }
 
   /** Ends the current attempt, or the delay before the next one, and ignores what the tool does from now on. */

@@ -1,3 +1,4 @@
+import type { Task } from '../../pipelines/pipeline.js';
 import type { ExecutionOptions } from '../run-inputs.js';
 
 /** The delay between attempts (D18): it doubles from `baseMs` with every retry up to `maxMs`, and varies by `jitter`. */
@@ -17,6 +18,9 @@ const DEFAULT_MAX_SECONDS = 4;
 /** Keeps the power finite: infinity times a base of 0 would be NaN. */
 const MAX_DOUBLINGS = 1000;
 
+/** The longest delay of a timer, about 24 days. An infinite one would not be a number in the event of the retry. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
 /** Reads the backoff from options that were checked. */
 export function readBackoff(options: ExecutionOptions): Backoff {
   return {
@@ -27,6 +31,19 @@ export function readBackoff(options: ExecutionOptions): Backoff {
 }
 
 /**
+ * The backoff of a task: what it says itself, and that of its run for the rest (D66). A task that says only how long its
+ * first delay is does not mean a shorter one, so that the run's maximum does not cut it.
+ */
+export function taskBackoff(
+  { retryDelayMs: ownBaseMs, maxRetryDelayMs: ownMaxMs }: Pick<Task, 'retryDelayMs' | 'maxRetryDelayMs'>,
+  run: Backoff,
+): Backoff {
+  if (ownBaseMs === undefined && ownMaxMs === undefined) return run;
+  const maxMs = ownMaxMs ?? Math.max(run.maxMs, ownBaseMs ?? 0);
+  return { baseMs: ownBaseMs ?? run.baseMs, maxMs, jitter: run.jitter };
+}
+
+/**
  * Calculates the delay before a retry. The cap applies before and after the jitter, so that no delay exceeds `maxMs`.
  *
  * @param retry number of the retry, from 1
@@ -34,7 +51,8 @@ export function readBackoff(options: ExecutionOptions): Backoff {
  */
 export function retryDelayMs(retry: number, { baseMs, maxMs, jitter }: Backoff, random: number): number {
   const doublings = Math.min(retry - 1, MAX_DOUBLINGS);
-  const delayMs = Math.min(maxMs, baseMs * 2 ** doublings);
+  const capMs = Math.min(maxMs, LONGEST_DELAY_MS);
+  const delayMs = Math.min(capMs, baseMs * 2 ** doublings);
   const factor = 1 + jitter * (2 * random - 1);
-  return Math.min(maxMs, delayMs * factor);
+  return Math.min(capMs, delayMs * factor);
 }

@@ -2,7 +2,7 @@ import { createActor, type SnapshotFrom } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import { planPorts } from '../../../machines/sub-runs.js';
 import { Timeline } from '../../common/clock.js';
-import { describeFailedTask, errorMessage, type TaskFailure } from '../../common/errors.js';
+import { describeFailedTask, errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
 import { groupBy } from '../../definition/group-by.js';
 import type { TaskEvent } from '../events/event.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
@@ -50,8 +50,8 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   /** Names the sub-pipeline and the task of the first failure in time (D47). */
   get error(): string | null {
     if (this.status !== 'failed') return null;
-    const [first] = this.failures;
-    if (first !== undefined) return `${describeFailedTask(first)}: ${first.error}`;
+    const cause = findCause(this.failures);
+    if (cause !== undefined) return `${describeFailedTask(cause)}: ${cause.error}`;
     return this.subRuns.error ?? `internal error: ${errorMessage(this.fault)}`;
   }
 
@@ -77,10 +77,6 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   get result(): PlanOutcome | null {
     if (this.status !== 'succeeded') return null;
     return collectOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
-  }
-
-  protected override cancelNestedRuns(): void {
-    for (const run of this.subRuns.begun.values()) run.onPlanCancelled();
   }
 }
 

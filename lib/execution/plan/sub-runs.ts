@@ -4,6 +4,7 @@ import type { PlanPorts } from '../../../machines/sub-runs.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
+import type { KeyUse } from '../../plans/statistics.js';
 import { eventLoopBudget } from '../event-loop-budget.js';
 import { type Journal, NestedJournal } from '../events/journal.js';
 import { copyToJson } from '../json-output.js';
@@ -33,24 +34,26 @@ export class SubRuns implements PlanPorts {
   readonly #dependencies: RunDependencies;
   readonly #journal: Journal;
   readonly #budget: MemoryBudget;
-  readonly #onBegin: () => void;
+  readonly #writePlanStatus: () => void;
   /** The submitted session values that no sub-pipeline has stored over. */
   readonly #overrides: SessionOverrides;
   #blackboardError: string | undefined;
+  /** Who stores and reads each key; made when the first task writes a key that its sub-pipeline does not declare. */
+  #keyUses: Map<string, KeyUse> | undefined;
 
-  /** @param onBegin is called before the run of a sub-pipeline begins */
+  /** @param writePlanStatus writes the event of a new status of the plan, before those of its sub-pipelines */
   constructor(
     prepared: PreparedPlan,
     dependencies: RunDependencies,
     journal: Journal,
     budget: MemoryBudget,
-    onBegin: () => void,
+    writePlanStatus: () => void,
   ) {
     this.eventLoopBudget = eventLoopBudget.forTenant(prepared.tenantId);
     this.#prepared = prepared;
     this.#dependencies = dependencies;
     this.#journal = journal;
-    this.#onBegin = onBegin;
+    this.#writePlanStatus = writePlanStatus;
     this.#overrides = new SessionOverrides(prepared.session);
     this.#budget = budget;
     this.nestedRunLimiter = new NestedRunLimiter(budget, dependencies.maxNestedPipelines);
@@ -61,22 +64,36 @@ export class SubRuns implements PlanPorts {
   }
 
   begin(subPipelineId: string, actor: RunActor): void {
-    const prepared = { ...this.#getPrepared(subPipelineId), session: this.#overrides.current() };
     const run = new PipelineRun(
-      prepared,
+      this.#getPrepared(subPipelineId),
       this.#dependencies,
       this.#budget,
       this.#createContext(subPipelineId, actor),
     );
     this.begun.set(subPipelineId, run);
-    this.#onBegin();
+    this.#writePlanStatus();
     void run.begin();
+  }
+
+  cancelled(subPipelineId: string): void {
+    this.#writePlanStatus();
+    this.begun.get(subPipelineId)?.onPlanCancelled();
   }
 
   /** Applies what the sub-pipeline stored to the overrides of those that begin later. */
   ended(subPipelineId: string): void {
     const run = this.begun.get(subPipelineId);
     if (run !== undefined) this.#overrides.applyWrites(run.writes);
+  }
+
+  /** Finds a sub-pipeline other than this one that stores or reads the key. */
+  findOtherUser(key: string, subPipelineId: string): string | undefined {
+    this.#keyUses ??= new Map(this.#prepared.plan.statistics.keys.map((use) => [use.key, use]));
+    const use = this.#keyUses.get(key);
+    if (use === undefined) return undefined;
+    const { stored_by, read_by } = use;
+    if (stored_by !== null && stored_by !== subPipelineId) return stored_by;
+    return read_by.find((id) => id !== subPipelineId);
   }
 
   conclude(onConcluded: (result: TaskResult) => void): void {
@@ -118,8 +135,14 @@ export class SubRuns implements PlanPorts {
     return {
       actor,
       journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }),
+      // A copy for each of many sub-pipelines would take more memory than all else.
+      overrides: this.#overrides.fork(),
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),
-      stores: { subPipeline: subPipelineId, keys: new Set(plan.subPipelines.get(subPipelineId)?.stores) },
+      stores: {
+        subPipeline: subPipelineId,
+        keys: new Set(plan.subPipelines.get(subPipelineId)?.stores),
+        plan: this,
+      },
       pipelinePath: [subPipelineId],
       onPermanentFailure: undefined,
       nestedRunLimiter: this.nestedRunLimiter,

@@ -4,7 +4,7 @@ import type { PortBinding } from '../../../machines/ports.js';
 import { isSettled, type RunSnapshot, toRunStatus } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
 import type { Timeline } from '../../common/clock.js';
-import type { TaskFailure } from '../../common/errors.js';
+import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
@@ -89,6 +89,11 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return toRunStatus(this.snapshot);
   }
 
+  /** The task that failed the run; null unless it has failed, and when no task did. */
+  get failedTask(): FailedTask | null {
+    return this.status === 'failed' ? findFailedTask(this.failures) : null;
+  }
+
   /** True when nothing of the run is at work any more. */
   get isSettled(): boolean {
     return isSettled(this.snapshot);
@@ -127,7 +132,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   /** Cancels the nested runs, which are not actors of the machine. */
-  protected abstract cancelNestedRuns(): void;
+  protected cancelNestedRuns(): void {}
 
   /** Releases what a settled run does not need. */
   protected onEnd(): void {}

@@ -2,16 +2,16 @@ import { createActor } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
 import { runMachine } from '../../../machines/run.js';
 import { countWavesExecuted, type RunSnapshot } from '../../../machines/status.js';
-import { MemoryBlackboard } from '../../blackboard/memory-blackboard.js';
+import { MemoryBlackboard, OwnBlackboard } from '../../blackboard/memory-blackboard.js';
 import { Timeline } from '../../common/clock.js';
-import { errorMessage, type TaskFailure } from '../../common/errors.js';
+import { errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { RunOutcome, RunProgress } from '../results.js';
 import type { InvocationServices, ParentRunContext, RunDependencies } from '../run-context.js';
-import type { Write } from '../session/session-overrides.js';
+import { SessionOverrides, type Write } from '../session/session-overrides.js';
 import { Session } from '../session/session.js';
 import { BaseRun } from './base-run.js';
 import { RunWork } from './run-work.js';
@@ -91,7 +91,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   get error(): string | null {
     if (this.status !== 'failed') return null;
-    return this.failures[0]?.error ?? `internal error: ${errorMessage(this.fault)}`;
+    return findCause(this.failures)?.error ?? `internal error: ${errorMessage(this.fault)}`;
   }
 
   get budget(): MemoryBudget {
@@ -106,12 +106,14 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   /** Reads the blackboard. When that fails, the first wave fails with the reason. */
   protected override prepareToBegin(): Promise<void> | undefined {
-    const { session } = this.#services;
-    if (this.prepared.blackboard === undefined) {
+    const { session, parent } = this.#services;
+    const { blackboard, pipeline } = this.prepared;
+    const needsNothing = blackboard instanceof OwnBlackboard && pipeline.contract.reads.size === 0;
+    if (blackboard === undefined || (needsNothing && parent === undefined)) {
       session.showOverrides();
       return undefined;
     }
-    return session.readBlackboard(this.prepared.pipeline.definition.reads).catch((thrown: unknown) => {
+    return session.readBlackboard(pipeline.definition.reads).catch((thrown: unknown) => {
       this.work.startError = `the blackboard cannot be read: ${errorMessage(thrown)}`;
     });
   }
@@ -122,7 +124,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   protected override onEnd(): void {
     this.lifecycle.closeWave();
-    this.#services.session.close();
+    this.#services.close();
   }
 }
 
@@ -154,8 +156,9 @@ class RunServices implements InvocationServices {
       prepared.blackboard ?? new MemoryBlackboard(),
       prepared.ownsBlackboard,
       prepared.tenantId,
-      prepared.session,
+      parent?.overrides ?? new SessionOverrides(prepared.session),
       prepared.pipeline.contract,
+      budget,
     );
     this.budget = budget;
   }
@@ -171,13 +174,19 @@ class RunServices implements InvocationServices {
       this,
       (prepared, budget, parent) => new PipelineRun(prepared, this.dependencies, budget, parent),
     );
-    if (this.#isCancelled) this.#nestedRuns.cancel();
+    if (this.#isCancelled) void this.#nestedRuns.cancel();
     return this.#nestedRuns;
   }
 
   /** Cancels the nested runs, if there are any, and prevents further ones. */
   cancelNestedRuns(): void {
     this.#isCancelled = true;
-    this.#nestedRuns?.cancel();
+    void this.#nestedRuns?.cancel();
+  }
+
+  /** Releases what only tasks need. */
+  close(): void {
+    this.session.close();
+    this.#nestedRuns?.close();
   }
 }

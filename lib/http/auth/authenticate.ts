@@ -60,6 +60,12 @@ export function createAuthenticator(keys: readonly ApiKey[] | undefined): Authen
   };
 }
 
+/** The number of tenants that the keys name; 0 when a key may use any. */
+export function countTenants(keys: readonly ApiKey[]): number {
+  const tenants = new Set(keys.flatMap((key) => key.tenants));
+  return tenants.has(ALL_TENANTS) ? 0 : tenants.size;
+}
+
 function toCaller({ name, tenants, scopes }: ApiKey): Caller {
   return { name, tenants: tenants.includes(ALL_TENANTS) ? null : tenants, scopes };
 }

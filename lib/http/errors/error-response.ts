@@ -1,4 +1,4 @@
-import { errorMessage, TaskFailedError, WavetrainError } from '../../common/errors.js';
+import { errorMessage, findCause, TaskFailedError, WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';
 import { formatErrors } from '../../pipelines/report.js';
@@ -55,7 +55,7 @@ function toDetail(error: WavetrainError): Detail {
   }
   if (error instanceof TaskFailedError) {
     const { task_id, error: reason, failures, run_id } = error;
-    const subPipeline = failures[0]?.sub_pipeline;
+    const subPipeline = findCause(failures)?.sub_pipeline;
     const task = { ...(subPipeline !== undefined && { sub_pipeline: subPipeline }), task_id };
     return { code, message, ...task, error: reason, failures: [...failures], run_id };
   }

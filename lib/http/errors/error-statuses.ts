@@ -48,6 +48,10 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     meaning:
       'There is no such run: it never existed, it was deleted, or it belongs to a tenant that is not yours.',
   },
+  task_not_found: {
+    status: 404,
+    meaning: 'The run has no such task, the task no such item, or the plan no such sub-pipeline.',
+  },
   method_not_allowed: {
     status: 405,
     meaning: 'The path does not accept this method: the header `Allow` lists those that it accepts.',
@@ -104,7 +108,8 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   shutting_down: {
     status: 503,
     retryAfter: 5,
-    meaning: 'The server accepts no more runs. Try again after `Retry-After` seconds.',
+    meaning:
+      'The server is shutting down: it accepts no more runs or definitions. Try again after `Retry-After` seconds.',
   },
 };
 

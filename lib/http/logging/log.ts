@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
-import type { RunRecord } from '../../runs/record.js';
+import type { RunRegistry } from '../../runs/registry.js';
 import type { RunIdentity } from '../../runs/run-entry.js';
 
 /** The message of the lines that are written for each request. */
@@ -12,6 +12,7 @@ export const REQUEST_MESSAGE = 'request';
 
 /** The log of a server, for its operators. */
 export interface Log {
+  debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
@@ -34,7 +35,7 @@ export interface LogOptions {
   readonly clock: Clock;
 }
 
-type Level = 'info' | 'warn' | 'error';
+type Level = 'debug' | 'info' | 'warn' | 'error';
 type Facts = Readonly<Record<string, unknown>>;
 type Colours = ReturnType<typeof picocolors.createColors>;
 
@@ -47,22 +48,25 @@ export function createLog(options: LogOptions): StreamLog {
 }
 
 /**
- * Logs that a run failed, because nobody may be waiting for its result: the first error, the number of failures, and
- * of a plan the sub-pipelines that failed.
+ * Logs that a run failed, because nobody may be waiting for its result: the first error and its task, the number of
+ * failures, and of a plan the sub-pipelines that failed; at `debug` also where a tool threw the error (D59).
  *
- * @param getRecord returns the current record of the run
+ * @param runs returns the current record of a run, and the error that failed it
  */
 export function logFailedRun(
   event: LiveEvent,
   { run_id, pipeline_id, tenant_id }: RunIdentity,
   log: Log,
-  getRecord: (runId: string) => RunRecord,
+  runs: Pick<RunRegistry, 'record' | 'failure'>,
 ): void {
   if (event.kind !== 'run' || event.error === undefined) return;
-  const { failures, sub_pipelines: statuses } = getRecord(run_id);
+  const { failures, sub_pipelines: statuses } = runs.record(run_id);
   const failed = Object.entries(statuses ?? {}).flatMap(([id, status]) => (status === 'failed' ? [id] : []));
-  const facts = { run_id, pipeline_id, tenant_id, error: event.error, failures: failures.length };
+  const location = { run_id, pipeline_id, tenant_id, ...event.failed_task };
+  const facts = { ...location, error: event.error, failures: failures.length };
   log.warn(statuses === null ? facts : { ...facts, sub_pipelines_failed: failed }, 'run failed');
+  const { type, message, stack } = runs.failure(run_id) ?? {};
+  if (stack !== undefined) log.debug({ ...location, err: { type, message, stack } }, 'a tool has thrown');
 }
 
 function createJsonLog({ stream, level, clock }: LogOptions): StreamLog {
@@ -89,6 +93,7 @@ function createJsonLog({ stream, level, clock }: LogOptions): StreamLog {
     };
   const info = createWriter('info');
   return {
+    debug: createWriter('debug'),
     info: (facts, message) =>
       message === REQUEST_MESSAGE ? requestLogger.info(facts, message) : info(facts, message),
     warn: createWriter('warn'),
@@ -136,8 +141,13 @@ function createTerminalLog(options: LogOptions): StreamLog {
       const localTime = new Date(clock.now()).toTimeString().slice(0, 8);
       stream.write(`${colours.dim(localTime)} ${text}\n${formatError(err, colours)}`);
     };
-  const [info, warn, error] = [createWriter('info'), createWriter('warn'), createWriter('error')];
-  return { info, warn, error, flush: () => undefined };
+  return {
+    debug: createWriter('debug'),
+    info: createWriter('info'),
+    warn: createWriter('warn'),
+    error: createWriter('error'),
+    flush: () => undefined,
+  };
 }
 
 /** As in `POST /pipelines/run 200 14 ms run 0198…`. */
@@ -159,7 +169,7 @@ function formatRequest(facts: Facts, colours: Colours): string {
 
 function formatEntry(level: Level, message: string, facts: Facts, colours: Colours): string {
   const text = level === 'info' ? escapeControls(message) : `${level}: ${escapeControls(message)}`;
-  const paint = { info: String, warn: colours.yellow, error: colours.red }[level];
+  const paint = { debug: colours.dim, info: String, warn: colours.yellow, error: colours.red }[level];
   return paint(text) + formatFacts(facts, colours);
 }
 

@@ -1,8 +1,9 @@
-import type { RunStatus } from '../../../machines/types.js';
+import type { RunStatus, TaskStatus } from '../../../machines/types.js';
 
 // Only for display; no run gets its status from here (law L3).
 const QUEUED: RunStatus = 'queued';
 const SUCCEEDED: RunStatus = 'succeeded';
+const FAILED: TaskStatus = 'failed';
 
 const RUN_ID = '019a7c3e-5b1d-7c44-9e0f-3d2a1b4c5d6e';
 const TIMES = {
@@ -36,6 +37,7 @@ const SUMMARY = {
   ...TIMES,
   progress: { waves: 2, waves_executed: 2, tasks: 2, tasks_settled: 2, invocations: 2 },
   error: null,
+  failed_task: null,
   rerun_of: null,
 };
 
@@ -55,18 +57,65 @@ const PLAN_OUTCOME = {
   total_waves: 2,
 };
 
+const REFUSED = 'connect ECONNREFUSED 127.0.0.1:9';
+
+/** An item of a fan-out that failed. */
+const CALL = {
+  run_id: RUN_ID,
+  task_id: 'fetch',
+  status: FAILED,
+  reused: false,
+  started_at: TIMES.started_at,
+  finished_at: TIMES.finished_at,
+  attempts: [
+    {
+      attempt: 1,
+      started_at: TIMES.started_at,
+      finished_at: TIMES.finished_at,
+      error: `fetch failed: ${REFUSED}`,
+    },
+  ],
+  inputs: { city: 'Oslo' },
+  inputs_error: null,
+  error: {
+    type: 'TypeError',
+    message: `fetch failed: ${REFUSED}`,
+    causes: [{ type: 'Error', message: REFUSED, code: 'ECONNREFUSED' }],
+  },
+  cut: [],
+};
+
 /** The fields of a report on a valid definition. */
 const VALID = { ok: true, errors: null, warnings: [], problems: [] };
 
 /** Examples of components, by title: what the server returns for the example pipeline and the example plan. */
 export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   Accepted: { run_id: RUN_ID, status: QUEUED },
+  AcceptedRerun: {
+    run_id: RUN_ID,
+    status: QUEUED,
+    rerun: {
+      reused: [{ task_id: 'greet' }],
+      runs: [{ task_id: 'keep', reason: 'has another "inputs"', reusable_items: 0 }],
+      warnings: [],
+    },
+  },
   RunOutcome: OUTCOME,
   RunResult: { ...OUTCOME, events: null },
   PlanOutcome: PLAN_OUTCOME,
   PlanResult: { ...PLAN_OUTCOME, events: null },
   RunSummary: SUMMARY,
   RunRecord: { ...SUMMARY, result: OUTCOME, failures: [], sub_pipelines: null, events: null },
+  TaskRecord: {
+    ...CALL,
+    tool: 'fetch_city',
+    wave: 1,
+    attempts: [],
+    items: { total: 3, pending: 0, running: 0, succeeded: 2, failed: 1, skipped: 0 },
+    inputs: null,
+    output: [{ city: 'Rome' }, null, { city: 'Bern' }],
+  },
+  ItemRecord: { ...CALL, item: 1, value: 'Oslo', output: null },
   TaskEvent: {
     kind: 'finish',
     seq: 5,

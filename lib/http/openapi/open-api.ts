@@ -1,10 +1,16 @@
 import type { TSchema } from 'typebox';
-import { apiDescription } from './api-description.js';
 import { Components } from './components.js';
 import { documentErrors, listErrorCodes } from './error-responses.js';
 import type { ResponseDocument, Route } from '../routing/route.js';
 
 type Schema = Record<string, unknown>;
+
+/** Short, so that the page at `/docs` shows the first operation without scrolling: `docs/http.md` is the guide. */
+const DESCRIPTION = [
+  'Runs pipelines of tool calls, and plans of several pipelines. `POST /pipelines/run` responds with the result of the',
+  'run, `POST /pipelines/run_async` at once with its `run_id`. Bodies are JSON in UTF-8, or a definition alone as YAML;',
+  'responses may get further fields: ignore unknown ones. The guide is `docs/http.md` in the package `wavetrain`.',
+].join('\n');
 
 /** Groups of operations, with their descriptions. */
 const TAGS: Readonly<Record<string, string>> = {
@@ -32,7 +38,7 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
     info: {
       title: 'Wavetrain',
       version,
-      description: apiDescription(),
+      description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This server.' }],
@@ -42,17 +48,20 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
       schemas: components.schemas,
       examples: components.examples,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key of the server.' },
+        bearer: { type: 'http', scheme: 'bearer', description: API_KEY },
         apiKey: {
           type: 'apiKey',
           in: 'header',
           name: 'X-API-Key',
-          description: 'The same API key in another header.',
+          description: `${API_KEY} The same key in another header.`,
         },
       },
     },
   };
 }
+
+const API_KEY =
+  'An API key of the server. It has tenants, whose runs it can see and start, and scopes: `read`, `run` and `metrics`. By default, a server on a loopback address needs no keys.';
 
 function listTags(routes: readonly Route[]): Schema[] {
   const names = [...new Set(routes.map(({ tag }) => tag))];

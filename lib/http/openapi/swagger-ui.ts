@@ -21,7 +21,6 @@ const SWAGGER_OPTIONS = {
   // By default the document would be sent to a validator on the internet.
   validatorUrl: null,
   deepLinking: true,
-  tryItOutEnabled: true,
   displayRequestDuration: true,
 };
 

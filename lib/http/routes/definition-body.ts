@@ -1,16 +1,15 @@
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
+import { MAX_YAML_LENGTH } from '../../common/limits.js';
 import type { Problem } from '../../definition/problem.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
+import type { DefinitionInput } from '../../definition/text/source.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';
 import type { CheckResult, Pipeline } from '../../pipelines/pipeline.js';
 import { checkPlanInSteps, type PlanCheckOptions, type PlanCheckResult } from '../../plans/check.js';
 import type { PipelineInput, Plan } from '../../plans/plan.js';
 import type { DefinitionRequestSchema, PlanRequestSchema } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
-
-/** Parsing YAML takes seconds per megabyte, in a process of its own; parsing JSON does not. */
-const YAML_LIMIT_BYTES = 256 * 1024;
 
 /** What checks definitions. */
 type DefinitionServices = Pick<HttpServices, 'registry' | 'catalog' | 'pipelines'>;
@@ -44,8 +43,8 @@ export async function checkPipelineRequest(
   const { inputs, session } = body;
   const definition = pickDefinition('pipeline', body.pipeline, yaml ?? body.yaml);
   if ('text' in definition) assertShortYaml([definition.text]);
-  const check = await registry.checks.run(pipelines.check(definition, { inputs, session }), tenantId);
-  return check.ok ? check : { ...check, problems: addPathHints(check.problems, 'pipeline') };
+  const check = await registry.stepRunner.check(pipelines.check(definition, { inputs, session }), tenantId);
+  return check.ok ? check : { ...check, problems: addHints(check.problems, 'pipeline', definition) };
 }
 
 /** The parts of a request that hold a plan, and the pipelines that are not part of it. */
@@ -79,7 +78,7 @@ export async function checkPlanRequest(
 ): Promise<PlanCheckResult> {
   const { inputs, session } = body;
   const definition = pickDefinition('plan', body.plan, yaml ?? body.yaml);
-  const pipelines = Object.entries(body.pipelines ?? {});
+  const pipelines = Object.entries(body.pipelines ?? {}).filter(([, pipeline]) => pipeline !== null);
   assertShortYaml([
     ...('text' in definition ? [definition.text] : []),
     ...pipelines.flatMap(([, pipeline]) => (typeof pipeline === 'string' ? [pipeline] : [])),
@@ -96,24 +95,21 @@ export async function checkPlanRequest(
     ...(inputs && { inputs }),
     ...(session && { session }),
   };
-  const check = await registry.checks.run(checkPlanInSteps(definition, options), tenantId);
+  const check = await registry.stepRunner.check(checkPlanInSteps(definition, options), tenantId);
   const problems = check.problems.map((problem) =>
     problem.code === 'missing_pipeline' ? { ...problem, hint: SEND_PIPELINE } : problem,
   );
-  return { ...check, problems: check.ok ? problems : addPathHints(problems, 'plan') };
+  return { ...check, problems: check.ok ? problems : addHints(problems, 'plan', definition) };
 }
 
 /**
  * Picks the definition of a request: its text, or the field of its JSON body that is named after the `kind` (D33).
  *
+ * @param value any JSON: the check rejects what is no map (D56)
  * @throws WavetrainError `invalid_request` unless there is exactly one
  */
-function pickDefinition(
-  kind: DefinitionKind,
-  value: Record<string, unknown> | undefined,
-  text: string | undefined,
-): { readonly text: string } | { readonly value: Record<string, unknown> } {
-  if (text !== undefined && value === undefined) return { text };
+function pickDefinition(kind: DefinitionKind, value: unknown, text: string | undefined): DefinitionInput {
+  if (text !== undefined && (value === undefined || value === null)) return { text };
   if (text === undefined && value !== undefined) return { value };
   const message =
     text === undefined
@@ -129,8 +125,8 @@ function pickDefinition(
  */
 function assertShortYaml(texts: readonly string[]): void {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  if (length <= YAML_LIMIT_BYTES) return;
-  const limit = `the limit for YAML is ${YAML_LIMIT_BYTES / 1024} KiB`;
+  if (length <= MAX_YAML_LENGTH) return;
+  const limit = `the limit for YAML is ${MAX_YAML_LENGTH / 1024} KiB`;
   throw new WavetrainError(
     'body_too_large',
     texts.length > 1
@@ -147,12 +143,17 @@ const SEND_ELSEWHERE: Readonly<Record<DefinitionKind, string>> = {
   plan: 'send it to /pipelines/run, /pipelines/run_async or /pipelines/validate',
 };
 
-/** Adds the paths that accept a definition of the other kind; the validator knows no paths. */
-function addPathHints(problems: readonly Problem[], expected: DefinitionKind): readonly Problem[] {
+/** Adds what the validator does not know: where to send a definition of the other kind, or a text. */
+function addHints(
+  problems: readonly Problem[],
+  expected: DefinitionKind,
+  definition: DefinitionInput,
+): readonly Problem[] {
+  const isText = 'value' in definition && typeof definition.value === 'string';
   const isRoot = ({ path }: Problem): boolean => path === '' || path === `/${expected}`;
-  return problems.map((problem) =>
-    problem.code === 'invalid_value' && isRoot(problem)
-      ? { ...problem, hint: SEND_ELSEWHERE[expected] }
-      : problem,
-  );
+  return problems.map((problem) => {
+    if (!isRoot(problem)) return problem;
+    if (isText) return { ...problem, hint: 'send text in field "yaml"' };
+    return problem.code === 'invalid_value' ? { ...problem, hint: SEND_ELSEWHERE[expected] } : problem;
+  });
 }

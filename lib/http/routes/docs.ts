@@ -4,6 +4,7 @@ import { createOpenApiDocument } from '../openapi/open-api.js';
 import { DOCS_ASSETS_PATH, DocsAssets, type DocsPage, renderDocsPage } from '../openapi/swagger-ui.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { anyJsonObject } from '../schemas/wire.js';
+import type { HttpServices } from '../services.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from './conditional-get.js';
 
 /** The documentation for people, which loads nothing from other hosts (D39). */
@@ -90,25 +91,35 @@ function asset(assets: DocsAssets): Route {
 }
 
 /** The documents for programs. `routes` returns every route of the server, including these. */
-export function documentRoutes(version: string, routes: () => readonly Route[]): Route[] {
+export function documentRoutes(
+  { version, catalog }: Pick<HttpServices, 'version' | 'catalog'>,
+  routes: () => readonly Route[],
+): Route[] {
   return [
-    document('/openapi.json', 'getOpenApi', 'Get this document', 'An OpenAPI 3.1 document.', () =>
-      createOpenApiDocument(routes(), version),
-    ),
-    document(
-      '/schemas/pipeline.json',
-      'getPipelineSchema',
-      'Get the JSON Schema of pipeline files, for editors',
-      'A JSON Schema.',
-      pipelineJsonSchema,
-    ),
-    document(
-      '/schemas/plan.json',
-      'getPlanSchema',
-      'Get the JSON Schema of plan files, for editors',
-      'A JSON Schema.',
-      planJsonSchema,
-    ),
+    document({
+      path: '/openapi.json',
+      id: 'getOpenApi',
+      summary: 'Get this document',
+      description: 'An OpenAPI 3.1 document.',
+      access: 'open',
+      create: () => createOpenApiDocument(routes(), version),
+    }),
+    document({
+      path: '/schemas/pipeline.json',
+      id: 'getPipelineSchema',
+      summary: 'Get the JSON Schema of pipeline files, for editors',
+      description: 'A JSON Schema, with the names and inputs of the tools of this server.',
+      access: 'any',
+      create: () => pipelineJsonSchema(catalog.toolSchemas()),
+    }),
+    document({
+      path: '/schemas/plan.json',
+      id: 'getPlanSchema',
+      summary: 'Get the JSON Schema of plan files, for editors',
+      description: 'A JSON Schema, with the names and inputs of the tools of this server.',
+      access: 'any',
+      create: () => planJsonSchema(catalog.toolSchemas()),
+    }),
   ];
 }
 
@@ -125,14 +136,13 @@ function createContent(document: Record<string, unknown>): DocumentContent {
   return { bytes, etag: hashEtag(bytes) };
 }
 
+interface DocumentDeclaration extends Pick<Route, 'path' | 'id' | 'summary' | 'access'> {
+  readonly description: string;
+  readonly create: () => Record<string, unknown>;
+}
+
 /** A document that is created at the first request and never changes. */
-function document(
-  path: string,
-  id: string,
-  summary: string,
-  description: string,
-  create: () => Record<string, unknown>,
-): Route {
+function document({ path, id, summary, description, access, create }: DocumentDeclaration): Route {
   let content: DocumentContent | undefined;
   return defineRoute({
     method: 'GET',
@@ -140,7 +150,7 @@ function document(
     id,
     tag: 'Documents',
     summary,
-    access: 'open',
+    access,
     headers: IfNoneMatch,
     responses: {
       200: {

@@ -37,12 +37,19 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       tag: 'Pipelines',
       summary: 'Validate a pipeline without running it',
       description:
-        'Reports every problem with its position and a hint. The response to an invalid definition has status 200 and `ok: false`.',
+        'Reports every problem with its position and a hint. The response to an invalid definition, whatever it is, has status 200 and `ok: false`. The body may be that of a run.',
       access: 'any',
       body: DEFINITION_BODY,
       responses: { 200: { description: 'The report.', schema: ValidationReportSchema } },
+      errors: ['shutting_down'],
       handle: async (request) => ({
-        body: createReport(await checkPipelineRequest(request, services, resolveTenant(request.caller))),
+        body: createReport(
+          await checkPipelineRequest(
+            request,
+            services,
+            resolveTenant(request.caller, request.body?.tenant_id),
+          ),
+        ),
       }),
     }),
     defineRoute({
@@ -81,7 +88,7 @@ export function pipelineRoutes(services: HttpServices): Route[] {
           media: { 'text/plain': 'flowchart LR', 'text/vnd.graphviz': 'digraph "example" {}' },
         },
       },
-      errors: ['invalid_definition'],
+      errors: ['invalid_definition', 'shutting_down'],
       handle: async (request) => {
         const graph = createGraph(await readPipeline(request, services, resolveTenant(request.caller)));
         if (request.query.format === 'mermaid') return { text: renderMermaid(graph), type: 'text/plain' };

@@ -37,9 +37,15 @@ export function planRoutes(services: HttpServices): Route[] {
         examples: { letter: EXAMPLE },
       },
       responses: { 200: { description: 'The report.', schema: PlanReportSchema } },
+      errors: ['shutting_down'],
       handle: async (request) => ({
         body: createPlanReport(
-          await checkPlanRequest(request, services, resolveTenant(request.caller), false),
+          await checkPlanRequest(
+            request,
+            services,
+            resolveTenant(request.caller, request.body?.tenant_id),
+            false,
+          ),
         ),
       }),
     }),

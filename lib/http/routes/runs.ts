@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import { authorizeRun, canUseTenant } from '../auth/authenticate.js';
+import { RecordTexts } from '../responses/record-texts.js';
 import { defineRoute, type Route } from '../routing/route.js';
-import { CancelRequestSchema, RerunRequestSchema, RunIdParams, TenantId } from '../schemas/request.js';
-import { AcceptedSchema, RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
+import { CancelRequestSchema, RunIdParams, TenantId } from '../schemas/request.js';
+import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
 import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from './conditional-get.js';
 import { LongPolls } from './long-poll.js';
-import { createFingerprint } from './fingerprint.js';
-import { acceptedResult, IdempotencyHeaders, REPLAYED, REPLAYED_HEADERS } from './submit.js';
+import { rerunRoute } from './rerun.js';
 
 /** Routes that read runs. */
 export function runRoutes(services: HttpServices): Route[] {
@@ -74,12 +74,15 @@ const WaitQuery = Type.Object(
 function record(services: HttpServices): Route {
   const { registry } = services;
   const polls = new LongPolls(services);
+  const texts = new RecordTexts();
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}',
     id: 'getRun',
     tag: 'Runs',
     summary: 'Get the current record of a run',
+    description:
+      'To wait for a run, repeat this with `wait=30` until `settled` is true. Then read `result` of a run that has succeeded, `error` and `failures` of one that has failed. Plain polling is cheap with the `ETag` of the last response as `If-None-Match`: the response to an unchanged record is 304 without a body.',
     access: 'read',
     params: RunIdParams,
     query: WaitQuery,
@@ -97,15 +100,18 @@ function record(services: HttpServices): Route {
       const { params, query, headers, caller } = request;
       const runId = authorizeRun(registry, caller, params.run_id);
       const ifNoneMatch = headers['if-none-match'];
-      const getEtag = (): string => formatEtag(registry.version(runId));
       if (query.wait) {
         const isKnown = (version: string): boolean => matchesEtag(formatEtag(version), ifNoneMatch);
         const knows = ifNoneMatch === undefined ? undefined : isKnown;
         await polls.wait(runId, knows, query.wait * 1000, request.disconnected());
       }
-      const etag = getEtag();
-      if (matchesEtag(etag, ifNoneMatch)) return { status: 304, headers: { ETag: etag }, runId };
-      return { body: registry.record(runId), isRunData: true, headers: { ETag: etag }, runId };
+      const version = registry.version(runId);
+      const head = { headers: { ETag: formatEtag(version) }, runId };
+      if (matchesEtag(head.headers.ETag, ifNoneMatch)) return { ...head, status: 304 };
+      return Object.assign(
+        head,
+        texts.toBody(runId, version, () => registry.record(runId)),
+      );
     },
   });
 }
@@ -134,7 +140,7 @@ function snapshot({ registry }: HttpServices): Route {
 
 /** Routes that change runs. */
 export function runActionRoutes(services: HttpServices): Route[] {
-  return [cancel(services), rerun(services), remove(services)];
+  return [cancel(services), rerunRoute(services), remove(services)];
 }
 
 function cancel({ registry }: HttpServices): Route {
@@ -154,53 +160,6 @@ function cancel({ registry }: HttpServices): Route {
     handle: async ({ params, body = {}, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
       return { body: await registry.cancel(runId, body), isRunData: true, runId };
-    },
-  });
-}
-
-function rerun({ registry }: HttpServices): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/pipelines/runs/{run_id}/rerun',
-    id: 'rerunRun',
-    tag: 'Runs',
-    summary: 'Run a settled run again, completely or from where it failed',
-    description:
-      'Submits a new run with the definition and the values of the earlier one. Tasks whose outputs are reused are not called again.',
-    access: 'run',
-    params: RunIdParams,
-    headers: IdempotencyHeaders,
-    body: { schema: RerunRequestSchema, required: false, examples: { failed: { from: 'failed' } } },
-    responses: {
-      202: {
-        description: 'The new run was accepted.',
-        schema: AcceptedSchema,
-        headers: {
-          Location: 'The path of the record of the new run.',
-          'Idempotent-Replayed': REPLAYED,
-        },
-      },
-    },
-    errors: [
-      'run_not_found',
-      'run_not_settled',
-      'nothing_to_rerun',
-      'queue_full',
-      'shutting_down',
-      'idempotency_conflict',
-    ],
-    handle: async ({ params, headers, body = {}, caller }) => {
-      const earlier = authorizeRun(registry, caller, params.run_id);
-      const key = headers['idempotency-key'];
-      if (key === undefined)
-        return acceptedResult(registry.accepted(await registry.rerun(earlier, body.from)));
-      const fingerprint = createFingerprint('rerun', { ...body, run_id: earlier });
-      const { run_id, status, isReplayed } = await registry.submitOnce(
-        registry.tenantId(earlier),
-        { key, fingerprint },
-        (submission) => registry.rerun(earlier, body.from, submission),
-      );
-      return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
     },
   });
 }

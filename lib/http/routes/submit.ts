@@ -1,9 +1,12 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
 import { createRunError, WavetrainError } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
+import type { AcceptedRerun } from '../../runs/rerun-report.js';
 import type { OnceAcceptedRun, SubmissionOptions } from '../../runs/registry.js';
+import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
 import { type BodyDocument, defineRoute, type Route, type RouteResult } from '../routing/route.js';
@@ -38,7 +41,7 @@ interface RunRequest<B> {
 }
 
 /** Errors that are found before a run exists. */
-const SUBMISSION_ERRORS = [
+export const SUBMISSION_ERRORS = [
   'invalid_definition',
   'invalid_params',
   'invalid_options',
@@ -137,7 +140,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
 }
 
 const WAITING =
-  'The connection stays open until the run has settled. If the client disconnects, the run continues and is listed with its result by `GET /pipelines/runs`. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun, and so is a run with an `Idempotency-Key`, or with files in its result.';
+  'The connection stays open until the run has settled. If the client disconnects, the run continues and is listed with its result by `GET /pipelines/runs`. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun, and so is a run with an `Idempotency-Key`, with files in its result, or with collected errors.';
 
 export const REPLAYED = '`true` when an earlier request with the same key has submitted the run.';
 export const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
@@ -170,11 +173,15 @@ class AwaitedRun {
   };
 }
 
-/** Waits for the run to settle and returns its result or its error. Forgets the run once its result was sent (D26). */
+/**
+ * Waits for the run to settle and returns its result or its error. Forgets a run without failures once its result was sent
+ * (D26); one whose tasks have collected errors can be rerun (D67).
+ */
 async function waitForResult(services: HttpServices, runId: string, run: AwaitedRun): Promise<RouteResult> {
-  const response = await readResult(services, runId, run);
   const { registry } = services;
-  if (response.status !== undefined) return response;
+  const record = await (run.settled ?? registry.settled(runId));
+  const response = await toResult(services, record);
+  if (record.result === null || record.failures.length > 0) return response;
   return Object.assign(response, { onSent: () => registry.forgetDelivered(runId) });
 }
 
@@ -184,24 +191,37 @@ async function waitForKeyedResult(
   { run_id, status, isReplayed, isKept }: OnceAcceptedRun,
   run: AwaitedRun,
 ): Promise<RouteResult> {
-  if (!isReplayed) return readResult(services, run_id, run);
-  const response = isKept ? await readResult(services, run_id, run) : resultGone(run_id, status);
+  const { registry } = services;
+  const getResult = async (): Promise<RouteResult> =>
+    toResult(services, await (run.settled ?? registry.settled(run_id)));
+  if (!isReplayed) return getResult();
+  const response = isKept ? await getResult() : resultGone(run_id, status);
   return { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS } };
 }
 
-/** Waits for the run to settle; the response has a status only if the run did not succeed. */
-async function readResult(
-  { registry, isReady }: HttpServices,
-  runId: string,
-  { settled }: AwaitedRun,
-): Promise<RouteResult> {
-  const record = await (settled ?? registry.settled(runId));
-  const { result, events } = record;
+/** The response with the result or the error of a settled run. */
+async function toResult({ registry, isReady }: HttpServices, record: RunRecord): Promise<RouteResult> {
+  const { run_id: runId, result, events } = record;
   if (result !== null) {
     const headers = { 'Wavetrain-Run-Id': runId };
     return { body: { ...result, events }, isRunData: true, headers, runId };
   }
-  return toErrorResult(runId, toRunError(record, isReady()));
+  const error = toRunError(record, isReady());
+  const failed = record.failed_task === null ? undefined : await findFailedCall(registry, runId);
+  return toErrorResult(runId, error, failed?.inputs ?? undefined);
+}
+
+/** Undefined when the run was evicted meanwhile, or there is no memory to render its values. */
+async function findFailedCall(
+  registry: HttpServices['registry'],
+  runId: string,
+): Promise<CallRecord | undefined> {
+  try {
+    return await registry.failedCall(runId);
+  } catch (thrown) {
+    if (thrown instanceof WavetrainError) return undefined;
+    throw thrown;
+  }
 }
 
 function resultGone(runId: string, status: RunStatus): RouteResult {
@@ -209,10 +229,13 @@ function resultGone(runId: string, status: RunStatus): RouteResult {
   return toErrorResult(runId, new WavetrainError('result_gone', message));
 }
 
-function toErrorResult(runId: string, error: WavetrainError): RouteResult {
+/** @param inputs of the task that failed (D59) */
+function toErrorResult(runId: string, error: WavetrainError, inputs?: JsonObject): RouteResult {
   const response = errorResponse(error);
+  const { detail } = response.body;
   const headers = { ...response.headers, 'Wavetrain-Run-Id': runId };
-  return { ...response, headers, runId, code: error.code };
+  const body = inputs === undefined ? response.body : { detail: { ...detail, inputs } };
+  return { ...response, body, headers, runId, code: error.code };
 }
 
 function toRunError(record: RunRecord, isReady: boolean): WavetrainError {
@@ -224,7 +247,10 @@ function toRunError(record: RunRecord, isReady: boolean): WavetrainError {
 }
 
 /** The response to an accepted run, with the path of its record (D31). */
-export function acceptedResult(acceptance: AcceptedRun, headers: Record<string, string> = {}): RouteResult {
+export function acceptedResult(
+  acceptance: AcceptedRun & Partial<AcceptedRerun>,
+  headers: Record<string, string> = {},
+): RouteResult {
   const { run_id } = acceptance;
   return { body: acceptance, headers: { Location: `/pipelines/runs/${run_id}`, ...headers }, runId: run_id };
 }

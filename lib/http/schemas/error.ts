@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
-import type { ErrorCode, TaskFailure } from '../../common/errors.js';
+import type { ErrorCode, FailedTask, TaskFailure } from '../../common/errors.js';
+import { ERROR_STATUSES } from '../errors/error-statuses.js';
 import { ProblemSchema } from './report.js';
-import { schemaFor } from './wire.js';
+import { anyJsonObject, schemaFor } from './wire.js';
 
 export const TaskFailureSchema = schemaFor<TaskFailure>()(
   Type.Object(
@@ -13,8 +14,38 @@ export const TaskFailureSchema = schemaFor<TaskFailure>()(
       error: Type.String(),
       attempts: Type.Integer({ minimum: 0, description: '0 when the tool was never called.' }),
       item: Type.Optional(Type.Integer({ minimum: 0, description: 'Index in the fan-out, from 0.' })),
+      collected: Type.Optional(
+        Type.Literal(true, {
+          description:
+            'The task has `on_item_error: collect` and went on without the item: this did not fail the run.',
+        }),
+      ),
     },
     { title: 'TaskFailure', description: 'A failed task, or one failed item of a fan-out.' },
+  ),
+);
+
+function describeErrors(): string {
+  const rows = Object.entries(ERROR_STATUSES).map(
+    ([code, { status, meaning }]) => `| ${status} | \`${code}\` | ${meaning} |`,
+  );
+  return [
+    'The body of every error. `code` is stable and for programs, `message` is for people and may change.',
+    '',
+    '| status | code | meaning |',
+    '|---|---|---|',
+    ...rows.toSorted((a, b) => (a < b ? -1 : 1)),
+  ].join('\n');
+}
+
+export const FailedTaskSchema = schemaFor<FailedTask>()(
+  Type.Object(
+    {
+      sub_pipeline: TaskFailureSchema.properties.sub_pipeline,
+      task_id: TaskFailureSchema.properties.task_id,
+      item: TaskFailureSchema.properties.item,
+    },
+    { title: 'FailedTask', description: 'The task, or the item of a fan-out, that failed a run.' },
   ),
 );
 
@@ -38,6 +69,9 @@ export const ErrorBodySchema = Type.Object(
         ),
         task_id: Type.Optional(Type.String({ description: 'Of a failed run: the task that failed first.' })),
         error: Type.Optional(Type.String({ description: 'Of a failed run: the error of that task.' })),
+        inputs: Type.Optional(
+          anyJsonObject('Of a failed run: the inputs of that task or item, with values over 2 KiB cut.'),
+        ),
         failures: Type.Optional(
           Type.Array(TaskFailureSchema, { description: 'Of a failed run: every failure.' }),
         ),
@@ -49,7 +83,7 @@ export const ErrorBodySchema = Type.Object(
       { additionalProperties: false },
     ),
   },
-  { title: 'ErrorBody' },
+  { title: 'ErrorBody', description: describeErrors() },
 );
 
 export type ErrorBody = Static<typeof ErrorBodySchema>;

@@ -1,5 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
+import { FailedTaskSchema } from './error.js';
 import { Count, count, RunId, schemaFor, Time } from './wire.js';
 
 /** Fields of every event. */
@@ -34,6 +35,9 @@ export const TaskEventSchema = schemaFor<TaskEvent>()(
       tool: Type.String(),
       wave: Count,
       items: Type.Optional(count('Number of items; only for a fan-out.')),
+      failed_items: Type.Optional(
+        count('Number of items whose errors were collected; absent if there are none.'),
+      ),
       attempt: Type.Optional(count('Number of attempts; absent for a fan-out.')),
       duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
       error: Type.Optional(Type.String()),
@@ -56,11 +60,16 @@ const LiveEventSchema = schemaFor<LiveEvent>()(
   Type.Union(
     [
       TaskEventSchema,
-      liveEvent('run', { status, error: Type.Optional(Type.String()) }),
+      liveEvent('run', {
+        status,
+        error: Type.Optional(Type.String()),
+        failed_task: Type.Optional(FailedTaskSchema),
+      }),
       liveEvent('sub_pipeline', {
         sub_pipeline: subPipeline,
         status,
         error: Type.Optional(Type.String()),
+        failed_task: Type.Optional(FailedTaskSchema),
       }),
       liveEvent('wave', { ...origin, wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
       liveEvent('item', {
@@ -68,8 +77,11 @@ const LiveEventSchema = schemaFor<LiveEvent>()(
         task_id: Type.String(),
         item,
         phase: Type.Enum(['finish', 'fail']),
-        attempt,
+        attempt: count('Number of the attempt, from 1; 0 for an item that is reused.'),
         error: Type.Optional(Type.String()),
+        reused: Type.Optional(
+          Type.Literal(true, { description: 'The output of the item was reused from an earlier run.' }),
+        ),
       }),
       liveEvent('retry', {
         ...origin,

@@ -136,6 +136,9 @@ const ToolMetadataSchema = schemaFor<ToolMetadata>()(
         }),
       ),
       output: Type.Object({ name: Type.String(), description: Type.String(), type: Type.String() }),
+      replaces_builtin: Type.Optional(
+        Type.Literal(true, { description: 'It is used in place of the built-in tool of that name.' }),
+      ),
     },
     { title: 'ToolMetadata' },
   ),

@@ -1,16 +1,17 @@
 import Type, { type TProperties } from 'typebox';
 import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/plan-schema.js';
+import { optionalField } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/run-inputs.js';
 import { TENANT_ID_PATTERN } from '../auth/authenticate.js';
 import { anyJsonObject } from './wire.js';
 
 /**
- * Any object: definitions are validated by `lib/pipelines`, whose problems are more precise than a schema's. The
+ * Any value: definitions are validated by `lib/pipelines`, whose problems are more precise than a schema's (D56). The
  * OpenAPI document shows the real schema instead (openapi/components.ts).
  */
-const PipelineSchema = Type.Unsafe<Record<string, unknown>>({ type: 'object', title: 'Pipeline' });
+const PipelineSchema = Type.Unsafe<unknown>({ title: 'Pipeline' });
 
-/** Any object, for the same reason: the run validates its options. */
+/** Any object, because the run validates its options. */
 const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({
   type: 'object',
   title: 'ExecutionOptions',
@@ -50,7 +51,11 @@ export const ExecutionOptionsDocument = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: 'Options of the run.' },
+  {
+    additionalProperties: false,
+    description:
+      'Options of the run. Those of a task come first: `timeout`, `retry_delay`, `max_retry_delay`, `fan_out_concurrency`.',
+  },
 );
 
 export const TenantId = Type.String({
@@ -65,9 +70,9 @@ const YAML_TEXT = Type.String({
 
 /** Fields of every request that runs a pipeline or a plan. */
 const runFields = {
-  session: Type.Optional(anyJsonObject('Initial values of the session, read as `{{session.KEY}}`.')),
-  options: Type.Optional(ExecutionOptionsSchema),
-  collect_events: Type.Optional(
+  session: optionalField(anyJsonObject('Initial values of the session, read as `{{session.KEY}}`.')),
+  options: optionalField(ExecutionOptionsSchema),
+  collect_events: optionalField(
     Type.Boolean({
       default: false,
       description: 'Return the start, finish and fail events of every task with the result.',
@@ -77,9 +82,9 @@ const runFields = {
 
 const pipelineRunFields = {
   pipeline: Type.Optional(PipelineSchema),
-  yaml: Type.Optional(YAML_TEXT),
-  params: Type.Optional(anyJsonObject('Values of the params; the others have their defaults.')),
-  inputs: Type.Optional(anyJsonObject('Values that override the inputs of the pipeline.')),
+  yaml: optionalField(YAML_TEXT),
+  params: optionalField(anyJsonObject('Values of the params; the others have their defaults.')),
+  inputs: optionalField(anyJsonObject('Values that override the inputs of the pipeline.')),
   ...runFields,
 } satisfies TProperties;
 
@@ -89,45 +94,26 @@ export const RunRequestSchema = Type.Object(pipelineRunFields, {
 });
 
 export const RunAsyncRequestSchema = Type.Object(
-  { ...pipelineRunFields, tenant_id: Type.Optional(TenantId) },
+  { ...pipelineRunFields, tenant_id: optionalField(TenantId) },
   { title: 'RunAsyncRequest', additionalProperties: false },
 );
 
-/** A pipeline as an object or as YAML text (D33). */
+/** A pipeline as an object or as YAML text (D33), with the other fields of a run: the same body fits both (D56). */
 export const DefinitionRequestSchema = Type.Object(
-  {
-    pipeline: Type.Optional(PipelineSchema),
-    yaml: Type.Optional(
-      Type.String({ description: 'The definition as YAML or JSON text. Problems then have line numbers.' }),
-    ),
-    inputs: Type.Optional(anyJsonObject('Values that will override the inputs of the pipeline.')),
-    session: Type.Optional(anyJsonObject('Initial values of the session.')),
-  },
+  { ...pipelineRunFields, tenant_id: optionalField(TenantId) },
   {
     title: 'DefinitionRequest',
-    description: 'Either `pipeline` or `yaml` is required.',
+    description:
+      'Either `pipeline` or `yaml` is required. `inputs` and `session` are considered; the fields that only a run uses are accepted.',
     additionalProperties: false,
   },
 );
 
 export const CancelRequestSchema = Type.Object(
   {
-    force: Type.Optional(Type.Boolean({ default: false, description: 'Also abort the tools in flight.' })),
+    force: optionalField(Type.Boolean({ default: false, description: 'Also abort the tools in flight.' })),
   },
   { title: 'CancelRequest', additionalProperties: false },
-);
-
-export const RerunRequestSchema = Type.Object(
-  {
-    from: Type.Optional(
-      Type.String({
-        maxLength: 128,
-        description:
-          '`failed` reuses the outputs of every task that has succeeded. The id of a task or, for a plan, of a sub-pipeline runs it and everything that depends on it again. By default everything runs again.',
-      }),
-    ),
-  },
-  { title: 'RerunRequest', additionalProperties: false },
 );
 
 /** Any text: the response to a malformed id is `run_not_found`, not `invalid_request` (Errors). */
@@ -135,8 +121,8 @@ export const RunIdParams = Type.Object({
   run_id: Type.String({ description: 'The run id, a UUIDv7 in lower case.' }),
 });
 
-/** Any object: plans are validated by `lib/plans`. */
-const PlanSchema = Type.Unsafe<Record<string, unknown>>({ type: 'object', title: 'Plan' });
+/** Any value: plans are validated by `lib/plans`. */
+const PlanSchema = Type.Unsafe<unknown>({ title: 'Plan' });
 
 /** The schema of Plan in the OpenAPI document, in which its pipelines refer to the schema of Pipeline. */
 export const PlanDocument = Type.Object(
@@ -163,23 +149,22 @@ export const PlanDocument = Type.Object(
 );
 
 /** The pipelines that are not part of the plan. */
-const PipelinesSchema = Type.Unsafe<Record<string, string | Record<string, unknown>>>({
+const PipelinesSchema = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
-  additionalProperties: { type: ['object', 'string'] },
   description:
     'The pipelines that are not part of the plan, by sub-pipeline id: each a definition, or its YAML or JSON text. The server does not read the files that a plan names.',
 });
 
 const planFields = {
   plan: Type.Optional(PlanSchema),
-  yaml: Type.Optional(
+  yaml: optionalField(
     Type.String({
       description:
         'The plan as YAML or JSON text, instead of `plan`. Problems then have line numbers. All texts of a request together are limited to 256 KiB.',
     }),
   ),
-  pipelines: Type.Optional(PipelinesSchema),
-  inputs: Type.Optional(
+  pipelines: optionalField(PipelinesSchema),
+  inputs: optionalField(
     anyJsonObject('Values that override the inputs of the plan, which passes them to its sub-pipelines.'),
   ),
 } satisfies TProperties;
@@ -187,7 +172,7 @@ const planFields = {
 const planRunFields = {
   ...planFields,
   ...runFields,
-  plan_concurrency: Type.Optional(
+  plan_concurrency: optionalField(
     Type.Integer({
       minimum: 1,
       description: 'Maximum number of sub-pipelines that run at once; overrides the plan.',
@@ -201,15 +186,42 @@ export const PlanRunRequestSchema = Type.Object(planRunFields, {
 });
 
 export const PlanRunAsyncRequestSchema = Type.Object(
-  { ...planRunFields, tenant_id: Type.Optional(TenantId) },
+  { ...planRunFields, tenant_id: optionalField(TenantId) },
   { title: 'PlanRunAsyncRequest', additionalProperties: false },
 );
 
-/** A plan as an object or as YAML text (D33). */
+/** A plan as an object or as YAML text (D33), with the other fields of a run (D56). */
 export const PlanRequestSchema = Type.Object(
+  { ...planRunFields, tenant_id: optionalField(TenantId) },
   {
-    ...planFields,
-    session: Type.Optional(anyJsonObject('Initial values of the session.')),
+    title: 'PlanRequest',
+    description:
+      'Either `plan` or `yaml` is required. `pipelines`, `inputs` and `session` are considered; the fields that only a run uses are accepted.',
+    additionalProperties: false,
   },
-  { title: 'PlanRequest', description: 'Either `plan` or `yaml` is required.', additionalProperties: false },
+);
+
+/** A rerun, with whatever is to be different (D60). */
+export const RerunRequestSchema = Type.Object(
+  {
+    from: optionalField(
+      Type.String({
+        maxLength: 128,
+        description:
+          '`failed` reuses every task that has succeeded, and every item of a fan-out. The id of a task or, for a plan, of a sub-pipeline runs it and everything that depends on it again. By default everything runs again; with other fields `failed` is the default. What has changed runs in any case.',
+      }),
+    ),
+    pipeline: Type.Optional(PipelineSchema),
+    yaml: optionalField(
+      Type.String({ description: 'The changed pipeline or plan as YAML or JSON text of at most 256 KiB.' }),
+    ),
+    plan: Type.Optional(PlanSchema),
+    pipelines: optionalField(PipelinesSchema),
+    params: optionalField(anyJsonObject('Params that change. The others keep the values that were sent.')),
+    inputs: optionalField(anyJsonObject('Inputs that change. The others keep the values that were sent.')),
+    session: optionalField(anyJsonObject('Session values that change.')),
+    options: optionalField(ExecutionOptionsSchema),
+    plan_concurrency: planRunFields.plan_concurrency,
+  },
+  { title: 'RerunRequest', additionalProperties: false },
 );

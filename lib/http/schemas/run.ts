@@ -3,8 +3,10 @@ import type { RunStatus } from '../../../machines/types.js';
 import type { PlanOutcome, PlanResult, RunOutcome, RunResult } from '../../execution/results.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
-import { TaskFailureSchema } from './error.js';
+import type { AcceptedRerun } from '../../runs/rerun-report.js';
+import { FailedTaskSchema, TaskFailureSchema } from './error.js';
 import { TaskEventSchema } from './event.js';
+import { ProblemSchema } from './report.js';
 import { anyJson, count, nullable, RunId, schemaFor, Time } from './wire.js';
 
 const events = nullable(
@@ -64,7 +66,8 @@ export const PlanResultSchema = schemaFor<PlanResult>()(
 export const RunStatusSchema = schemaFor<RunStatus>()(
   Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'], {
     title: 'RunStatus',
-    description: 'The last three are terminal: a run never leaves them.',
+    description:
+      '`queued` until a slot is free; then `running` until every task has succeeded (`succeeded`), a task has failed (`failed`) or the run is cancelled (`cancelled`). The last three are terminal: a run never leaves them.',
   }),
 );
 
@@ -97,6 +100,7 @@ const summary = {
   error: nullable(
     Type.String({ description: 'Message of the earliest failure; null unless the run has failed.' }),
   ),
+  failed_task: nullable(FailedTaskSchema),
   rerun_of: nullable(RunId),
 };
 
@@ -111,7 +115,9 @@ export const RunRecordSchema = schemaFor<RunRecord>()(
       result: Type.Union([RunOutcomeSchema, PlanOutcomeSchema, Type.Null()], {
         description: 'The outcome of the pipeline or plan; null unless the run has succeeded.',
       }),
-      failures: Type.Array(TaskFailureSchema, { description: 'Every failure, earliest first.' }),
+      failures: Type.Array(TaskFailureSchema, {
+        description: 'Every failure, earliest first; of a run that has succeeded, the collected ones.',
+      }),
       sub_pipelines: nullable(
         Type.Record(Type.String(), nullable(RunStatusSchema), {
           description:
@@ -140,4 +146,47 @@ export const AcceptedSchema = Type.Object(
     title: 'Accepted',
     description: 'A run was accepted. Poll its record, wait for it, or read its events.',
   },
+);
+
+/** Fields that both lists of tasks have. */
+const rerunTask = {
+  sub_pipeline: Type.Optional(Type.String({ description: 'Only in a run of a plan.' })),
+  task_id: Type.String(),
+};
+
+export const AcceptedRerunSchema = schemaFor<AcceptedRerun>()(
+  Type.Object(
+    {
+      run_id: RunId,
+      status: RunStatusSchema,
+      rerun: nullable(
+        Type.Object(
+          {
+            reused: Type.Array(Type.Object(rerunTask), {
+              description: 'The tasks whose earlier output is used; their tools are not called.',
+            }),
+            runs: Type.Array(
+              Type.Object({
+                ...rerunTask,
+                reason: Type.String({
+                  description: 'Why, as the end of a sentence that begins with the task.',
+                }),
+                reusable_items: count('The largest number of items of a fan-out that are reused.'),
+              }),
+              {
+                description:
+                  'The tasks that run. One that only depends on another is reused after all if that gives what it gave before.',
+              },
+            ),
+            warnings: Type.Array(ProblemSchema, { description: 'Warnings about a changed definition.' }),
+          },
+          { description: 'What the rerun does; null for a repeated request whose run is no longer kept.' },
+        ),
+      ),
+    },
+    {
+      title: 'AcceptedRerun',
+      description: 'A rerun was accepted. Poll its record, wait for it, or read its events.',
+    },
+  ),
 );

@@ -5,8 +5,8 @@ import { runPipeline } from '../../tools/builtin/run-pipeline.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
 /** Whether a task runs a pipeline; it may then store whatever that pipeline stores (D49). */
-export function isPipelineCall({ tool }: DraftTask): boolean {
-  return tool === runPipeline.name;
+export function isPipelineCall({ builtin }: DraftTask): boolean {
+  return builtin === runPipeline.name;
 }
 
 /** Checks that each call names exactly one pipeline and is not nested too deep. */

@@ -1,5 +1,7 @@
 import type { Diagnostic } from '../../definition/diagnostic.js';
-import { Suggestions } from '../../definition/suggest.js';
+import { didYouMean, Suggestions } from '../../definition/suggest.js';
+import { GOAL_HINT } from '../../definition/template/goal.js';
+import type { Reference } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parser.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 
@@ -26,10 +28,10 @@ export function* checkReferences(context: ReferenceContext): Generator<Diagnosti
 }
 
 function checkGoalReference(located: LocatedReference, context: ReferenceContext): Diagnostic[] {
-  const { reference, source, path } = located;
+  const { reference, source, path, at } = located;
   if (reference.kind === 'param') return checkParam(located, reference.name, context);
-  const message = `{{${source}}}: the goal can only reference params`;
-  return [{ code: 'unknown_reference', message, path, hint: 'write {{params.NAME}}' }];
+  const message = `{{${source}}} stays text: the goal can only read params`;
+  return [{ code: 'unknown_reference', message, path, at, hint: GOAL_HINT, severity: 'warning' }];
 }
 
 function checkParallelOverReference(
@@ -39,18 +41,18 @@ function checkParallelOverReference(
 ): Diagnostic[] {
   if (located.reference.kind !== 'item') return checkReference(located, task, context);
   const message = 'parallel_over cannot read the item, because it provides the items';
-  return [{ code: 'item_outside_fan_out', message, path: located.path }];
+  return [{ code: 'item_outside_fan_out', message, path: located.path, at: located.at }];
 }
 
 function checkReference(located: LocatedReference, task: DraftTask, context: ReferenceContext): Diagnostic[] {
-  const { reference, source, path } = located;
+  const { reference, source, path, at } = located;
   switch (reference.kind) {
     case 'unknown': {
       const message = `{{${source}}}: ${reference.message}`;
-      return [{ code: 'unknown_reference', message, path, hint: reference.hint }];
+      return [{ code: 'unknown_reference', message, path, at, hint: reference.hint }];
     }
     case 'task':
-      return checkOutput(located, reference.taskId, reference.omitted, task);
+      return checkOutput(located, reference, task);
     case 'param':
       return checkParam(located, reference.name, context);
     case 'input':
@@ -59,7 +61,7 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
       if (task.fansOut) return [];
       const message = `{{${source}}} is used in a task without parallel_over`;
       const hint = 'add parallel_over with the list of items';
-      return [{ code: 'item_outside_fan_out', message, path, hint }];
+      return [{ code: 'item_outside_fan_out', message, path, at, hint }];
     }
     case 'session':
     case 'goal':
@@ -68,39 +70,44 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
 }
 
 function checkOutput(
-  { source, path }: LocatedReference,
-  taskId: string,
-  omitted: boolean,
+  { source, path, at }: LocatedReference,
+  { taskId, omitted, meant }: Reference & { kind: 'task' },
   task: DraftTask,
 ): Diagnostic[] {
   if (taskId === task.id) {
-    return [{ code: 'self_reference', message: `task "${taskId}" reads its own output`, path }];
+    return [{ code: 'self_reference', message: `task "${taskId}" reads its own output`, path, at }];
   }
   if (!omitted) return [];
-  const hint = `write {{${source.replace(taskId, `${taskId}.output`)}}}`;
-  return [
-    { code: 'output_omitted', message: `{{${source}}} leaves out "output"`, path, hint, severity: 'warning' },
-  ];
+  const full = `write {{${source.replace(taskId, `${taskId}.output`)}}}`;
+  const hint = meant === undefined ? full : `did you mean {{${meant}}}? Otherwise ${full}`;
+  const message = `{{${source}}} leaves out "output"`;
+  return [{ code: 'output_omitted', message, path, at, hint, severity: 'warning' }];
 }
 
 function checkParam(
-  { source, path }: LocatedReference,
+  { source, path, at }: LocatedReference,
   name: string,
   { draft, suggestions }: ReferenceContext,
 ): Diagnostic[] {
   if (draft.paramNames.has(name)) return [];
-  const hint = suggestions.hint(name, draft.paramNames, `declare it under "params"`);
-  return [{ code: 'unknown_reference', message: `{{${source}}}: there is no param "${name}"`, path, hint }];
+  const hint = draft.inputKeys.has(name)
+    ? didYouMean(`pipeline.inputs.${name}`)
+    : suggestions.hint(name, draft.paramNames, `declare it under "params"`);
+  const message = `{{${source}}}: there is no param "${name}"`;
+  return [{ code: 'unknown_reference', message, path, at, hint }];
 }
 
 function checkInput(
-  { source, path, hasFallback }: LocatedReference,
+  { source, path, at, hasFallback }: LocatedReference,
   key: string,
-  { inputs, inputHint, suggestions }: ReferenceContext,
+  { draft, inputs, inputHint, suggestions }: ReferenceContext,
 ): Diagnostic[] {
   if (inputs.has(key) || hasFallback) return [];
-  const hint = suggestions.hint(key, inputs, inputHint);
-  return [{ code: 'unknown_reference', message: `{{${source}}}: there is no input "${key}"`, path, hint }];
+  const hint = draft.paramNames.has(key)
+    ? didYouMean(`params.${key}`)
+    : suggestions.hint(key, inputs, inputHint);
+  const message = `{{${source}}}: there is no input "${key}"`;
+  return [{ code: 'unknown_reference', message, path, at, hint }];
 }
 
 function* checkAwait(task: DraftTask, { draft, suggestions }: ReferenceContext): Generator<Diagnostic> {

@@ -3,7 +3,7 @@ import { joinFirst } from '../../common/text.js';
 import { getOrThrow } from '../../definition/assert.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import type { Path } from '../../definition/problem.js';
-import type { Steps } from '../../definition/steps.js';
+import type { Steps } from '../../common/steps.js';
 import type { KeyLookup } from '../check-context.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 import type { Upstream } from '../waves.js';
@@ -34,10 +34,10 @@ export function* checkSessions(
   for (const task of draft.tasks) {
     yield;
     const wave = getOrThrow(waveOf, task.id);
-    for (const { reference, path, hasFallback } of listReferences(task)) {
+    for (const { reference, path, at, hasFallback } of listReferences(task)) {
       if (reference.kind !== 'session') continue;
       const { key } = reference;
-      const reader = { task, wave, key, path };
+      const reader = { task, wave, key, path, at };
       yield* checkRead(reader, stores.get(key) ?? NO_STORES, mayExist(key) || hasFallback, ancestors);
     }
   }
@@ -52,40 +52,45 @@ interface Reader {
   readonly wave: number;
   readonly key: string;
   readonly path: Path;
+  /** Where its template opens in the text at the path. */
+  readonly at: number;
 }
 
 function* checkRead(
-  { task, wave, key, path }: Reader,
+  reader: Reader,
   stores: KeyStores,
   mayExist: boolean,
   ancestors: Ancestors,
 ): Generator<Diagnostic | undefined> {
+  const { task, wave } = reader;
   const isStoredBefore = stores.isStoredBefore(wave, task.id);
   for (const store of stores.notBefore(wave, task.id)) {
     if (store.wave !== wave && isStoredBefore) continue;
     if (yield* ancestors.includes(store.id, task.id)) continue;
-    return yield race(task, store, wave, key, path);
+    return yield race(reader, store);
   }
-  if (!isStoredBefore && !mayExist) yield neverStored(key, path);
+  if (!isStoredBefore && !mayExist) yield neverStored(reader);
 }
 
-function race(task: DraftTask, store: StoringTask, wave: number, key: string, path: Path): Diagnostic {
+function race({ task, wave, key, path, at }: Reader, store: StoringTask): Diagnostic {
   const when = store.wave === wave ? 'in the same wave' : 'only in a later wave';
   return {
     code: 'session_race',
     severity: 'warning',
     message: `task "${task.id}" reads session key "${key}", which task "${store.id}" stores ${when}`,
     path,
+    at,
     hint: `add "await: [${[...task.awaits, store.id].join(', ')}]" to task "${task.id}"`,
   };
 }
 
-function neverStored(key: string, path: Path): Diagnostic {
+function neverStored({ key, path, at }: Reader): Diagnostic {
   return {
     code: 'session_never_stored',
     severity: 'warning',
     message: `no earlier task stores session key "${key}"`,
     path,
+    at,
     hint: `pass it with --session, declare it under "reads", or add a fallback: {{session.${key} ?? null}}`,
   };
 }

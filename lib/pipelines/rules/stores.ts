@@ -28,13 +28,13 @@ export function listStores(draft: PipelineDraft, waveOf: ReadonlyMap<string, num
 export function readStore(task: DraftTask): Store | undefined {
   const { id, literalInputs, fansOut, path } = task;
   const { key } = literalInputs;
-  if (task.tool !== store.name || typeof key !== 'string' || hasUnknownStoreKey(task)) return undefined;
+  if (task.builtin !== store.name || typeof key !== 'string' || hasUnknownStoreKey(task)) return undefined;
   // A template may render to true, and only tasks that certainly overwrite are reported.
   const append = literalInputs['append'] === true || typeof literalInputs['append'] === 'string';
   return { id, key, append, fansOut, path };
 }
 
 /** Whether a task may store any key, because its key is a template. */
-export function hasUnknownStoreKey({ tool, literalInputs: { key } }: DraftTask): boolean {
-  return tool === store.name && typeof key === 'string' && key.includes('{{');
+export function hasUnknownStoreKey({ builtin, literalInputs: { key } }: DraftTask): boolean {
+  return builtin === store.name && typeof key === 'string' && key.includes('{{');
 }

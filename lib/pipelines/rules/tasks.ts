@@ -6,7 +6,7 @@ import type { Catalog } from '../../tools/catalog.js';
 import { findLiteralInputProblems } from '../../tools/inputs/literal-inputs.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
-/** Checks that task ids are unique and not reserved (D1), that the tools exist, and that they take the inputs. */
+/** Checks that task ids are unique and not reserved (D1), that the tools exist and take the inputs, and the policies. */
 export function* checkTasks(
   draft: PipelineDraft,
   catalog: Catalog,
@@ -17,6 +17,7 @@ export function* checkTasks(
     yield;
     yield* checkId(task, seen);
     yield* checkTool(task, catalog, suggestions);
+    yield* checkPolicies(task);
     seen.set(task.id, task.path);
   }
 }
@@ -54,4 +55,28 @@ function* checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions)
       ...(code === 'unknown_input' ? { at: 'key' as const } : {}),
     };
   }
+}
+
+/** Fields that do nothing without another one (D66, D67), and how to write that one. */
+const POLICIES = [
+  ['retry_delay', 'retry', 'add retry: N, the number of further attempts'],
+  ['max_retry_delay', 'retry', 'add retry: N, the number of further attempts'],
+  ['fan_out_concurrency', 'parallel_over', 'add parallel_over with the list of items, or remove it'],
+  ['on_item_error', 'parallel_over', 'add parallel_over with the list of items, or remove it'],
+] as const;
+
+/** Warns of policies for retries and items that have no effect (D9). */
+function* checkPolicies({ fields, path }: DraftTask): Generator<Diagnostic> {
+  for (const [field, needed, hint] of POLICIES) {
+    if (!Object.hasOwn(fields, field) || Object.hasOwn(fields, needed)) continue;
+    yield withoutEffect(`"${field}" has no effect without "${needed}"`, [...path, field], hint);
+  }
+  const { retry_delay: delay, max_retry_delay: longest } = fields;
+  if (typeof delay !== 'number' || typeof longest !== 'number' || delay <= longest) return;
+  const message = `"retry_delay" is longer than "max_retry_delay": every retry waits ${longest} s`;
+  yield withoutEffect(message, [...path, 'retry_delay'], `write max_retry_delay: ${delay}, or more`);
+}
+
+function withoutEffect(message: string, path: Path, hint: string): Diagnostic {
+  return { code: 'no_effect', severity: 'warning', message, path, at: 'key', hint };
 }

@@ -19,6 +19,7 @@ export function* checkContract(match: Match, context: KeyContext): Generator<Dia
   const { contract } = pipeline;
   yield* checkUndeclaredStores(match, context);
   yield* checkDeclaredStores(subPipeline, contract, context);
+  yield* checkTemplatedStores(match);
   yield* checkReads(match, context);
   yield* checkInputs(subPipeline, contract, context);
   for (const name of contract.requiredParams) yield missingParam(name, subPipeline);
@@ -63,6 +64,20 @@ function* checkDeclaredStores(
       );
       yield { code: 'never_stored', message: `sub-pipeline "${id}" never stores "${key}"`, path, hint };
     }
+  }
+}
+
+/** Warns of stores whose key is a template: which key they write is compared with the plan when they do (D55). */
+function* checkTemplatedStores(match: Match): Generator<Diagnostic> {
+  const { subPipeline, pipeline } = match;
+  for (const task of pipeline.contract.templatedStores) {
+    yield {
+      code: 'templated_store',
+      severity: 'warning',
+      message: `${formatTask(task, match)} stores a key that is a template: only the run shows which`,
+      path: listPath(subPipeline, 'stores', subPipeline.stores),
+      hint: `list the keys that others read in the "stores" of "${subPipeline.id}"; a key that only other sub-pipelines list is refused`,
+    };
   }
 }
 

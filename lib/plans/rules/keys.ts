@@ -13,7 +13,7 @@ export interface KeyContext {
   readonly suggestions: Suggestions;
 }
 
-/** Checks that exactly one other sub-pipeline stores each key that is read, and that all inputs exist (Plan, rule 3). */
+/** Checks that exactly one sub-pipeline stores each key that is read, and that all inputs exist (Plan, rule 3). */
 export function* checkKeys(
   { subPipelines }: PlanDraft,
   context: KeyContext,
@@ -56,12 +56,8 @@ function checkRead(
   reader: DraftSubPipeline,
   { writers, session, suggestions }: KeyContext,
 ): Diagnostic[] {
-  if (session.has(key) || writers.other(key, reader) !== undefined) return [];
-  if (writers.has(key)) {
-    const message = `only sub-pipeline "${reader.id}" itself stores "${key}", which it reads`;
-    const hint = '"reads" lists keys that others store; a sub-pipeline can read its own keys without it';
-    return [{ code: 'unsatisfied_read', message, path, hint }];
-  }
+  // The reader itself may store it: then the tasks of its pipeline are in order, or not, as without a plan (D55).
+  if (session.has(key) || writers.has(key)) return [];
   const message = `no sub-pipeline stores "${key}", which "${reader.id}" reads`;
   const otherwise = 'add it to the "stores" of the sub-pipeline that writes it, or pass it in the session';
   return [

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../common/json.js';
-import { Evaluator } from '../expressions/evaluate.js';
+import { localEvaluator } from '../expressions/evaluate.js';
 import { defineTool, type Tool, type ToolContext } from '../tool.js';
 
 /** Evaluates a JSONata expression, in this process or in another. Fails with a ToolError, not retryable. */
@@ -23,6 +23,7 @@ export function createTransform(evaluate: EvaluateExpression): Tool {
       input: { required: true, description: 'the value that the expression reads as $' },
       expression: {
         type: 'string',
+        format: 'jsonata',
         minLength: 1,
         required: true,
         description: 'a JSONata expression, such as $sum(lines.(price * quantity))',
@@ -42,9 +43,7 @@ export function createTransform(evaluate: EvaluateExpression): Tool {
   });
 }
 
-const evaluator = new Evaluator();
-
 /** Evaluates in this process: the fastest way, for a single run. */
 export const transform = createTransform((source, input, bindings, { run_id: runId }) =>
-  evaluator.evaluate(source, input, bindings, runId),
+  localEvaluator.evaluate(source, input, bindings, runId),
 );

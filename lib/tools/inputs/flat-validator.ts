@@ -1,7 +1,7 @@
 import { TYPE_TESTS } from '../../common/json-schema/value-tests.js';
 import type { Violation } from '../../common/json-schema/violation.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
-import type { InputDeclaration, Tool } from '../tool.js';
+import type { ToolInput, Tool } from '../tool.js';
 import { allowedValues, type InputValidator } from './schema-validator.js';
 
 const FLAT_KEYWORDS = new Set([
@@ -14,9 +14,11 @@ const FLAT_KEYWORDS = new Set([
   'maximum',
   'minLength',
   'verbatim',
+  // Checked in a pipeline as written, and by the tool itself when it runs.
+  'format',
 ]);
 
-interface Declared extends InputDeclaration {
+interface Declared extends ToolInput {
   readonly name: string;
   readonly values: readonly Json[] | undefined;
 }
@@ -25,7 +27,7 @@ interface Declared extends InputDeclaration {
  * Returns true when {@link createFlatValidator} returns the same result for the declarations as their JSON Schema.
  * Most tools have only such declarations, and their runs start without loading a schema compiler.
  */
-export function areFlat(inputs: Readonly<Record<string, Partial<InputDeclaration>>>): boolean {
+export function areFlat(inputs: Readonly<Record<string, Partial<ToolInput>>>): boolean {
   return Object.values(inputs).every(
     (declaration) =>
       Object.keys(declaration).every((keyword) => FLAT_KEYWORDS.has(keyword)) &&

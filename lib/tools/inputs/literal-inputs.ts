@@ -2,6 +2,7 @@ import { describeViolation, type Violation } from '../../common/json-schema/viol
 import type { JsonObject } from '../../common/json.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
+import { localEvaluator } from '../expressions/evaluate.js';
 import type { Tool } from '../tool.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
 
@@ -26,6 +27,19 @@ export function* findLiteralInputProblems(tool: Tool, inputs: JsonObject): Gener
   const templates = new TemplateFinder(inputs, verbatimInputs(tool));
   for (const violation of violations) {
     if (!templates.canResolve(violation)) yield toProblem(violation, tool);
+  }
+  yield* findSyntaxErrors(tool, inputs);
+}
+
+/** Parses the expressions among the inputs, if no template is in them. */
+function* findSyntaxErrors(tool: Tool, inputs: JsonObject): Generator<LiteralInputProblem> {
+  for (const [input, { format }] of Object.entries(tool.inputs)) {
+    const value = format !== undefined && Object.hasOwn(inputs, input) ? inputs[input] : undefined;
+    if (typeof value !== 'string' || value === '' || value.includes('{{')) continue;
+    const error = localEvaluator.findSyntaxError(value);
+    if (error === undefined) continue;
+    const message = `input "${input}" is not a JSONata expression: ${error} (tool "${tool.name}")`;
+    yield { code: 'invalid_input', input, path: [input], message };
   }
 }
 

@@ -2,7 +2,7 @@ import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { compileSchema, type Validator } from '../../common/json-schema/ajv.js';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
-import type { InputDeclaration, Tool } from '../tool.js';
+import type { ToolInput, Tool } from '../tool.js';
 
 /** The inputs with their defaults filled in, and the violations of the tool's declarations. */
 export interface ValidationResult {
@@ -49,7 +49,7 @@ function copyForDefaults(tool: Tool, inputs: JsonObject): JsonObject {
   return copy;
 }
 
-function hasInnerDefault({ items, properties }: InputDeclaration): boolean {
+function hasInnerDefault({ items, properties }: ToolInput): boolean {
   return JSON.stringify([items, properties]).includes('"default"');
 }
 
@@ -65,7 +65,7 @@ export const SCHEMA_KEYWORDS = [
   'properties',
 ] as const;
 
-type Declaration = Partial<InputDeclaration>;
+type Declaration = Partial<ToolInput>;
 
 /** Creates the JSON Schema (2020-12) of all inputs of a tool. */
 export function createInputSchema(tool: {
@@ -85,7 +85,7 @@ function toSchema(declaration: Declaration): JsonObject {
   const schema: JsonObject = {};
   for (const keyword of SCHEMA_KEYWORDS) {
     const value = declaration[keyword];
-    if (value !== undefined) schema[keyword] = value;
+    if (value !== undefined) schema[keyword] = value as Json;
   }
   const values = allowedValues(declaration);
   if (values !== undefined) schema['enum'] = [...values];

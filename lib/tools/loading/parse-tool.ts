@@ -1,15 +1,21 @@
 import { errorMessage } from '../../common/errors.js';
 import { findSchemaError } from '../../common/json-schema/ajv.js';
+import { compileTrustedPattern } from '../../common/json-schema/bounded-pattern.js';
+import { ALLOWED_KEYWORDS, REFUSED_KEYWORDS, SchemaReview } from '../../common/json-schema/keywords.js';
+import { formatValuePath } from '../../common/json-schema/violation.js';
 import { describeKind, isObject } from '../../common/json.js';
-import { nearest } from '../../definition/suggest.js';
+import { hintForChoice } from '../../definition/schema/value-hints.js';
+import { didYouMean, nearest } from '../../definition/suggest.js';
 import { areFlat } from '../inputs/flat-validator.js';
 import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
 import {
-  defineTool,
   type InputDeclaration,
   type InputDeclarations,
+  defineTool,
+  normalizeInputs,
   type OutputDeclaration,
   type Tool,
+  type ToolInput,
 } from '../tool.js';
 
 const parsed = new WeakMap<object, Tool>();
@@ -76,30 +82,65 @@ function withDescriptions(inputs: UncheckedDeclarations): InputDeclarations {
 /** Declarations that the compiler may not have checked. */
 type UncheckedDeclarations = Readonly<Record<string, Partial<InputDeclaration>>>;
 
-const FIELDS: readonly string[] = ['description', 'required', 'enum', 'verbatim', ...SCHEMA_KEYWORDS];
+const FIELDS: readonly string[] = [
+  'description',
+  'required',
+  'enum',
+  'format',
+  'verbatim',
+  ...SCHEMA_KEYWORDS,
+];
 
 /** Describes the first invalid input; undefined when all are valid. */
-function findInputProblem(inputs: UncheckedDeclarations): string | undefined {
-  for (const [name, declared] of Object.entries(inputs)) {
+function findInputProblem(authored: UncheckedDeclarations): string | undefined {
+  for (const [name, declared] of Object.entries(authored)) {
     const problem = findFieldProblem(declared);
     if (problem !== undefined) return `its input "${name}" ${problem}`;
   }
+  const inputs = normalizeInputs(withDescriptions(authored));
   if (areFlat(inputs)) return undefined;
+  for (const [name, declared] of Object.entries(inputs)) {
+    const problem = findKeywordProblem(declared);
+    if (problem !== undefined) return `its input "${name}": ${problem}`;
+  }
   const problem = findSchemaError(createInputSchema({ inputs, openInputs: false }));
-  return problem === undefined ? undefined : `its inputs are not a valid JSON Schema: ${problem}`;
+  return problem === undefined ? undefined : `its inputs are not a valid JSON Schema (2020-12): ${problem}`;
 }
+
+const TYPES = ['string', 'integer', 'number', 'boolean', 'list', 'object'];
 
 function findFieldProblem(declared: Partial<InputDeclaration>): string | undefined {
   const unknown = Object.keys(declared).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined) {
     const meant = nearest(unknown, FIELDS);
-    const hint = meant === undefined ? `the fields are ${FIELDS.join(', ')}` : `did you mean "${meant}"?`;
+    const hint = meant === undefined ? `the fields are ${FIELDS.join(', ')}` : didYouMean(meant);
     return `has an unknown field "${unknown}"; ${hint}`;
   }
-  const { required, verbatim, description } = declared;
+  const { type, format, required, verbatim, description } = declared;
+  if (type !== undefined && type !== 'array' && !TYPES.includes(type)) {
+    return `has no valid type; ${hintForChoice(['type'], type, TYPES) ?? `the types are ${TYPES.join(', ')}`}`;
+  }
+  if (format !== undefined && format !== 'jsonata')
+    return 'has an unknown "format"; only "jsonata" is checked';
   if (required !== undefined && typeof required !== 'boolean') return 'needs true or false as "required"';
   if (verbatim !== undefined && typeof verbatim !== 'boolean') return 'needs true or false as "verbatim"';
   return description === undefined || typeof description === 'string'
     ? undefined
     : 'needs a string as "description"';
+}
+
+/** The fields that are keywords of JSON Schema with a form of their own. */
+const KEYWORDS = ['enum', 'minimum', 'maximum', 'minLength', 'pattern', 'items', 'properties'] as const;
+
+/** Unlike the schemas of callers, those of tools may have every keyword, and patterns of any length. */
+function findKeywordProblem(declared: ToolInput): string | undefined {
+  const review = new SchemaReview({ pattern: compileTrustedPattern });
+  const present = KEYWORDS.filter((keyword) => declared[keyword] !== undefined);
+  review.visitKeywords({ ...declared }, present, []);
+  const error = review.errors.find(({ unknownKeyword = '' }) => !REFUSED_KEYWORDS.has(unknownKeyword));
+  if (error === undefined) return undefined;
+  const place = `"${formatValuePath(error.path)}"`;
+  if (error.unknownKeyword === undefined) return `${place} ${error.message}`;
+  const meant = nearest(error.unknownKeyword, [...ALLOWED_KEYWORDS, ...REFUSED_KEYWORDS]);
+  return `${place} is no keyword of JSON Schema${meant === undefined ? '' : `; ${didYouMean(meant)}`}`;
 }

@@ -33,6 +33,18 @@ describe('init', () => {
       .and.to.contain('  wavetrain run pipeline.yaml --tools tools.ts\n');
   });
 
+  it('prints next commands for npx when npx has started it', async () => {
+    const options = { cwd: folder.path, env: { npm_command: 'exec' } };
+    const { stdout } = await invoke(['init', 'demo'], options);
+    const [, next = ''] = stdout.split('Next:\n');
+    expect(next.trimEnd().split('\n')).to.deep.equal([
+      '  cd demo',
+      '  npx wavetrain validate pipeline.yaml --tools tools.ts',
+      '  npx wavetrain graph pipeline.yaml --tools tools.ts',
+      '  npx wavetrain run pipeline.yaml --tools tools.ts',
+    ]);
+  });
+
   it('writes into the working directory by default', async () => {
     const { stdout } = await at(folder.path, 'init');
     expect(existsSync(folder.at('pipeline.yaml'))).to.equal(true);
@@ -76,7 +88,7 @@ describe('init', () => {
     });
     const [first] = readFileSync(folder.at('pipeline.yaml'), 'utf8').split('\n');
     expect(first).to.equal('# yaml-language-server: $schema=pipeline.schema.json');
-    const { stdout } = await invoke(['schema', 'pipeline']);
+    const { stdout } = await at(folder.path, 'schema', 'pipeline', '--tools', 'tools.ts');
     expect(readFileSync(folder.at('pipeline.schema.json'), 'utf8')).to.equal(stdout);
   });
 

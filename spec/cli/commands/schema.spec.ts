@@ -7,12 +7,13 @@ import { detectKindOfText } from '../../../lib/definition/schema/root.js';
 import { invoke } from '../invoke.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
+const TOOLS = join(EXAMPLES, '07-own-tool/tools.ts');
 
 describe('wavetrain schema pipeline', () => {
   let schema: Schema;
   before(async () => {
-    const { status, stdout, stderr } = await invoke(['schema', 'pipeline']);
-    expect(status).to.equal(0);
+    const { status, stdout, stderr } = await invoke(['schema', 'pipeline', '--tools', TOOLS]);
+    expect(status, stderr).to.equal(0);
     expect(stderr).to.equal('');
     schema = JSON.parse(stdout);
   });
@@ -39,8 +40,33 @@ describe('wavetrain schema pipeline', () => {
     expect(files).not.to.deep.equal([]);
     for (const file of files) {
       const text = readFileSync(join(EXAMPLES, file), 'utf8');
+      // Its tools are defined in the program.
+      if (file.startsWith('09-library')) continue;
       if (detectKindOfText(text) === 'pipeline') expect(accepts(parse(text)), file).to.equal(true);
     }
+  });
+
+  it('knows the tools of --tools and SERVICE_TOOLS, and their inputs, as validate does (D43)', async () => {
+    const task = (tool: string, inputs: object) => ({
+      id: 'a',
+      goal: 'g',
+      tasks: [{ id: 't', tool, inputs }],
+    });
+    const plain = await invoke(['schema', 'pipeline']);
+    const ofServer = await invoke(['schema', 'pipeline'], { env: { SERVICE_TOOLS: TOOLS } });
+    expect(JSON.parse(ofServer.stdout)).to.deep.equal(schema);
+    const accepts = new Ajv({ strict: false }).compile(JSON.parse(plain.stdout));
+    expect(accepts(task('store', { key: 'k', value: 1 }))).to.equal(true);
+    expect(accepts(task('store', { key: 'k', value: 1, append: '{{params.append}}' }))).to.equal(true);
+    expect(accepts(task('store', { key: 'k' }))).to.equal(false);
+    expect(accepts(task('store', { key: 'k', value: 1, append: 'no' }))).to.equal(false);
+    expect(accepts(task('stor', {}))).to.equal(false);
+  });
+
+  it('reports a tool file that cannot be loaded', async () => {
+    const { status, stdout, stderr } = await invoke(['schema', 'pipeline', '--tools', './missing.ts']);
+    expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+    expect(stderr).to.contain('cannot load tools from "./missing.ts"');
   });
 
   it('prints a schema that describes every field, for editors to show', () => {

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { requireBuild, ROOT } from '../../project/files.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke, Recorder, Screen } from '../invoke.js';
 
 /** A command that serves, until the spec sends it a signal. */
@@ -127,6 +128,21 @@ describe('wavetrain serve (D43)', () => {
     expect(await (await evaluation('1 + 1')).json()).to.deep.include({ outputs: { t: 2 } });
     serve.signals.emit('SIGTERM');
     expect(await serve.ended).to.include({ status: 0, stderr: '' });
+  });
+
+  it('guarantees every tenant of the keys file a share, however many there are (D25)', async () => {
+    const folder = new TemporaryFolder();
+    const tenants = Array.from({ length: 14 }, (_, n) => `team-${n}`);
+    const keys = [{ name: 'all', sha256: 'a'.repeat(64), tenants, scopes: ['run'] }];
+    const file = folder.write('keys.yaml', JSON.stringify(keys));
+    const serve = new Serve([], { SERVICE_API_KEYS_FILE: file });
+    await serve.url();
+    expect(serve.lines[0]?.['msg']).to.equal(
+      'each of the 14 tenants is guaranteed 7.7 % of every limit, so that there is enough for all',
+    );
+    serve.signals.emit('SIGTERM');
+    await serve.ended;
+    folder.remove();
   });
 
   describe('exits with 2 before it listens, for', () => {

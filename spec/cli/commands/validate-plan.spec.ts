@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { mkdirSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import type { PlanReport } from '../../../lib/plans/report.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
@@ -80,8 +81,49 @@ describe('validate with a plan', () => {
     expect(status).to.equal(0);
     expect(stdout).to.contain('standard input is valid');
     const elsewhere = await at(['validate', '-', ...SINCE], { input: PLAN });
-    expect(elsewhere.status).to.equal(1);
+    expect(elsewhere.status).to.equal(0);
     expect(elsewhere.stderr).to.contain('there is no ingest.yaml');
+  });
+
+  describe('with pipeline files that are not there yet (D55)', () => {
+    beforeEach(() => {
+      folder.write(
+        'draft.yaml',
+        `plan:
+  id: draft
+  sub_pipelines:
+    - {id: ingest, stores: [texts], file: later.yaml}
+    - {id: report, reads: [texts]}
+`,
+      );
+    });
+
+    it('warns, and reports what the plan declares', async () => {
+      const { status, stdout, stderr } = await at(['validate', 'draft.yaml']);
+      expect(status).to.equal(0);
+      expect(stdout).to.contain('draft.yaml is valid').and.contain('order: ingest -> report');
+      expect(stderr).to.match(
+        /^draft\.yaml:4:\d+ warning: sub-pipeline "ingest": there is no file "later\.yaml" in .*, so only the declaration of "ingest" in the plan was checked$/m,
+      );
+      expect(stderr).to.contain('2 warnings');
+      const { warnings } = JSON.parse((await at(['validate', 'draft.yaml', '--json'])).stdout);
+      expect(warnings).to.have.length(2);
+    });
+
+    it('is an error for run and graph, and for validate --strict', async () => {
+      for (const argv of [['run'], ['graph'], ['validate', '--strict']]) {
+        const { status, stdout, stderr } = await at([...argv, 'draft.yaml']);
+        expect({ status, stdout }, argv[0]).to.deep.equal({ status: 1, stdout: '' });
+        expect(stderr).to.contain('error: sub-pipeline "ingest": there is no file').and.contain('2 errors');
+      }
+    });
+
+    it('rejects a file that is there and cannot be read', async () => {
+      mkdirSync(folder.at('later.yaml'));
+      const { status, stderr } = await at(['validate', 'draft.yaml']);
+      expect(status).to.equal(1);
+      expect(stderr).to.contain('error: sub-pipeline "ingest": cannot read "later.yaml": it is a folder');
+    });
   });
 
   it('shows a problem in a pipeline file with the name, position and line of that file (D46)', async () => {

@@ -78,6 +78,18 @@ describe('validate', () => {
     expect(stderr).to.contain('warning: ').and.to.contain('1 warning\n');
   });
 
+  it('counts warnings as errors with --strict (D55)', async () => {
+    const { status, stdout, stderr } = await at(['validate', 'warned.yaml', '--strict']);
+    expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+    expect(stderr).to.contain('1 error\n').and.to.contain('warned.yaml is not valid');
+    const json = await at(['validate', 'warned.yaml', '--strict', '--json']);
+    expect(json.status).to.equal(1);
+    const { ok, errors, warnings, stats } = JSON.parse(json.stdout) as ValidationReport;
+    expect({ ok, warnings, stats }).to.deep.equal({ ok: false, warnings: [], stats: null });
+    expect(errors).to.have.length(1);
+    expect((await at(['validate', 'sound.yaml', '--strict'])).status).to.equal(0);
+  });
+
   it('takes the same session values and inputs as a run (D5, D9)', async () => {
     const { stderr } = await at(['validate', 'warned.yaml', '--session', '{"none": 1}']);
     expect(stderr).to.equal('');

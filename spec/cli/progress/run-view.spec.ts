@@ -91,6 +91,26 @@ describe('PipelineRunView', () => {
     expect(render(settled, 300)[0]).to.equal('✓ wave 1 of 3  2 tasks, 1 reused  0.3 s');
   });
 
+  it('counts the items of a settled fan-out that failed and were collected (D67)', () => {
+    const view = viewAfter(WAVES, [
+      ...RUNNING,
+      [
+        500,
+        {
+          kind: 'finish',
+          task_id: 'each',
+          tool: 'x',
+          wave: 1,
+          duration_ms: 300,
+          items: 4,
+          failed_items: 1,
+        },
+      ],
+    ]);
+    expect(render(view, 500)).to.include('  ✓ each  4 items, 1 failed  0.3 s');
+    expect(render(view, 500, 40)).to.include('  ✓ each  4 items, 1 ✗  0.3 s');
+  });
+
   it('shows failed tasks with their errors, and the number of failed items', () => {
     const view = viewAfter(WAVES, [
       ...RUNNING,

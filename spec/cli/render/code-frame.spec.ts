@@ -22,6 +22,12 @@ describe('codeFrame', () => {
     expect(frame('x:', 3)[1]).to.equal('      |   ^');
   });
 
+  it('underlines one template of a text, and only that', () => {
+    expect(frame('x: "{{a.b}} and {{c.d}}"', 17)[1]).to.equal('      |                 ^^^^^^^');
+    expect(frame('x: "{{a.b ?? {"k": {}}}} {{c', 5)[1]).to.equal(`      |     ${'^'.repeat(20)}`);
+    expect(frame('x: "see {{a.output"', 9)[1]).to.equal('      |         ^^^^^^^^^^');
+  });
+
   it('aligns the caret after tabs and wide characters', () => {
     const [tabbed, under] = frame('\tx: mok', 5);
     expect(tabbed).to.equal('    1 |     x: mok');

@@ -31,6 +31,21 @@ tasks: [{id: many, tool: transform, inputs: {input: 0, expression: "[1..2000]"}}
     expect(stdout).not.to.contain('…');
   });
 
+  it('wraps a long text at words on a terminal, and cuts it after some lines', async () => {
+    const text = (count: number): string => 'time and again '.repeat(count).trim();
+    const pipeline = (count: number): string =>
+      `id: t\ngoal: g\ntasks: [{id: a, tool: sleep, inputs: {seconds: 0, value: "${text(count)}"}}]\n`;
+    const env = { NO_COLOR: '1' };
+    for (const columns of [34, 60]) {
+      const { stdout } = await at(['run', '-'], { input: pipeline(12), stdout: new Screen(columns), env });
+      expect((parse(stdout) as { Outputs: object }).Outputs).to.deep.equal({ a: text(12) });
+      for (const line of stdout.split('\n')) expect(line.length, line).to.be.below(columns);
+    }
+    const long = await at(['run', '-'], { input: pipeline(100_000), stdout: new Screen(60), env });
+    expect(long.stdout.split('\n').length).to.be.below(24);
+    expect(long.stdout).to.contain('shortened for the terminal');
+  });
+
   it('replaces control characters of outputs on a terminal', async () => {
     const input = 'id: c\ngoal: g\ntasks: [{id: a, tool: mock, inputs: {x: "\\e[2J\\x9b2J\\u202e"}}]\n';
     const { stdout } = await at(['run', '-'], { input, stdout: new Screen(), env: { NO_COLOR: '1' } });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
+import { WavetrainError } from '../../../lib/common/errors.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { type Invocation, invoke } from '../invoke.js';
 import { HeldRegistry, RUNNING } from './held-registry.js';
@@ -71,11 +72,12 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     expect(stderr).to.contain('stopping at once');
   });
 
-  it('prints nothing on standard output with --json', async () => {
+  it('prints the status and the outputs that there are with --json (D59)', async () => {
     const { ended } = await started('--json');
     processEvents.emit('SIGINT');
     processEvents.emit('SIGTERM');
-    expect((await ended).stdout).to.equal('');
+    const expected = { status: 'cancelled', error: null, failures: [], outputs: {} };
+    expect(JSON.parse((await ended).stdout)).to.deep.equal(expected);
   });
 
   it('a signal after the run has settled changes nothing', async () => {
@@ -91,6 +93,21 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     const { status, stdout } = await ended;
     expect(status).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.equal({ a: 1 });
+  });
+
+  it('a run that cannot be cancelled is reported, and its end is awaited', async () => {
+    const { ended } = await started();
+    registry.cancel = () => Promise.reject(new WavetrainError('server_unreachable', 'no connection'));
+    processEvents.emit('SIGINT');
+    await settle();
+    registry.end.resolve({
+      ...RUNNING,
+      status: 'succeeded',
+      result: { outputs: {}, waves_executed: 2, tasks_executed: 2 },
+    });
+    const { status, stderr } = await ended;
+    expect(status).to.equal(0);
+    expect(stderr).to.contain('the run could not be cancelled: no connection');
   });
 
   it('removes its signal listeners', async () => {

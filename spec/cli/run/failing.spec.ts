@@ -1,7 +1,11 @@
 import { expect } from 'chai';
+import { pathToFileURL } from 'node:url';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { invoke } from '../invoke.js';
+import { invoke, Screen } from '../invoke.js';
 import { HeldRegistry, RUNNING } from './held-registry.js';
+
+const HINT =
+  '  hint: --verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded';
 
 describe('run of a failing pipeline', () => {
   let folder: TemporaryFolder;
@@ -21,8 +25,21 @@ tasks:
   - {id: also_fine, tool: mock, await: [fine]}
   - {id: never, tool: mock, await: [each]}
 `;
-    const OWN =
-      'export default { name: "own", inputs: { n: {} }, run({ n }) { if (n === 2) throw new Error("no\\n\\u001b[2Jtwos"); return n; } };';
+    /** Fails for one item, once all three have begun. */
+    const OWN = `const runs = new Map();
+export default {
+  name: "own", inputs: { n: {} },
+  async run({ n }, { run_id: id }) {
+    const run = runs.get(id) ?? { begun: 0 };
+    runs.set(id, run);
+    run.all ??= new Promise((resolve) => { run.resolve = resolve; });
+    if (++run.begun === 3) run.resolve();
+    await run.all;
+    if (n === 2) throw new Error("no\\n\\u001b[2Jtwos");
+    return n;
+  },
+};
+`;
     const flags = ['--tools', './own.mjs', '--retry-base-delay', '0'];
     before(() => {
       folder.write('failing.yaml', FAILING);
@@ -37,18 +54,108 @@ tasks:
       expect(summary).to.match(/^✗ failed in .*: 2 of 3 waves, 5 invocations$/);
       expect(rest).to.deep.equal([
         '  each[1] after 2 attempts: no twos',
+        '    inputs: {"n": 2}',
+        `    at Object.run (${pathToFileURL(folder.at('own.mjs')).href}:10:24)`,
         '  succeeded: fine, also_fine',
         '  not started: never',
-        '  hint: --verbose prints every event as it happens, --events FILE writes them to a file',
+        HINT,
         '',
       ]);
     });
 
-    it('and prints nothing on standard output, even with --json', async () => {
+    it('and prints status, failures and the outputs that there are as JSON with --json (D59)', async () => {
       const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags, '--json']);
       expect(status).to.equal(3);
-      expect(stdout).to.equal('');
+      const error = 'no\n\u001b[2Jtwos';
+      const mock = { status: 'success', message: 'Mock tool executed', inputs: {}, call_count: 1 };
+      expect(JSON.parse(stdout)).to.deep.equal({
+        status: 'failed',
+        error,
+        failures: [{ task_id: 'each', item: 1, attempts: 2, error }],
+        // Of the fan-out, what its items gave that did not fail.
+        outputs: { fine: [1, 2, 3], each: [1, null, 3], also_fine: mock },
+      });
       expect(stderr).to.contain('each[1] after 2 attempts');
+    });
+
+    it('and prints those outputs as text with --partial (D59)', async () => {
+      const { status, stdout } = await at(['run', 'failing.yaml', ...flags, '--partial']);
+      expect(status).to.equal(3);
+      expect(stdout).to.match(/^Outputs:\n {2}fine: \[1, 2, 3\]\n {2}each: \[1, null, 3\]\n {2}also_fine: /);
+      expect(stdout).not.to.contain('Stats');
+    });
+
+    it('and prints the whole stack with --verbose, and with WAVETRAIN_DEBUG=1 (D59)', async () => {
+      const { stderr } = await at(['run', 'failing.yaml', ...flags, '--verbose']);
+      const debug = await at(['run', 'failing.yaml', ...flags], { env: { WAVETRAIN_DEBUG: '1' } });
+      for (const text of [stderr, debug.stderr]) {
+        expect(text)
+          .to.contain('    inputs: {"n": 2}\n    Error: no\n')
+          .and.to.match(/^ {8}at Object\.run \(file:.*own\.mjs:10:24\)$/m);
+      }
+    });
+
+    it('and prints the inputs of the first ten failures only, and cuts long ones unless --verbose is set', async () => {
+      const tasks = Array.from({ length: 12 }, (_, n) => {
+        return `{id: each_${n}, tool: fail, inputs: {message: "no ${n} ${'x'.repeat(900)}"}}`;
+      });
+      const input = `id: many\ngoal: g\ntasks: [${tasks.join(', ')}]\n`;
+      const { stderr } = await at(['run', '-'], { input });
+      expect(stderr.match(/^ {2}each_\d+ after/gm)).to.have.length(12);
+      const inputs = stderr.split('\n').filter((line) => /^ {6}message: /.test(line));
+      expect(inputs).to.have.length(10);
+      for (const line of inputs) expect(line).to.have.length(400).and.to.match(/x…$/);
+      const verbose = await at(['run', '-', '--verbose'], { input });
+      expect(verbose.stderr).to.match(/^ {6}message: "no 1 x{900}"$/m);
+    });
+
+    it('and prints its failures with --json even when its outputs cannot be read', async () => {
+      const registry = new HeldRegistry();
+      registry.tasks = () => Promise.reject(new Error('the server is gone'));
+      const end = { settled: true, status: 'failed', error: 'no luck' } as const;
+      registry.end.resolve({ ...RUNNING, ...end });
+      const input = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
+      const { status, stdout, stderr } = await at(['run', '-', '--json'], {
+        input,
+        openRegistry: async () => registry,
+      });
+      expect(status).to.equal(3);
+      expect(JSON.parse(stdout)).to.deep.equal({
+        status: 'failed',
+        error: 'no luck',
+        failures: [],
+        outputs: {},
+      });
+      expect(stderr).to.contain('  no luck\n  its values cannot be read: the server is gone\n');
+    });
+
+    it('and wraps errors at words on a narrow terminal, and cuts inputs to its width', async () => {
+      const input = `id: wide
+goal: g
+tasks: [{id: boom, tool: fail, inputs: {message: "${'again and again '.repeat(9).trim()}"}}]
+`;
+      for (const columns of [34, 60]) {
+        const screen = { stdout: new Screen(columns), stderr: new Screen(columns) };
+        const { stderr } = await at(['run', '-'], { input, ...screen, env: { NO_COLOR: '1', CI: '1' } });
+        // The place where a tool threw stays on one line, to be clicked.
+        const lines = stderr.split('\n').filter((line) => !line.startsWith('    at '));
+        for (const line of lines) expect(line.length, line).to.be.below(columns);
+        expect(stderr.replaceAll(/\n {4}(?=again|and)/g, ' ')).to.contain(
+          `boom after 1 attempt: ${'again and again '.repeat(9).trim()}\n`,
+        );
+      }
+    });
+
+    it('and says why when what failed cannot be inspected', async () => {
+      const registry = new HeldRegistry();
+      const failures = [{ task_id: 'a', error: 'no luck', attempts: 1 }];
+      const end = { settled: true, status: 'failed', error: 'no luck', failures } as const;
+      registry.end.resolve({ ...RUNNING, ...end });
+      const input = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
+      const { stderr } = await at(['run', '-'], { input, openRegistry: async () => registry });
+      expect(stderr).to.contain(
+        '  a after 1 attempt: no luck\n  its values cannot be read: run r1 has no such task\n',
+      );
     });
 
     it('and prints the error of a run that failed without a failed task', async () => {
@@ -67,7 +174,7 @@ tasks:
         '  the journal is full',
         '  succeeded: a',
         '  not started: b',
-        '  hint: --verbose prints every event as it happens, --events FILE writes them to a file',
+        HINT,
         '',
       ]);
     });

@@ -2,6 +2,7 @@ import type { RegistryApi } from '../../../lib/cli/context.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
+import type { TaskPage } from '../../../lib/runs/tasks/task-record.js';
 import { deferred } from '../../support/deferred.js';
 
 /** The record of a running pipeline of two tasks, `a` and then `b`. */
@@ -22,6 +23,7 @@ export const RUNNING: RunRecord = {
   failures: [],
   sub_pipelines: null,
   events: null,
+  failed_task: null,
   rerun_of: null,
 };
 
@@ -50,6 +52,19 @@ export class HeldRegistry implements RegistryApi {
     this.cancelled.push(force);
     if (this.refuses) throw new WavetrainError('run_already_terminal', 'run r1 is already succeeded');
     return { ...RUNNING, status: 'cancelled' };
+  }
+
+  /** No task has begun. */
+  async tasks(): Promise<TaskPage> {
+    return { tasks: [], next_cursor: null };
+  }
+
+  task(): Promise<never> {
+    return Promise.reject(new WavetrainError('task_not_found', 'run r1 has no such task'));
+  }
+
+  item(): Promise<never> {
+    return this.task();
   }
 
   forget(runId: string): void {

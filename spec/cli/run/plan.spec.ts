@@ -157,16 +157,19 @@ describe('run with a plan', () => {
     );
     for (const flags of [[], ['--json'], ['--quiet']]) {
       const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags]);
-      expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+      expect(status).to.equal(3);
+      if (flags[0] !== '--json') expect(stdout).to.equal('');
+      else expect(JSON.parse(stdout).outputs).to.deep.equal({ first: { t: 1 }, second: { t: 1 } });
       const [summary, ...rest] = stderr.split('\n');
       expect(summary).to.match(
         /^✗ failed in .*: of 4 sub-pipelines 1 succeeded, 1 failed, 2 not started; 2 of 4 waves, 3 invocations$/,
       );
       expect(rest).to.deep.equal([
         '  second/boom after 1 attempt: no luck',
+        '    inputs: {"message": "no luck", "times": null}',
         '  succeeded: first',
         '  not started: third, fourth',
-        '  hint: --verbose prints every event as it happens, --events FILE writes them to a file',
+        '  hint: --verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded',
         '',
       ]);
     }

@@ -51,12 +51,22 @@ describe('wavetrain runs list', () => {
     expect(JSON.parse((await server.runs('list --status queued --json')).stdout)).to.deep.equal({ runs: [] });
   });
 
+  it('keeps status, age and the number of tasks at 34 columns', async () => {
+    const stdout = new Screen(34);
+    await server.runs('list', { stdout, env: { WAVETRAIN_SERVER: server.url, NO_COLOR: '1' } });
+    expect(stdout.text.split('\n')[1]).to.match(
+      new RegExp(`^${ids[0]?.slice(-8)} {2}failed +[\\d.]+ m?s +2/2`),
+    );
+  });
+
   it('fits the table to the terminal and colours the status', async () => {
     const stdout = new Screen(50);
     const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
     await server.runs('list', { stdout, env });
     const lines = stdout.text.split('\n').map(stripVTControlCharacters);
-    expect(Math.max(...lines.map(({ length }) => length))).to.equal(49);
+    expect(Math.max(...lines.map(({ length }) => length))).to.be.below(50);
+    // The end of a run id is enough for the other commands.
+    expect(lines[1]).to.match(new RegExp(`^${ids[0]?.slice(-12)} {2}failed +[\\d.]+ m?s +2/2 +failing$`));
     expect(stdout.text).to.contain('\u001b[31mfailed\u001b[39m');
   });
 
@@ -97,8 +107,10 @@ describe('wavetrain runs show', () => {
     const runId = await server.settled(FAILING);
     const { status, stdout } = await server.runs(`show ${runId}`);
     expect(status).to.equal(0);
-    expect(stdout).to.match(/error +no luck\n/);
-    expect(stdout).to.contain('Failures:\n  second after 1 attempt: no luck\n');
+    expect(stdout).to.match(/error +task "second": no luck\n/);
+    expect(stdout).to.contain(
+      'Failures:\n  second after 1 attempt: no luck\n    inputs: {"message": "no luck", ',
+    );
     expect(stdout).to.contain(`  hint: wavetrain runs rerun ${runId} --from failed\n`);
     expect(stdout).not.to.contain('Outputs:');
   });
@@ -198,7 +210,7 @@ describe('The help of wavetrain runs', () => {
     it(`lists the subcommands for ${args.join(' ')}`, async () => {
       const { status, stdout } = await invoke(args);
       expect(status).to.equal(0);
-      for (const word of ['list', 'show', 'watch', 'cancel', 'rerun', 'delete']) {
+      for (const word of ['submit', 'list', 'show', 'watch', 'cancel', 'rerun', 'delete']) {
         expect(stdout).to.match(new RegExp(`^ {2}runs ${word} `, 'm'));
       }
       expect(stdout).not.to.contain('validate');
@@ -208,6 +220,6 @@ describe('The help of wavetrain runs', () => {
   it('is replaced by a hint, with exit status 2, if the subcommand is missing', async () => {
     const { status, stderr } = await invoke(['runs']);
     expect(status).to.equal(2);
-    expect(stderr).to.contain('write wavetrain runs list or show or watch');
+    expect(stderr).to.contain('write wavetrain runs submit or list or show or watch');
   });
 });

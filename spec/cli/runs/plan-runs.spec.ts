@@ -82,24 +82,29 @@ describe('wavetrain runs, for plans', () => {
     await server.registry.settled(runId);
     for (const flags of ['', ' --json', ' --quiet']) {
       const { status, stdout, stderr } = await server.runs(`watch ${runId}${flags}`);
-      expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+      expect(status).to.equal(3);
+      if (flags !== ' --json') expect(stdout).to.equal('');
+      else expect(JSON.parse(stdout).outputs).to.deep.equal({ ingest: { keep: 7 }, report: { l: 1 } });
       const lines = stderr.slice(stderr.indexOf('✗')).split('\n');
       expect(lines.shift()).to.match(
         /^✗ failed in .*: of 3 sub-pipelines 1 succeeded, 1 failed, 1 not started; 2 of 3 waves, 3 invocations$/,
       );
       expect(lines).to.deep.equal([
         '  report/write after 1 attempt: no 7',
+        '    inputs: {"message": "no 7", "times": null}',
         '  succeeded: ingest',
         '  not started: last',
+        `  hint: wavetrain runs show ${runId} --task report/write`,
+        '    shows its inputs, its attempts and where it failed',
         `  hint: wavetrain runs rerun ${runId} --from failed`,
-        '    reruns everything that has not succeeded',
+        '    reruns everything that has not succeeded; with --file FILE, from the mended file',
         '',
       ]);
     }
   });
 
   it('rerun --watch shows which tasks reuse their output (D35)', async () => {
-    const rerun = await server.runs(`rerun ${await settled('fail')} --from failed --watch`);
+    const rerun = await server.runs(`rerun ${await settled('fail')} --from failed --watch --verbose`);
     expect(rerun.stderr)
       .to.contain(' ingest/keep reuses its output of the earlier run (store)\n')
       .and.to.contain(' ingest/keep reused\n')
@@ -111,9 +116,9 @@ describe('wavetrain runs, for plans', () => {
     expect(stripVTControlCharacters(stderr.text)).to.match(/✓ ingest +1 wave {2}reused\n/);
   });
 
-  it('watch prints each event with its sub-pipeline, then the outputs, with --json the result (D47)', async () => {
+  it('watch --verbose prints each event with its sub-pipeline, then the outputs, with --json the result (D47)', async () => {
     const runId = await settled();
-    const { status, stdout, stderr } = await server.runs(`watch ${runId}`);
+    const { status, stdout, stderr } = await server.runs(`watch ${runId} --verbose`);
     expect(status).to.equal(0);
     expect(stderr).to.contain(' sub-pipeline report running\n').and.to.contain(' ingest/keep finished');
     expect(stdout).to.contain('Blackboard:\n  k: 7\n');

@@ -15,11 +15,22 @@ describe('wavetrain runs watch', () => {
   });
   afterEach(() => server.close(0));
 
-  it('prints every event in a pipe, then the outputs, and exits with 0', async () => {
+  it('prints in a pipe what run prints: only the outputs, or the failures of a run that failed', async () => {
+    const done = await server.runs(`watch ${await server.settled(HELLO)}`);
+    expect(done).to.include({ status: 0, stderr: '' });
+    expect(done.stdout).to.match(/^Outputs:\n {2}greet:[^]*\nStats:\n/);
+    const failed = await server.runs(`watch ${await server.settled(FAILING)}`);
+    expect(failed).to.include({ status: 3, stdout: '' });
+    expect(failed.stderr).to.match(
+      /^✗ failed in .*\n {2}second after 1 attempt: no luck\n(?: {4}.*\n)* {2}hint: /,
+    );
+  });
+
+  it('prints every event with --verbose, then the outputs, and exits with 0', async () => {
     const runId = await server.submit(HELD);
     await settle();
     const stderr = new WatchedStderr('a started');
-    const watching = server.runs(`watch ${runId.slice(-12)}`, { stderr });
+    const watching = server.runs(`watch ${runId.slice(-12)} --verbose`, { stderr });
     await stderr.written;
     await controlled.returns({ done: true });
     const { status, stdout } = await watching;
@@ -65,7 +76,7 @@ describe('wavetrain runs watch', () => {
     const runId = await server.submit(HELD);
     const processEvents = new EventEmitter();
     const stderr = new WatchedStderr('a started');
-    const watching = server.runs(`watch ${runId}`, { stderr, processEvents });
+    const watching = server.runs(`watch ${runId} --verbose`, { stderr, processEvents });
     await stderr.written;
     processEvents.emit('SIGINT');
     expect((await watching).status).to.equal(130);
@@ -106,7 +117,7 @@ describe('wavetrain runs cancel, rerun and delete', () => {
     expect(record).to.include({ rerun_of: runId, status: 'failed' });
     expect(record.progress.invocations).to.equal(1);
     const accepted: object = JSON.parse((await server.runs(`rerun ${runId} --json`)).stdout);
-    expect(accepted).to.have.all.keys('run_id', 'status');
+    expect(accepted).to.have.all.keys('run_id', 'status', 'rerun');
     const shown = await server.runs(`show ${record.run_id}`);
     expect(shown.stdout).to.match(new RegExp(`rerun of +${runId}`));
   });

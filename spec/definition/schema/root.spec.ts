@@ -30,6 +30,44 @@ describe('findRoot and detectKind (D3, D44)', () => {
     }
   });
 
+  it('leave out known fields with nothing behind them, of the definition and its parts (D53)', () => {
+    const task = { id: 'a', tool: 'mock' };
+    const pipeline = {
+      id: 'p',
+      goal: 'g',
+      inputs: null,
+      params: null,
+      reads: null,
+      description: null,
+      tasks: [
+        { ...task, inputs: null, await: null, parallel_over: null, retry: null, odd: null },
+        task,
+        null,
+      ],
+      odd: null,
+    };
+    const root = findRoot({ pipeline }, 'pipeline');
+    expect(root.ok && root.definition).to.deep.equal({
+      id: 'p',
+      goal: 'g',
+      odd: null,
+      tasks: [{ ...task, odd: null }, task, null],
+    });
+    const plan = {
+      id: 'p',
+      inputs: null,
+      sub_pipelines: [{ id: 's', reads: null, stores: null, inputs: null }],
+    };
+    const rootOfPlan = findRoot(plan, 'plan');
+    expect(rootOfPlan.ok && rootOfPlan.definition).to.deep.equal({ id: 'p', sub_pipelines: [{ id: 's' }] });
+  });
+
+  it('keep a definition without such fields as it is, and nulls that are values', () => {
+    const definition = { ...TASKS, inputs: { a: null }, params: { p: { default: null } } };
+    const root = findRoot(definition, 'pipeline');
+    expect(root.ok && root.definition).to.equal(definition);
+  });
+
   it('report fields beside the root key', () => {
     const root = findRoot({ plan: PLAN, extra: 1 }, 'plan');
     expect(root.ok && root.diagnostics).to.deep.equal([

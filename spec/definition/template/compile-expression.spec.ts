@@ -49,6 +49,7 @@ describe('compileExpression', () => {
 
   it('adds a missing .output (D11)', () => {
     expect([valueOf('a.n'), valueOf('list[-1]'), valueOf('list.first')]).to.deep.equal([1, 2, 1]);
+    expect(valueOf('list')).to.deep.equal([1, 2]);
   });
 
   it('reads .output as the output, even when the output has a key of that name', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { extractJson } from '../../../lib/definition/template/lookup.js';
+import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { extractJson } from '../../../lib/definition/template/extract-json.js';
 
 describe('extractJson (D12)', () => {
   const wrappings: [string, (json: string) => string][] = [
@@ -35,15 +36,60 @@ describe('extractJson (D12)', () => {
     '[1',
     '{a: 1}',
     '[see below]',
-    'Here: {"a": 1}',
-    '{"a": 1} is it',
+    '{"a": [1, 2], ',
+    'The answer {"a": {"b": [1]} is cut off',
+    '[1, 2',
+    'between "[" and ")"',
     '```',
     '```json\n```',
-    '```\nSee {"a": 1}\n```',
     '```json\n12\n```',
   ]) {
     it(`finds no list or object in ${JSON.stringify(text)}`, () => {
       expect(extractJson(text)).to.equal(undefined);
+    });
+  }
+
+  const prose: [string, unknown][] = [
+    ['Here: {"a": 1}', { a: 1 }],
+    ['{"a": 1} is it', { a: 1 }],
+    ['```\nSee {"a": 1}\n```', { a: 1 }],
+    ['Sure! Here are three:\n\n```json\n["x", "y"]\n```\n\nShall I go on?', ['x', 'y']],
+    ['The list ["a ] b", {"c": "}"}] has two', ['a ] b', { c: '}' }]],
+    ['Keys {like this} and [those], then {"a": [1]}', { a: [1] }],
+    ['In [0, 1) we have {"a": 1}', { a: 1 }],
+    ['{ return {"a": 1} }', { a: 1 }],
+    ['["open "and {"a": 1}', { a: 1 }],
+    ['first {"a": 1}, then {"b": 2}', { a: 1 }],
+    ['```json\n{"a": 1}\n```\nThat is it.', { a: 1 }],
+    ['The text "a]" and {"a": "\\"{"}', { a: '"{' }],
+    ['empty [] and {"a": 1}', []],
+    ['{\'python\': True} is {"python": true}', { python: true }],
+  ];
+  for (const [text, value] of prose) {
+    it(`reads the first list or object with text around it: ${JSON.stringify(text)}`, () => {
+      expect(extractJson(text)).to.deep.equal(value);
+    });
+  }
+
+  it('reads any list or object with text around it', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue())), (value) => {
+        const json = JSON.stringify(value);
+        expect(extractJson(`As you asked: ${json}. It's done.`)).to.deep.equal(JSON.parse(json));
+      }),
+    );
+  });
+
+  for (const unit of ['[', '{"a":', '["', '[1,', '{', '[[],', '{"', 'x [ "', '[\n"', '\\"[']) {
+    it(`takes linear time for a text of many ${JSON.stringify(unit)}`, () => {
+      const timeOf = (count: number): number => {
+        const text = `x ${unit.repeat(count)}`;
+        return measureCpuMsSync(() => void extractJson(text));
+      };
+      timeOf(1000);
+      // 16 times the text; quadratic time would be 256 times as much.
+      const isLinear = (): boolean => timeOf(64_000) < 64 * Math.max(timeOf(4000), 0.5);
+      expect(isLinear() || isLinear() || isLinear()).to.equal(true);
     });
   }
 

@@ -13,6 +13,7 @@ describe('lookUp', () => {
       list: ['a', 'b', { c: 1 }],
       empty: [],
       own: { first: 'mine', length: 7, '0': 'zero', toString: 'own' },
+      years: { '2024': { total: 5 }, '007': 'bond' },
       none: null,
       n: 5,
     };
@@ -36,7 +37,13 @@ describe('lookUp', () => {
       ['.own.length', 7],
       ['.own.last', undefined],
       ['.own["0"]', 'zero'],
+      ['.own.0', 'zero'],
       ['.own[0]', undefined],
+      ['.years.2024.total', 5],
+      ['.years.2025', undefined],
+      ['.years.007', 'bond'],
+      ['.list.002', undefined],
+      ['.list.3', undefined],
       ['.own.toString', 'own'],
       ['.none', null],
       ['.none.x', undefined],
@@ -65,6 +72,13 @@ describe('lookUp', () => {
       ['["x", "y"]', '.last', 'y'],
       ['```json\n{"a": 1}\n```', '.a', 1],
       ['{"inner": "{\\"deep\\": [true]}"}', '.inner.deep[0]', true],
+      ['{"2024": 1}', '.2024', 1],
+      ['[5, 6]', '.1', 6],
+      ['plain', '.0', undefined],
+      ['Sure! {"a": {"b": 1}} Anything else?', '.a.b', 1],
+      ['The topics are ["x", "y"].', '.length', 2],
+      ['The topics are ["x", "y"].', '.first', 'x'],
+      ['see [below] or {there}', '.length', 22],
       ['{"a": 1}', '.b', undefined],
       ['{"a": 1}', '.length', undefined],
       ['{"length": 9}', '.length', 9],
@@ -121,7 +135,7 @@ describe('lookUp', () => {
     });
 
     it('never reads properties of prototypes (D13)', () => {
-      const [proto] = [{ kind: 'field' as const, name: '__proto__' }];
+      const [proto] = [{ kind: 'field' as const, name: '__proto__', index: undefined }];
       expect(lookUp({}, [proto])).to.equal(undefined);
       expect(lookUp('{"a":1}', [proto])).to.equal(undefined);
     });

@@ -19,6 +19,7 @@ describe('explainMissing (D13)', () => {
       'odd key': 1,
       'last one': 1,
     },
+    years: { '2023': 1, '2024': 2 },
     bare: {},
   };
 
@@ -42,6 +43,8 @@ describe('explainMissing (D13)', () => {
     ['a.output["odd kex"]', `a.output has no "odd kex": it has ${KEYS}; did you mean "odd key"?`],
     ['a.output[0]', `a.output is an object, which has no index 0: it has ${KEYS}; write a key as ["0"]`],
     ['a.output.rows[2]', 'a.output.rows is a list of 2, which has no index 2'],
+    ['a.output.rows.2', 'a.output.rows is a list of 2, which has no index 2'],
+    ['years.output.2025', 'years.output has no "2025": it has "2023", "2024"; did you mean "2023"?'],
     ['a.output.rows[-3].x', 'a.output.rows is a list of 2, which has no index -3'],
     [
       'a.output.rows.x',
@@ -62,7 +65,6 @@ describe('explainMissing (D13)', () => {
     ['session.notes', 'session has no notes: it has no keys'],
     ['pipeline.inputs.ticker', 'pipeline.inputs has no ticker: it has no keys'],
     ['item.name', 'only a task with parallel_over has an item'],
-    ['a', '"a" is a task, not a value'],
     ['params', 'a name is missing after "params"'],
   ];
   for (const [path, reason] of cases) {

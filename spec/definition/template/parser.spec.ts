@@ -46,11 +46,15 @@ describe('parseTemplate', () => {
         '{{a.b}} ',
         '{{a.b}}{{a.b}}',
         '\\{{a.b}}',
+        '{{a.b}}\n',
+        '{{a.b}}\n\n',
+        '\n{{a.b}}',
+        '{{a.b}} \n',
       ].map((text) => {
         const parsed = parseTemplate(text);
         return parsed?.ok === true && parsed.whole;
       });
-      expect(whole).to.deep.equal([true, true, false, false, false, false]);
+      expect(whole).to.deep.equal([true, true, false, false, false, false, true, false, false, false]);
     });
 
     it('records where each template opens', () => {
@@ -91,6 +95,18 @@ describe('parseTemplate', () => {
 
     it('are all reported with their position', () => {
       expect(offsetsOf('{{a.}} {{b | x}} {{ok.x}} {{}} {{c')).to.deep.equal([3, 11, 28, 31]);
+    });
+
+    it('say where their template opens', () => {
+      const parsed = parseTemplate('x {{a.}} {{ b | x}} {{c');
+      const problems = parsed?.ok === false ? parsed.problems : [];
+      expect(problems.map(({ start }) => start)).to.deep.equal([2, 9, 20]);
+    });
+
+    it('leave the valid templates of the text, with the others as text', () => {
+      const parsed = parseTemplate('x {{a.}} {{b.c}} {{ d | y}}!');
+      const parts = parsed?.parts.map((part) => (typeof part === 'string' ? part : `<${part.source}>`));
+      expect(parts).to.deep.equal(['x {{a.}} ', '<b.c>', ' {{ d | y}}!']);
     });
 
     it('of an unclosed template do not hide those of the next one', () => {

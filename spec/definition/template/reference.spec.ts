@@ -13,6 +13,7 @@ describe('resolveReference (rules 5 and 8)', () => {
     ['a.output', { kind: 'task', taskId: 'a', omitted: false }],
     ['load.output.rows[0].name', { kind: 'task', taskId: 'load', omitted: false }],
     ['load["output"]', { kind: 'task', taskId: 'load', omitted: false }],
+    ['load', { kind: 'task', taskId: 'load', omitted: true }],
     ['load.rows', { kind: 'task', taskId: 'load', omitted: true }],
     ['load[0]', { kind: 'task', taskId: 'load', omitted: true }],
     ['pipeline.inputs.ticker', { kind: 'input', key: 'ticker' }],
@@ -33,7 +34,6 @@ describe('resolveReference (rules 5 and 8)', () => {
   }
 
   const unknown: [string, RegExp, string | undefined][] = [
-    ['a', /"a" is a task, not a value/, 'write {{a.output}}'],
     ['params', /name is missing after "params"/, 'write {{params.<name>}}'],
     ['session', /name is missing after "session"/, 'write {{session.<name>}}'],
     ['session[-1]', /name is missing after "session"/, 'write {{session.<name>}}'],
@@ -58,6 +58,36 @@ describe('resolveReference (rules 5 and 8)', () => {
       if (reference.kind !== 'unknown') throw new Error(`it is known as ${reference.kind}`);
       expect(reference.message).to.match(message);
       expect(reference.hint).to.equal(hint);
+    });
+  }
+
+  const misspelt: [string, string][] = [
+    ['load.outptu', 'load.output'],
+    ['load.outputs.rows[0]', 'load.output.rows[0]'],
+    ['load["Output"].x', 'load.output.x'],
+  ];
+  for (const [source, meant] of misspelt) {
+    it(`suggests {{${meant}}} for {{${source}}}, which reads a field of that name (D11)`, () => {
+      const reference = { kind: 'task', taskId: 'load', omitted: true, meant };
+      expect(resolveSource(source)).to.deep.equal(reference);
+    });
+  }
+
+  const bare: [string, string | undefined][] = [
+    ['city', 'did you mean "params.city"?'],
+    ['city.name[0]', 'did you mean "params.city.name[0]"?'],
+    ['ticker', 'did you mean "pipeline.inputs.ticker"?'],
+    ['both', 'did you mean "params.both"?'],
+    ['citi', undefined],
+  ];
+  for (const [source, hint] of bare) {
+    it(`finds ${hint ?? 'no suggestion'} for {{${source}}} among the params and inputs`, () => {
+      const reference = resolveReference(parseExpression(source), taskIds, {
+        params: new Set(['city', 'both']),
+        inputs: new Set(['ticker', 'both']),
+        suggestions: { nearest: () => undefined },
+      });
+      expect(reference.kind === 'unknown' && reference.hint).to.equal(hint);
     });
   }
 

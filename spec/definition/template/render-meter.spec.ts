@@ -34,6 +34,15 @@ describe('RenderMeter', () => {
     expect(render('{{a.output.length}}', { a: text })).to.equal(text.length);
   });
 
+  it('looks for JSON in prose of up to 1 MiB; a longer text has its own length (D12)', () => {
+    const prose = (length: number): string => `See [1]: ${'x'.repeat(length - 9)}`;
+    expect(render('{{a.output.length}}', { a: prose(MIB) })).to.equal(1);
+    expect(render('{{a.output.length}}', { a: prose(MIB + 1) })).to.equal(MIB + 1);
+    expect(() => render('{{a.output.n}}', { a: prose(MIB + 1) })).to.throw('is not read as JSON');
+    const five = Array.from({ length: 5 }, (_, index) => prose(MIB - index));
+    expect(render('{{a.output[4].length}} {{a.output[0].length}}', { a: five })).to.equal('1 1');
+  });
+
   it('parses texts of 4 MiB for one invocation, however often templates read them in turn (D12)', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const outputs = Object.fromEntries(names.map((name, number) => [name, jsonText(MIB, number)]));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { MAX_OUTPUT_LENGTH } from '../../../lib/common/limits.js';
 import { appendText, toText } from '../../../lib/definition/template/renderer.js';
+import { RenderMeter } from '../../../lib/definition/template/render-meter.js';
 import { TemplateError } from '../../../lib/definition/template/reference.js';
 import type { Json } from '../../../lib/common/json.js';
 
@@ -23,23 +24,32 @@ describe('toText (D10)', () => {
     });
   }
 
-  it('throws for a value whose JSON is over 10 MiB, and names the path', () => {
-    const piece = 'x'.repeat(MAX_OUTPUT_LENGTH / 4);
-    expect(toText([piece, piece, piece], 'p')).to.have.length.above(MAX_OUTPUT_LENGTH / 2);
-    expect(() => toText([piece, piece, piece, piece], 'a.output')).to.throw(
-      TemplateError,
-      /^\{\{a\.output}}: .*10 MiB/,
-    );
-    expect(() => toText({ piece, b: { c: piece, d: [piece, piece] } }, 'p')).to.throw(
-      TemplateError,
-      /10 MiB/,
-    );
+  it('throws for lists and objects whose JSON is over 1 MiB, since nothing can pause while it is made', () => {
+    const piece = 'x'.repeat(2 ** 18);
+    expect(toText([piece, piece, piece], 'p')).to.have.length.above(3 * 2 ** 18);
+    for (const value of [[piece, piece, piece, piece], { piece, b: { c: piece, d: [piece, piece] } }]) {
+      expect(() => toText(value, 'a.output')).to.throw(
+        TemplateError,
+        /^\{\{a\.output}}: the lists and objects in the texts of one task are together over 1 MiB as JSON: pass/,
+      );
+    }
+    expect(toText('x'.repeat(2 ** 20), 'p')).to.have.length(2 ** 20);
+  });
+
+  it('counts the lists and objects in all texts of one invocation together, and those of the next anew', () => {
+    const meter = new RenderMeter();
+    const list = ['x'.repeat(2 ** 19)];
+    meter.start();
+    toText(list, 'p', meter);
+    expect(() => toText(list, 'p', meter)).to.throw(TemplateError, /together over 1 MiB/);
+    meter.start();
+    expect(toText(list, 'p', meter)).to.have.length.above(2 ** 19);
   });
 
   it('throws for a small value whose shared parts would make endless JSON', () => {
     let shared: Json = ['x'];
     for (let level = 0; level < 60; level++) shared = [shared, shared];
-    expect(() => toText(shared, 'p')).to.throw(TemplateError, /10 MiB/);
+    expect(() => toText(shared, 'p')).to.throw(TemplateError, /over 1 MiB/);
   });
 
   it('throws for a value that is nested too deep', () => {

@@ -5,7 +5,7 @@ import {
   type JsonLoss,
   measureJsonInSteps,
 } from '../../../lib/definition/text/json-loss.js';
-import { runToEnd } from '../../../lib/definition/steps.js';
+import { runToEnd } from '../../../lib/common/steps.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 function find(text: string): JsonLoss | undefined {
@@ -131,5 +131,13 @@ describe('A long JSON text (D25)', () => {
       const lists = { lists: Array.from({ length: 60_000 }, () => []) };
       expect([...findJsonLossInSteps(text, lists, count)].length).to.be.greaterThan(12);
     }
+  });
+
+  it('is compared in steps also when one object has all of its members', () => {
+    const value = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`key ${index}`, index]));
+    const text = JSON.stringify(value);
+    const { members } = runToEnd(measureJsonInSteps(text));
+    expect([...findJsonLossInSteps(text, value, members)].length).to.be.within(14, 16);
+    expect(runToEnd(findJsonLossInSteps(text, value, members))).to.equal(undefined);
   });
 });

@@ -14,14 +14,34 @@ tasks:
     1: text
 `;
 
+const TEMPLATES = String.raw`plain: x {{a}} y {{b}} {{c}}
+quoted: "\"{{a}}\" \u00e9 {{b}}
+  {{c}}"
+single: 'it''s {{a}} and
+
+  {{b}} {{c}}'
+folded: >
+  x {{a}}
+  {{b}}
+
+  {{c}}
+literal: |
+  {{a}}
+    {{b}}{{c}}
+braces: '{{{a}} {{{{b}} {{c}}'
+shared: &shared "{{a}} {{b}} {{c}}"
+again: *shared
+last: "{{a}} {{b}} {{c}}"
+`;
+
 /** Parses a text as if in another process. */
 function parseElsewhere(text: string): Source {
-  return toSource(deserialize(serialize(parseText(text))) as ReturnType<typeof parseText>);
+  return toSource(deserialize(serialize(parseText(text))) as ReturnType<typeof parseText>, text);
 }
 
 describe('The positions of a text', () => {
   for (const [place, parse] of [
-    ['this process', (text: string) => toSource(parseText(text))],
+    ['this process', (text: string) => toSource(parseText(text), text)],
     ['another process', parseElsewhere],
   ] as const) {
     it(`are those of keys and values, also behind aliases, when it was parsed in ${place}`, () => {
@@ -48,10 +68,50 @@ describe('The positions of a text', () => {
     });
   }
 
+  for (const [place, parse] of [
+    ['YAML', (text: string) => toSource(parseText(text), text)],
+    ['JSON', (text: string) => toSource(parseText(toJson(text)), toJson(text))],
+  ] as const) {
+    it(`are those of each template in a text of ${place}, however it is quoted or folded`, () => {
+      const source = parse(TEMPLATES);
+      const lines = (place === 'JSON' ? toJson(TEMPLATES) : TEMPLATES).split('\n');
+      for (const [key, text] of Object.entries(source.value as Record<string, string>)) {
+        for (const template of ['{{c}}', '{{a}}', '{{b}}', '{{c}}']) {
+          const { line = 0, column = 0 } = source.positionOf([key], text.indexOf(template)) ?? {};
+          expect(lines[line - 1]?.slice(column - 1), `${key} ${template}`).to.match(
+            new RegExp(`^${template}`),
+          );
+        }
+      }
+    });
+  }
+
+  it('are those of the text when its source has escapes for the braces of a template', () => {
+    const text = String.raw`{"x": "\u007b{a}} {{b}}", "y": "{{c}}"}`;
+    const source = toSource(parseText(text), text);
+    expect(source.positionOf(['x'], 6)).to.deep.equal({ line: 1, column: 7 });
+    expect(source.positionOf(['y'], 0)).to.deep.equal({ line: 1, column: 33 });
+    expect(source.positionOf(['y', 'z'], 3)).to.deep.equal({ line: 1, column: 32 });
+  });
+
+  it('take linear time to find, however many templates a text has', () => {
+    const timeOf = (count: number): number => {
+      const text = JSON.stringify({ x: '{{a}}'.repeat(count) });
+      const source = toSource(parseText(text), text);
+      return measureCpuMsSync(() => {
+        for (let index = 0; index < count; index++) source.positionOf(['x'], 5 * index);
+      });
+    };
+    timeOf(1000);
+    const isLinear = (): boolean => timeOf(16_000) < 32 * Math.max(timeOf(2000), 1);
+    expect(isLinear() || isLinear() || isLinear()).to.equal(true);
+  });
+
   it('take linear time to find, however many keys a map has', () => {
     const timeOf = (count: number): number => {
       const keys = Array.from({ length: count }, (_, index) => `k${index}: 1`);
-      const source = toSource(parseText(keys.join('\n')));
+      const text = keys.join('\n');
+      const source = toSource(parseText(text), text);
       return measureCpuMsSync(() => {
         for (let index = 0; index < count; index++) source.positionOf([`k${index}`]);
       });
@@ -61,3 +121,7 @@ describe('The positions of a text', () => {
     expect(isLinear() || isLinear() || isLinear()).to.equal(true);
   });
 });
+
+function toJson(text: string): string {
+  return JSON.stringify(parseText(text).value, undefined, 1);
+}

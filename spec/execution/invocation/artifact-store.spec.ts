@@ -143,7 +143,7 @@ describe('Files for bytes that tools return (D24)', () => {
   it('stay until the last rerun that reuses them is forgotten (D35)', async () => {
     const registry = createRegistry();
     const first = await run(registry, `${ONE}, {id: u, tool: mock, await: [t]}`);
-    const rerunId = await registry.rerun(first.runId, 'u');
+    const rerunId = await registry.rerun(first.runId, { from: 'u' });
     const { result } = await registry.settled(rerunId);
     expect(pathOf(result?.outputs?.['t'])).to.equal(first.path);
     registry.forget(first.runId);

@@ -90,6 +90,40 @@ describe('Invocation', () => {
       expect(controlled.calls).to.have.length(2);
     });
 
+    it('uses the delays of the task, and those of the options for what it does not say (D66)', async () => {
+      const controlled = new ControlledTool();
+      const run = await startRun(
+        '{id: a, tool: controlled, retry: 3, retry_delay: 10, max_retry_delay: 15}',
+        {
+          tools: [controlled.tool],
+          options: { retry_base_delay: 0.001, max_retry_delay: 0.001, backoff_jitter: 0.2 },
+          executor: { random: () => 0 },
+        },
+      );
+      for (const delayMs of [8000, 12_000, 12_000]) {
+        const calls = controlled.calls.length;
+        await controlled.rejects(new Error('again'));
+        await run.advance(delayMs - 1);
+        expect(controlled.calls).to.have.length(calls);
+        await run.advance(1);
+        expect(controlled.calls).to.have.length(calls + 1);
+      }
+    });
+
+    it('waits as long as the task says, although the options have a shorter maximum (D66)', async () => {
+      const controlled = new ControlledTool();
+      const run = await startRun('{id: a, tool: controlled, retry: 2, retry_delay: 30}', {
+        tools: [controlled.tool],
+      });
+      await controlled.rejects(new Error('again'));
+      await run.advance(30_000);
+      await controlled.rejects(new Error('again'));
+      await run.advance(30_000);
+      expect(controlled.calls).to.have.length(3);
+      const delays = run.events.flatMap((event) => (event.kind === 'retry' ? [event.delay_ms] : []));
+      expect(delays).to.deep.equal([30_000, 30_000]);
+    });
+
     it('does not retry a non-retryable error', async () => {
       const controlled = new ControlledTool();
       const run = await startRun('{id: a, tool: controlled, retry: 5}', { tools: [controlled.tool] });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { retryDelayMs } from '../../../lib/execution/invocation/retry-delay.js';
+import { retryDelayMs, taskBackoff } from '../../../lib/execution/invocation/retry-delay.js';
 
 const backoff = { baseMs: 500, maxMs: 4000, jitter: 0 };
 
@@ -37,6 +37,13 @@ describe('retryDelayMs (D18)', () => {
     );
   });
 
+  it('is at most what a timer of Node.js can wait, and a number, however long the delays are', () => {
+    const huge = { baseMs: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_INFINITY, jitter: 1 };
+    for (const random of [0, 0.5, 1]) {
+      expect(retryDelayMs(3, huge, random)).to.be.within(0, 2 ** 31 - 1);
+    }
+  });
+
   it('differs from the delay without jitter by the jitter at most', () => {
     fc.assert(
       fc.property(
@@ -50,6 +57,37 @@ describe('retryDelayMs (D18)', () => {
           );
         },
       ),
+    );
+  });
+});
+
+describe('taskBackoff (D66)', () => {
+  const delay = fc.double({ min: 0, max: 1e6, noNaN: true });
+  const own = fc.option(delay, { nil: undefined });
+
+  it('is that of the run for a task that says nothing', () => {
+    expect(taskBackoff({ retryDelayMs: undefined, maxRetryDelayMs: undefined }, backoff)).to.equal(backoff);
+  });
+
+  it('keeps what the task says, and takes the rest from the run', () => {
+    fc.assert(
+      fc.property(own, own, delay, delay, (retryDelay, maxRetryDelay, baseMs, maxMs) => {
+        const task = { retryDelayMs: retryDelay, maxRetryDelayMs: maxRetryDelay };
+        const result = taskBackoff(task, { baseMs, maxMs, jitter: 0.5 });
+        expect(result.baseMs).to.equal(retryDelay ?? baseMs);
+        expect(result.maxMs).to.equal(maxRetryDelay ?? Math.max(maxMs, retryDelay ?? 0));
+        expect(result.jitter).to.equal(0.5);
+      }),
+    );
+  });
+
+  it('never cuts the delay of a task to the maximum of the run', () => {
+    fc.assert(
+      fc.property(delay, delay, fc.integer({ min: 1, max: 100 }), (retryDelay, maxMs, retry) => {
+        const task = { retryDelayMs: retryDelay, maxRetryDelayMs: undefined };
+        const ms = retryDelayMs(retry, taskBackoff(task, { baseMs: 500, maxMs, jitter: 0 }), 0.5);
+        expect(ms).to.be.within(retryDelay, Math.max(maxMs, retryDelay));
+      }),
     );
   });
 });

@@ -51,6 +51,26 @@ describe('PlanRun (Plan)', () => {
     expect(plan.order).to.have.length(3);
   });
 
+  it('names the sub-pipeline that failed it, and not one whose errors were collected (D16, D67)', async () => {
+    const fanOut = 'on_item_error: collect, parallel_over: "{{pipeline.inputs.list}}",';
+    const collecting = `{id: t, tool: controlled, ${fanOut} inputs: {of: a, x: "{{item}}"}}`;
+    const plan = await startPlan(
+      [
+        subPipelineText('a', collecting, 'inputs: [list]', 'inputs: {list: [1, 2]},'),
+        subPipelineText('b', controlledTask('b')),
+      ],
+      { inputs: { list: [1, 2] } },
+    );
+    const [first, second] = plan.controlled.calls;
+    await plan.controlled.rejects(new Error('collected'), first);
+    await plan.controlled.returns('fine', second);
+    await plan.rejects('b/t', 'fatal');
+    const { error, failures, sub_pipelines } = plan.record();
+    expect(sub_pipelines).to.deep.equal({ a: 'succeeded', b: 'failed' });
+    expect(error).to.equal('sub-pipeline "b", task "t": fatal');
+    expect(failures[0]).to.deep.include({ sub_pipeline: 'a', item: 0, collected: true });
+  });
+
   it('emits its events in order, and each status once (D29, D47)', async () => {
     const plan = new TestPlanRun(FREE.slice(0, 2));
     plan.run.emitStatus();

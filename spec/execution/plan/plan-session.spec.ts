@@ -4,6 +4,8 @@ import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
+import { GetAllCounter } from '../../support/runs/get-all-counter.js';
+import { controlledTask, startPlan, storeTask } from '../../support/runs/start-plan.js';
 
 const STORING = subPipelineText(
   'a',
@@ -19,28 +21,6 @@ async function runToEnd(
   const plan = parsePlan(planText([STORING, subPipelineText('b', tasks, lists)]), { session });
   const executor = new LocalExecutor();
   return executor.getPlanResult(await executor.submitPlan({ plan, session }));
-}
-
-/** Counts the calls of `MemoryBlackboard.getAll`. */
-class GetAllCounter {
-  count = 0;
-  readonly #original = Object.getOwnPropertyDescriptor(MemoryBlackboard.prototype, 'getAll') ?? {};
-
-  constructor() {
-    const read = this.#original.value as (this: MemoryBlackboard, tenantId: string) => unknown;
-    const increment = (): number => this.count++;
-    Object.defineProperty(MemoryBlackboard.prototype, 'getAll', {
-      configurable: true,
-      value(this: MemoryBlackboard, tenantId: string) {
-        increment();
-        return read.call(this, tenantId);
-      },
-    });
-  }
-
-  restore(): void {
-    Object.defineProperty(MemoryBlackboard.prototype, 'getAll', this.#original);
-  }
 }
 
 function readInputs({ sub_results }: PlanResult): unknown {
@@ -81,6 +61,22 @@ describe('the session of a sub-pipeline (Plan, rule 2)', () => {
     } finally {
       counter.restore();
     }
+  });
+
+  it('takes no memory for the submitted values that earlier sub-pipelines have left (D25, D45)', async () => {
+    const session = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`key${n}`, n]));
+    const tasks = controlledTask('b').replace('b}', 'b, k: "{{session.key0}}", n: "{{session.key9}}"}');
+    const plan = await startPlan(
+      [
+        subPipelineText('a', storeTask('key0', '"new"'), 'stores: [key0]'),
+        subPipelineText('b', tasks, 'reads: [key0]'),
+      ],
+      { session },
+    );
+    expect(plan.call('b/t').inputs).to.deep.equal({ of: 'b', k: 'new', n: 9 });
+    const { prepared, subRuns } = plan.run;
+    expect(subRuns.begun.size).to.equal(2);
+    for (const run of subRuns.begun.values()) expect(run.prepared.session).to.equal(prepared.session);
   });
 
   it('reads a provided blackboard as a whole (Blackboard)', async () => {

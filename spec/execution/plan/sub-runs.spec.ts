@@ -220,15 +220,47 @@ describe('the declared stores of a sub-pipeline (D46)', () => {
     expect({ ...(await plan.run.prepared.blackboard.getAll('default')) }).to.deep.equal({});
   }
 
-  it('restrict a templated key', async () => {
+  describe('with a templated key (D55)', () => {
     const store = '{id: s, tool: store, retry: 2, inputs: {key: "{{pipeline.inputs.key}}", value: 1}}';
     const declared = subPipelineText('a', store, 'stores: [k], inputs: [key]');
-    const at = (key: string): Promise<TestPlanRun> =>
-      startPlan([declared], { head: 'inputs: {key: k},', inputs: { key } });
-    const plan = await at('l');
-    await expectRejectedWrite(plan);
-    expect(plan.record().failures[0]?.attempts).to.equal(1);
-    expect((await at('k')).record().status).to.equal('succeeded');
+    const startWith = (key: string, ...others: string[]): Promise<TestPlanRun> =>
+      startPlan([declared, ...others], { head: 'inputs: {key: k},', inputs: { key }, session: { given: 1 } });
+
+    it('allow a key that no other sub-pipeline lists, which later ones then read', async () => {
+      expect((await startWith('k')).record().status).to.equal('succeeded');
+      const reader = subPipelineText('b', readTask('l'), 'reads: [k]');
+      const plan = await startPlan(
+        [subPipelineText('a', `${storeTask('k', '1', 'z')}, ${store}`, 'stores: [k], inputs: [key]'), reader],
+        {
+          head: 'inputs: {key: l},',
+        },
+      );
+      expect(plan.record()).to.include({ status: 'succeeded' });
+      expect(readValues(plan, 'b')).to.deep.equal({ l: 1 });
+      expect({ ...plan.record().result?.blackboard }).to.deep.equal({ k: 1, l: 1 });
+    });
+
+    it('refuse a key that another sub-pipeline stores or reads, and do not retry', async () => {
+      const writer = subPipelineText('b', storeTask('l', '2'), 'stores: [l]');
+      const reader = subPipelineText('c', readTask('given'), 'reads: [given]');
+      for (const [key, other] of [
+        ['l', 'b'],
+        ['given', 'c'],
+      ] as const) {
+        const plan = await startWith(key, writer, reader);
+        expect(plan.record().error).to.equal(
+          `sub-pipeline "a", task "s": "${key}" was not written: sub-pipeline "a" may not store it, because "${other}" lists it; its stores are k`,
+        );
+        expect(plan.record().failures[0]?.attempts).to.equal(1);
+      }
+    });
+
+    it('allow it in a pipeline that a task runs', async () => {
+      const inner = `{id: n, goal: g, inputs: {key: l}, tasks: [${store}]}`;
+      const calling = `{id: call, tool: run_pipeline, inputs: {pipeline: ${inner}}}`;
+      const plan = await startPlan([subPipelineText('a', calling)]);
+      expect({ ...plan.record().result?.blackboard }).to.deep.equal({ l: 1 });
+    });
   });
 
   it('restrict the writes of a custom tool', async () => {

@@ -26,11 +26,12 @@ describe('logFailedRun', () => {
     return facts;
   }
 
-  it('logs the first error and the number of failures', async () => {
+  it('logs the first error with its task, and the number of failures', async () => {
     const pipeline = { id: 'p', goal: 'g', tasks: [boom('a'), boom('b'), { id: 'c', tool: 'mock' }] };
     expect(await findLogLine('/pipelines/run_async', { pipeline })).to.deep.equal({
       pipeline_id: 'p',
       tenant_id: 'default',
+      task_id: 'a',
       error: 'boom a',
       failures: 2,
     });
@@ -51,6 +52,8 @@ describe('logFailedRun', () => {
     expect(await findLogLine('/plans/run_async', { plan })).to.deep.equal({
       pipeline_id: 'q',
       tenant_id: 'default',
+      sub_pipeline: 'one',
+      task_id: 'a',
       error: 'sub-pipeline "one", task "a": boom a',
       failures: 3,
       sub_pipelines_failed: ['one', 'two'],

@@ -104,6 +104,46 @@ describe('The /pipelines routes that run nothing', () => {
     }
   });
 
+  it('report whatever is sent as the definition, with status 200 (Errors, rule 1; D56)', async () => {
+    const field = 'send text in field "yaml"';
+    for (const [pipeline, message, hint] of [
+      [null, 'a definition must be a map, not null', undefined],
+      ['id: p', 'a definition must be a map, not text', field],
+      [[PIPELINE], 'a definition must be a map, not a list', undefined],
+      [7, 'a definition must be a map, not a number', undefined],
+      [{ pipeline: null }, 'the pipeline must be a map, not null', undefined],
+    ] as const) {
+      const { status, body } = await validate({ pipeline });
+      expect(status, message).to.equal(200);
+      expect(body, message).to.include({ ok: false, stats: null, message: 'Validation failed' });
+      expect(body.problems.map((problem) => [problem.message, problem.hint])).to.deep.equal([
+        [message, hint],
+      ]);
+      for (const path of ['run', 'run_async', 'graph']) {
+        const refused = await server.request<ErrorBody>('POST', `/pipelines/${path}`, { pipeline });
+        expect([refused.status, refused.body.detail.code], path).to.deep.equal([400, 'invalid_definition']);
+      }
+    }
+    for (const yaml of ['', 'null', '- a', 'text'])
+      expect((await validate({ yaml })).body.ok).to.equal(false);
+  });
+
+  it('accept the other fields of the body of a run (D56)', async () => {
+    const run = {
+      pipeline: PIPELINE,
+      params: { n: 1 },
+      inputs: { all: [1] },
+      session: {},
+      options: { per_task_timeout: 1 },
+      collect_events: true,
+      tenant_id: 'default',
+    };
+    expect((await validate(run)).body).to.include({ ok: true });
+    const nulls = Object.fromEntries(Object.keys(run).map((field) => [field, null]));
+    expect((await validate({ ...nulls, pipeline: PIPELINE })).body).to.include({ ok: true });
+    expect((await validate({ ...nulls, yaml: JSON.stringify(PIPELINE) })).body).to.include({ ok: true });
+  });
+
   it('refuse a body with no definition or two', async () => {
     for (const [body, message] of [
       [{}, 'the definition is missing: send it in field "pipeline", or as text in field "yaml"'],
@@ -165,10 +205,12 @@ describe('The /pipelines routes that run nothing', () => {
     expect(body.detail.errors).to.have.length.greaterThan(0);
   });
 
-  it('serve the JSON Schema of pipeline files for editors', async () => {
+  it('serve the JSON Schema of pipeline files for editors, which knows the tools of the server (D35)', async () => {
     const { status, body, headers } = await server.request('GET', '/schemas/pipeline.json');
     expect(status).to.equal(200);
-    expect(body).to.deep.equal(JSON.parse(JSON.stringify(pipelineJsonSchema())));
+    expect(body).to.deep.equal(
+      JSON.parse(JSON.stringify(pipelineJsonSchema(builtinCatalog().toolSchemas()))),
+    );
     const ifNoneMatch = { 'if-none-match': headers.get('etag') ?? '' };
     expect((await server.request('GET', '/schemas/pipeline.json', undefined, ifNoneMatch)).status).to.equal(
       304,

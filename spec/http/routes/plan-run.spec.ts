@@ -90,6 +90,7 @@ describe('POST /plans/run', () => {
         error: 'boom 1',
         failures: [{ sub_pipeline: 'b', task_id: 't', error: 'boom 1', attempts: 1 }],
         run_id: headers.get('wavetrain-run-id'),
+        inputs: { message: 'boom 1', times: null },
       },
     });
   });
@@ -134,7 +135,7 @@ describe('POST /plans/run', () => {
     expect((await refusal({ ...plan, options: { cancel_event: 1 } }, 'invalid_options')).message).to.include(
       'cancel_event',
     );
-    for (const concurrency of [0, 1.5, '2', null]) {
+    for (const concurrency of [0, 1.5, '2']) {
       const { message } = await refusal({ ...plan, plan_concurrency: concurrency }, 'invalid_request');
       expect(message).to.include('plan_concurrency');
     }

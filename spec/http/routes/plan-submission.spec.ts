@@ -72,6 +72,7 @@ describe('POST /plans/run_async', () => {
       failures: [],
       sub_pipelines: { sign: 'succeeded', greet: 'succeeded' },
       events: null,
+      failed_task: null,
       rerun_of: null,
     });
   });
@@ -96,6 +97,8 @@ describe('POST /plans/run_async', () => {
         run_id: body.run_id,
         pipeline_id: 'doomed',
         tenant_id: 'default',
+        sub_pipeline: 'b',
+        task_id: 't',
         error: 'sub-pipeline "b", task "t": boom 1',
         failures: 1,
         sub_pipelines_failed: ['b'],
@@ -200,7 +203,13 @@ describe('Plans on a server with API keys (D37)', () => {
     expect((await as('reader', 'POST', '/plans/validate', WHOLE)).status).to.equal(200);
     expect((await as('reader', 'POST', '/plans/run', WHOLE)).status).to.equal(403);
     expect((await as('reader', 'POST', '/plans/run_async', WHOLE)).status).to.equal(403);
-    expect((await as(undefined, 'GET', '/schemas/plan.json')).status).to.equal(200);
+  });
+
+  it('have a JSON Schema for any key, because it lists the tools', async () => {
+    expect((await as(undefined, 'GET', '/schemas/plan.json')).status).to.equal(401);
+    expect((await as('reader', 'GET', '/schemas/plan.json')).status).to.equal(200);
+    expect((await as('reader', 'GET', '/schemas/pipeline.json')).status).to.equal(200);
+    expect((await as(undefined, 'GET', '/openapi.json')).status).to.equal(200);
   });
 
   it('run only for the tenants of the key, and are invisible to others', async () => {

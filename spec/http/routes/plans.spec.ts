@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { planJsonSchema } from '../../../lib/definition/schema/json-schema.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../../lib/plans/report.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { LETTER, LETTER_PIPELINES, LETTER_YAML, createPipeline, createStoreTask } from '../support/plans.js';
 
@@ -60,7 +61,8 @@ describe('POST /plans/validate', () => {
     expect(body.problems).to.deep.equal([
       {
         code: 'missing_pipeline',
-        message: 'sub-pipeline "sign" was not compared with its pipeline: it is missing',
+        message:
+          'the pipeline of sub-pipeline "sign" is missing, so only the declaration of "sign" in the plan was checked',
         path: '/sub_pipelines/0',
         severity: 'warning',
         hint: 'send it in "pipelines" under that id, or define it in the plan: the server does not read the files that a plan names',
@@ -100,6 +102,36 @@ describe('POST /plans/validate', () => {
     expect((await validate({ plan, inputs: { i: 1 }, session: { k: 1 } })).body.ok).to.equal(true);
   });
 
+  it('reports whatever is sent as the plan or as a pipeline, with status 200 (Errors, rule 1; D56)', async () => {
+    for (const plan of [null, 'id: p', [LETTER], 7, { plan: null }]) {
+      const { status, body } = await validate({ plan });
+      expect([status, body.ok, body.stats], JSON.stringify(plan)).to.deep.equal([200, false, null]);
+      expect(body.errors).to.have.length(1);
+    }
+    for (const sign of ['', 7, [], {}]) {
+      const { status, body } = await validate({ plan: LETTER, pipelines: { ...LETTER_PIPELINES, sign } });
+      expect([status, body.ok], JSON.stringify(sign)).to.deep.equal([200, false]);
+      expect(body.problems[0]?.path).to.match(/^\/pipelines\/sign/);
+    }
+    const { body } = await validate({ plan: LETTER, pipelines: { ...LETTER_PIPELINES, sign: null } });
+    expect(body.problems.map(({ code }) => code)).to.deep.equal(['missing_pipeline']);
+  });
+
+  it('accepts the other fields of the body of a run, and nulls (D53, D56)', async () => {
+    const run = {
+      inputs: {},
+      session: {},
+      options: {},
+      collect_events: true,
+      plan_concurrency: 2,
+      tenant_id: 'default',
+    };
+    const sent = { plan: LETTER, pipelines: LETTER_PIPELINES };
+    expect((await validate({ ...sent, ...run })).body).to.include({ ok: true });
+    const nulls = Object.fromEntries(Object.keys(run).map((field) => [field, null]));
+    expect((await validate({ ...sent, ...nulls })).body).to.include({ ok: true });
+  });
+
   it('refuses a body with no plan or two, and fields of other routes', async () => {
     for (const [body, message] of [
       [{}, 'the definition is missing: send it in field "plan", or as text in field "yaml"'],
@@ -112,11 +144,7 @@ describe('POST /plans/validate', () => {
         { pipeline: LETTER },
         'there is no field "pipeline" here: send a pipeline to /pipelines/run, /pipelines/run_async or /pipelines/validate, and the pipelines of a plan in "pipelines"',
       ],
-      [
-        { plan: LETTER, pipelines: { sign: 7 } },
-        'field "pipelines.sign" must be an object or a string, not a number',
-      ],
-      [{ plan: LETTER, pipelines: [] }, 'field "pipelines" must be an object, not a list'],
+      [{ plan: LETTER, pipelines: [] }, 'field "pipelines" must be an object or null, not a list'],
     ] as const) {
       const response = await validate(body);
       expect(response.status).to.equal(400);
@@ -167,7 +195,7 @@ describe('POST /plans/validate', () => {
   it('serves the JSON Schema of plan files for editors', async () => {
     const { status, body, headers } = await server.request('GET', '/schemas/plan.json');
     expect(status).to.equal(200);
-    expect(body).to.deep.equal(JSON.parse(JSON.stringify(planJsonSchema())));
+    expect(body).to.deep.equal(JSON.parse(JSON.stringify(planJsonSchema(builtinCatalog().toolSchemas()))));
     const ifNoneMatch = { 'if-none-match': headers.get('etag') ?? '' };
     expect((await server.request('GET', '/schemas/plan.json', undefined, ifNoneMatch)).status).to.equal(304);
   });

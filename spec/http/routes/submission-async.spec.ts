@@ -60,6 +60,7 @@ describe('POST /pipelines/run_async', () => {
       failures: [],
       sub_pipelines: null,
       events: null,
+      failed_task: null,
       rerun_of: null,
     });
   });

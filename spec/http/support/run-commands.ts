@@ -8,7 +8,11 @@ import { type ControlledServer, TWO_WAVES } from './controlled-server.js';
 import { ModelRun, type ModelServer } from './run-model.js';
 
 type Act = (model: ModelServer, server: ControlledServer) => Promise<void>;
-type ResponseBody = Partial<ErrorBody> & { readonly run_id?: string; readonly status?: string };
+type ResponseBody = Partial<ErrorBody> & {
+  readonly run_id?: string;
+  readonly status?: string;
+  readonly rerun?: object;
+};
 
 /** The actions of clients and tools, in any order; after each the server must match the model. */
 export const RUN_COMMANDS = [
@@ -132,8 +136,9 @@ function accepted(
   outputs?: Map<string, string>,
 ): void {
   expect(status, JSON.stringify(body)).to.equal(202);
-  const { run_id = '' } = body;
-  expect(body).to.deep.equal({ run_id, status: 'queued' });
+  const { run_id = '', rerun, ...others } = body;
+  expect(others).to.deep.equal({ status: 'queued' });
+  expect(rerun !== undefined).to.equal(rerunOf !== null);
   expect(headers.get('location')).to.equal(`/pipelines/runs/${run_id}`);
   model.accept(new ModelRun(run_id, rerunOf, outputs));
 }

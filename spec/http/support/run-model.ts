@@ -69,6 +69,7 @@ export class ModelRun {
       status: this.state === 'draining' ? 'cancelled' : this.state,
       settled: this.isSettled,
       rerun_of: this.rerunOf,
+      failed_task: this.state === 'failed' ? { task_id: this.#failures[0]?.task_id ?? '' } : null,
       error: this.state === 'failed' ? (this.#failures[0]?.error ?? '') : null,
       failures: this.#failures,
       result: hasSucceeded ? { outputs: Object.fromEntries(this.outputs), ...counts } : null,

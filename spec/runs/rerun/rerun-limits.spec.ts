@@ -11,12 +11,12 @@ describe('RunRegistry.rerun of a cancelled run (D35)', () => {
     const fixture = new ControlledRuns({}, TWO);
     const first = await fixture.submit();
     await fixture.registry.cancel(first);
-    expect(await catchRejection(fixture.registry.rerun(first, 'failed'))).to.include({
+    expect(await catchRejection(fixture.registry.rerun(first, { from: 'failed' }))).to.include({
       code: 'run_not_settled',
     });
     await fixture.complete(first);
     expect(fixture.getStatus(first)).to.equal('cancelled');
-    const second = await fixture.registry.rerun(first, 'failed');
+    const second = await fixture.registry.rerun(first, { from: 'failed' });
     await settle();
     await fixture.complete(second);
     expect(fixture.controlled.order).to.deep.equal(['a', 'b']);
@@ -29,7 +29,7 @@ describe('RunRegistry.rerun of a cancelled run (D35)', () => {
     await fixture.registry.cancel(second);
     await fixture.registry.cancel(first, { force: true });
     for (const runId of [first, second]) {
-      const again = await fixture.registry.rerun(runId, 'failed');
+      const again = await fixture.registry.rerun(runId, { from: 'failed' });
       await fixture.waitUntilIdle();
       expect(fixture.findCall(again).context.task_id).to.equal('a');
       await fixture.registry.cancel(again, { force: true });
@@ -61,13 +61,15 @@ describe('RunRegistry.rerun: rejected reruns (D35)', () => {
       .to.include({ code: 'run_not_settled' })
       .with.property('message')
       .that.includes('still has tasks running: wait until it settles');
-    expect(await catchRejection(fixture.registry.rerun(second, 'a'))).to.include({ code: 'run_not_settled' });
+    expect(await catchRejection(fixture.registry.rerun(second, { from: 'a' }))).to.include({
+      code: 'run_not_settled',
+    });
   });
 
   it('rejects from "failed" with nothing_to_rerun when the run succeeded', async () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(DIAMOND);
-    expect(await catchRejection(reruns.registry.rerun(run_id, 'failed'))).to.include({
+    expect(await catchRejection(reruns.registry.rerun(run_id, { from: 'failed' }))).to.include({
       code: 'nothing_to_rerun',
     });
     expect(reruns.registry.list({ limit: 10 }).runs).to.have.length(1);
@@ -77,13 +79,23 @@ describe('RunRegistry.rerun: rejected reruns (D35)', () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(DIAMOND);
     for (const from of ['x', '', '__proto__', 'constructor']) {
-      const error = await catchRejection(reruns.registry.rerun(run_id, from));
+      const error = await catchRejection(reruns.registry.rerun(run_id, { from }));
       expect(error).to.include({
         code: 'invalid_request',
         message: `the pipeline has no task "${from}"; its tasks are a, b, c, d`,
       });
     }
     expect(await catchRejection(reruns.registry.rerun('nothing'))).to.include({ code: 'run_not_found' });
+  });
+
+  it('names 20 tasks of a long pipeline that has no such task, and counts the others', async () => {
+    const ids = Array.from({ length: 23 }, (_, index) => `t${index}`);
+    const reruns = new Reruns();
+    const { run_id } = await reruns.run(ids.map((id) => `{id: ${id}, tool: mock}`).join(', '));
+    const error = await catchRejection(reruns.registry.rerun(run_id, { from: 'x' }));
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/; its tasks are t0, .*, t19 and 3 more$/);
   });
 
   it('applies the admission limits to reruns', async () => {

@@ -58,7 +58,7 @@ class PlanReruns extends ControlledPlans {
     breaks: readonly string[] = [],
   ): Promise<{ readonly runId: string; readonly calls: string[] }> {
     const [calls, notes] = [this.controlled.calls.length, this.noted.length];
-    const next = await this.registry.rerun(runId, from);
+    const next = await this.registry.rerun(runId, { from });
     await this.waitUntilIdle();
     await this.runToEnd(next, breaks);
     return { runId: next, calls: [...this.callNames.slice(calls), ...this.noted.slice(notes)].sort() };
@@ -122,7 +122,7 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
     const plans = new ControlledPlans([...chain, subPipelineText('d', controlledTask('d'))]);
     const first = await plans.submitPlan();
     await plans.runToEnd(first);
-    const again = await plans.registry.rerun(first, 'a');
+    const again = await plans.registry.rerun(first, { from: 'a' });
     await plans.waitUntilIdle();
     await plans.runToEnd(again);
     expect(plans.callNames.slice(4)).to.deep.equal(['a/t', 'b/t', 'c/t']);
@@ -167,7 +167,7 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
     await plans.runToEnd(first, ['c/t']);
     const second = await plans.rerunToEnd(first, 'failed', ['d/t']);
     expect(second.calls).to.deep.equal(['c/t', 'd/t']);
-    const third = await plans.registry.rerun(second.runId, 'failed');
+    const third = await plans.registry.rerun(second.runId, { from: 'failed' });
     await plans.registry.cancel(third, { force: true });
     await plans.registry.settled(third);
     const { runId, calls } = await plans.rerunToEnd(third, 'failed');
@@ -208,11 +208,11 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
     const first = await plans.submitPlan();
     expect(await catchRejection(plans.registry.rerun(first))).to.include({ code: 'run_not_settled' });
     await plans.runToEnd(first);
-    expect(await catchRejection(plans.registry.rerun(first, 'failed'))).to.include({
+    expect(await catchRejection(plans.registry.rerun(first, { from: 'failed' }))).to.include({
       code: 'nothing_to_rerun',
       message: `run ${first} succeeded: name a sub-pipeline, or rerun the whole plan`,
     });
-    expect(await catchRejection(plans.registry.rerun(first, 'n'))).to.include({
+    expect(await catchRejection(plans.registry.rerun(first, { from: 'n' }))).to.include({
       code: 'invalid_request',
       message: 'the plan has no sub-pipeline "n"; its sub-pipelines are a, b, c, d',
     });

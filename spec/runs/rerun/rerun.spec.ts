@@ -154,7 +154,7 @@ describe('RunRegistry.rerun of a pipeline (D35)', () => {
   it('completes although the first run is forgotten meanwhile', async () => {
     const reruns = new Reruns();
     const first = await reruns.run(DIAMOND);
-    const again = reruns.registry.rerun(first.run_id, 'd');
+    const again = reruns.registry.rerun(first.run_id, { from: 'd' });
     reruns.registry.forget(first.run_id);
     const record = await reruns.registry.settled(await again);
     expect(record.result?.outputs).to.deep.equal(DIAMOND_OUTPUTS);
@@ -169,7 +169,7 @@ describe('RunRegistry.rerun of a pipeline (D35)', () => {
       {id: f, tool: fail, await: [s], inputs: {message: "saw {{session.log}}"}}]}`);
     const first = await registry.submit({ pipeline });
     await registry.settled(first);
-    const again = await registry.settled(await registry.rerun(first, 'failed'));
+    const again = await registry.settled(await registry.rerun(first, { from: 'failed' }));
     // A value already on the blackboard is still read.
     expect(again.error).to.equal('saw ["x"]');
     expect({ ...(await blackboard.getAll('default')) }).to.deep.equal({ log: ['x'] });

@@ -4,12 +4,14 @@ import type { Json } from '../../../lib/common/json.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
+import type { RerunRequest } from '../../../lib/runs/rerun.js';
+import type { RerunReport } from '../../../lib/runs/rerun-report.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 
 /** A registry with one tool, `echo`, which returns its input and records its calls. */
 export class Reruns {
   readonly calls: string[] = [];
-  /** Tasks whose tool throws. */
+  /** Tasks and items, as `task[item]`, whose tool throws. */
   readonly broken = new Set<string>();
   readonly events: LiveEvent[] = [];
   readonly registry = new RunRegistry({ onEvent: (event) => void this.events.push(event) });
@@ -18,30 +20,47 @@ export class Reruns {
     description: 'returns its input',
     inputs: { text: { description: 'the text to return', required: true } },
     run: ({ text }, { task_id, item_index }) => {
-      this.calls.push(item_index === null ? task_id : `${task_id}[${item_index}]`);
-      if (this.broken.has(task_id)) throw new Error(`${task_id} is broken`);
+      const call = item_index === null ? task_id : `${task_id}[${item_index}]`;
+      this.calls.push(call);
+      if (this.broken.has(task_id) || this.broken.has(call)) throw new Error(`${task_id} is broken`);
       return text;
     },
   });
 
-  /** Runs tasks, written as a YAML flow list. */
-  async run(tasks: string, values: Omit<RunInputs, 'pipeline'> = {}, head = ''): Promise<RunRecord> {
+  /** Checks tasks, written as a YAML flow list. */
+  parse(tasks: string, values: Pick<RunInputs, 'inputs' | 'session'> = {}, head = ''): RunInputs['pipeline'] {
     const text = `{id: spec, goal: be checked, ${head} tasks: [${tasks}]}`;
     const provided = { inputs: values.inputs ?? {}, session: values.session ?? {} };
-    const pipeline = parsePipeline(text, { tools: [this.#echo], ...provided });
+    return parsePipeline(text, { tools: [this.#echo], ...provided });
+  }
+
+  /** Runs tasks, written as a YAML flow list. */
+  async run(tasks: string, values: Omit<RunInputs, 'pipeline'> = {}, head = ''): Promise<RunRecord> {
+    const pipeline = this.parse(tasks, values, head);
     return this.registry.settled(await this.registry.submit({ pipeline, ...values }));
   }
 
   /** Reruns to the end and returns the record with the calls made for it. */
-  async rerun(
-    runId: string,
-    from?: string,
-  ): Promise<{ record: RunRecord; calls: string[]; outputs: Json | undefined }> {
+  rerun(runId: string, from?: string): Promise<Rerun> {
+    return this.mend(runId, { from });
+  }
+
+  /** Reruns like `rerun`, with changes. */
+  async mend(runId: string, request: RerunRequest): Promise<Rerun> {
     this.calls.length = 0;
     this.events.length = 0;
-    const record = await this.registry.settled(await this.registry.rerun(runId, from));
-    return { record, calls: [...this.calls], outputs: record.result?.outputs };
+    const id = await this.registry.rerun(runId, request);
+    const record = await this.registry.settled(id);
+    const report = await this.registry.rerunReport(id);
+    return { record, calls: [...this.calls], outputs: record.result?.outputs, report };
   }
+}
+
+interface Rerun {
+  readonly record: RunRecord;
+  readonly calls: string[];
+  readonly outputs: Json | undefined;
+  readonly report: RerunReport | null;
 }
 
 /** a and b, then c from a, then d from b and c. */

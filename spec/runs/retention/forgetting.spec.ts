@@ -98,7 +98,7 @@ describe('RunRegistry: forgetting a run', () => {
     const first = await fixture.submit();
     const log = new WeakRef(fixture.registry.events(first));
     await fixture.complete(first);
-    await fixture.registry.rerun(first, 'a');
+    await fixture.registry.rerun(first, { from: 'a' });
     await fixture.waitUntilIdle();
     fixture.registry.forget(first);
     expect(await isCollected(log)).to.equal(true);

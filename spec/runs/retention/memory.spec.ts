@@ -119,7 +119,7 @@ describe('RunRegistry: memory (D25, D26)', () => {
     await registry.settled(runId);
     for (let rerun = 0; rerun < 3; rerun++) {
       const earlier = runId;
-      runId = await registry.rerun(earlier, 'failed');
+      runId = await registry.rerun(earlier, { from: 'failed' });
       await registry.settled(runId);
       await settle();
       registry.remove(earlier);

@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 class SettledRun {
   readonly name: string;
   readonly run: { readonly id: string; readonly tenantId: string; readonly budget: MemoryBudget };
-  isRead = false;
+  isBeingRead = false;
 
   constructor(name: string, tenantId: string, budget: MemoryBudget) {
     this.name = name;
@@ -156,7 +156,7 @@ describe('Retention of several tenants (D25, D26)', () => {
   it('does not evict a run for memory that a response still needs', () => {
     const kept = new RetentionFixture({});
     kept.keep('read', 'alice', 600);
-    kept.find('read').isRead = true;
+    kept.find('read').isBeingRead = true;
     kept.keep('free', 'alice', 300);
     expect(kept.memory.tryReserve('bob', 300)).to.equal(true);
     expect(kept.evicted).to.deep.equal(['free']);

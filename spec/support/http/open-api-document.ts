@@ -29,7 +29,7 @@ export interface OpenApiDocument {
   readonly tags: { name: string; description?: string }[];
   readonly paths: Record<string, Record<string, Operation>>;
   readonly components: {
-    schemas: Record<string, { examples?: unknown[] }>;
+    schemas: Record<string, { description?: string; examples?: unknown[] }>;
     examples: Record<string, { value: unknown }>;
   };
 }

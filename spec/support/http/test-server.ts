@@ -22,7 +22,7 @@ export interface TestServerOptions {
 
 /** A line of the server's log. */
 export interface LogLine {
-  readonly level: 'info' | 'warn' | 'error';
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly facts: Record<string, unknown>;
   readonly message: string;
 }
@@ -58,12 +58,18 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     catalog: builtinCatalog().with(tools),
     files: serverFileAccess([process.cwd()]),
     keys,
-    log: { info: writer('info'), warn: writer('warn'), error: writer('error') },
+    log: {
+      debug: writer('debug'),
+      info: writer('info'),
+      warn: writer('warn'),
+      error: writer('error'),
+    },
     clock,
     newId: () => `bug-${++bugs}`,
     version: '0.0.0-spec',
     observer,
     parseText: options.parseText,
+    checkResponses: true,
   });
   return {
     ...server,

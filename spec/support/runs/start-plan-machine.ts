@@ -11,6 +11,8 @@ import { FakeRunPorts } from './fake-ports.js';
 export class FakePlanPorts implements PlanPorts {
   /** Ids of the sub-pipelines, in the order in which they began. */
   readonly begun: string[] = [];
+  /** Ids of the sub-pipelines that were told that the plan was cancelled. */
+  readonly cancelledIds: string[] = [];
   /** Ids of the sub-pipelines, in the order in which they ended. */
   readonly endOrder: string[] = [];
   readonly runs = new Map<string, RunActor>();
@@ -42,6 +44,10 @@ export class FakePlanPorts implements PlanPorts {
     this.portsById.set(id, ports);
     run.start();
     if (!this.waiting.has(id)) run.send({ type: 'begin' });
+  }
+
+  cancelled(id: string): void {
+    this.cancelledIds.push(id);
   }
 
   ended(id: string): void {

@@ -28,7 +28,10 @@ export interface TestRunOptions extends Omit<RunInputs, 'pipeline'> {
   readonly silent?: boolean;
 }
 
-/** Submits a pipeline with a manual clock; `tasks` is a YAML flow list of tasks. */
+/**
+ * Begins a run of a pipeline with a manual clock, and with a blackboard of its own unless the options provide one, as in a
+ * registry. `tasks` is a YAML flow list of tasks.
+ */
 export async function startRun(tasks: string, options: TestRunOptions = {}): Promise<TestRun> {
   const { tools = [], executor: executorOptions, onEvent, silent = false, ...run } = options;
   const clock = new ManualClock();
@@ -37,7 +40,10 @@ export async function startRun(tasks: string, options: TestRunOptions = {}): Pro
   const pipeline = parsePipeline(`{id: spec, goal: be checked, tasks: [${tasks}]}`, { tools, ...values });
   const events: LiveEvent[] = [];
   const listener = onEvent ?? ((event: LiveEvent) => void events.push(event));
-  const runId = await executor.submit({ pipeline, ...run }, silent ? undefined : listener);
+  const created = executor.createRun({ pipeline, ...run });
+  if (!silent) created.journal.subscribe(listener);
+  void created.begin();
+  const runId = created.id;
   await settle();
   return {
     clock,

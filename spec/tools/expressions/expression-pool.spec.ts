@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { systemClock } from '../../../lib/common/clock.js';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Steps } from '../../../lib/common/steps.js';
 import { createTransform } from '../../../lib/tools/builtin/transform.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
@@ -68,6 +69,25 @@ describe('ExpressionPool', function () {
       expect(await evaluate(source, input, { rate: 2 })).to.deep.equal(
         new Evaluator().evaluate(source, input, { rate: 2 }, 'run'),
       );
+    }
+  });
+
+  it('writes long data in steps, which the server does in turns with other requests', async () => {
+    let steps = 0;
+    const countSteps = async <T>(work: Steps<T>): Promise<T> => {
+      for (;;) {
+        const step = work.next();
+        if (step.done === true) return step.value;
+        steps++;
+      }
+    };
+    const counting = new ExpressionPool(PROGRAM, 1, 10, systemClock, countSteps);
+    try {
+      const lists = Array.from({ length: 20_000 }, (_, index) => [index, 'and some text']);
+      expect(await counting.evaluate('$count($)', lists, {}, toolContext())).to.equal(20_000);
+      expect(steps).to.be.above(4);
+    } finally {
+      await counting.close();
     }
   });
 
@@ -224,7 +244,7 @@ describe('ExpressionPool', function () {
 
   it('evaluates for the tool transform of a server', async () => {
     const transform = createTransform((...request) => pool.evaluate(...request));
-    const catalog = builtinCatalog().withReplacement(transform);
+    const catalog = builtinCatalog().withVariant(transform);
     expect(catalog.get('transform')).to.equal(transform);
     expect(catalog.names()).to.deep.equal(builtinCatalog().names());
   });

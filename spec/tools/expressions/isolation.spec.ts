@@ -125,6 +125,18 @@ describe('Expressions of different runs', () => {
     expect(probe(evaluator, 'alice')).to.deep.equal(untouched);
     expect(probe(evaluator, 'bob')).to.deep.equal(untouched);
   });
+
+  it('are evaluated in different contexts also when that of the next run is prepared ahead', () => {
+    const evaluator = new Evaluator(LIMITS);
+    const untouched = probe(new Evaluator(LIMITS), 'fresh');
+    evaluator.prepareNextRun();
+    for (const runId of ['alice', 'bob', 'carol']) {
+      expect(evaluator.evaluate('[$x, $y := 1]', null, { x: runId }, runId)).to.deep.equal([runId, 1]);
+      evaluator.prepareNextRun();
+      evaluator.prepareNextRun();
+      expect(probe(evaluator, runId)).to.deep.equal(untouched);
+    }
+  });
 });
 
 describe('The context of expressions', () => {

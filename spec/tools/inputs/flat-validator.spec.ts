@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { createFlatValidator, areFlat } from '../../../lib/tools/inputs/flat-validator.js';
 import { type ValidationResult, createSchemaValidator } from '../../../lib/tools/inputs/schema-validator.js';
-import type { InputDeclaration, Tool } from '../../../lib/tools/tool.js';
+import type { ToolInput, Tool } from '../../../lib/tools/tool.js';
 
 const scalar: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom(null, true, false, 0, -0, 1, 2.5, -3, 1e21, '', 'a', 'ab', '😀', '\ud83d', '5'),
@@ -22,7 +22,7 @@ const values = (...keys: string[]): fc.Arbitrary<Json> =>
 
 const name = fc.constantFrom('a', 'b', 'constructor', 'toString', 'length', 'a/b', 'a~b');
 
-const declaration: fc.Arbitrary<InputDeclaration> = fc.record(
+const declaration: fc.Arbitrary<ToolInput> = fc.record(
   {
     description: fc.constant('an input'),
     type: fc.constantFrom('string', 'integer', 'number', 'boolean', 'array', 'object'),
@@ -78,7 +78,7 @@ describe('createFlatValidator', () => {
   });
 
   it('does not support declarations that need the JSON Schema', () => {
-    const beyond: Partial<InputDeclaration>[] = [
+    const beyond: Partial<ToolInput>[] = [
       { pattern: '^a' },
       { items: { type: 'string' } },
       { properties: { a: {} } },

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { mock, store } from '../../../lib/tools/builtin/fail-mock-sleep-store.js';
+import { transform } from '../../../lib/tools/builtin/transform.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
@@ -133,6 +134,39 @@ describe('findLiteralInputProblems (D8, D48)', () => {
   it('accepts any inputs of mock (D22), and does not change them', () => {
     const inputs = Object.freeze({ a: '{{x.output}}', b: 1 });
     expect([...findLiteralInputProblems(mock, inputs)]).to.deep.equal([]);
+  });
+
+  it('reports a syntax error in an expression without templates (D49)', () => {
+    expect([
+      ...findLiteralInputProblems(transform, { input: 1, expression: '$ { "a": $sum(b) ' }),
+    ]).to.deep.equal([
+      {
+        code: 'invalid_input',
+        input: 'expression',
+        path: ['expression'],
+        message:
+          'input "expression" is not a JSONata expression: Expected "}" before end of expression (at character 17) (tool "transform")',
+      },
+    ]);
+    for (const expression of ['$ {{params.key}', '$sum(', '']) {
+      const [first, ...others] = problemCodes(transform, { input: 1, expression });
+      expect([first, ...others]).to.deep.equal(
+        expression.includes('{{') ? [undefined] : ['invalid_input expression'],
+      );
+    }
+    expect(problemCodes(transform, { input: 1, expression: '$.a[/x/]' })).to.deep.equal([]);
+  });
+
+  it('reports a syntax error in an expression of a tool that declares the format jsonata (D48)', () => {
+    const filter = defineTool({
+      name: 'filter',
+      description: '',
+      inputs: { where: { type: 'string', format: 'jsonata', description: '' } },
+      run: () => null,
+    });
+    expect(problemCodes(filter, { where: 'a >' })).to.deep.equal(['invalid_input where']);
+    expect(problemCodes(filter, { where: 'a > 1' })).to.deep.equal([]);
+    expect(problemCodes(filter, {})).to.deep.equal([]);
   });
 
   it('reports one violation of large inputs, in linear time', () => {

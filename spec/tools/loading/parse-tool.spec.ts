@@ -27,15 +27,68 @@ describe('parseTool (D48)', () => {
     ],
     [{ name: 'x', inputs: { a: { verbatim: 1 } }, run }, 'its input "a" needs true or false as "verbatim"'],
     [{ name: 'x', inputs: { a: { description: 1 } }, run }, 'its input "a" needs a string as "description"'],
-    [{ name: 'x', inputs: { a: { type: 'strng' } }, run }, 'its inputs are not a valid JSON Schema'],
-    [{ name: 'x', inputs: { a: { items: 5 } }, run }, 'its inputs are not a valid JSON Schema'],
-    [{ name: 'x', inputs: { a: { pattern: '(?=x)' } }, run }, 'its inputs are not a valid JSON Schema'],
+    [
+      { name: 'x', inputs: { a: { type: 'strng' } }, run },
+      'its input "a" has no valid type; did you mean "string"?',
+    ],
+    [
+      { name: 'x', inputs: { a: { type: 'int' } }, run },
+      'its input "a" has no valid type; write type: integer',
+    ],
+    [
+      { name: 'x', inputs: { a: { type: 'date' } }, run },
+      'its input "a" has no valid type; the types are string, integer, number, boolean, list, object',
+    ],
+    [
+      { name: 'x', inputs: { a: { type: ['string', 'null'] } }, run },
+      'its input "a" has no valid type; the types are',
+    ],
+    [
+      { name: 'x', inputs: { a: { format: 'email' } }, run },
+      'its input "a" has an unknown "format"; only "jsonata" is checked',
+    ],
+    [
+      { name: 'x', inputs: { a: { items: 5 } }, run },
+      'its input "a": "items" must be a schema: an object, true or false',
+    ],
+    [
+      { name: 'x', inputs: { a: { properties: [] } }, run },
+      'its input "a": "properties" must be an object of schemas',
+    ],
+    [{ name: 'x', inputs: { a: { minimum: '1' } }, run }, 'its input "a": "minimum" must be a number'],
+    [{ name: 'x', inputs: { a: { enum: 'b' } }, run }, 'its input "a": "enum" must be a list of values'],
+    [
+      { name: 'x', inputs: { a: { pattern: '(?=x)' } }, run },
+      'its input "a": "pattern" is not a pattern that can be matched in linear time',
+    ],
+    [
+      { name: 'x', inputs: { a: { type: 'list', items: { type: 'list' } } }, run },
+      'its input "a": "items.type" must be one of string, integer, number, boolean, array, object, null, or a list of them; a list is an array there',
+    ],
+    [
+      { name: 'x', inputs: { a: { properties: { b: { itmes: {} } } } }, run },
+      'its input "a": "properties.b.itmes" is no keyword of JSON Schema; did you mean "items"?',
+    ],
+    [
+      { name: 'x', inputs: { a: { properties: { b: { contains: { type: 'strng' } } } } }, run },
+      'its inputs are not a valid JSON Schema (2020-12)',
+    ],
   ];
   for (const [value, expected] of wrongs) {
     it(`rejects ${JSON.stringify(value)} with a reason`, () => {
       expect(() => parseTool(value, 'it')).to.throw(expected);
     });
   }
+
+  it('accepts every keyword of JSON Schema in items and properties, and a pattern of any length (D48)', () => {
+    const inputs = {
+      a: { type: 'list', items: { type: 'string' }, default: [] },
+      b: { type: 'array', items: { $ref: '#/properties/a' } },
+      c: { type: 'object', properties: { d: { type: 'array', uniqueItems: true, contains: { const: 1 } } } },
+      e: { type: 'string', pattern: '^[a-z]{1,900}[0-9]{1,900}$', format: 'jsonata' },
+    };
+    expect(parseTool({ name: 'x', inputs, run }, 'it').inputs['a']).to.include({ type: 'array' });
+  });
 
   it('accepts a plain object by its shape, and returns the same tool for it again', () => {
     const value = { name: 'x', inputs: { a: { type: 'array', items: { type: 'string' } } }, run };

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { MAX_PROBLEMS } from '../../../lib/definition/problem.js';
 import { readSource } from '../../../lib/definition/text/source.js';
-import { DefinitionChecks } from '../../../lib/execution/prepare/definition-checks.js';
+import { StepRunner } from '../../../lib/execution/prepare/step-runner.js';
 import { createCheckContext } from '../../../lib/pipelines/check-context.js';
 import { checkInSteps } from '../../../lib/pipelines/check.js';
 import type { CheckSteps } from '../../../lib/definition/check-steps.js';
 import { checkPlanInSteps } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import type { EventLoopBudget } from '../../../machines/ports.js';
 
 const catalog = builtinCatalog();
@@ -23,6 +24,33 @@ class NoBudget {
         queueMicrotask(next);
       },
     };
+  }
+}
+
+/** A budget that is used up after every step, until the spec lets the next ones begin. */
+class ManualBudget {
+  #waiting: (() => void)[] = [];
+
+  forTenant(): EventLoopBudget {
+    return { exhausted: () => true, defer: (next) => void this.#waiting.push(next) };
+  }
+
+  /** Lets all that wait do a step, so many times. */
+  async turn(times: number): Promise<void> {
+    for (let turn = 0; turn < times; turn++) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const next of waiting) next();
+      await settle();
+    }
+  }
+}
+
+/** Steps that count themselves under a name. */
+function* countTo(length: number, counts: Map<string, number>, name: string): CheckSteps<void> {
+  for (let count = 1; count <= length; count++) {
+    counts.set(name, count);
+    yield;
   }
 }
 
@@ -70,11 +98,11 @@ function planOf(count: number): object {
   return { id: 'p', sub_pipelines: times(count, (i) => ({ id: `s${i}`, pipeline })) };
 }
 
-describe('DefinitionChecks', () => {
+describe('StepRunner', () => {
   for (const [title, steps] of LONG) {
     it(`checks ${title} in many short steps, between which the server does other work`, async () => {
       const budget = new NoBudget();
-      await new DefinitionChecks(undefined, budget).run(steps(), 'alice');
+      await new StepRunner(undefined, budget).check(steps(), 'alice');
       expect(budget.tenants.length).to.be.above(100);
       expect(new Set(budget.tenants)).to.deep.equal(new Set(['alice']));
     });
@@ -83,18 +111,18 @@ describe('DefinitionChecks', () => {
   it('finds the same as a check in one go', async () => {
     const text = `id: p\ngoal: g\ntasks:\n${times(50, (i) => `- {id: t${i}, tool: mok${i}, await: [u]}`).join('\n')}`;
     const context = createCheckContext({ catalog });
-    const inSlices = await new DefinitionChecks(undefined, new NoBudget()).run(
+    const inSlices = await new StepRunner(undefined, new NoBudget()).check(
       checkInSteps({ text }, context),
       'alice',
     );
-    const atOnce = await new DefinitionChecks().run(checkInSteps({ text }, context), 'alice');
+    const atOnce = await new StepRunner().check(checkInSteps({ text }, context), 'alice');
     expect(inSlices).to.deep.equal(atOnce);
     expect(inSlices.problems).to.have.length(100);
   });
 
   it('has every text parsed for the tenant: the definition, and those of the pipelines in its tasks and in a plan', async () => {
     const texts: [string, string][] = [];
-    const checks = new DefinitionChecks(async (text, tenantId) => {
+    const checks = new StepRunner(async (text, tenantId) => {
       texts.push([tenantId, text]);
       return readSource(text);
     });
@@ -102,7 +130,7 @@ describe('DefinitionChecks', () => {
     const caller = `{id: p, goal: g, tasks: [{id: a, tool: run_pipeline, inputs: {pipeline: "${inner}"}}]}`;
     const plan = '{id: p, sub_pipelines: [{id: s}]}';
     const pipelines = new Map([['s', { text: caller }]]);
-    const result = await checks.run(checkPlanInSteps({ text: plan }, { catalog, pipelines }), 'alice');
+    const result = await checks.check(checkPlanInSteps({ text: plan }, { catalog, pipelines }), 'alice');
     expect(result.problems).to.deep.equal([]);
     expect(texts).to.deep.equal([
       ['alice', plan],
@@ -111,11 +139,55 @@ describe('DefinitionChecks', () => {
     ]);
   });
 
+  it('does two long checks of a tenant at once, one more of another tenant, and short ones in any case (D25)', async () => {
+    const budget = new ManualBudget();
+    const runner = new StepRunner(undefined, budget);
+    const counts = new Map<string, number>();
+    const start = (name: string, length: number): Promise<void> => {
+      const [tenantId = ''] = name.split(' ');
+      return runner.check(countTo(length, counts, name), tenantId);
+    };
+    const running = times(5, (n) => start(`alice ${n}`, 20));
+    await budget.turn(10);
+    // A check that is not long ends before.
+    const countLong = (tenantId: string): number =>
+      [...counts].filter(([name, count]) => name.startsWith(tenantId) && count > 3).length;
+    expect(countLong('alice')).to.equal(2);
+    running.push(start('bob 0', 20), start('bob 1', 20), start('alice short', 2));
+    await budget.turn(10);
+    expect(counts.get('alice short')).to.equal(2);
+    expect(countLong('bob')).to.equal(1);
+    await budget.turn(200);
+    await Promise.all(running);
+    expect([...counts.values()]).to.deep.equal([20, 20, 20, 20, 20, 20, 20, 2]);
+  });
+
+  it('has no more long texts parsed at once than it can check', async () => {
+    const parsing: Deferred<void>[] = [];
+    const runner = new StepRunner(async (text) => {
+      const wait = deferred<void>();
+      parsing.push(wait);
+      await wait.promise;
+      return readSource(text);
+    });
+    const text = `{id: p, goal: ${'g'.repeat(9000)}, tasks: [{id: a, tool: mock}]}`;
+    const running = times(4, () =>
+      runner.check(checkInSteps({ text }, createCheckContext({ catalog })), 'alice'),
+    );
+    await settle();
+    expect(parsing).to.have.length(2);
+    for (let n = 0; n < 4; n++) {
+      parsing[n]?.resolve();
+      await settle();
+    }
+    expect((await Promise.all(running)).map(({ ok }) => ok)).to.deep.equal([true, true, true, true]);
+  });
+
   it('rejects with what the parser throws', async () => {
-    const checks = new DefinitionChecks(async () => {
+    const checks = new StepRunner(async () => {
       throw new Error('closed');
     });
-    const checked = checks.run(checkInSteps({ text: 'x' }, createCheckContext({ catalog })), 'alice');
+    const checked = checks.check(checkInSteps({ text: 'x' }, createCheckContext({ catalog })), 'alice');
     expect(
       await checked.then(
         () => 'checked',

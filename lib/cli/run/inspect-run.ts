@@ -1,0 +1,100 @@
+import { errorMessage } from '../../common/errors.js';
+import { type JsonObject, setOwn } from '../../common/json.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
+import type { RegistryApi } from '../context.js';
+import { causesFirst, type FailureDetails, NO_DETAILS } from '../render/failures.js';
+
+/** Shows the tasks of a run: the registry of this process, or the client of a server. */
+export type TaskReader = Pick<RegistryApi, 'tasks' | 'task' | 'item'>;
+
+/** A settled run, with what its record does not have. */
+export interface InspectedRun {
+  readonly record: RunRecord;
+  readonly details: FailureDetails;
+  /** The outputs by task; of a plan, those of each sub-pipeline. Undefined when nobody asked for them. */
+  readonly outputs: JsonObject | undefined;
+}
+
+interface Wanted {
+  /** The outputs of a run that did not succeed. */
+  readonly outputs: boolean;
+  /** The whole inputs and stacks of what failed. */
+  readonly verbose: boolean;
+}
+
+/** Failures whose inputs are shown: those of further items are mostly alike. */
+const MAX_DETAILED = 10;
+
+const MAX_PAGE_SIZE = 500;
+
+/**
+ * Reads what a run leaves: the inputs of what failed, and the outputs that there are (D59). Call before the run is
+ * forgotten. What cannot be read does not hide the failure: the details say why.
+ */
+export async function inspectRun(
+  record: RunRecord,
+  reader: TaskReader,
+  wanted: Wanted,
+): Promise<InspectedRun> {
+  if (record.result !== null) return { record, details: NO_DETAILS, outputs: outputsOf(record.result) };
+  const details = await readDetails(record, reader, wanted.verbose);
+  if (!wanted.outputs) return { record, details, outputs: undefined };
+  try {
+    return { record, details, outputs: await readOutputs(record, reader) };
+  } catch (error) {
+    return { record, details: { ...details, problem: errorMessage(error) }, outputs: undefined };
+  }
+}
+
+function outputsOf(result: NonNullable<RunRecord['result']>): JsonObject {
+  if (result.plan_id === undefined) return result.outputs;
+  const outputs: JsonObject = {};
+  for (const [id, part] of Object.entries(result.sub_results)) setOwn(outputs, id, part.outputs);
+  return outputs;
+}
+
+async function readDetails(
+  { run_id, failures }: RunRecord,
+  reader: TaskReader,
+  verbose: boolean,
+): Promise<FailureDetails> {
+  const calls: CallRecord[] = [];
+  try {
+    for (const { task_id, item, sub_pipeline } of causesFirst(failures).slice(0, MAX_DETAILED)) {
+      const options = { sub_pipeline, whole: verbose };
+      calls.push(
+        await (item === undefined
+          ? reader.task(run_id, task_id, options)
+          : reader.item(run_id, task_id, item, options)),
+      );
+    }
+    return { calls, verbose, problem: undefined };
+  } catch (error) {
+    return { calls, verbose, problem: errorMessage(error) };
+  }
+}
+
+async function readOutputs({ run_id }: RunRecord, reader: TaskReader): Promise<JsonObject> {
+  const outputs: JsonObject = {};
+  let cursor: string | undefined;
+  do {
+    const page = await reader.tasks(run_id, { whole: true, limit: MAX_PAGE_SIZE, cursor });
+    for (const task of page.tasks) addOutput(outputs, task);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return outputs;
+}
+
+/** Of a fan-out that failed, the outputs of its items that succeeded, and null in place of the others. */
+function addOutput(outputs: JsonObject, { sub_pipeline, task_id, status, items, output }: TaskRecord): void {
+  if (status !== 'succeeded' && (items === null || items.succeeded === 0)) return;
+  if (sub_pipeline === undefined) {
+    setOwn(outputs, task_id, output);
+    return;
+  }
+  const known = Object.hasOwn(outputs, sub_pipeline) ? outputs[sub_pipeline] : undefined;
+  const part = (known ?? {}) as JsonObject;
+  setOwn(part, task_id, output);
+  setOwn(outputs, sub_pipeline, part);
+}

@@ -1,0 +1,120 @@
+import type { Json, JsonObject } from '../../common/json.js';
+import { joinFirst } from '../../common/text.js';
+import { nearest } from '../../definition/suggest.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { CliContext } from '../context.js';
+import type { DisplayFlags } from '../progress/display.js';
+import { type FailureDetails, failureLines } from '../render/failures.js';
+import { printOutput, printOutputs, printPartialOutputs } from '../render/outputs.js';
+import { summaryLine } from '../render/run-summary.js';
+import { printJson } from '../render/stdout.js';
+import { detectTerminal, type Terminal } from '../render/terminal.js';
+import { wrapLine } from '../render/text.js';
+import { UsageError } from '../usage-errors.js';
+import type { InspectedRun } from './inspect-run.js';
+
+/** Describes a run that failed or was cancelled. */
+export type FormatFailures = (record: RunRecord, terminal: Terminal, details: FailureDetails) => string[];
+
+/** The flags that say what is printed of a settled run. */
+export interface RunEndFlags extends DisplayFlags {
+  /** The one task whose output is printed: `write`; in a plan `report/write`. */
+  readonly output?: string | undefined;
+  /** Print the outputs of a run that did not succeed. */
+  readonly partial?: boolean;
+}
+
+/** Whether inputs and stacks are shown whole (D59). */
+export function wantsDetails({ verbose }: DisplayFlags, { env }: CliContext): boolean {
+  return verbose || Boolean(env['WAVETRAIN_DEBUG']);
+}
+
+/**
+ * Prints a settled run: its outputs on standard output, its summary and failures on standard error. With `--json` a run
+ * that did not succeed prints what it has as well (D59).
+ */
+export function printRunEnd(
+  { record, details, outputs }: InspectedRun,
+  flags: RunEndFlags,
+  formatFailures: FormatFailures,
+  context: CliContext,
+): void {
+  const { result, status, error, failures } = record;
+  printSummary(record, details, flags, formatFailures, context);
+  const isPlan = record.kind === 'plan';
+  if (result === null && flags.json) {
+    printJson({ status, error, failures, outputs: outputs ?? {} }, context);
+  } else if (flags.output !== undefined) {
+    const output = findOutput(outputs ?? {}, flags.output, isPlan);
+    // Where it is not known before the run which tasks there are.
+    if (result !== null) assertOutputName(flags.output, listNames(outputs ?? {}, isPlan));
+    if (output !== undefined) printOutput(output, flags.json, context);
+  } else if (result !== null) {
+    if (flags.json) printJson(toJsonResult(result, record), context);
+    else printOutputs(result, context);
+  } else if (flags.partial) {
+    printPartialOutputs(outputs ?? {}, isPlan, context);
+  }
+}
+
+function printSummary(
+  record: RunRecord,
+  details: FailureDetails,
+  flags: RunEndFlags,
+  formatFailures: FormatFailures,
+  context: CliContext,
+): void {
+  const isSuccess = record.result !== null;
+  if (isSuccess && !wantsSummary(flags, context) && (flags.quiet || record.failures.length === 0)) return;
+  const terminal = detectTerminal(context.stderr, context.env);
+  const lines = [
+    ...wrapLine(summaryLine(record, terminal.style), terminal),
+    ...(isSuccess
+      ? failureLines(record.failures, terminal, '--events FILE writes all of them')
+      : formatFailures(record, terminal, details)),
+  ];
+  context.stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** A succeeded run has a summary where its progress is shown, and with `--verbose`. */
+function wantsSummary({ json, quiet, verbose }: DisplayFlags, { stderr, env }: CliContext): boolean {
+  return verbose || (detectTerminal(stderr, env).canRedraw && !json && !quiet);
+}
+
+type Result = NonNullable<RunRecord['result']>;
+
+/** `--json` prints the outputs of a pipeline (D41) and the whole result of a plan (D47). */
+function toJsonResult(result: Result, { events }: RunRecord): unknown {
+  return result.plan_id === undefined ? result.outputs : { ...result, events };
+}
+
+function findOutput(outputs: JsonObject, name: string, isPlan: boolean): Json | undefined {
+  if (!isPlan) return ownValue(outputs, name);
+  const slash = name.indexOf('/');
+  const part = ownValue(outputs, name.slice(0, Math.max(0, slash)));
+  return part === undefined ? undefined : ownValue(part as JsonObject, name.slice(slash + 1));
+}
+
+function ownValue(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** The names that `--output` takes. */
+function listNames(outputs: JsonObject, isPlan: boolean): string[] {
+  if (!isPlan) return Object.keys(outputs);
+  return Object.entries(outputs).flatMap(([id, part]) =>
+    Object.keys(part as JsonObject).map((taskId) => `${id}/${taskId}`),
+  );
+}
+
+const MAX_NAMES = 12;
+
+/** @throws UsageError when there is no task of that name */
+export function assertOutputName(name: string, names: readonly string[]): void {
+  if (names.includes(name)) return;
+  const suggestion = nearest(name, names);
+  throw new UsageError(
+    `--output names "${name}", but there is no such task`,
+    suggestion === undefined ? `the tasks are ${joinFirst(names, MAX_NAMES)}` : `did you mean ${suggestion}?`,
+  );
+}

@@ -1,0 +1,111 @@
+import type { WavetrainClient } from '../../client/client.js';
+import type { RequestError } from '../../client/errors.js';
+import type { RerunOptions } from '../../client/requests.js';
+import { errorCode } from '../../common/errors.js';
+import { joinFirst } from '../../common/text.js';
+import type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../../runs/rerun-report.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { type DefinitionFile, readDefinition, readValues } from '../input/load-definition.js';
+import { detectTerminal } from '../render/terminal.js';
+import { formatCount, formatNumber, toSingleLine, wrapLine } from '../render/text.js';
+import { assertFlagsFit, readRunValues, type RunValueFlags } from '../run/run-flags.js';
+import { printReport, sendPlan, toSend } from '../run/submission.js';
+import { resolveRunId, type RunIdFlags } from './server-client.js';
+
+interface RerunFlags extends RunIdFlags, RunValueFlags {
+  readonly from?: string | undefined;
+  readonly file?: string | undefined;
+  readonly inputs?: string | undefined;
+  readonly session?: string | undefined;
+  readonly sessionFile?: string | undefined;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/**
+ * Has the server run a settled run again, with the changes that the flags name (D60), and prints what it reuses.
+ *
+ * @returns the accepted run, or the exit status of an invalid definition
+ */
+export async function rerun(
+  flags: RerunFlags,
+  client: WavetrainClient,
+  context: CliContext,
+): Promise<AcceptedRerun | ExitStatus> {
+  const { file, from } = flags;
+  const values = await readRunValues(flags, context);
+  const { options, params, planConcurrency } = values;
+  const definition = file === undefined ? undefined : await readDefinition({ ...flags, file }, context);
+  if (definition !== undefined) assertFlagsFit(definition.kind, values);
+  const { inputs, session } = definition ?? (await readValues(flags, context));
+  const changes: RerunOptions = {
+    ...(definition && (await toChange(definition))),
+    ...(params && { params }),
+    ...(inputs && { inputs }),
+    ...(session && { session }),
+    ...(Object.keys(options).length > 0 && { options }),
+    ...(planConcurrency && { plan_concurrency: planConcurrency }),
+  };
+  const request: RerunOptions = { from, ...changes, idempotencyKey: context.newId() };
+  const runId = await resolveRunId(client, flags.runId);
+  try {
+    const accepted = await client.rerun(runId, request);
+    const { rerun: report } = accepted;
+    if (definition !== undefined && report !== null) {
+      printReport(definition, { ok: true, problems: report.warnings }, flags, context);
+    }
+    const isComplete = from === undefined && Object.keys(changes).length === 0;
+    if (report !== null && !isComplete && !flags.json && !flags.quiet) printRerun(report, context);
+    return accepted;
+  } catch (error) {
+    const { detail } = error as RequestError;
+    if (
+      definition === undefined ||
+      errorCode(error) !== 'invalid_definition' ||
+      detail?.problems === undefined
+    ) {
+      throw error;
+    }
+    printReport(definition, { ok: false, problems: detail.problems }, flags, context);
+    return EXIT.invalid;
+  }
+}
+
+/** The definition as a server takes it, which reads no files. */
+async function toChange(
+  definition: DefinitionFile,
+): Promise<Pick<RerunOptions, 'pipeline' | 'plan' | 'pipelines'>> {
+  return definition.kind === 'plan'
+    ? sendPlan(definition)
+    : { pipeline: toSend(definition, definition.text.length) };
+}
+
+function printRerun(report: RerunReport, { stderr, env }: CliContext): void {
+  const terminal = detectTerminal(stderr, env);
+  const lines = reportLines(report).flatMap((line) => wrapLine(line, terminal));
+  stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** Maximum number of tasks that are named. */
+const MAX_NAMED = 12;
+
+/** Says what a rerun reuses, and what it runs and why. */
+function reportLines({ reused, runs }: RerunReport): string[] {
+  const names = reused.map(formatTask);
+  const total = formatCount(reused.length + runs.length, 'task');
+  const hidden = runs.length - MAX_NAMED;
+  return [
+    `reuses ${formatNumber(reused.length)} of ${total}${names.length === 0 ? '' : `: ${joinFirst(names, MAX_NAMED)}`}`,
+    ...runs.slice(0, MAX_NAMED).map((task) => `runs ${formatTask(task)}: ${describeReason(task)}`),
+    ...(hidden > 0 ? [`and ${formatNumber(hidden)} more; --json lists all of them`] : []),
+  ];
+}
+
+function describeReason({ reason, reusable_items: items }: RerunningTask): string {
+  return items === 0 ? reason : `${reason}; reuses up to ${formatCount(items, 'item')}`;
+}
+
+function formatTask({ sub_pipeline: subPipeline, task_id: taskId }: RerunTask): string {
+  return toSingleLine(subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`);
+}

@@ -1,0 +1,172 @@
+import type { TaskStatus } from '../../../machines/types.js';
+import type { WavetrainClient } from '../../client/client.js';
+import { errorCode, errorMessage } from '../../common/errors.js';
+import type { Json } from '../../common/json.js';
+import type { AttemptRecord, CallRecord, ItemRecord, TaskRecord } from '../../runs/tasks/task-record.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { PROGRAM } from '../package-info.js';
+import { formatCall, stackLines } from '../render/failures.js';
+import { printValues } from '../render/outputs.js';
+import { serverFlag } from '../render/run-summary.js';
+import { printJson } from '../render/stdout.js';
+import { detectTerminal, type Terminal } from '../render/terminal.js';
+import { formatDuration, formatNumber, toSingleLine, wrapLine } from '../render/text.js';
+import { UsageError } from '../usage-errors.js';
+import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
+import { describeCall, type Field, fieldLines } from './show.js';
+
+interface ShowTaskFlags extends RunIdFlags {
+  readonly item: string | undefined;
+  readonly whole: boolean;
+  readonly json: boolean;
+}
+
+/** A task or an item, as messages name it: `write`, `report/write`, `report/write[3]`. */
+const CALL = /^(?:([^/[\]]+)\/)?([^/[\]]+)(?:\[(\d+)\])?$/;
+
+interface Call {
+  readonly subPipeline: string | undefined;
+  readonly taskId: string;
+  readonly item: number | undefined;
+}
+
+/** Shows one task or one item of a run: its state, attempts, error, inputs and output (D59). */
+export async function showTask(flags: ShowTaskFlags, task: string, context: CliContext): Promise<ExitStatus> {
+  const call = readCall(task, flags.item);
+  const terminal = detectTerminal(context.stdout, context.env);
+  const whole = flags.whole || flags.json || !terminal.interactive;
+  return callServer(flags, context, async (client) => {
+    const runId = await resolveRunId(client, flags.runId);
+    const record = await readCallRecord(client, runId, call, whole, flags.server);
+    if (flags.json) {
+      printJson(record, context);
+      return EXIT.done;
+    }
+    const lines = [...recordLines(record, terminal), ...(await failedItemLines(record, client, terminal))];
+    context.stdout.write(`${lines.join('\n')}\n`);
+    printRecordValues(record, whole, context);
+    return EXIT.done;
+  });
+}
+
+function printRecordValues(record: TaskRecord | ItemRecord, whole: boolean, context: CliContext): void {
+  printValues(valuesOf(record), whole, context);
+  if (record.cut.length > 0) context.stderr.write('long values are cut; --whole shows everything\n');
+}
+
+/** @throws UsageError */
+function readCall(task: string, item: string | undefined): Call {
+  const [, subPipeline, taskId, itemOfTask] = CALL.exec(task) ?? [];
+  if (taskId === undefined) {
+    throw new UsageError(
+      `--task "${task}" is not the name of a task`,
+      'write --task TASK, in a plan --task SUB_PIPELINE/TASK, and for an item --item N or TASK[N]',
+    );
+  }
+  if (item !== undefined && !/^\d+$/.test(item)) {
+    throw new UsageError(`--item must be a whole number, not "${item}"`, 'items count from 0: --item 3');
+  }
+  const index = item ?? itemOfTask;
+  if (itemOfTask !== undefined && item !== undefined && item !== itemOfTask) {
+    throw new UsageError(`--task names item ${itemOfTask}, but --item names item ${item}`);
+  }
+  return { subPipeline, taskId, item: index === undefined ? undefined : Number(index) };
+}
+
+async function readCallRecord(
+  client: WavetrainClient,
+  runId: string,
+  { subPipeline, taskId, item }: Call,
+  whole: boolean,
+  server: string | undefined,
+): Promise<TaskRecord | ItemRecord> {
+  const options = { whole, sub_pipeline: subPipeline };
+  try {
+    return await (item === undefined
+      ? client.task(runId, taskId, options)
+      : client.item(runId, taskId, item, options));
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'task_not_found') {
+      throw new UsageError(
+        errorMessage(error),
+        `${PROGRAM} runs show ${runId}${serverFlag(server)} shows the run`,
+      );
+    }
+    if (code === 'invalid_request' && subPipeline === undefined) {
+      throw new UsageError(`run ${runId} belongs to a plan`, `write --task SUB_PIPELINE/${taskId}`);
+    }
+    throw error;
+  }
+}
+
+function recordLines(record: TaskRecord | ItemRecord, terminal: Terminal): string[] {
+  const { error, attempts } = record;
+  const { style } = terminal;
+  const stack = stackLines(error?.stack, true);
+  const fields: Field[] = [
+    ['run', record.run_id],
+    ['task', formatCall(record)],
+    ...('tool' in record ? ([['tool', toSingleLine(record.tool)]] as const) : []),
+    ['status', describeCall(record)],
+    ['started', record.started_at],
+    ['finished', record.finished_at],
+    ['error', error === null ? null : `${error.type}: ${toSingleLine(error.message)}`],
+    ...(error?.causes ?? []).map(({ type, message, code }): Field => {
+      return ['caused by', `${type}: ${toSingleLine(message)}${code === undefined ? '' : ` (${code})`}`];
+    }),
+    ['inputs', record.inputs_error === null ? null : `not known: ${toSingleLine(record.inputs_error)}`],
+  ];
+  return [
+    ...fieldLines(fields, terminal),
+    ...(attempts.length < 2 ? [] : [style.bold('Attempts:')]),
+    ...(attempts.length < 2 ? [] : attempts.flatMap((attempt) => wrapLine(attemptLine(attempt), terminal))),
+    ...(stack.length === 0 ? [] : [style.bold('Stack:'), ...stack.map((line) => `  ${line}`)]),
+  ];
+}
+
+const MAX_FAILED_ITEMS = 20;
+const FAILED: TaskStatus = 'failed';
+
+/** The items of a fan-out that failed: `  extract[17]  connection refused`. */
+async function failedItemLines(
+  record: TaskRecord | ItemRecord,
+  client: WavetrainClient,
+  terminal: Terminal,
+): Promise<string[]> {
+  if (!('items' in record) || record.items === null || record.items.failed === 0) return [];
+  const { run_id, task_id, sub_pipeline, items: counts } = record;
+  const query = { sub_pipeline, status: FAILED, limit: MAX_FAILED_ITEMS };
+  const { items } = await client.items(run_id, task_id, query);
+  const hidden = counts.failed - items.length;
+  return [
+    terminal.style.bold('Failed items:'),
+    ...items.flatMap((item) =>
+      wrapLine(`  ${formatCall(item)}: ${toSingleLine(item.error?.message ?? '')}`, terminal),
+    ),
+    ...(hidden > 0 ? [`  … ${formatNumber(hidden)} more`] : []),
+  ];
+}
+
+/** `  2  failed in 0.3 s: connection refused` */
+function attemptLine({ attempt, started_at: start, finished_at: end, error }: AttemptRecord): string {
+  const took =
+    start === null || end === null ? '' : ` in ${formatDuration(Date.parse(end) - Date.parse(start))}`;
+  if (error !== null) return `  ${attempt}  failed${took}: ${toSingleLine(error)}`;
+  return `  ${attempt}  ${end === null ? 'under way' : `succeeded${took}`}`;
+}
+
+/** What the record says of values, under the names of its fields. */
+function valuesOf(record: TaskRecord | ItemRecord): Record<string, Json> {
+  return {
+    ...('value' in record && { item: record.value }),
+    ...(record.inputs !== null && { inputs: record.inputs }),
+    ...(hasOutput(record) && { output: record.output }),
+  };
+}
+
+/** Of a fan-out that failed, there may be outputs of its items. */
+function hasOutput({ status, output }: CallRecord): boolean {
+  return status === 'succeeded' || output !== null;
+}

@@ -1,0 +1,188 @@
+import { didYouMean } from '../suggest.js';
+import { PARAM_FIELDS, PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
+import { guessKeys } from './value-hints.js';
+
+/**
+ * Words that other products have where ours has another word, or nothing (docs/other-products.md). They are looked up
+ * before similar names are: `if` is no misspelt `id`.
+ */
+type Hints = ReadonlyMap<string, string>;
+
+const NO_CONDITIONS =
+  'there are no conditions; parallel_over an empty list calls nothing, and a tool can decide what to do';
+const NO_SCHEDULER =
+  'there is no scheduler: let cron or another one call wavetrain run or POST /pipelines/run_async';
+const NO_CACHE = 'nothing is cached between runs; a rerun reuses the outputs of an earlier run';
+const NO_HANDLERS = 'there are no handlers: read the record of the run, or follow its events';
+const NO_SECRETS = 'there are no secrets in definitions; a tool of your own reads them from its environment';
+const NO_WAITING = 'no task waits for a person or a signal; the tool sleep waits for some seconds';
+const NO_PRIORITIES = 'there are no priorities and no pools; the queue of a server is fair to its tenants';
+const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succeeded';
+const NO_SHELL =
+  'there is no shell, and there are no containers: name a tool under "tool"; docs/tools.md says how to write your own';
+
+const CONDITIONS =
+  'if when unless condition conditions precondition preconditions only_if skip_if switch case else';
+const DEPENDENCIES = 'depends_on depends depend dependencies needs requires require after wait_for upstream';
+const STEPS = 'steps step jobs stages nodes activities states workflow dag';
+const HANDLERS =
+  'on_failure on_success on_error on_exit on_complete handlers handler_on hooks finally always catch notify mail_on';
+const SCHEDULES = 'schedule schedules cron on trigger triggers start_at start_date catchup';
+const CACHES = 'cache caching memoize cache_key';
+const PRIORITIES = 'priority priorities pool queue priority_class';
+const ENVIRONMENT = 'env environment env_from vars variables';
+
+const TASK_HINTS = createHints([
+  [CONDITIONS, NO_CONDITIONS],
+  [
+    'continue_on_failure continue_on_error continue_on continue_on_fail ignore_errors ignore_failure allow_failure fail_fast',
+    'a failed task ends the run after its wave; a fan-out with on_item_error: collect goes on without the items that fail',
+  ],
+  [
+    'loop loops for for_each foreach each items with_items with_param with_sequence map matrix strategy parallel',
+    'write parallel_over: "{{TASK.output}}", and {{item}} in the inputs',
+  ],
+  [
+    'while until repeat repeat_policy',
+    'no task repeats until something is so; retry: N repeats failed attempts',
+  ],
+  [
+    'with args arguments parameters params input_data kwargs config body',
+    'what the tool gets is under "inputs"',
+  ],
+  [ENVIRONMENT, 'tasks have no environment; pass values under "inputs", such as {{params.NAME}}'],
+  [STEPS, 'a task calls one tool; the tool run_pipeline runs a whole pipeline'],
+  ['name title key label', 'the name of a task is its "id"'],
+  [
+    'uses use action type operator function func executor call plugin task template',
+    'the name of the tool is under "tool"',
+  ],
+  [
+    'run script scripts command commands cmd shell bash exec container image docker runs_on working_dir working_directory',
+    NO_SHELL,
+  ],
+  [
+    'max_retries retry_policy retry_strategy retry_count attempts max_attempts tries backoff',
+    'write retry: N, the number of further attempts; retry_delay and max_retry_delay set the delays, in seconds',
+  ],
+  ['retry_interval retry_delay_seconds retry_backoff', 'write retry_delay: SECONDS'],
+  [
+    'timeout_sec timeout_secs timeout_seconds timeout_minutes deadline execution_timeout active_deadline_seconds start_to_close_timeout',
+    'write timeout: SECONDS, the limit of each attempt',
+  ],
+  [
+    'concurrency max_parallel max_concurrency max_concurrent parallelism limit',
+    'write fan_out_concurrency: N',
+  ],
+  [
+    'output outputs result results register save_as store_as stores',
+    'its output is read as {{ID.output}}; the tool store writes a value to the blackboard',
+  ],
+  ['secret secrets', NO_SECRETS],
+  [HANDLERS, NO_HANDLERS],
+  [SCHEDULES, NO_SCHEDULER],
+  [CACHES, NO_CACHE],
+  ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
+  [PRIORITIES, NO_PRIORITIES],
+  ['trigger_rule trigger_rules', ALL_SUCCEED],
+  ['description comment comments note notes', 'write a comment after #'],
+]);
+
+const PIPELINE_HINTS = createHints([
+  [STEPS, 'the tasks are under "tasks"'],
+  ['retry retries retry_policy retry_strategy', 'each task has its own "retry"'],
+  ['name title', 'the name of a pipeline is its "id"; "goal" says what it is for'],
+  [
+    `${ENVIRONMENT} parameters arguments args defaults config with`,
+    'typed values are under "params", untyped ones under "inputs"',
+  ],
+  [
+    'timeout timeout_sec concurrency parallelism max_parallel max_active_runs max_active_steps max_active_tasks',
+    'tasks have fields for this; for all tasks it is one of the options of the run, which wavetrain run --help lists',
+  ],
+  ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
+  ['secret secrets', NO_SECRETS],
+  [CONDITIONS, NO_CONDITIONS],
+  [HANDLERS, NO_HANDLERS],
+  [SCHEDULES, NO_SCHEDULER],
+  [CACHES, NO_CACHE],
+  [PRIORITIES, NO_PRIORITIES],
+]);
+
+const PARAM_HINTS = createHints([
+  ['required optional nullable', 'a param without "default" is required; default: null makes it optional'],
+  ['choices options values allowed one_of', didYouMean('enum')],
+  ['min at_least', didYouMean('minimum')],
+  ['max at_most', didYouMean('maximum')],
+  ['regex regexp match format', didYouMean('pattern')],
+  ['value', didYouMean('default')],
+  ['name', 'the name of a param is the key above'],
+  ['title help label', didYouMean('description')],
+]);
+
+const PLAN_HINTS = createHints([
+  [`${STEPS} tasks pipelines children`, 'the pipelines are under "sub_pipelines"'],
+  ['name title', 'the name of a plan is its "id"'],
+  ['concurrency parallelism max_parallel max_concurrency', 'write plan_concurrency: N'],
+  [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
+  [CONDITIONS, NO_CONDITIONS],
+  [HANDLERS, NO_HANDLERS],
+  [SCHEDULES, NO_SCHEDULER],
+  [CACHES, NO_CACHE],
+]);
+
+const SUB_PIPELINE_HINTS = createHints([
+  [`${DEPENDENCIES} await`, 'the order follows from the keys under "reads" and "stores"'],
+  ['writes write outputs output provides produces', didYouMean('stores')],
+  ['path uses use ref source import include', didYouMean('file')],
+  ['name title', didYouMean('id')],
+  ['definition spec template', didYouMean('pipeline')],
+  ['params parameters with args arguments', didYouMean('inputs')],
+  [CONDITIONS, NO_CONDITIONS],
+]);
+
+const HINTS = new Map<readonly string[], Hints>([
+  [TASK_FIELDS, TASK_HINTS],
+  [PIPELINE_FIELDS, PIPELINE_HINTS],
+  [PARAM_FIELDS, PARAM_HINTS],
+  [PLAN_FIELDS, PLAN_HINTS],
+  [SUB_PIPELINE_FIELDS, SUB_PIPELINE_HINTS],
+]);
+
+const TASK_DEPENDENCIES = new Set(DEPENDENCIES.split(' ').map(normalize));
+
+/**
+ * Returns the hint for an unknown field that other products have; undefined for any other word.
+ *
+ * @param known the fields that the object may have: one of the lists in fields.ts
+ * @param value of the unknown field
+ */
+export function hintForForeignField(
+  field: string,
+  known: readonly string[],
+  value: unknown,
+): string | undefined {
+  const word = normalize(field);
+  if (known === TASK_FIELDS && TASK_DEPENDENCIES.has(word)) return hintForDependencies(value);
+  return HINTS.get(known)?.get(word);
+}
+
+/** More would not help. */
+const MAX_LISTED = 12;
+
+function hintForDependencies(value: unknown): string {
+  const ids = Array.isArray(value) ? value : guessKeys(value);
+  if (ids.length > 0 && ids.length <= MAX_LISTED && ids.every((id) => typeof id === 'string')) {
+    return `write await: [${ids.join(', ')}]`;
+  }
+  return 'write await: [ID, …]; a task waits anyway for the outputs that it reads';
+}
+
+function createHints(groups: readonly (readonly [words: string, hint: string])[]): Hints {
+  return new Map(groups.flatMap(([words, hint]) => words.split(' ').map((word) => [normalize(word), hint])));
+}
+
+/** `dependsOn`, `depends-on` and `DEPENDS_ON` are one word. */
+function normalize(word: string): string {
+  return word.toLowerCase().replaceAll(/[_-]/g, '');
+}

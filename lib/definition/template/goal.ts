@@ -1,0 +1,45 @@
+import type { Expression, TemplatePart, TemplateProblem } from './expression.js';
+import { parseTemplate } from './parser.js';
+import { compileOperand, createTextRenderer, type Operand, type Renderer } from './renderer.js';
+
+/** A compiled goal. Templates of other values than params, and those that are not valid, are text (D54). */
+export interface Goal {
+  readonly renderer: Renderer;
+  /** All templates that are valid, also those that are text. */
+  readonly expressions: readonly Expression[];
+  readonly problems: readonly TemplateProblem[];
+}
+
+/** How to mend a template that stays text. */
+export const GOAL_HINT = 'write {{params.NAME}}, or "\\{{" for plain braces';
+
+/**
+ * Compiles the text of a goal, in one go, because goals are short. A template that is not valid is a problem and stays
+ * text, so that a goal never fails. Never throws.
+ */
+export function compileGoal(text: string): Goal {
+  const parsed = parseTemplate(text);
+  const parts = parsed?.parts ?? [text];
+  return {
+    renderer: createTextRenderer(
+      parts.map((part) => compilePart(part, text)),
+      parsed?.ok === true && parsed.whole,
+    ),
+    expressions: parts.filter(isExpression),
+    problems: parsed?.ok === false ? parsed.problems : [],
+  };
+}
+
+function isExpression(part: TemplatePart): part is Expression {
+  return typeof part !== 'string';
+}
+
+function compilePart(part: TemplatePart, text: string): string | Operand {
+  if (!isExpression(part)) return part;
+  return readsParam(part) ? compileOperand(part) : text.slice(part.offset, part.end);
+}
+
+/** A goal is rendered before the run, when nothing but its params is certain. */
+function readsParam({ root }: Expression): boolean {
+  return root === 'params';
+}

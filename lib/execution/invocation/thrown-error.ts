@@ -1,0 +1,122 @@
+import { fileURLToPath } from 'node:url';
+import { errorCode, errorMessage } from '../../common/errors.js';
+import { copyText } from '../../common/text.js';
+
+/** One of the errors that led to a failure. */
+export interface ErrorCause {
+  /** As in `TypeError`. */
+  readonly type: string;
+  readonly message: string;
+  /** As in `ECONNREFUSED`. */
+  readonly code?: string;
+}
+
+/** Why a task or an item failed (D59). */
+export interface ErrorRecord extends ErrorCause {
+  /** The cause of the error, then the cause of that one. */
+  readonly causes: readonly ErrorCause[];
+  /** Where a tool of one's own threw it, and where its causes were thrown. Only for callers that may run the tools. */
+  readonly stack?: string;
+}
+
+/** An error may be its own cause. */
+const MAX_CAUSES = 8;
+
+/** Of an error that stands for several, such as one for each address of a host. */
+const MAX_PARTS = 3;
+
+const MAX_STACK_LENGTH = 4000;
+
+/** Returns the message of anything thrown, with those of its causes that it does not contain. Never throws. */
+export function messageWithCauses(thrown: unknown): string {
+  const message = errorMessage(thrown);
+  const causes = causesOf(thrown);
+  if (causes.length === 0) return message;
+  let whole = message;
+  for (const cause of causes.map(describeOne)) {
+    if (!whole.includes(cause.message)) whole += `: ${cause.message}`;
+  }
+  return errorMessage(whole);
+}
+
+/**
+ * Describes anything thrown. Never throws.
+ *
+ * @param message as the run keeps it
+ * @param withStack false to save the time that reading a stack takes
+ */
+export function describeThrown(thrown: unknown, message: string, withStack: boolean): ErrorRecord {
+  const causes = causesOf(thrown);
+  const stack = withStack ? joinStacks([thrown, ...causes]) : undefined;
+  const record = { ...describeOne(thrown), message, causes: causes.map(describeOne) };
+  return stack === undefined ? record : { ...record, stack };
+}
+
+function describeOne(thrown: unknown): ErrorCause {
+  const type = typeOf(thrown);
+  const code = read(thrown, 'code') === undefined ? undefined : errorCode(thrown);
+  const message = messageOfParts(thrown) ?? errorMessage(thrown);
+  return code === undefined ? { type, message } : { type, message, code: copyText(code.slice(0, 100)) };
+}
+
+function typeOf(thrown: unknown): string {
+  const name = read(thrown, 'name');
+  if (typeof name === 'string' && name !== '') return copyText(name.slice(0, 100));
+  if (thrown === undefined) return 'Error';
+  return thrown === null ? 'null' : typeof thrown;
+}
+
+/** An AggregateError of Node.js has no message of its own. */
+function messageOfParts(thrown: unknown): string | undefined {
+  const parts = read(thrown, 'errors');
+  if (!Array.isArray(parts) || parts.length === 0 || read(thrown, 'message') !== '') return undefined;
+  return errorMessage(parts.slice(0, MAX_PARTS).map(errorMessage).join('; '));
+}
+
+function causesOf(thrown: unknown): unknown[] {
+  const causes: unknown[] = [];
+  for (let next = read(thrown, 'cause'); next !== undefined && next !== null; next = read(next, 'cause')) {
+    if (causes.length === MAX_CAUSES || causes.includes(next)) break;
+    causes.push(next);
+  }
+  return causes;
+}
+
+/** Reads a property of anything: what was thrown may be a proxy that throws, too. */
+function read(thrown: unknown, name: string): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  try {
+    return (thrown as Record<string, unknown>)[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The folders of this package's code, whose calls say nothing about a tool of one's own; one folder when it is built. */
+const CODE_FOLDERS = import.meta.url.endsWith('.ts') ? ['../../', '../../../machines/'] : ['./'];
+const CODE_URLS = CODE_FOLDERS.map((folder) => new URL(folder, import.meta.url).href);
+const PACKAGE_PATHS = [...CODE_URLS, ...CODE_URLS.map((url) => fileURLToPath(url)), '/node_modules/xstate/'];
+
+/** Undefined when nothing of it is outside of this package. */
+function joinStacks(errors: readonly unknown[]): string | undefined {
+  const stacks = errors.map(ownStack).filter((stack) => stack !== undefined);
+  if (stacks.length === 0) return undefined;
+  return copyText(stacks.join('\ncaused by ').slice(0, MAX_STACK_LENGTH));
+}
+
+/** The stack of one error down to where this package called the tool. */
+function ownStack(thrown: unknown): string | undefined {
+  const stack = read(thrown, 'stack');
+  if (typeof stack !== 'string') return undefined;
+  const lines = stack.split('\n');
+  const last = lines.findLastIndex((line) => isCall(line) && isForeign(line));
+  return last === -1 ? undefined : lines.slice(0, last + 1).join('\n');
+}
+
+function isCall(line: string): boolean {
+  return /^\s+at /.test(line);
+}
+
+function isForeign(line: string): boolean {
+  return !line.includes('node:') && !PACKAGE_PATHS.some((path) => line.includes(path));
+}

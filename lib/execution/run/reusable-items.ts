@@ -1,0 +1,59 @@
+import type { Json } from '../../common/json.js';
+import type { Segment } from '../../definition/template/expression.js';
+import { lookUp } from '../../definition/template/lookup.js';
+import { RenderMeter } from '../../definition/template/render-meter.js';
+import type { Template } from '../../definition/template/template.js';
+import { isEqualJson, type ItemOutcomes } from '../prepare/rerun-source.js';
+import type { TaskOutcome } from '../results.js';
+import { NO_WRITES } from '../session/session-overrides.js';
+
+/** The items of a fan-out that need not run again, because what is read of them is as it was (D60). */
+export class ReusableItems {
+  readonly #earlier: ItemOutcomes;
+  readonly #before: readonly Json[];
+  readonly #now: readonly Json[];
+  /** The paths at which templates read the item. */
+  readonly #paths: readonly (readonly Segment[])[];
+  readonly #itemBytes: number;
+
+  /** @param before the list of the earlier run; items are compared with those at their place in it */
+  constructor(inputs: Template, earlier: ItemOutcomes, before: readonly Json[], now: readonly Json[]) {
+    this.#earlier = earlier;
+    this.#before = before;
+    this.#now = now;
+    this.#paths = inputs.expressions.flatMap(({ expression }) =>
+      expression.root === 'item' ? [expression.path] : [],
+    );
+    const { outputs, sizeBytes } = earlier;
+    this.#itemBytes = Math.ceil(sizeBytes / Math.max(1, countDefined(outputs)));
+  }
+
+  /** Returns the earlier outcome of an item. */
+  get(item: number): TaskOutcome | undefined {
+    // Items may have been added or removed before it: its place is then the same from the end.
+    return this.#getAt(item, item) ?? this.#getAt(item, item + this.#before.length - this.#now.length);
+  }
+
+  #getAt(item: number, place: number): TaskOutcome | undefined {
+    const { outputs, writes } = this.#earlier;
+    const output = outputs[place];
+    if (output === undefined || !this.#isAsItWas(this.#before[place], this.#now[item])) return undefined;
+    return { output, writes: writes?.[place] ?? NO_WRITES, sizeBytes: this.#itemBytes };
+  }
+
+  #isAsItWas(before: Json | undefined, now: Json | undefined): boolean {
+    if (before === now) return true;
+    // What is read of a text as JSON is not compared: other texts are other items.
+    if (typeof before === 'string' || typeof now === 'string') return false;
+    const meter = new RenderMeter();
+    return (
+      this.#paths.every((path) => isEqualJson(lookUp(before, path, meter), lookUp(now, path, meter))) &&
+      meter.excess === undefined
+    );
+  }
+}
+
+/** Counts the items that have succeeded. */
+export function countDefined(outputs: readonly (Json | undefined)[]): number {
+  return outputs.reduce<number>((count, output) => (output === undefined ? count : count + 1), 0);
+}

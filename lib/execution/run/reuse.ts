@@ -1,0 +1,322 @@
+import type { Json } from '../../common/json.js';
+import type { Expression } from '../../definition/template/expression.js';
+import { lookUp } from '../../definition/template/lookup.js';
+import { toValueSource } from '../../definition/template/reference.js';
+import { RenderMeter } from '../../definition/template/render-meter.js';
+import type { TemplateScope } from '../../definition/template/scope.js';
+import type { Template } from '../../definition/template/template.js';
+import type { Pipeline, Task } from '../../pipelines/pipeline.js';
+import {
+  type GivenValues,
+  isEqualJson,
+  type ItemOutcomes,
+  type RerunSource,
+} from '../prepare/rerun-source.js';
+import type { TaskOutcome } from '../results.js';
+import type { Write } from '../session/session-overrides.js';
+import { countDefined, ReusableItems } from './reusable-items.js';
+
+type TaskDefinition = Pipeline['definition']['tasks'][number];
+
+/** The fields of a task that determine its output. The others say how often and for how long its tool is called. */
+const FIELDS_OF_ITEMS = ['tool', 'inputs', 'await', 'on_item_error'] as const;
+const FIELDS_OF_LIST = ['parallel_over'] as const;
+
+/** Namespaces that no task of a run changes. */
+const GIVEN: ReadonlySet<string> = new Set(['params', 'pipeline']);
+
+/**
+ * Decides what a rerun reuses (D60): a task, or an item of a fan-out, whose definition, tool and everything that it
+ * reads are as they were. It is asked when a task begins, because only then is known what the task reads.
+ */
+export class Reuse {
+  readonly #now: GivenValues;
+  readonly #source: RerunSource;
+  readonly #published: (taskId: string) => TaskOutcome | undefined;
+  readonly #inherited = new Map<string, TaskOutcome>();
+  readonly #comparisons = new Comparisons();
+  /** Created when first needed, like `#writers`. */
+  #definitions: { readonly before: Definitions; readonly now: Definitions } | undefined;
+  #writers: ReadonlyMap<string, readonly string[]> | undefined;
+
+  /** @param published returns what a task of the rerun has published */
+  constructor(now: GivenValues, source: RerunSource, published: (taskId: string) => TaskOutcome | undefined) {
+    this.#now = now;
+    this.#source = source;
+    this.#published = published;
+  }
+
+  /** Returns the earlier outcome of a task that is as it was. */
+  find(task: Task): TaskOutcome | undefined {
+    const outcome = this.#source.outcomes.get(task.id);
+    if (outcome === undefined || this.findChange(task) !== undefined) return undefined;
+    const { inputs, parallelOver } = task;
+    const isAsItWas =
+      this.#readsTheSame(task, inputs) &&
+      (parallelOver === undefined || this.#readsTheSame(task, parallelOver)) &&
+      this.#awaitsTheSame(task);
+    return isAsItWas ? outcome : undefined;
+  }
+
+  /** Returns what the items of a fan-out can reuse; undefined when they have to run. @param list of the items now */
+  findItems(task: Task, list: readonly Json[]): ReusableItems | undefined {
+    const earlier = this.#earlierItems(task);
+    const before = this.#source.given?.pipeline.tasks.get(task.id)?.parallelOver;
+    if (earlier === undefined || before === undefined || this.#findItemChange(task) !== undefined)
+      return undefined;
+    if (!this.#readsTheSame(task, task.inputs) || !this.#awaitsTheSame(task)) return undefined;
+    const isSameList =
+      this.#findListChange(task) === undefined && this.#readsTheSame(task, task.parallelOver);
+    const earlierList = isSameList ? list : this.#renderEarlier(before);
+    return earlierList && new ReusableItems(task.inputs, earlier, earlierList, list);
+  }
+
+  /** Call when a task has published its outcome. */
+  onPublished(taskId: string, outcome: TaskOutcome): void {
+    const before = this.#source.outcomes.get(taskId);
+    if (before === outcome) return;
+    const writes = [...(before?.writes ?? []), ...outcome.writes];
+    for (const key of new Set(writes.map((write) => write.key))) {
+      if (!hasEqualWrites(before?.writes ?? [], outcome.writes, key)) this.#source.changedKeys.add(key);
+    }
+  }
+
+  /**
+   * Returns the outcome of a task that the rerun has not reached, for a rerun of the rerun. Call when it has settled, for
+   * one task after those that it depends on.
+   */
+  inherit(task: Task): TaskOutcome | undefined {
+    const outcome = this.find(task);
+    if (outcome !== undefined) this.#inherited.set(task.id, outcome);
+    return outcome;
+  }
+
+  /** Returns the outcomes of the items of a task that the rerun has not reached, as `inherit` does. */
+  inheritItems(task: Task): ItemOutcomes | undefined {
+    const isAsItWas =
+      this.findChange(task) === undefined &&
+      this.#readsTheSame(task, task.inputs) &&
+      this.#readsTheSame(task, task.parallelOver) &&
+      this.#awaitsTheSame(task);
+    return isAsItWas ? this.#source.items.get(task.id) : undefined;
+  }
+
+  /** Returns how many items of a fan-out can be reused, if what is read of them is as it was. */
+  countReusableItems(task: Task): number {
+    if (task.parallelOver === undefined || this.#findItemChange(task) !== undefined) return 0;
+    return countDefined(this.#earlierItems(task)?.outputs ?? []);
+  }
+
+  /**
+   * Returns why a task runs again whatever the other tasks do, as the end of a sentence: its definition, its tool, or a
+   * value that the run was given has changed.
+   */
+  findChange(task: Task): string | undefined {
+    return this.#findItemChange(task) ?? this.#findListChange(task);
+  }
+
+  /** Returns why no item of a task can be reused, whatever the list is. */
+  #findItemChange(task: Task): string | undefined {
+    const { forced, given } = this.#source;
+    const before = given?.pipeline.tasks.get(task.id);
+    if (before === undefined) return forced.get(task.id) ?? 'is new';
+    return (
+      forced.get(task.id) ??
+      (before.tool === task.tool ? undefined : 'calls another tool') ??
+      this.#findDefinitionChange(task, before, FIELDS_OF_ITEMS) ??
+      this.#findValueChange(task.inputs)
+    );
+  }
+
+  #findListChange(task: Task): string | undefined {
+    const before = this.#source.given?.pipeline.tasks.get(task.id);
+    return (
+      this.#findDefinitionChange(task, before, FIELDS_OF_LIST) ??
+      (task.parallelOver && this.#findValueChange(task.parallelOver))
+    );
+  }
+
+  #findDefinitionChange(
+    task: Task,
+    before: Task | undefined,
+    fields: readonly (keyof TaskDefinition)[],
+  ): string | undefined {
+    if (task === before) return undefined;
+    const definitions = this.#getDefinitions();
+    const [earlier, now] = [definitions.before.get(task.id), definitions.now.get(task.id)];
+    const changed = fields.filter((field) => !isEqualJson(toJson(earlier?.[field]), toJson(now?.[field])));
+    return changed.length === 0
+      ? undefined
+      : `has another ${changed.map((field) => `"${field}"`).join(', ')}`;
+  }
+
+  /** Finds a template that reads another value of what the run was given. */
+  #findValueChange({ expressions }: Template): string | undefined {
+    const { given } = this.#source;
+    if (given === undefined) return undefined;
+    const [before, now] = [toScope(given), toScope(this.#now)];
+    for (const { expression } of expressions) {
+      const { root, source } = expression;
+      const isGiven = GIVEN.has(root) || root === 'session';
+      if (isGiven && !this.#givesTheSame(expression, before, now))
+        return `reads {{${source}}}, which has changed`;
+    }
+    return undefined;
+  }
+
+  /** Whether a template reads what it read from other tasks, and from keys that they store. */
+  #readsTheSame(task: Task, template: Template | undefined): boolean {
+    if (template === undefined) return true;
+    const before: TemplateScope = toScope(this.#source.given ?? this.#now, (id) =>
+      this.#source.outcomes.get(id),
+    );
+    const now: TemplateScope = toScope(this.#now, (id) => this.#outcomeOf(id));
+    return template.expressions.every(({ expression }) => {
+      const { root, path } = expression;
+      if (root === 'item' || GIVEN.has(root)) return true;
+      if (root !== 'session') return this.#givesTheSame(expression, before, now);
+      const [key] = path;
+      return (
+        key === undefined || this.#isKeyAsItWas(key.kind === 'field' ? key.name : String(key.index), task)
+      );
+    });
+  }
+
+  /** Whether a template has the same value in both scopes. A text is compared as a whole, even if a part of it is read. */
+  #givesTheSame(expression: Expression, before: TemplateScope, now: TemplateScope): boolean {
+    const valueSource = toValueSource(expression);
+    const { path } = valueSource;
+    const [from, to] = [valueSource.read(before, undefined), valueSource.read(now, undefined)];
+    if (from === to) return true;
+    if (from === undefined || to === undefined || typeof from === 'string' || typeof to === 'string')
+      return false;
+    const meter = new RenderMeter();
+    const isEqual = this.#comparisons.isEqual(lookUp(from, path, meter), lookUp(to, path, meter));
+    // A text within them that is too long to be read as JSON has no value to compare.
+    return isEqual && meter.excess === undefined;
+  }
+
+  /** Whether the tasks in `await` have published what they had published. */
+  #awaitsTheSame({ id, upstream }: Task): boolean {
+    if (upstream.length === 0) return true;
+    const awaited = this.#getDefinitions().now.get(id)?.await ?? [];
+    return awaited.every((other) => {
+      const [before, now] = [this.#source.outcomes.get(other), this.#outcomeOf(other)];
+      if (before === undefined || now === undefined) return false;
+      return before === now || isEqualOutcome(before, now);
+    });
+  }
+
+  /** Whether a key of the blackboard has the value that the task read. */
+  #isKeyAsItWas(key: string, { id }: Task): boolean {
+    const { changedKeys, given } = this.#source;
+    if (changedKeys.has(key)) return false;
+    const wave = given?.pipeline.tasks.get(id)?.wave ?? 0;
+    const writers = this.#getWriters().get(key) ?? [];
+    return writers.every((writer) => {
+      const isEarlier = (given?.pipeline.tasks.get(writer)?.wave ?? 0) < wave;
+      return !isEarlier || this.#outcomeOf(writer) !== undefined;
+    });
+  }
+
+  #outcomeOf(taskId: string): TaskOutcome | undefined {
+    return this.#published(taskId) ?? this.#inherited.get(taskId);
+  }
+
+  #earlierItems({ id }: Task): ItemOutcomes | undefined {
+    const { items, outcomes } = this.#source;
+    const outcome = outcomes.get(id);
+    if (outcome === undefined) return items.get(id);
+    // The writes of all items are kept together: which are those of one item is not known any more.
+    if (!Array.isArray(outcome.output) || outcome.writes.length > 0) return undefined;
+    return { outputs: outcome.output, writes: undefined, sizeBytes: outcome.sizeBytes };
+  }
+
+  /** Renders the list that a fan-out had. Returns undefined when that is not known any more. */
+  #renderEarlier(template: Template): readonly Json[] | undefined {
+    const { given, outcomes } = this.#source;
+    if (given === undefined) return undefined;
+    const scope = { ...toScope(given, (id) => outcomes.get(id)), meter: new RenderMeter() };
+    try {
+      const list = template.render(scope);
+      return Array.isArray(list) ? list : undefined;
+    } catch {
+      // It read what was on the blackboard, or its run failed because of it: then every item runs.
+      return undefined;
+    }
+  }
+
+  #getDefinitions(): { readonly before: Definitions; readonly now: Definitions } {
+    this.#definitions ??= {
+      before: toDefinitions(this.#source.given?.pipeline),
+      now: toDefinitions(this.#now.pipeline),
+    };
+    return this.#definitions;
+  }
+
+  /** By key, the tasks that wrote it. */
+  #getWriters(): ReadonlyMap<string, readonly string[]> {
+    if (this.#writers !== undefined) return this.#writers;
+    const writers = new Map<string, string[]>();
+    for (const [id, outcome] of this.#source.outcomes) {
+      for (const { key } of outcome.writes) {
+        const ids = writers.get(key);
+        if (ids === undefined) writers.set(key, [id]);
+        else if (ids.at(-1) !== id) ids.push(id);
+      }
+    }
+    this.#writers = writers;
+    return writers;
+  }
+}
+
+type Definitions = ReadonlyMap<string, TaskDefinition>;
+
+function toDefinitions(pipeline: Pipeline | undefined): Definitions {
+  return new Map(pipeline?.definition.tasks.map((task) => [task.id, task]));
+}
+
+/** A field of a definition, which is JSON. */
+function toJson(value: unknown): Json | undefined {
+  return value as Json | undefined;
+}
+
+function toScope(
+  { params, inputs, session, goal }: GivenValues,
+  find: (taskId: string) => TaskOutcome | undefined = () => undefined,
+): TemplateScope {
+  return { params, inputs, session, goal, output: (taskId) => find(taskId)?.output };
+}
+
+/** Remembers which values are equal: many tasks may read the same large one. */
+class Comparisons {
+  readonly #byValue = new Map<Json, { readonly other: Json | undefined; readonly isEqual: boolean }>();
+
+  isEqual(a: Json | undefined, b: Json | undefined): boolean {
+    if (typeof a !== 'object' || a === null || typeof b !== 'object') return a === b;
+    const known = this.#byValue.get(a);
+    if (known?.other === b) return known.isEqual;
+    const isEqual = isEqualJson(a, b);
+    this.#byValue.set(a, { other: b, isEqual });
+    return isEqual;
+  }
+}
+
+function isEqualOutcome(a: TaskOutcome, b: TaskOutcome): boolean {
+  const keys = new Set([...a.writes, ...b.writes].map(({ key }) => key));
+  return isEqualJson(a.output, b.output) && [...keys].every((key) => hasEqualWrites(a.writes, b.writes, key));
+}
+
+function hasEqualWrites(a: readonly Write[], b: readonly Write[], key: string): boolean {
+  const [before, now] = [a, b].map((writes) => writes.filter((write) => write.key === key)) as [
+    Write[],
+    Write[],
+  ];
+  return (
+    before.length === now.length &&
+    before.every((write, index) => {
+      const other = now[index];
+      return other?.append === write.append && isEqualJson(other.value, write.value);
+    })
+  );
+}

@@ -1,0 +1,167 @@
+import type { Json } from '../../common/json.js';
+import { describeThrown, type ErrorRecord } from '../invocation/thrown-error.js';
+import type { MemoryBudget } from '../memory-budget.js';
+import type { Write } from '../session/session-overrides.js';
+
+/** An attempt that failed. Times are milliseconds since 1970, UTC. */
+export interface FailedAttempt {
+  /** From 1. */
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly error: string;
+}
+
+/** Of most calls no attempt fails: this is kept of the others. */
+export interface FailedAttempts {
+  readonly firstStartedAt: number;
+  /** The last ones, the oldest first. */
+  readonly attempts: FailedAttempt[];
+  /** Set when the call has failed. */
+  error: ErrorRecord | undefined;
+}
+
+const MAX_KEPT_ATTEMPTS = 20;
+
+/** Stacks of one task that are kept: those of many items are alike. */
+const MAX_STACKS = 10;
+
+/** Errors whose stacks are read to find those: it takes longer than all else that is done for a failed item. */
+const MAX_STACK_READS = 100;
+
+/** Measured memory of a failed attempt, and of an error, without their texts. */
+const RECORD_BYTES = 256;
+
+/** In place of a time in a run that nobody has observed. */
+export const UNKNOWN_TIME = 1;
+
+/** The only call of a task that is no fan-out. */
+const NO_ITEM = -1;
+
+/**
+ * What is kept of a task for those who look at it (D59): when it was at work, and what failed. Its inputs are not kept,
+ * because they can be rendered again.
+ */
+export class TaskTrace {
+  /** Milliseconds since 1970, UTC, like all times here. */
+  readonly startedAt: number;
+  settledAt: number | undefined;
+  hasFailed = false;
+  /** Its output comes from an earlier run (D35). */
+  isReused = false;
+  /** Attempts so far of a task that calls its tool once. */
+  attempts = 0;
+  /** Memory of its output and writes, or of those of the items of a fan-out that failed, in bytes. */
+  outcomeBytes = 0;
+  /** When its last attempt began. */
+  #callStartedAt = 0;
+  /** Outputs of the items, which are empty until they have succeeded; undefined unless it is a fan-out. */
+  itemOutputs: readonly Json[] | undefined;
+  /** What the items stored that have succeeded; set when a fan-out has failed. */
+  itemWrites: readonly (readonly Write[])[] | undefined;
+  /** By item, when its last attempt began, and then when it settled; 0 before that. */
+  #itemTimes: Float64Array | undefined;
+  #failed: Map<number, FailedAttempts> | undefined;
+  #stacks = 0;
+  #stackReads = 0;
+  readonly #budget: MemoryBudget;
+
+  constructor(startedAt: number, budget: MemoryBudget) {
+    this.startedAt = startedAt;
+    this.#budget = budget;
+  }
+
+  /** Call when the list of a fan-out is known. @param outputs is filled by the caller */
+  fanOut(outputs: readonly Json[]): void {
+    this.itemOutputs = outputs;
+    this.#itemTimes = new Float64Array(2 * outputs.length);
+  }
+
+  onAttempt(item: number | undefined, now: number): void {
+    if (item === undefined) this.#callStartedAt = now;
+    else if (this.#itemTimes !== undefined) this.#itemTimes[2 * item] = now;
+  }
+
+  /** Call when an item has succeeded. */
+  onSuccess(item: number, now: number): void {
+    if (this.#itemTimes !== undefined) this.#itemTimes[2 * item + 1] = now;
+  }
+
+  /**
+   * Call when an attempt has failed that is not the last one.
+   *
+   * @param attempt from 1
+   */
+  onRetry(item: number | undefined, attempt: number, error: string, now: number): void {
+    this.#addAttempt(item, attempt, error, now);
+  }
+
+  /**
+   * Call when a call has failed.
+   *
+   * @param attempts 0 when the tool was not called
+   * @param error as the run keeps it
+   * @param thrown what the tool threw, if it did
+   */
+  onFailure(item: number | undefined, attempts: number, error: string, thrown: unknown, now: number): void {
+    const failed = this.#addAttempt(item, attempts, error, now);
+    failed.error = this.#describe(thrown, error);
+    if (item !== undefined) this.onSuccess(item, now);
+  }
+
+  #addAttempt(item: number | undefined, attempt: number, error: string, finishedAt: number): FailedAttempts {
+    const key = item ?? NO_ITEM;
+    const startedAt = this.callStartedAt(item) ?? finishedAt;
+    this.#failed ??= new Map();
+    let failed = this.#failed.get(key);
+    if (failed === undefined) {
+      failed = { firstStartedAt: startedAt, attempts: [], error: undefined };
+      this.#failed.set(key, failed);
+    }
+    if (attempt > 0 && this.#budget.tryReserve(RECORD_BYTES + error.length)) {
+      failed.attempts.push({ attempt, startedAt, finishedAt, error });
+      const dropped = failed.attempts.length > MAX_KEPT_ATTEMPTS ? failed.attempts.shift() : undefined;
+      if (dropped !== undefined) this.#budget.release(RECORD_BYTES + dropped.error.length);
+    }
+    return failed;
+  }
+
+  /** Without memory for more, keeps the message only, which the run has anyway. */
+  #describe(thrown: unknown, message: string): ErrorRecord {
+    const withStack = this.#stacks < MAX_STACKS && this.#stackReads++ < MAX_STACK_READS;
+    const record = describeThrown(thrown, message, withStack);
+    if (!this.#budget.tryReserve(measure(record))) return { type: record.type, message, causes: [] };
+    if (record.stack !== undefined) this.#stacks++;
+    return record;
+  }
+
+  /** Undefined when the tool was not called. */
+  callStartedAt(item: number | undefined): number | undefined {
+    const time = item === undefined ? this.#callStartedAt : (this.#itemTimes?.[2 * item] ?? 0);
+    return time === 0 ? undefined : time;
+  }
+
+  itemSettledAt(item: number): number | undefined {
+    const time = this.#itemTimes?.[2 * item + 1] ?? 0;
+    return time === 0 ? undefined : time;
+  }
+
+  failedAttempts(item: number | undefined): FailedAttempts | undefined {
+    return this.#failed?.get(item ?? NO_ITEM);
+  }
+
+  /** Why the task failed: of a fan-out, the error of the item that failed first. */
+  get error(): ErrorRecord | undefined {
+    if (!this.hasFailed) return undefined;
+    const own = this.#failed?.get(NO_ITEM)?.error;
+    if (own !== undefined || this.#failed === undefined) return own;
+    for (const { error } of this.#failed.values()) if (error !== undefined) return error;
+    return undefined;
+  }
+}
+
+function measure({ message, causes, stack = '' }: ErrorRecord): number {
+  let bytes = RECORD_BYTES + message.length + stack.length;
+  for (const cause of causes) bytes += RECORD_BYTES + cause.message.length;
+  return bytes;
+}

@@ -1,0 +1,180 @@
+import { errorMessage } from '../../common/errors.js';
+import { type Json, type JsonObject, setOwn, toList } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
+import { RenderMeter } from '../../definition/template/render-meter.js';
+import type { TemplateScope } from '../../definition/template/scope.js';
+import type { Task } from '../../pipelines/pipeline.js';
+import { validateInputs } from '../../tools/inputs/validate.js';
+import type { Write } from '../session/session-overrides.js';
+import type { PipelineRun } from './pipeline-run.js';
+
+const WRITES_PER_STEP = 5000;
+
+/** A value that was rendered again, or why it cannot be. */
+type Rendered<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string };
+
+export type RenderedInputs = Rendered<JsonObject>;
+
+/** A fan-out that was rendered again. */
+export interface RenderedItems {
+  readonly items: readonly Json[];
+  render(item: number): RenderedInputs;
+}
+
+/** What other runs have stored before a sub-pipeline began: of a pipeline by itself, nothing. */
+export interface EarlierStores {
+  readonly session: JsonObject;
+  /** In order, those of each task. */
+  readonly writes: readonly (readonly Write[])[];
+}
+
+/**
+ * Renders the inputs of tasks again, from the outputs, inputs and writes that their run keeps: storing them would take
+ * memory in every run, and most are never looked at (D59).
+ */
+export class TaskValues {
+  /** Memory of what was rendered so far, in bytes. */
+  renderedBytes = 0;
+  readonly #run: PipelineRun;
+  readonly #findEarlier: () => EarlierStores;
+  readonly #hold: (bytes: number) => void;
+  /** What the tasks of a wave have read. */
+  #session: { readonly wave: number; readonly values: JsonObject } | undefined;
+
+  /**
+   * @param findEarlier is called when a task has read the session
+   * @param hold takes memory for what was rendered, in bytes; it may throw
+   */
+  constructor(run: PipelineRun, findEarlier: () => EarlierStores, hold: (bytes: number) => void) {
+    this.#run = run;
+    this.#findEarlier = findEarlier;
+    this.#hold = hold;
+  }
+
+  /** Call before the inputs of a task, or its items, are rendered: what it read from the session may be very much. */
+  *prepare({ inputs, parallelOver, wave }: Task): Steps<void> {
+    const expressions = [...inputs.expressions, ...(parallelOver?.expressions ?? [])];
+    const readsSession = expressions.some(({ expression }) => expression.root === 'session');
+    if (!readsSession || this.#session?.wave === wave || !this.#run.prepared.ownsBlackboard) return;
+    const { session, writes } = this.#findEarlier();
+    const values = new StoredValues(session);
+    for (const list of [...writes, ...this.#run.work.writesBefore(wave)]) {
+      for (const [position, write] of list.entries()) {
+        values.apply(write);
+        if (position % WRITES_PER_STEP === WRITES_PER_STEP - 1) yield;
+      }
+    }
+    this.#session = { wave, values: values.values };
+  }
+
+  /** Renders the inputs of a task that calls its tool once. */
+  renderInputs(task: Task): RenderedInputs {
+    const scope = this.#createScope(task);
+    const rendered = attempt(() => this.#complete(task, task.inputs.render(scope)));
+    this.#count(scope.meter.ownBytes);
+    return rendered;
+  }
+
+  /** Renders the list of a fan-out, and on request the inputs of its items. */
+  renderItems(task: Task): Rendered<RenderedItems> {
+    const scope = this.#createScope(task);
+    const { meter } = scope;
+    const list = attempt(() => task.parallelOver?.render(scope) ?? null);
+    this.#count(meter.ownBytes);
+    if (!list.ok) return list;
+    const items = toList(list.value) as readonly Json[];
+    const renderItem = task.inputs.bind(scope);
+    const render = (item: number): RenderedInputs => {
+      const { sharedBytes } = meter;
+      meter.start();
+      const rendered = attempt(() => this.#complete(task, renderItem(items[item] ?? null, item)));
+      this.#count(meter.ownBytes + meter.sharedBytes - sharedBytes);
+      return rendered;
+    };
+    return { ok: true, value: { items, render } };
+  }
+
+  #count(bytes: number): void {
+    this.renderedBytes += bytes;
+    this.#hold(bytes);
+  }
+
+  /** Adds the defaults of the tool, unless the inputs are not valid: then that is why the task has failed. */
+  #complete({ tool }: Task, rendered: Json): JsonObject {
+    const validated = validateInputs(tool, rendered as JsonObject);
+    return validated.ok ? validated.inputs : (rendered as JsonObject);
+  }
+
+  #createScope({ wave }: Task): TaskScope {
+    return new TaskScope(this.#run, this.#session?.wave === wave ? this.#session.values : {});
+  }
+}
+
+/** What the templates of a task read when it began. */
+class TaskScope implements TemplateScope {
+  readonly meter = new RenderMeter();
+  readonly inputs: JsonObject;
+  readonly params: JsonObject;
+  readonly goal: string;
+  readonly #run: PipelineRun;
+  readonly #session: JsonObject;
+
+  constructor(run: PipelineRun, session: JsonObject) {
+    this.inputs = run.prepared.inputs;
+    this.params = run.prepared.params;
+    this.goal = run.prepared.goal;
+    this.#run = run;
+    this.#session = session;
+  }
+
+  /** @throws Error when nobody knows what it was */
+  get session(): JsonObject {
+    if (this.#run.prepared.ownsBlackboard) return this.#session;
+    throw new Error('it read the session, whose blackboard others may have written to since');
+  }
+
+  output(taskId: string): Json | undefined {
+    const { outputs } = this.#run.work;
+    return Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined;
+  }
+}
+
+function attempt<T>(render: () => T): Rendered<T> {
+  try {
+    return { ok: true, value: render() };
+  } catch (error) {
+    return { ok: false, error: errorMessage(error) };
+  }
+}
+
+/** Session values to which writes are applied, as to a blackboard (D23). */
+class StoredValues {
+  readonly values: JsonObject;
+  /** Those that were copied, and may be appended to. */
+  readonly #lists = new Map<string, Json[]>();
+
+  constructor(session: JsonObject) {
+    this.values = { ...session };
+  }
+
+  apply({ key, value, append }: Write): void {
+    if (append) return this.#append(key, value);
+    this.#lists.delete(key);
+    setOwn(this.values, key, value);
+  }
+
+  #append(key: string, value: Json): void {
+    let list = this.#lists.get(key);
+    if (list === undefined) {
+      list = toAppendable(Object.hasOwn(this.values, key) ? this.values[key] : undefined);
+      this.#lists.set(key, list);
+      setOwn(this.values, key, list);
+    }
+    list.push(value);
+  }
+}
+
+function toAppendable(present: Json | undefined): Json[] {
+  if (present === undefined) return [];
+  return Array.isArray(present) ? [...present] : [present];
+}

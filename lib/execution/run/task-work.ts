@@ -1,0 +1,306 @@
+import type { Abort, Expansion, Slot } from '../../../machines/ports.js';
+import type { FailedResult } from '../../../machines/types.js';
+import { errorMessage, type TaskFailure } from '../../common/errors.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import { RenderMeter } from '../../definition/template/render-meter.js';
+import type { TemplateScope } from '../../definition/template/scope.js';
+import type { Task } from '../../pipelines/pipeline.js';
+import { validateInputs } from '../../tools/inputs/validate.js';
+import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
+import { Invocation, type InvocationListener, type ToolCall } from '../invocation/invocation.js';
+import type { TaskOutcome } from '../results.js';
+import type { InvocationServices } from '../run-context.js';
+import { NO_WRITES, type Write } from '../session/session-overrides.js';
+import type { ReusableItems } from './reusable-items.js';
+import type { Reuse } from './reuse.js';
+import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
+
+/** Of so many items that begin one after another, one reads the clock. */
+const ITEMS_PER_TIME = 64;
+
+const NO_ITEM_WRITES: readonly (readonly Write[])[] = [];
+
+export const NO_ABORT: Abort = () => {};
+
+/** Measured memory of an invocation in flight, without what was rendered for it. */
+const INVOCATION_BYTES = 2 * 1024;
+
+/** Memory of one element of the output of a fan-out without its value, and of the times of the item. */
+const ITEM_BYTES = 32;
+
+/** Memory of the output of an item whose error is collected, without the text of the error. */
+const ITEM_ERROR_BYTES = 64;
+
+/** Memory of a failure with a text of usual length. */
+const FAILURE_BYTES = 512;
+const LONG_ERROR_LENGTH = 256;
+
+/** What the templates of a run read. A task sets the meter before it renders. */
+interface MeteredScope extends TemplateScope {
+  meter: RenderMeter;
+}
+
+/** One task while its wave settles: renders its inputs, invokes its tool, and collects the outcomes of its items. */
+export class TaskWork implements InvocationListener {
+  readonly task: Task;
+  /** What remains of the task once it has settled, for those who look at it. */
+  readonly trace: TaskTrace;
+  /** Attempts of a task that calls its tool once. */
+  attempts = 0;
+  /** Number of items whose errors were collected (D67). */
+  collectedItems = 0;
+  /** The list that a fan-out runs over. */
+  items: readonly Json[] | undefined;
+  /** The outcome of an earlier run that replaces an invocation. */
+  reused: TaskOutcome | undefined;
+  #renderItemInputs: ((item: Json, index: number) => Json) | undefined;
+  #meter: RenderMeter;
+  /** Memory that is taken until the task settles: what was rendered for all of its items. */
+  #heldBytes = 0;
+  /** Memory of the output and the writes, kept when the task succeeds. */
+  #outcomeBytes = 0;
+  #output: Json = null;
+  #itemOutputs: Json[] | undefined;
+  #writes: (readonly Write[])[] | undefined;
+  /** What items need not do again in a rerun (D60). */
+  #reusable: ReusableItems | undefined;
+  /** Memory of their outcomes, which was taken when the rerun was accepted. */
+  #reusedBytes = 0;
+  #collectedAttempts = 0;
+  /** It has a failure that was not collected. */
+  #hasFailed = false;
+  readonly #services: InvocationServices;
+  readonly #scope: MeteredScope;
+  readonly #failures: TaskFailure[];
+  readonly #reuse: Reuse | undefined;
+
+  /**
+   * @param failures receives each failure as it happens
+   * @param reuse of a rerun
+   */
+  constructor(
+    task: Task,
+    services: InvocationServices,
+    scope: MeteredScope,
+    failures: TaskFailure[],
+    reuse: Reuse | undefined,
+  ) {
+    this.task = task;
+    this.trace = new TaskTrace(services.journal.timeline.now(), services.budget);
+    this.#services = services;
+    this.#scope = scope;
+    this.#meter = scope.meter;
+    this.#failures = failures;
+    this.#reuse = reuse;
+  }
+
+  /**
+   * Renders `parallel_over` (rule 7, D6). A task that reuses an earlier outcome makes no invocation (D35, D60).
+   *
+   * @throws TypeError when `parallel_over` does not render to a list
+   */
+  expand(): Expansion {
+    const { options } = this.#services.prepared;
+    this.reused = this.#reuse?.find(this.task);
+    if (this.reused !== undefined) return { items: 0, concurrency: 1 };
+    const { parallelOver } = this.task;
+    const concurrency = this.task.fanOutConcurrency ?? options.fanOutConcurrency;
+    if (parallelOver === undefined) return { items: undefined, concurrency };
+    this.#meter = new RenderMeter();
+    this.#beginRendering();
+    const list = parallelOver.render(this.#scope);
+    if (!Array.isArray(list)) {
+      throw new TypeError(`parallel_over must give a list, but gave ${describeKind(list)}`);
+    }
+    this.#hold(this.#meter.ownBytes);
+    this.#keep(ITEM_BYTES * list.length);
+    this.items = list;
+    this.#itemOutputs = new Array<Json>(list.length);
+    this.trace.fanOut(this.#itemOutputs);
+    this.#renderItemInputs = this.task.inputs.bind(this.#scope);
+    this.#reusable = this.#reuse?.findItems(this.task, list);
+    return { items: list.length, concurrency };
+  }
+
+  invoke(item: number | undefined, slot: Slot): Abort {
+    const reused = item === undefined ? undefined : this.#reusable?.get(item);
+    if (reused !== undefined) return this.#reuseItem(item, reused, slot);
+    const call = this.#prepareCall(item);
+    if (typeof call === 'string') {
+      slot.settle(this.onFailure(item, call, 0));
+      return NO_ABORT;
+    }
+    const invocation = new Invocation(this.#services, call, this, slot);
+    invocation.start();
+    return () => invocation.abort();
+  }
+
+  #reuseItem(item: number | undefined, { output, writes, sizeBytes }: TaskOutcome, slot: Slot): Abort {
+    this.#reusedBytes += sizeBytes;
+    this.onSuccess(item, output, writes, 0, 0);
+    slot.settle({ ok: true });
+    return NO_ABORT;
+  }
+
+  #beginRendering(): void {
+    this.#meter.start();
+    this.#scope.meter = this.#meter;
+  }
+
+  /** Takes memory until the task settles. @throws ToolError when the run has none left */
+  #hold(bytes: number): void {
+    this.#services.budget.reserve(bytes);
+    this.#heldBytes += bytes;
+  }
+
+  /** Takes memory of the output. @throws ToolError when the run has none left */
+  #keep(bytes: number): void {
+    this.#services.budget.reserve(bytes);
+    this.#outcomeBytes += bytes;
+  }
+
+  /** Call when the task settles. Of a fan-out that failed, the outputs of its other items are kept (D59). */
+  settle(isSuccess: boolean): void {
+    this.trace.settledAt = this.#now();
+    this.trace.hasFailed = !isSuccess;
+    this.trace.attempts = this.attempts;
+    this.trace.isReused = this.reused !== undefined;
+    this.trace.outcomeBytes = this.#outcomeBytes + this.#reusedBytes;
+    const keepsOutcome = isSuccess || this.#itemOutputs !== undefined;
+    if (!isSuccess && keepsOutcome) this.trace.itemWrites = this.#writes ?? NO_ITEM_WRITES;
+    this.#services.budget.release(this.#heldBytes + (keepsOutcome ? 0 : this.#outcomeBytes));
+  }
+
+  /** Renders and validates the inputs of one invocation; returns an error message when they are invalid. */
+  #prepareCall(item: number | undefined): ToolCall | string {
+    try {
+      this.#beginRendering();
+      const sharedBytes = this.#meter.sharedBytes;
+      const rendered = (
+        item === undefined || this.items === undefined
+          ? this.task.inputs.render(this.#scope)
+          : this.#renderItemInputs?.(this.items[item] ?? null, item)
+      ) as JsonObject;
+      this.#hold(this.#meter.sharedBytes - sharedBytes);
+      const validated = validateInputs(this.task.tool, rendered);
+      if (!validated.ok) return validated.errors.join('; ');
+      const heldBytes = INVOCATION_BYTES + this.#meter.ownBytes;
+      this.#services.budget.reserve(heldBytes);
+      return { task: this.task, item, inputs: Object.freeze(validated.inputs), heldBytes };
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+
+  onAttempt(item: number | undefined, attempt: number): void {
+    const isFresh = attempt === 1 && (item ?? 1) % ITEMS_PER_TIME > 0;
+    this.trace.onAttempt(item, isFresh ? this.#latest : this.#now());
+  }
+
+  onRetry(item: number | undefined, error: string, attempt: number): void {
+    this.trace.onRetry(item, attempt, error, this.#now());
+  }
+
+  /** Whoever looks at the times of a task observes its run: others need not pay for reading the clock. */
+  #now(): number {
+    const { journal } = this.#services;
+    return journal.isObserved ? journal.timeline.now() : UNKNOWN_TIME;
+  }
+
+  /** The time of the last event of the run, or of what it did after that. */
+  get #latest(): number {
+    const { journal } = this.#services;
+    return journal.isObserved ? journal.timeline.latest : UNKNOWN_TIME;
+  }
+
+  onSuccess(
+    item: number | undefined,
+    value: Json,
+    writes: readonly Write[],
+    attempts: number,
+    sizeBytes: number,
+  ): void {
+    this.#outcomeBytes += sizeBytes;
+    if (item === undefined || this.#itemOutputs === undefined) {
+      this.#output = value;
+      this.attempts = attempts;
+    } else {
+      this.#itemOutputs[item] = value;
+      this.#writeItemEvent(item, attempts);
+      this.trace.onSuccess(item, this.#latest);
+    }
+    if (writes.length > 0) {
+      this.#writes ??= [];
+      this.#writes[item ?? 0] = writes;
+    }
+  }
+
+  onFailure(item: number | undefined, message: string, attempts: number, thrown?: unknown): FailedResult {
+    const failed =
+      item !== undefined && this.task.collectsErrors
+        ? this.#onItemFailure(item, message, attempts)
+        : this.#addFailure(item, this.#keepError(message), attempts);
+    this.trace.onFailure(item, attempts, failed.error, thrown, this.#now());
+    return failed;
+  }
+
+  /** Collects the error of an item (D67). The task must stop when there is no memory for it: other items may be many. */
+  #onItemFailure(item: number, message: string, attempts: number): FailedResult {
+    const outputBytes = ITEM_ERROR_BYTES + message.length;
+    if (!this.#services.budget.tryReserve(toFailureBytes(message) + outputBytes)) {
+      return this.#addFailure(item, NO_MEMORY_FOR_ERROR, attempts);
+    }
+    this.#outcomeBytes += outputBytes;
+    this.collectedItems++;
+    this.#collectedAttempts += attempts;
+    if (this.#itemOutputs !== undefined) this.#itemOutputs[item] = Object.freeze({ error: message });
+    return this.#addFailure(item, message, attempts, true);
+  }
+
+  /** Records why a task failed whose items have failed and were all collected; other tasks have recorded it already. */
+  recordTotalFailure(error: string): void {
+    if (this.collectedItems === 0 || this.#hasFailed) return;
+    this.onFailure(undefined, error, this.#collectedAttempts);
+  }
+
+  #addFailure(item: number | undefined, error: string, attempts: number, collected?: true): FailedResult {
+    const collectedField = collected === undefined ? {} : { collected };
+    const itemField = item === undefined ? {} : { item };
+    const failure = { task_id: this.task.id, error, attempts, ...itemField, ...collectedField };
+    this.#failures.push(failure);
+    this.#services.parent?.onFailure?.(failure);
+    if (collected === undefined) this.#hasFailed = true;
+    if (item === undefined) this.attempts = attempts;
+    else this.#writeItemEvent(item, attempts, error);
+    return { ok: false, error, ...collectedField };
+  }
+
+  /** Takes the memory of a failure. A failure is kept without memory too, because it is small, but not its long text. */
+  #keepError(error: string): string {
+    const hasRoom = this.#services.budget.tryReserve(toFailureBytes(error));
+    return hasRoom || error.length <= LONG_ERROR_LENGTH ? error : NO_MEMORY_FOR_ERROR;
+  }
+
+  #writeItemEvent(item: number, attempt: number, error?: string): void {
+    const { journal } = this.#services;
+    if (!journal.isObserved) return;
+    const { id: task_id } = this.task;
+    if (error === undefined) {
+      // Only an item that is reused needs no attempt to succeed.
+      const reused = attempt === 0 ? { reused: true as const } : {};
+      journal.write({ kind: 'item', task_id, item, attempt, phase: 'finish', ...reused });
+    } else journal.write({ kind: 'item', task_id, item, attempt, phase: 'fail', error });
+  }
+
+  /** Collects output and blackboard writes of all invocations, both in item order (D23). */
+  getOutcome(): TaskOutcome {
+    if (this.reused !== undefined) return this.reused;
+    const output = this.#itemOutputs === undefined ? this.#output : Object.freeze(this.#itemOutputs);
+    const writes = this.#writes?.flat() ?? NO_WRITES;
+    return { output: output as Json, writes, sizeBytes: this.#outcomeBytes + this.#reusedBytes };
+  }
+}
+
+function toFailureBytes(error: string): number {
+  return FAILURE_BYTES + (error.length > LONG_ERROR_LENGTH ? error.length : 0);
+}

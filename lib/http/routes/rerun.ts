@@ -1,0 +1,115 @@
+import type { Static } from 'typebox';
+import { WavetrainError } from '../../common/errors.js';
+import type { RerunRequest } from '../../runs/rerun.js';
+import { authorizeRun } from '../auth/authenticate.js';
+import { defineRoute, type Route } from '../routing/route.js';
+import { RerunRequestSchema, RunIdParams } from '../schemas/request.js';
+import { AcceptedRerunSchema } from '../schemas/run.js';
+import type { HttpServices } from '../services.js';
+import { readPipeline, readPlan } from './definition-body.js';
+import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from './examples.js';
+import { createFingerprint } from './fingerprint.js';
+import {
+  acceptedResult,
+  IdempotencyHeaders,
+  REPLAYED,
+  REPLAYED_HEADERS,
+  SUBMISSION_ERRORS,
+} from './submit.js';
+
+type RerunBody = Static<typeof RerunRequestSchema>;
+
+/** `POST /pipelines/runs/{run_id}/rerun` (D35, D60) */
+export function rerunRoute(services: HttpServices): Route {
+  const { registry } = services;
+  return defineRoute({
+    method: 'POST',
+    path: '/pipelines/runs/{run_id}/rerun',
+    id: 'rerunRun',
+    tag: 'Runs',
+    summary: 'Run a settled run again: completely, from where it failed, or with changes',
+    description:
+      'Submits a new run with the definition and the values of the earlier one, and with those of the request in their place. A changed definition, which may also be sent as YAML, is validated first; with errors, nothing runs. What is reused is not called again: tasks, and with `from` "failed" or with changes also items of a fan-out, whose definition, tool and everything that they read are as they were.',
+    access: 'run',
+    params: RunIdParams,
+    headers: IdempotencyHeaders,
+    body: {
+      schema: RerunRequestSchema,
+      required: false,
+      yaml: EXAMPLE_YAML,
+      examples: {
+        failed: { from: 'failed' },
+        mended: { pipeline: EXAMPLE_PIPELINE, params: { name: 'Grace' } },
+      },
+    },
+    responses: {
+      202: {
+        description: 'The new run was accepted.',
+        schema: AcceptedRerunSchema,
+        headers: {
+          Location: 'The path of the record of the new run.',
+          'Idempotent-Replayed': REPLAYED,
+        },
+      },
+    },
+    errors: [
+      'run_not_found',
+      'run_not_settled',
+      'nothing_to_rerun',
+      ...SUBMISSION_ERRORS,
+      'idempotency_conflict',
+    ],
+    handle: async ({ params, headers, yaml, body: json = {}, caller }) => {
+      const body = yaml === undefined ? json : { yaml };
+      const earlier = authorizeRun(registry, caller, params.run_id);
+      const key = headers['idempotency-key'];
+      if (key === undefined) {
+        const runId = await registry.rerun(earlier, await readRerun(earlier, body, services));
+        return acceptedResult({ ...registry.accepted(runId), rerun: await registry.rerunReport(runId) });
+      }
+      const fingerprint = createFingerprint('rerun', { ...body, run_id: earlier });
+      const { run_id, status, isReplayed } = await registry.submitOnce(
+        registry.tenantId(earlier),
+        { key, fingerprint },
+        async (submission) => registry.rerun(earlier, await readRerun(earlier, body, services), submission),
+      );
+      const acceptance = { run_id, status, rerun: await registry.rerunReport(run_id) };
+      return acceptedResult(acceptance, isReplayed ? REPLAYED_HEADERS : {});
+    },
+  });
+}
+
+/**
+ * Reads a rerun, and validates its definition with the values that the run will have. Rejects with an
+ * InvalidDefinitionError with every problem, and with `invalid_request` for a definition of the other kind.
+ */
+async function readRerun(runId: string, body: RerunBody, services: HttpServices): Promise<RerunRequest> {
+  const { registry } = services;
+  const { yaml, pipelines, ...others } = body;
+  // Null means left out (D53); a definition may be any JSON, so only here it is known not to be one.
+  const [pipeline, plan] = [others.pipeline ?? undefined, others.plan ?? undefined];
+  const { pipeline: _, plan: __, ...request } = others;
+  const { kind, inputs, session } = registry.rerunValues(runId, request);
+  const other = kind === 'plan' ? { pipeline } : { plan, pipelines };
+  for (const [field, value] of Object.entries(other)) {
+    if (value === undefined) continue;
+    const message = `run ${runId} belongs to a ${kind}: send its changed definition in "${kind}" or "yaml", and not in "${field}"`;
+    throw new WavetrainError('invalid_request', message);
+  }
+  if (pipeline === undefined && plan === undefined && yaml === undefined) {
+    if (pipelines === undefined) return request;
+    throw new WavetrainError(
+      'invalid_request',
+      'send the plan too, in "plan" or "yaml": "pipelines" has only its parts',
+    );
+  }
+  const tenantId = registry.tenantId(runId);
+  const common = { inputs, session, ...(yaml !== undefined && { yaml }) };
+  if (kind === 'plan') {
+    const planBody = { ...common, plan, ...(pipelines !== undefined && { pipelines }) };
+    return { ...request, plan: await readPlan({ yaml: undefined, body: planBody }, services, tenantId) };
+  }
+  const pipelineBody = { ...common, pipeline };
+  const checked = await readPipeline({ yaml: undefined, body: pipelineBody }, services, tenantId);
+  return { ...request, pipeline: checked };
+}

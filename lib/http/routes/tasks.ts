@@ -1,0 +1,167 @@
+import Type from 'typebox';
+import { WavetrainError } from '../../common/errors.js';
+import type { CallRecord } from '../../runs/tasks/task-record.js';
+import { authorizeRun, type Caller } from '../auth/authenticate.js';
+import { defineRoute, type Route } from '../routing/route.js';
+import { RunIdParams } from '../schemas/request.js';
+import {
+  ItemPageSchema,
+  ItemRecordSchema,
+  TaskPageSchema,
+  TaskRecordSchema,
+  TaskStatusSchema,
+} from '../schemas/task.js';
+import type { HttpServices } from '../services.js';
+
+const TaskParams = Type.Object({
+  ...RunIdParams.properties,
+  task_id: Type.String({ description: 'The id of the task.' }),
+});
+
+const ItemParams = Type.Object({
+  ...TaskParams.properties,
+  item: Type.String({ description: 'Index of the item in the fan-out, from 0.' }),
+});
+
+const valueFields = {
+  sub_pipeline: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description:
+        'The sub-pipeline of the task. Required for a run of a plan, except in a list of its tasks.',
+    }),
+  ),
+  whole: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Show values whole, however large they are. Otherwise `cut` lists what was cut.',
+    }),
+  ),
+};
+
+const ValueQuery = Type.Object(valueFields, { additionalProperties: false });
+
+const PageQuery = Type.Object(
+  {
+    status: Type.Optional(TaskStatusSchema),
+    ...valueFields,
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 500,
+        default: 50,
+        description: 'Largest number on the page, which has fewer when they would exceed 1 MiB.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 32, description: 'The `next_cursor` of the previous page.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const VALUES =
+  'Inputs are rendered again from what the run keeps. Values of more than about 64 KiB are cut, on a page those of more than 2 KiB; the field `cut` has JSON pointers to what was cut, and `whole=true` shows it.';
+
+/** Routes that show the tasks of a run and the items of its fan-outs, with their values (D59). */
+export function taskRoutes(services: HttpServices): Route[] {
+  return [listTasks(services), oneTask(services), listItems(services), oneItem(services)];
+}
+
+function listTasks({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/tasks',
+    id: 'listTasks',
+    tag: 'Runs',
+    summary: 'List the tasks of a run, with their inputs, outputs and errors',
+    description: VALUES,
+    access: 'read',
+    params: RunIdParams,
+    query: PageQuery,
+    responses: { 200: { description: 'One page of tasks.', schema: TaskPageSchema } },
+    errors: ['run_not_found', 'task_not_found', 'memory_full'],
+    handle: async ({ params, query, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      const { tasks, next_cursor } = await registry.tasks(runId, query);
+      return { body: { tasks: tasks.map((task) => showTo(caller, task)), next_cursor }, runId };
+    },
+  });
+}
+
+function oneTask({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/tasks/{task_id}',
+    id: 'getTask',
+    tag: 'Runs',
+    summary: 'Get one task of a run, with its inputs, its output and its error',
+    description: VALUES,
+    access: 'read',
+    params: TaskParams,
+    query: ValueQuery,
+    responses: { 200: { description: 'The task.', schema: TaskRecordSchema } },
+    errors: ['run_not_found', 'task_not_found', 'memory_full'],
+    handle: async ({ params, query, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      return { body: showTo(caller, await registry.task(runId, params.task_id, query)), runId };
+    },
+  });
+}
+
+function listItems({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/tasks/{task_id}/items',
+    id: 'listItems',
+    tag: 'Runs',
+    summary: 'List the items of a fan-out, with their inputs, outputs and errors',
+    description: VALUES,
+    access: 'read',
+    params: TaskParams,
+    query: PageQuery,
+    responses: { 200: { description: 'One page of items.', schema: ItemPageSchema } },
+    errors: ['run_not_found', 'task_not_found', 'memory_full'],
+    handle: async ({ params, query, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      const { items, next_cursor } = await registry.items(runId, params.task_id, query);
+      return { body: { items: items.map((item) => showTo(caller, item)), next_cursor }, runId };
+    },
+  });
+}
+
+function oneItem({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/tasks/{task_id}/items/{item}',
+    id: 'getItem',
+    tag: 'Runs',
+    summary: 'Get one item of a fan-out, with its inputs, its output and its error',
+    description: VALUES,
+    access: 'read',
+    params: ItemParams,
+    query: ValueQuery,
+    responses: { 200: { description: 'The item.', schema: ItemRecordSchema } },
+    errors: ['run_not_found', 'task_not_found', 'memory_full'],
+    handle: async ({ params, query, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      const item = await registry.item(runId, params.task_id, parseItem(params), query);
+      return { body: showTo(caller, item), runId };
+    },
+  });
+}
+
+function parseItem({ task_id: taskId, item }: { readonly task_id: string; readonly item: string }): number {
+  if (/^\d{1,9}$/.test(item)) return Number(item);
+  throw new WavetrainError(
+    'task_not_found',
+    `task "${taskId}" has no item "${item}": items are counted from 0`,
+  );
+}
+
+/** Removes the stack, which names paths of files, for callers that may not run the tools. */
+function showTo<R extends CallRecord>({ scopes }: Caller, record: R): R {
+  if (record.error?.stack === undefined || scopes.includes('run')) return record;
+  const { stack: _, ...error } = record.error;
+  return { ...record, error };
+}

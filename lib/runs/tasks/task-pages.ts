@@ -1,0 +1,235 @@
+import { WavetrainError } from '../../common/errors.js';
+import { type Json, subtractJsonLength } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
+import type { AnyRun } from '../../execution/local-executor.js';
+import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
+import type { PlanRun } from '../../execution/plan/plan-run.js';
+import type { PipelineRun } from '../../execution/run/pipeline-run.js';
+import { type EarlierStores, TaskValues } from '../../execution/run/task-values.js';
+import type {
+  CallRecord,
+  ItemPage,
+  ItemRecord,
+  TaskOptions,
+  TaskPage,
+  TaskQuery,
+  TaskRecord,
+} from './task-record.js';
+import { type RunPart, TaskView } from './task-view.js';
+
+/** Characters of each value that are shown: on a page, of one task or item, and when everything is asked for. */
+const PAGE_VALUE_LENGTH = 2048;
+const VALUE_LENGTH = 64 * 1024;
+const WHOLE = Number.POSITIVE_INFINITY;
+
+/** A page ends when it has about so many characters, or when so much was rendered for it. */
+const MAX_PAGE_LENGTH = 2 ** 20;
+const MAX_PAGE_RENDERED_BYTES = 4 * 2 ** 20;
+
+const DEFAULT_LIMIT = 50;
+
+/** Items that are passed over in one step. */
+const ITEMS_PER_STEP = 1000;
+
+/** Takes memory for what is rendered, in bytes. @throws WavetrainError `memory_full` */
+type HoldMemory = (bytes: number) => void;
+
+/** One page of the tasks of a run (D59). @throws WavetrainError `task_not_found` or `invalid_request` */
+export function* pageOfTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): Steps<TaskPage> {
+  const parts = findParts(run, query.sub_pipeline, hold);
+  const page = new Page<TaskRecord>(query, parts);
+  let position = 0;
+  for (const part of parts) {
+    for (const task of part.tasks) {
+      if (position++ < page.start) continue;
+      const view = new TaskView(part, task);
+      if (query.status !== undefined && query.status !== view.status) continue;
+      yield* view.prepare();
+      if (!page.add(position - 1, view.toRecord(page.valueLength))) {
+        return { tasks: page.records, next_cursor: page.nextCursor };
+      }
+      yield;
+    }
+  }
+  return { tasks: page.records, next_cursor: null };
+}
+
+/** The record of one task. @throws WavetrainError `task_not_found` or `invalid_request` */
+export function* oneTask(
+  run: AnyRun,
+  taskId: string,
+  options: TaskOptions,
+  hold: HoldMemory,
+): Steps<TaskRecord> {
+  const { view } = findTask(run, taskId, options, hold);
+  yield* view.prepare();
+  return view.toRecord(options.whole === true ? WHOLE : VALUE_LENGTH);
+}
+
+/** One page of the items of a fan-out. @throws WavetrainError `task_not_found` or `invalid_request` */
+export function* pageOfItems(
+  run: AnyRun,
+  taskId: string,
+  query: TaskQuery,
+  hold: HoldMemory,
+): Steps<ItemPage> {
+  const { view, part } = findTask(run, taskId, query, hold);
+  const page = new Page<ItemRecord>(query, [part]);
+  yield* view.prepare();
+  const count = view.itemCount ?? 0;
+  for (let item = page.start; item < count; item++) {
+    const isWanted = query.status === undefined || query.status === view.itemStatus(item);
+    if (isWanted && !page.add(item, view.toItemRecord(item, page.valueLength))) {
+      return { items: page.records, next_cursor: page.nextCursor };
+    }
+    if (isWanted || item % ITEMS_PER_STEP === 0) yield;
+  }
+  return { items: page.records, next_cursor: null };
+}
+
+/** The record of one item of a fan-out. @throws WavetrainError `task_not_found` or `invalid_request` */
+export function* oneItem(
+  run: AnyRun,
+  taskId: string,
+  item: number,
+  options: TaskOptions,
+  hold: HoldMemory,
+): Steps<ItemRecord> {
+  const { view } = findTask(run, taskId, options, hold);
+  const count = view.itemCount;
+  if (count === undefined) throw notFound(`task "${taskId}" has no items`);
+  if (!Number.isInteger(item) || item < 0 || item >= count) {
+    throw notFound(`task "${taskId}" has no item ${item}: it has ${count}, counted from 0`);
+  }
+  yield* view.prepare();
+  return view.toItemRecord(item, options.whole === true ? WHOLE : VALUE_LENGTH);
+}
+
+/** The task, or the item, that failed a run, with values as on a page; undefined when no task has failed. */
+export function* findFailedCall(run: AnyRun, hold: HoldMemory): Steps<CallRecord | undefined> {
+  if (run.failedTask === null) return undefined;
+  const { task_id: taskId, item } = run.failedTask;
+  const { view } = findTask(run, taskId, run.failedTask, hold);
+  yield* view.prepare();
+  return item === undefined || view.itemCount === undefined
+    ? view.toRecord(PAGE_VALUE_LENGTH)
+    : view.toItemRecord(item, PAGE_VALUE_LENGTH);
+}
+
+/** Why the task failed that failed a run; undefined when none has. */
+export function findError(run: AnyRun): ErrorRecord | undefined {
+  if (run.failedTask === null) return undefined;
+  const { sub_pipeline: subPipeline = '', task_id: taskId, item } = run.failedTask;
+  const { work } = run.kind === 'plan' ? (run.subRuns.begun.get(subPipeline) ?? {}) : run;
+  return work?.getTrace(taskId)?.failedAttempts(item)?.error;
+}
+
+/** The records of one page. */
+class Page<R extends TaskRecord | ItemRecord> {
+  /** Position of the first candidate. */
+  readonly start: number;
+  readonly valueLength: number;
+  readonly records: R[] = [];
+  nextCursor: string | null = null;
+  readonly #limit: number;
+  readonly #parts: readonly RunPart[];
+  #lengthLeft = MAX_PAGE_LENGTH;
+
+  constructor({ cursor, limit = DEFAULT_LIMIT, whole = false }: TaskQuery, parts: readonly RunPart[]) {
+    this.start = cursor === undefined ? 0 : decodeCursor(cursor);
+    this.valueLength = whole ? WHOLE : PAGE_VALUE_LENGTH;
+    this.#limit = limit;
+    this.#parts = parts;
+  }
+
+  /** Adds the record at a position; returns false when the page was full already. A page has at least one record. */
+  add(position: number, record: R): boolean {
+    this.#lengthLeft = subtractJsonLength(this.#lengthLeft, record as unknown as Json);
+    const isFull =
+      this.records.length === this.#limit ||
+      (this.records.length > 0 && (this.#lengthLeft < 0 || this.#hasRenderedMuch()));
+    if (isFull) this.nextCursor = `t${position.toString(36)}`;
+    else this.records.push(record);
+    return !isFull;
+  }
+
+  #hasRenderedMuch(): boolean {
+    let bytes = 0;
+    for (const { begun } of this.#parts) bytes += begun?.values.renderedBytes ?? 0;
+    return bytes > MAX_PAGE_RENDERED_BYTES;
+  }
+}
+
+function decodeCursor(cursor: string): number {
+  if (/^t[0-9a-z]{1,10}$/.test(cursor)) return Number.parseInt(cursor.slice(1), 36);
+  throw new WavetrainError('invalid_request', 'cursor must be the next_cursor of an earlier page');
+}
+
+function findTask(
+  run: AnyRun,
+  taskId: string,
+  { sub_pipeline: subPipeline }: TaskOptions,
+  hold: HoldMemory,
+): { readonly part: RunPart; readonly view: TaskView } {
+  if (run.kind === 'plan' && subPipeline === undefined) {
+    throw new WavetrainError(
+      'invalid_request',
+      `run ${run.id} belongs to a plan: sub_pipeline must say in which sub-pipeline "${taskId}" is`,
+    );
+  }
+  const [part] = findParts(run, subPipeline, hold);
+  const task = part?.tasks.find(({ id }) => id === taskId);
+  if (part === undefined || task === undefined) throw notFound(`run ${run.id} has no task "${taskId}"`);
+  return { part, view: new TaskView(part, task) };
+}
+
+/** All pipelines of a run in declared order, or the one that is named. */
+function findParts(run: AnyRun, subPipeline: string | undefined, hold: HoldMemory): RunPart[] {
+  const isOver = run.status !== 'queued' && run.status !== 'running';
+  if (run.kind === 'pipeline') {
+    if (subPipeline !== undefined)
+      throw notFound(`run ${run.id} has no sub-pipelines: it belongs to a pipeline`);
+    const values = new TaskValues(run, () => ({ session: run.prepared.session, writes: [] }), hold);
+    return [toPart(run, run.prepared, { work: run.work, values }, isOver)];
+  }
+  const { subRuns } = run.prepared;
+  const ids = subPipeline === undefined ? [...subRuns.keys()] : [subPipeline];
+  return ids.map((id) => {
+    const prepared = subRuns.get(id);
+    if (prepared === undefined) throw notFound(`run ${run.id} has no sub-pipeline "${id}"`);
+    const begun = run.subRuns.begun.get(id);
+    const hasEnded = isOver || begun?.isSettled === true;
+    const values = begun && new TaskValues(begun, () => earlierStores(run, begun), hold);
+    return toPart(run, prepared, values && { work: begun.work, values }, hasEnded, id);
+  });
+}
+
+function toPart(
+  { id }: AnyRun,
+  { pipeline }: PipelineRun['prepared'],
+  begun: RunPart['begun'],
+  isOver: boolean,
+  subPipeline?: string,
+): RunPart {
+  const tasks = pipeline.waves.flat().flatMap((taskId) => pipeline.tasks.get(taskId) ?? []);
+  return { runId: id, subPipeline, tasks, begun, isOver };
+}
+
+/** The session of a plan as a sub-pipeline found it: a sub-pipeline that it reads from had ended before (D45). */
+function earlierStores({ prepared, subRuns }: PlanRun, begun: PipelineRun): EarlierStores {
+  const { startedAt } = begun;
+  const ended = [...subRuns.begun.values()].filter(
+    ({ finishedAt }) => finishedAt !== null && startedAt !== null && finishedAt <= startedAt,
+  );
+  ended.sort((a, b) => (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
+  return {
+    session: prepared.session,
+    writes: ended
+      .filter((run) => run !== begun)
+      .flatMap(({ work }) => work.writesBefore(Number.POSITIVE_INFINITY)),
+  };
+}
+
+function notFound(message: string): WavetrainError {
+  return new WavetrainError('task_not_found', message);
+}

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { type RunsServer, runsServer } from './runs-server.js';
+
+const DEFINITION = {
+  id: 'mended',
+  goal: 'greet',
+  params: { name: { default: 'Ada' } },
+  tasks: [
+    { id: 'kept', tool: 'mock' },
+    { id: 'greet', tool: 'mock', inputs: { it: '{{params.name}}' } },
+    { id: 'broken', tool: 'fail', inputs: { message: 'no luck' }, await: ['kept', 'greet'] },
+    { id: 'end', tool: 'mock', inputs: { it: '{{broken.output}}' } },
+  ],
+};
+const MENDED = JSON.stringify(DEFINITION, null, 2).replace('"tool": "fail"', '"tool": "mock"');
+
+describe('wavetrain runs rerun with changes (D60)', () => {
+  let server: RunsServer;
+  let folder: TemporaryFolder;
+  let failed: string;
+  before(async () => {
+    server = await runsServer();
+    folder = new TemporaryFolder();
+    folder.write('mended.json', MENDED);
+    failed = await server.settled(DEFINITION);
+  });
+  after(async () => {
+    await server.close(0);
+    folder.remove();
+  });
+
+  const rerun = (args: string, runId = failed): ReturnType<RunsServer['runs']> =>
+    server.runs(`rerun ${runId} ${args}`, { cwd: folder.path, env: { WAVETRAIN_SERVER: server.url } });
+
+  it('runs a mended file, and says what it reuses and what it runs and why', async () => {
+    const { status, stdout, stderr } = await rerun('--file mended.json --params {"name":"Eve"}');
+    expect(status).to.equal(0);
+    expect(stderr.split('\n')).to.deep.equal([
+      'reuses 1 of 4 tasks: kept',
+      'runs greet: reads {{params.name}}, which has changed',
+      'runs broken: calls another tool',
+      'runs end: has not run',
+      '',
+    ]);
+    const record = await server.registry.settled(stdout.trim());
+    expect(record).to.deep.include({ status: 'succeeded', rerun_of: failed });
+    expect(record.result).to.include({ tasks_executed: 3 });
+  });
+
+  it('prints with --json only the accepted run, with what it reuses and runs', async () => {
+    const { stdout, stderr } = await rerun('--file mended.json --json');
+    expect(stderr).to.equal('');
+    const accepted = JSON.parse(stdout) as { rerun: { reused: unknown } };
+    expect(accepted.rerun.reused).to.deep.equal([{ task_id: 'kept' }, { task_id: 'greet' }]);
+  });
+
+  it('watches the rerun with --watch and exits with its status', async () => {
+    const done = await rerun('--file mended.json --watch');
+    expect(done.status).to.equal(0);
+    expect(done.stdout).to.match(/^Outputs:\n {2}kept: /);
+    const again = await rerun('--concurrency 2 --watch');
+    expect(again.status).to.equal(3);
+    expect(again.stderr).to.contain('runs broken: has failed\n').and.to.contain('no luck');
+  });
+
+  it('reuses the items of a fan-out that are as they were, and says so with --verbose', async () => {
+    const definition = (rows: string): string =>
+      `{id: rows, goal: g, inputs: {rows: ${rows}}, tasks: [{id: t, tool: transform, parallel_over: "{{pipeline.inputs.rows}}", inputs: {input: "{{item}}", expression: $ * 2}}]}`;
+    folder.write('rows.yaml', definition('[1, 3, four]'));
+    const submitted = await server.runs('submit rows.yaml', {
+      cwd: folder.path,
+      env: { WAVETRAIN_SERVER: server.url },
+    });
+    await server.registry.settled(submitted.stdout.trim());
+    folder.write('rows.yaml', definition('[1, 3, 4]'));
+    const { stdout, stderr } = await rerun('--file rows.yaml --watch --verbose', submitted.stdout.trim());
+    expect(stdout).to.contain('t: [2, 6, 8]');
+    expect(stderr)
+      .to.contain('runs t: reads {{pipeline.inputs.rows}}, which has changed; reuses up to 2 items\n')
+      .and.to.match(/ t\[0\] reused\n/)
+      .and.to.match(/ t\[2\] finished\n/);
+  });
+
+  it('explains an invalid file at its lines, exits with 1 and runs nothing', async () => {
+    folder.write('typo.yaml', 'id: x\ngoal: g\ntasks:\n  - {id: a, tool: mok}\n');
+    const before = server.registry.list({ limit: 500 }).runs.length;
+    const { status, stdout, stderr } = await rerun('--file typo.yaml');
+    expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+    expect(stderr)
+      .to.contain('typo.yaml:4:19 error: there is no tool "mok"\n    4 |   - {id: a, tool: mok}')
+      .and.to.contain('typo.yaml is not valid');
+    expect(server.registry.list({ limit: 500 }).runs).to.have.length(before);
+  });
+
+  it('shows the warnings about a changed file, which do not keep it from running', async () => {
+    const warned = MENDED.replace('{{broken.output}}', '{{broken.status}}');
+    folder.write('warned.json', warned);
+    const { status, stderr } = await rerun('--file warned.json');
+    expect(status).to.equal(0);
+    expect(stderr).to.match(/^warned\.json:\d+:\d+ warning: [^]*1 warning\nreuses 2 of 4 tasks/);
+  });
+
+  it('sends a plan with the pipelines in its folder', async () => {
+    const plan = (tool: string): object => ({
+      id: 'p',
+      goal: 'g',
+      sub_pipelines: [
+        { id: 'one', pipeline: { id: 'o', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] } },
+        { id: 'two', pipeline: { id: 'w', goal: 'g', tasks: [{ id: 't', tool, inputs: { message: 'm' } }] } },
+      ],
+    });
+    const { body } = await server.request<{ run_id: string }>('POST', '/plans/run_async', {
+      plan: plan('fail'),
+    });
+    await server.registry.settled(body.run_id);
+    folder.write('plan.yaml', 'plan: {id: p, goal: g, sub_pipelines: [{id: one}, {id: two}]}');
+    folder.write('one.yaml', 'id: o\ngoal: g\ntasks: [{id: t, tool: mock}]\n');
+    folder.write('two.yaml', 'id: w\ngoal: g\ntasks: [{id: t, tool: mock, inputs: {message: m}}]\n');
+    const { stderr } = await rerun('--file plan.yaml', body.run_id);
+    expect(stderr).to.equal('reuses 1 of 2 tasks: one/t\nruns two/t: calls another tool\n');
+  });
+
+  it('exits with 2 for flags of the other kind, and for changes that make no difference', async () => {
+    const misplaced = await rerun('--file mended.json --plan-concurrency 2');
+    expect(misplaced).to.include({ status: 2 });
+    expect(misplaced.stderr).to.contain('--plan-concurrency is for plans');
+    const done = (await rerun('--file mended.json')).stdout.trim();
+    await server.registry.settled(done);
+    const same = await rerun('--file mended.json', done);
+    expect(same.status).to.equal(2);
+    expect(same.stderr).to.contain('nothing that its tasks are or read has changed');
+  });
+});

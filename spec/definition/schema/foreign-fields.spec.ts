@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import { checkPlan } from '../../../lib/plans/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { checkPipelineText, onlyProblem, wrapTasks } from '../../support/definitions/check-pipeline.js';
+
+/** The hint for a field of the second of two tasks. */
+function hintInTask(field: string): string | undefined {
+  return onlyProblem(checkPipelineText(wrapTasks(`- {id: a, tool: mock}\n- {id: b, tool: mock, ${field}}`)))
+    .hint;
+}
+
+function hintInPipeline(field: string): string | undefined {
+  return onlyProblem(checkPipelineText(`{id: p, goal: g, tasks: [{id: a, tool: mock}], ${field}}`)).hint;
+}
+
+function hintInParam(param: string): string | undefined {
+  return onlyProblem(
+    checkPipelineText(`{id: p, goal: g, params: {n: ${param}}, tasks: [{id: a, tool: mock}]}`),
+  ).hint;
+}
+
+describe('The hint for a field of another product (D2, D8)', () => {
+  const inTasks: [field: string, hint: RegExp][] = [
+    ['depends_on: [a]', /^write await: \[a\]$/],
+    ['dependsOn: a', /^write await: \[a\]$/],
+    ['needs: [a]', /^write await: \[a\]$/],
+    ['depends: a', /^write await: \[a\]$/],
+    [
+      'dependencies: [{name: a}]',
+      /^write await: \[ID, …\]; a task waits anyway for the outputs that it reads$/,
+    ],
+    ['if: "{{a.output}}"', /no conditions.*parallel_over an empty list/],
+    ['when: "{{a.output}}"', /no conditions/],
+    ['preconditions: []', /no conditions/],
+    ['continue_on_failure: true', /ends the run after its wave.*on_item_error: collect/],
+    ['continueOn: {failed: true}', /ends the run after its wave/],
+    ['loop: [1, 2]', /^write parallel_over: "\{\{TASK\.output\}\}", and \{\{item\}\} in the inputs$/],
+    ['with_items: [1, 2]', /^write parallel_over/],
+    ['foreach: [1, 2]', /^write parallel_over/],
+    ['matrix: {os: [a]}', /^write parallel_over/],
+    ['repeat_policy: {}', /retry: N/],
+    ['with: {x: 1}', /"inputs"/],
+    ['args: [x]', /"inputs"/],
+    ['params: {x: 1}', /"inputs"/],
+    ['env: {A: 1}', /no environment.*"inputs"/],
+    ['steps: []', /run_pipeline/],
+    ['schedule: "* * * * *"', /no scheduler.*cron/],
+    ['cache: true', /nothing is cached.*rerun/],
+    ['name: b', /"id"/],
+    ['uses: mock', /"tool"/],
+    ['action: mock', /"tool"/],
+    ['run: ls', /no shell.*docs\/tools\.md/],
+    ['script: ls', /no shell/],
+    ['command: ls', /no shell/],
+    ['image: alpine', /no containers/],
+    ['max_retries: 3', /^write retry: N/],
+    ['retryPolicy: {limit: 3}', /^write retry: N/],
+    ['timeout_sec: 3', /^write timeout: SECONDS/],
+    ['max_parallel: 3', /^write fan_out_concurrency: N/],
+    ['output: RESULT', /\{\{ID\.output\}\}.*store/],
+    ['secrets: [a]', /no secrets/],
+    ['on_failure: x', /no handlers/],
+    ['description: x', /comment/],
+  ];
+  for (const [field, hint] of inTasks) {
+    it(`says what there is instead of "${field}" in a task`, () => {
+      expect(hintInTask(field)).to.match(hint);
+    });
+  }
+
+  const inPipelines: [field: string, hint: RegExp][] = [
+    ['steps: []', /^the tasks are under "tasks"$/],
+    ['jobs: {}', /^the tasks are under "tasks"$/],
+    ['name: x', /"id"/],
+    ['schedule: "* * * * *"', /no scheduler.*cron/],
+    ['on: push', /no scheduler/],
+    ['env: {A: 1}', /"params".*"inputs"/],
+    ['variables: {A: 1}', /"params".*"inputs"/],
+    ['timeout: 5', /options of the run/],
+    ['retries: 5', /^each task has its own "retry"$/],
+    ['max_active_runs: 5', /options of the run/],
+    ['cache: true', /nothing is cached/],
+    ['outputs: {}', /result of the run/],
+    ['handler_on: {}', /no handlers/],
+    ['if: x', /no conditions/],
+  ];
+  for (const [field, hint] of inPipelines) {
+    it(`says what there is instead of "${field}" in a pipeline`, () => {
+      expect(hintInPipeline(field)).to.match(hint);
+    });
+  }
+
+  it('is also given beside the key "pipeline"', () => {
+    const check = checkPipelineText(`schedule: "* * * * *"\n${wrapTasks('- {id: a, tool: mock}')}`);
+    expect(onlyProblem(check)).to.include({ code: 'unknown_field', path: '/schedule' });
+    expect(onlyProblem(check).hint).to.match(/no scheduler/);
+  });
+
+  it('leads to the document about other products for a file of one of them', () => {
+    const check = checkPipelineText('name: deploy\non: push\njobs: {}');
+    expect(onlyProblem(check).hint).to.equal(
+      'start with "pipeline:"; docs/other-products.md says what "name" is called here',
+    );
+    expect(onlyProblem(checkPipelineText('colour: red')).hint).to.equal('start with "pipeline:"');
+  });
+
+  const inParams: [param: string, hint: RegExp][] = [
+    ['{required: true}', /without "default" is required/],
+    ['{choices: [1]}', /^did you mean "enum"\?$/],
+    ['{min: 1}', /^did you mean "minimum"\?$/],
+    ['{regex: x}', /^did you mean "pattern"\?$/],
+    ['{value: x}', /^did you mean "default"\?$/],
+    ['{type: array}', /^write type: list$/],
+    ['{type: str}', /^write type: string$/],
+    ['{type: bool}', /^write type: boolean$/],
+    ['{type: strng}', /^did you mean "string"\?$/],
+  ];
+  for (const [param, hint] of inParams) {
+    it(`says what there is instead of ${param} for a param (D4)`, () => {
+      expect(hintInParam(param)).to.match(hint);
+    });
+  }
+
+  const inPlans: [plan: string, hint: RegExp][] = [
+    ['{id: p, steps: [], sub_pipelines: [{id: a}]}', /"sub_pipelines"/],
+    ['{id: p, max_parallel: 3, sub_pipelines: [{id: a}]}', /^write plan_concurrency: N/],
+    ['{id: p, sub_pipelines: [{id: a, depends_on: [b]}]}', /"reads" and "stores"/],
+    ['{id: p, sub_pipelines: [{id: a, writes: [x]}]}', /"stores"/],
+    ['{id: p, sub_pipelines: [{id: a, path: a.yaml}]}', /"file"/],
+  ];
+  for (const [plan, hint] of inPlans) {
+    it(`says what there is instead in the plan ${plan} (D44)`, () => {
+      const { problems } = checkPlan(plan, { catalog: builtinCatalog(), pipelines: new Map() });
+      expect(problems.find(({ code }) => code === 'unknown_field')?.hint).to.match(hint);
+    });
+  }
+
+  it('is that for a misspelt field when the word means nothing elsewhere', () => {
+    expect(hintInTask('imputs: {}')).to.equal('did you mean "inputs"?');
+    expect(hintInTask('constructor: 1')).to.match(/^the fields are id, tool/);
+    expect(hintInTask('toString: 1')).to.match(/^the fields are id, tool/);
+  });
+});
+
+describe('The hint for a value as another product writes it (D8)', () => {
+  const inTasks: [field: string, hint: string | undefined][] = [
+    ['timeout: 5s', 'write timeout: 5'],
+    ['timeout: 1h30m', 'write timeout: 5400'],
+    ['timeout: 250ms', 'write timeout: 0.25'],
+    ['timeout: "10 minutes"', 'write timeout: 600'],
+    ['timeout: "5"', 'write timeout: 5'],
+    ['timeout: "{{params.t}}"', 'a template cannot stand here: write a number'],
+    ['timeout: soon', undefined],
+    ['retry: "3"', 'write retry: 3'],
+    ['retry: true', 'write retry: 1, or as many further attempts as may be made'],
+    [
+      'retry: {limit: 3}',
+      'write retry: N, the number of further attempts; retry_delay and max_retry_delay are fields of their own',
+    ],
+    ['inputs: [1]', 'write each input as NAME: VALUE'],
+  ];
+  for (const [field, hint] of inTasks) {
+    it(`for "${field}" is ${hint ?? 'left out'}`, () => {
+      expect(hintInTask(field)).to.equal(hint);
+    });
+  }
+
+  it('for "version: 1.0" is to quote it', () => {
+    expect(hintInPipeline('version: 1.0')).to.equal('put it in quotes, as in version: "1.0"');
+    expect(hintInPipeline('description: 7')).to.equal('put it in quotes, as in description: "7"');
+  });
+
+  it('for a map of tasks and a list of params is the other form', () => {
+    const tasks = checkPipelineText('{id: p, goal: g, tasks: {a: {tool: mock}}}');
+    expect(onlyProblem(tasks).hint).to.equal('begin each task with "- id: NAME"');
+    expect(hintInPipeline('params: [{name: city}]')).to.equal('write each param as NAME: {type: …}');
+  });
+});

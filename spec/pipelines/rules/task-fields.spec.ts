@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { checkPipelineText, onlyProblem, wrapTasks } from '../../support/definitions/check-pipeline.js';
+
+const LIST = '- {id: l, tool: transform, inputs: {input: null, expression: "[1]"}}';
+const FAN_OUT = 'tool: mock, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}';
+
+function check(fields: string) {
+  return checkPipelineText(wrapTasks(`${LIST}\n- {id: t, ${fields}}`));
+}
+
+describe('Fields of a task that depend on each other (D9, D66, D67)', () => {
+  for (const [field, needed] of [
+    ['retry_delay: 2', 'retry'],
+    ['max_retry_delay: 2', 'retry'],
+    ['fan_out_concurrency: 2', 'parallel_over'],
+    ['on_item_error: collect', 'parallel_over'],
+    ['on_item_error: fail', 'parallel_over'],
+  ] as const) {
+    it(`cause a warning for ${field} without ${needed}`, () => {
+      const result = check(`tool: mock, ${field}`);
+      const [name] = field.split(':');
+      expect(result.ok).to.equal(true);
+      expect(onlyProblem(result)).to.deep.include({
+        code: 'no_effect',
+        severity: 'warning',
+        message: `"${name}" has no effect without "${needed}"`,
+        path: `/pipeline/tasks/1/${name}`,
+      });
+    });
+  }
+
+  it('cause a warning when the first delay is longer than the longest', () => {
+    const result = check('tool: mock, retry: 2, retry_delay: 5, max_retry_delay: 3');
+    expect(onlyProblem(result)).to.deep.include({
+      code: 'no_effect',
+      severity: 'warning',
+      message: '"retry_delay" is longer than "max_retry_delay": every retry waits 3 s',
+      path: '/pipeline/tasks/1/retry_delay',
+    });
+  });
+
+  it('cause no warning when all have an effect, when retries are switched off, or when there is nothing behind them (D53)', () => {
+    for (const fields of [
+      `${FAN_OUT}, retry: 2, retry_delay: 0.5, max_retry_delay: 3, fan_out_concurrency: 2, on_item_error: collect`,
+      'tool: mock, retry: 0, retry_delay: 2',
+      'tool: mock, retry: 2, retry_delay: 2, max_retry_delay: 2',
+      'tool: mock, retry_delay: null, max_retry_delay: null, fan_out_concurrency: null, on_item_error: null',
+    ]) {
+      const { ok, problems } = check(fields);
+      expect({ ok, problems }, fields).to.deep.equal({ ok: true, problems: [] });
+    }
+  });
+
+  for (const [field, message, hint] of [
+    ['retry_delay: -1', '"retry_delay" must be >= 0', undefined],
+    ['max_retry_delay: 5s', '"max_retry_delay" must be a number, not text', 'write max_retry_delay: 5'],
+    ['fan_out_concurrency: 0', '"fan_out_concurrency" must be >= 1', undefined],
+    [
+      'fan_out_concurrency: "{{l.output}}"',
+      '"fan_out_concurrency" must be a whole number, not text',
+      'a template cannot stand here: write a number',
+    ],
+    ['on_item_error: colect', '"on_item_error" must be one of fail, collect', 'did you mean "collect"?'],
+    ['on_item_error: 5', '"on_item_error" must be one of fail, collect', undefined],
+  ] as const) {
+    it(`are refused with the reason: ${field}`, () => {
+      const result = check(`${FAN_OUT}, retry: 1, ${field}`);
+      expect(result.ok).to.equal(false);
+      const problem = onlyProblem(result);
+      expect({ message: problem.message, hint: problem.hint }).to.deep.equal({ message, hint });
+    });
+  }
+});

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import type { CheckResult } from '../../lib/pipelines/pipeline.js';
+import { checkPipelineText, onlyProblem, wrapTasks } from '../support/definitions/check-pipeline.js';
+
+describe('Templates of a pipeline', () => {
+  /** The source at the position of each problem, up to the next space or quote. */
+  function listUnderlined(text: string, { problems }: CheckResult): string[] {
+    const lines = text.split('\n');
+    return problems.map(({ line = 0, column = 0, severity, code }) => {
+      const [word] = /^[^\s"]*/.exec(lines[line - 1]?.slice(column - 1) ?? '') ?? [];
+      return `${severity} ${code} ${word}`;
+    });
+  }
+
+  it('are each reported for themselves: one that is not valid hides no other in its text, in any style of YAML', () => {
+    const text = `pipeline:
+  id: p
+  goal: >
+    find {{a.output}} for
+    {{params.nobody}} {{
+  tasks:
+  - id: a
+    tool: mock
+    inputs:
+      quoted: "say \\"{{x.}}\\" to {{y.output}}"
+      block: |
+        {{a.b
+        {{c.d}} then {{e
+      plain: with {{item}}, {{params.p}} and {{pipeline.inputs.i}}
+`;
+    expect(listUnderlined(text, checkPipelineText(text))).to.deep.equal([
+      'error unknown_reference {{params.nobody}}',
+      'error template_syntax {{x.}}\\',
+      'error unknown_reference {{y.output}}',
+      'error template_syntax {{a.b',
+      'error unknown_reference {{c.d}}',
+      'error template_syntax {{e',
+      'error item_outside_fan_out {{item}},',
+      'error unknown_reference {{params.p}}',
+      'error unknown_reference {{pipeline.inputs.i}}',
+      'warning unknown_reference {{a.output}}',
+      'warning template_syntax {{',
+    ]);
+  });
+
+  it('point at the template in warnings too', () => {
+    const text = wrapTasks(
+      '- {id: u, tool: mock, inputs: {x: "to {{session.k}}, or"}}\n- {id: r, tool: mock}\n- {id: s, tool: store, inputs: {key: k, value: 1}}\n- {id: t, tool: mock, inputs: {x: "a {{session.gone}}, b {{r.status}}"}}',
+    );
+    expect(listUnderlined(text, checkPipelineText(text))).to.deep.equal([
+      'warning session_race {{session.k}},',
+      'warning session_never_stored {{session.gone}},',
+      'warning output_omitted {{r.status}}',
+    ]);
+  });
+
+  it('read a whole output when they name only the task, with a warning (D11)', () => {
+    const check = checkPipelineText(
+      wrapTasks('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a}}"}}'),
+    );
+    expect(check.ok && check.pipeline.waves).to.deep.equal([['a'], ['b']]);
+    expect(onlyProblem(check)).to.deep.include({
+      code: 'output_omitted',
+      severity: 'warning',
+      message: '{{a}} leaves out "output"',
+      hint: 'write {{a.output}}',
+    });
+  });
+
+  it('suggest .output for a misspelt one, which might also be a field of the output (D11)', () => {
+    const tasks = '- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{ a.outptu.rows[0] ?? 1 }}"}}';
+    expect(onlyProblem(checkPipelineText(wrapTasks(tasks)))).to.deep.include({
+      severity: 'warning',
+      hint: 'did you mean {{a.output.rows[0]}}? Otherwise write {{a.output.outptu.rows[0] ?? 1}}',
+    });
+  });
+
+  it('suggest the namespace of a param or an input (rule 8)', () => {
+    const text = `pipeline:
+  id: p
+  goal: g
+  params: {city: {}}
+  inputs: {limit: 3}
+  tasks:
+  - {id: a, tool: mock, inputs: {x: "{{city}}", y: "{{limit}}"}}
+  - {id: b, tool: mock, inputs: {x: "{{pipeline.inputs.city}}", y: "{{params.limit}}"}}
+`;
+    expect(checkPipelineText(text).problems.map(({ hint }) => hint)).to.deep.equal([
+      'did you mean "params.city"?',
+      'did you mean "pipeline.inputs.limit"?',
+      'did you mean "params.city"?',
+      'did you mean "pipeline.inputs.limit"?',
+    ]);
+  });
+
+  it('may stand alone in a block of YAML, also in parallel_over (D10)', () => {
+    const tasks = `
+- {id: a, tool: mock}
+- id: b
+  tool: mock
+  parallel_over: >
+    {{a.output.inputs}}
+  inputs:
+    x: |
+      {{item}}`;
+    expect(checkPipelineText(wrapTasks(tasks)).problems).to.deep.equal([]);
+  });
+
+  it('of other values than params stay text in the goal, with a warning (D54)', () => {
+    const check = checkPipelineText(
+      'pipeline: {id: p, goal: "use {{a.output}} and {{ x | y }}", tasks: [{id: a, tool: mock}]}',
+    );
+    expect(check.ok).to.equal(true);
+    expect(check.problems.map(({ code, severity, message }) => [code, severity, message])).to.deep.equal([
+      ['unknown_reference', 'warning', '{{a.output}} stays text: the goal can only read params'],
+      ['template_syntax', 'warning', 'templates have no filters: the template stays text in the goal'],
+    ]);
+  });
+
+  it('are not looked for in a goal that is too long', () => {
+    const goal = '{{'.repeat(6000);
+    const check = checkPipelineText(JSON.stringify({ id: 'p', goal, tasks: [{ id: 'a', tool: 'mock' }] }));
+    expect(onlyProblem(check)).to.include({ code: 'invalid_value', path: '/goal' });
+  });
+});

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
+import { measureCpuMsSync } from '../../support/cpu-time.js';
+
+describe('Evaluator.findSyntaxError (D49)', () => {
+  const evaluator = new Evaluator();
+
+  const wrong: [source: string, error: string][] = [
+    ['$sum(', 'Expected ")" before end of expression (at character 5)'],
+    ['{"a": 1', 'Expected "}" before end of expression (at character 7)'],
+    ['a b', 'Syntax error: "b" (at character 3)'],
+    ['/x', 'No terminating / in regular expression (at character 2)'],
+    [
+      '$ {\n  customer: $sum(price)\n',
+      'Expected "}" before end of expression (at line 2 of the expression, character 23)',
+    ],
+    ['(\n  $a := 1\n  $b)\n', 'Expected ")", got "b" (at line 3 of the expression, character 4)'],
+    ['"x', 'String literal must be terminated by a matching quote (at character 2)'],
+  ];
+  for (const [source, error] of wrong) {
+    it(`describes the one in ${source}`, () => {
+      expect(evaluator.findSyntaxError(source)).to.equal(error);
+    });
+  }
+
+  it('describes an invalid regular expression', () => {
+    expect(evaluator.findSyntaxError('$match(a, /[b-a]/)')).to.match(/^Invalid regular expression/);
+  });
+
+  it('finds none in a valid expression, and forgets that of the one before', () => {
+    expect(evaluator.findSyntaxError('$ { customer: $round($sum(price), 2) }')).to.equal(undefined);
+  });
+
+  it('evaluates nothing', () => {
+    expect(evaluator.findSyntaxError('($f := function(){$f()}; $f())')).to.equal(undefined);
+    expect(evaluator.findSyntaxError('$error("now")')).to.equal(undefined);
+  });
+
+  it('leaves the sandbox unused: what is parsed has no effect on what is evaluated', () => {
+    expect(evaluator.findSyntaxError('$x := 5')).to.equal(undefined);
+    expect(evaluator.evaluate('[$exists($x), $sum(a)]', { a: [1, 2] }, {}, 'run')).to.deep.equal([false, 3]);
+    expect(evaluator.findSyntaxError('$y := (')).to.be.a('string');
+    expect(evaluator.evaluate('$exists($y)', null, {}, 'run')).to.equal(false);
+  });
+
+  it('reports nothing about nesting that another stack may hold', () => {
+    expect(evaluator.findSyntaxError('('.repeat(9000))).to.equal(undefined);
+  });
+
+  const long: [title: string, source: string][] = [
+    ['a path of 5,000 steps', `${'a.'.repeat(4999)}a`],
+    ['5,000 parents', `a.b${'.%'.repeat(4997)}`],
+    ['1,000,000 operators', `${'1+'.repeat(500_000)}1`],
+    ['3,000 conditions', `${'a?'.repeat(3000)}1${':2'.repeat(3000)}`],
+  ];
+  for (const [title, source] of long) {
+    it(`takes no time for ${title}, which are parsed when they are evaluated`, () => {
+      const cpuMs = measureCpuMsSync(() => {
+        for (let count = 0; count < 10; count++)
+          expect(evaluator.findSyntaxError(source)).to.equal(undefined);
+      });
+      expect(cpuMs).to.be.lessThan(50);
+    });
+  }
+});
