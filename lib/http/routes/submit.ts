@@ -140,7 +140,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
 }
 
 const WAITING =
-  'The connection stays open until the run has settled. If the client disconnects, the run continues and is listed with its result by `GET /pipelines/runs`. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun, and so is a run with an `Idempotency-Key`, with files in its result, or with collected errors.';
+  'The connection stays open until the run has settled. If the client disconnects, the run continues: `GET /pipelines/runs` lists it, and its record has the result. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun, and so is a run with an `Idempotency-Key`, with files in its result, or with collected errors.';
 
 export const REPLAYED = '`true` when an earlier request with the same key has submitted the run.';
 export const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
