@@ -11,10 +11,10 @@ import { printValues } from '../render/outputs.js';
 import { serverFlag } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
-import { formatDuration, formatNumber, toSingleLine, wrapLine } from '../render/text.js';
+import { formatNumber, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
-import { describeCall, type Field, fieldLines } from './show.js';
+import { describeCall, describeTook, type Field, fieldLines } from './show.js';
 
 interface ShowTaskFlags extends RunIdFlags {
   readonly item: string | undefined;
@@ -150,9 +150,9 @@ async function failedItemLines(
 }
 
 /** `  2  failed in 0.3 s: connection refused` */
-function attemptLine({ attempt, started_at: start, finished_at: end, error }: AttemptRecord): string {
-  const took =
-    start === null || end === null ? '' : ` in ${formatDuration(Date.parse(end) - Date.parse(start))}`;
+function attemptLine(record: AttemptRecord): string {
+  const { attempt, finished_at: end, error } = record;
+  const took = describeTook(record);
   if (error !== null) return `  ${attempt}  failed${took}: ${toSingleLine(error)}`;
   return `  ${attempt}  ${end === null ? 'under way' : `succeeded${took}`}`;
 }

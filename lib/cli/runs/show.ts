@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { WavetrainClient } from '../../client/client.js';
 import { describeFailedTask, findCause } from '../../common/errors.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
+import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type FailureDetails, failureLines, formatCall } from '../render/failures.js';
@@ -116,11 +116,17 @@ function taskMark({ status }: TaskRecord, { marks }: Style): string {
 
 /** `failed in 0.2 s, 4 items: 3 succeeded, 1 failed` */
 export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items' | 'reused'>>): string {
-  const { status, started_at: start, finished_at: end, items, reused } = call;
-  const took =
-    start === null || end === null ? '' : ` in ${formatDuration(Date.parse(end) - Date.parse(start))}`;
-  const state = reused ? 'reused' : `${status}${took}`;
+  const { status, items, reused } = call;
+  const state = reused ? 'reused' : `${status}${describeTook(call)}`;
   return items === undefined || items === null ? state : `${state}, ${describeItems(items)}`;
+}
+
+/** ` in 0.2 s`; empty when it has not ended, or nobody has observed it. */
+export function describeTook({
+  started_at: start,
+  finished_at: end,
+}: Pick<AttemptRecord, 'started_at' | 'finished_at'>): string {
+  return start === null || end === null ? '' : ` in ${formatDuration(Date.parse(end) - Date.parse(start))}`;
 }
 
 const ITEM_STATUSES = ['succeeded', 'failed', 'running', 'pending', 'skipped'] as const;

@@ -49,8 +49,6 @@ export class TaskTrace {
   hasFailed = false;
   /** Its output comes from an earlier run (D35). */
   isReused = false;
-  /** Attempts so far of a task that calls its tool once. */
-  attempts = 0;
   /** Memory of its output and writes, or of those of the items of a fan-out that failed, in bytes. */
   outcomeBytes = 0;
   /** When its last attempt began. */
@@ -82,8 +80,8 @@ export class TaskTrace {
     else if (this.#itemTimes !== undefined) this.#itemTimes[2 * item] = now;
   }
 
-  /** Call when an item has succeeded. */
-  onSuccess(item: number, now: number): void {
+  /** Call when an item has succeeded or failed. */
+  onItemSettled(item: number, now: number): void {
     if (this.#itemTimes !== undefined) this.#itemTimes[2 * item + 1] = now;
   }
 
@@ -106,7 +104,7 @@ export class TaskTrace {
   onFailure(item: number | undefined, attempts: number, error: string, thrown: unknown, now: number): void {
     const failed = this.#addAttempt(item, attempts, error, now);
     failed.error = this.#describe(thrown, error);
-    if (item !== undefined) this.onSuccess(item, now);
+    if (item !== undefined) this.onItemSettled(item, now);
   }
 
   #addAttempt(item: number | undefined, attempt: number, error: string, finishedAt: number): FailedAttempts {

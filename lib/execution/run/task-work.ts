@@ -123,8 +123,10 @@ export class TaskWork implements InvocationListener {
   }
 
   invoke(item: number | undefined, slot: Slot): Abort {
-    const reused = item === undefined ? undefined : this.#reusable?.get(item);
-    if (reused !== undefined) return this.#reuseItem(item, reused, slot);
+    if (item !== undefined) {
+      const reused = this.#reusable?.get(item);
+      if (reused !== undefined) return this.#reuseItem(item, reused, slot);
+    }
     const call = this.#prepareCall(item);
     if (typeof call === 'string') {
       slot.settle(this.onFailure(item, call, 0));
@@ -135,7 +137,7 @@ export class TaskWork implements InvocationListener {
     return () => invocation.abort();
   }
 
-  #reuseItem(item: number | undefined, { output, writes, sizeBytes }: TaskOutcome, slot: Slot): Abort {
+  #reuseItem(item: number, { output, writes, sizeBytes }: TaskOutcome, slot: Slot): Abort {
     this.#reusedBytes += sizeBytes;
     this.onSuccess(item, output, writes, 0, 0);
     slot.settle({ ok: true });
@@ -163,7 +165,6 @@ export class TaskWork implements InvocationListener {
   settle(isSuccess: boolean): void {
     this.trace.settledAt = this.#now();
     this.trace.hasFailed = !isSuccess;
-    this.trace.attempts = this.attempts;
     this.trace.isReused = this.reused !== undefined;
     this.trace.outcomeBytes = this.#outcomeBytes + this.#reusedBytes;
     const keepsOutcome = isSuccess || this.#itemOutputs !== undefined;
@@ -227,7 +228,7 @@ export class TaskWork implements InvocationListener {
     } else {
       this.#itemOutputs[item] = value;
       this.#writeItemEvent(item, attempts);
-      this.trace.onSuccess(item, this.#latest);
+      this.trace.onItemSettled(item, this.#latest);
     }
     if (writes.length > 0) {
       this.#writes ??= [];

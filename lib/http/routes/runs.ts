@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { authorizeRun, canUseTenant } from '../auth/authenticate.js';
 import { RecordTexts } from '../responses/record-texts.js';
 import { defineRoute, type Route } from '../routing/route.js';
-import { CancelRequestSchema, RunIdParams, TenantId } from '../schemas/request.js';
+import { CancelRequestSchema, pageFields, RunIdParams, TenantId } from '../schemas/request.js';
 import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
 import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
@@ -22,17 +22,7 @@ const ListQuery = Type.Object(
     pipeline_id: Type.Optional(
       Type.String({ maxLength: 128, description: 'Only runs of this pipeline or plan.' }),
     ),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 500,
-        default: 50,
-        description: 'Largest number of runs on the page, which has fewer when they would exceed 1 MiB.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({ maxLength: 32, description: 'The `next_cursor` of the previous page.' }),
-    ),
+    ...pageFields('Largest number of runs on the page, which has fewer when they would exceed 1 MiB.'),
   },
   { additionalProperties: false },
 );

@@ -3,7 +3,7 @@ import { WavetrainError } from '../../common/errors.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { authorizeRun, type Caller } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
-import { RunIdParams } from '../schemas/request.js';
+import { pageFields, RunIdParams } from '../schemas/request.js';
 import {
   ItemPageSchema,
   ItemRecordSchema,
@@ -45,23 +45,15 @@ const PageQuery = Type.Object(
   {
     status: Type.Optional(TaskStatusSchema),
     ...valueFields,
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 500,
-        default: 50,
-        description: 'Largest number on the page, which has fewer when they would exceed 1 MiB.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({ maxLength: 32, description: 'The `next_cursor` of the previous page.' }),
-    ),
+    ...pageFields('Largest number on the page, which has fewer when they would exceed 1 MiB.'),
   },
   { additionalProperties: false },
 );
 
 const VALUES =
   'Inputs are rendered again from what the run keeps. Values of more than about 64 KiB are cut, on a page those of more than 2 KiB; the field `cut` has JSON pointers to what was cut, and `whole=true` shows it.';
+
+const ERRORS = ['run_not_found', 'task_not_found', 'memory_full'] as const;
 
 /** Routes that show the tasks of a run and the items of its fan-outs, with their values (D59). */
 export function taskRoutes(services: HttpServices): Route[] {
@@ -80,7 +72,7 @@ function listTasks({ registry }: HttpServices): Route {
     params: RunIdParams,
     query: PageQuery,
     responses: { 200: { description: 'One page of tasks.', schema: TaskPageSchema } },
-    errors: ['run_not_found', 'task_not_found', 'memory_full'],
+    errors: ERRORS,
     handle: async ({ params, query, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
       const { tasks, next_cursor } = await registry.tasks(runId, query);
@@ -101,7 +93,7 @@ function oneTask({ registry }: HttpServices): Route {
     params: TaskParams,
     query: ValueQuery,
     responses: { 200: { description: 'The task.', schema: TaskRecordSchema } },
-    errors: ['run_not_found', 'task_not_found', 'memory_full'],
+    errors: ERRORS,
     handle: async ({ params, query, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
       return { body: showTo(caller, await registry.task(runId, params.task_id, query)), runId };
@@ -121,7 +113,7 @@ function listItems({ registry }: HttpServices): Route {
     params: TaskParams,
     query: PageQuery,
     responses: { 200: { description: 'One page of items.', schema: ItemPageSchema } },
-    errors: ['run_not_found', 'task_not_found', 'memory_full'],
+    errors: ERRORS,
     handle: async ({ params, query, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
       const { items, next_cursor } = await registry.items(runId, params.task_id, query);
@@ -142,7 +134,7 @@ function oneItem({ registry }: HttpServices): Route {
     params: ItemParams,
     query: ValueQuery,
     responses: { 200: { description: 'The item.', schema: ItemRecordSchema } },
-    errors: ['run_not_found', 'task_not_found', 'memory_full'],
+    errors: ERRORS,
     handle: async ({ params, query, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
       const item = await registry.item(runId, params.task_id, parseItem(params), query);

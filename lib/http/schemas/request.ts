@@ -116,6 +116,18 @@ export const CancelRequestSchema = Type.Object(
   { title: 'CancelRequest', additionalProperties: false },
 );
 
+/** The query parameters of every list that comes in pages. @param limitDescription what `limit` counts */
+export function pageFields(limitDescription: string) {
+  return {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: limitDescription }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 32, description: 'The `next_cursor` of the previous page.' }),
+    ),
+  };
+}
+
 /** Any text: the response to a malformed id is `run_not_found`, not `invalid_request` (Errors). */
 export const RunIdParams = Type.Object({
   run_id: Type.String({ description: 'The run id, a UUIDv7 in lower case.' }),
