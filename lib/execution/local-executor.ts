@@ -18,7 +18,7 @@ import { type AttemptObserver, guardObserver } from './invocation/attempt-observ
 import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
 import { preparePlan } from './prepare/prepare-plan.js';
-import { type PreparedRun, prepareRun } from './prepare/prepare-run.js';
+import { type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
 import { type ParseText, StepRunner } from './prepare/step-runner.js';
 import type { PlanResult, RunResult } from './results.js';
@@ -121,7 +121,7 @@ export class LocalExecutor implements Executor {
    * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, or `queue_full` without memory for it
    */
   createRun(
-    inputs: RunInputs,
+    inputs: RunInputs & WithSubmittedKeys,
     rerunSource?: RerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
   ): PipelineRun {
@@ -134,7 +134,7 @@ export class LocalExecutor implements Executor {
 
   /** Like `createRun`, for a plan. Checks the inputs of all sub-pipelines before any of them begins. */
   createPlanRun(
-    inputs: PlanInputs,
+    inputs: PlanInputs & WithSubmittedKeys,
     rerunSource?: PlanRerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
   ): PlanRun {

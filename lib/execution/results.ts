@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../machines/types.js';
+import type { TaskFailure } from '../common/errors.js';
 import type { Json } from '../common/json.js';
 import type { TaskEvent } from './events/event.js';
 import type { Write } from './session/session-overrides.js';
@@ -7,7 +8,9 @@ import type { Write } from './session/session-overrides.js';
 export interface TaskOutcome {
   readonly output: Json;
   readonly writes: readonly Write[];
-  /** Approximate memory of both, in bytes. */
+  /** The items of a fan-out whose errors were collected (D67); left out when there are none. */
+  readonly collected?: readonly TaskFailure[];
+  /** Approximate memory of all of it, in bytes. */
   readonly sizeBytes: number;
 }
 

@@ -27,9 +27,7 @@ import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.
 import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
 import {
   assertSettled,
-  checkRerun,
   createRerun,
-  hasChanges,
   mergeValues,
   prepareRerun,
   type RerunChanges,
@@ -39,7 +37,7 @@ import {
 import { describeRerun, type RerunReport } from './rerun-report.js';
 import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry, type RunEventListener } from './run-entry.js';
-import { findError, findFailedCall, oneItem, oneTask, pageOfItems, pageOfTasks } from './tasks/task-pages.js';
+import { findError, findFailedCall, getItem, getTask, listItems, listTasks } from './tasks/task-pages.js';
 import type {
   CallRecord,
   ItemPage,
@@ -167,13 +165,17 @@ export class RunRegistry {
     request: RerunRequest = {},
     submission: SubmissionOptions = {},
   ): Promise<string> {
-    const { run } = this.#entry(runId);
-    const rerun = prepareRerun(run, request);
-    if (hasChanges(request)) {
-      await this.stepRunner.run(checkRerun(run, rerun, this.#clock), run.tenantId);
-      this.#entry(runId); // throws if the run was deleted meanwhile
+    const entry = this.#entry(runId);
+    const { run } = entry;
+    const release = entry.retain();
+    const hasFiles = this.#executor.hasArtifacts(runId);
+    try {
+      const rerun = await this.stepRunner.run(prepareRerun(run, request, this.#clock), run.tenantId);
+      if (hasFiles) this.#entry(runId); // throws if they were deleted meanwhile
+      return await this.#submit(run.tenantId, submission, () => createRerun(this.#executor, rerun));
+    } finally {
+      release();
     }
-    return this.#submit(run.tenantId, submission, () => createRerun(this.#executor, rerun));
   }
 
   /** The kind of a run, and the values with which a changed definition is to be checked. Throws `run_not_found`. */
@@ -224,22 +226,22 @@ export class RunRegistry {
    * `task_not_found` for an unknown sub-pipeline, `invalid_request` for a malformed cursor, and `memory_full`.
    */
   tasks(runId: string, query: TaskQuery = {}): Promise<TaskPage> {
-    return this.#inspect(runId, (run, hold) => pageOfTasks(run, query, hold));
+    return this.#inspect(runId, (run, hold) => listTasks(run, query, hold));
   }
 
   /** One task of a run. Rejects as `tasks`. */
   task(runId: string, taskId: string, options: TaskOptions = {}): Promise<TaskRecord> {
-    return this.#inspect(runId, (run, hold) => oneTask(run, taskId, options, hold));
+    return this.#inspect(runId, (run, hold) => getTask(run, taskId, options, hold));
   }
 
   /** One page of the items of a fan-out. Rejects as `tasks`. */
   items(runId: string, taskId: string, query: TaskQuery = {}): Promise<ItemPage> {
-    return this.#inspect(runId, (run, hold) => pageOfItems(run, taskId, query, hold));
+    return this.#inspect(runId, (run, hold) => listItems(run, taskId, query, hold));
   }
 
   /** One item of a fan-out. Rejects as `tasks`. */
   item(runId: string, taskId: string, item: number, options: TaskOptions = {}): Promise<ItemRecord> {
-    return this.#inspect(runId, (run, hold) => oneItem(run, taskId, item, options, hold));
+    return this.#inspect(runId, (run, hold) => getItem(run, taskId, item, options, hold));
   }
 
   /** Why the task failed that failed a run; undefined when no task did. Throws `run_not_found`. */

@@ -35,18 +35,18 @@ export interface AcceptedRerun extends AcceptedRun {
   readonly rerun: RerunReport | null;
 }
 
+/** Whether a rerun runs any task, in steps. */
+export function* hasRunningTask(prepared: AnyRun['prepared']): Steps<boolean> {
+  const { runs } = yield* describeAllTasks(prepared, 1);
+  return runs.length > 0;
+}
+
 /** Describes what a rerun reuses and what it runs, in steps: its tasks may be thousands. */
 export function* describeRerun(prepared: AnyRun['prepared']): Steps<RerunReport> {
-  const report = { reused: [] as RerunTask[], runs: [] as RerunningTask[] };
+  const report = yield* describeAllTasks(prepared, Number.POSITIVE_INFINITY);
   if (!('subRuns' in prepared)) {
-    yield* describeTasks(prepared, {}, new Set(), report);
     const { pipeline, rerunSource } = prepared;
     return { ...report, warnings: rerunSource?.given?.pipeline === pipeline ? [] : pipeline.warnings };
-  }
-  const changedKeys = new Set<string>();
-  for (const id of prepared.plan.statistics.order) {
-    const subRun = prepared.subRuns.get(id);
-    if (subRun !== undefined) yield* describeTasks(subRun, { sub_pipeline: id }, changedKeys, report);
   }
   const isSame = [...prepared.subRuns.values()].every(
     ({ pipeline, rerunSource }) => rerunSource?.given?.pipeline === pipeline,
@@ -54,12 +54,33 @@ export function* describeRerun(prepared: AnyRun['prepared']): Steps<RerunReport>
   return { ...report, warnings: isSame ? [] : prepared.plan.warnings };
 }
 
+interface DescribedTasks {
+  readonly reused: RerunTask[];
+  readonly runs: RerunningTask[];
+}
+
+/** @param limit stops when so many tasks run */
+function* describeAllTasks(prepared: AnyRun['prepared'], limit: number): Steps<DescribedTasks> {
+  const tasks: DescribedTasks = { reused: [], runs: [] };
+  const changedKeys = new Set<string>();
+  if (!('subRuns' in prepared)) {
+    yield* describeTasks(prepared, {}, changedKeys, tasks, limit);
+    return tasks;
+  }
+  for (const id of prepared.plan.statistics.order) {
+    const subRun = prepared.subRuns.get(id);
+    if (subRun !== undefined) yield* describeTasks(subRun, { sub_pipeline: id }, changedKeys, tasks, limit);
+  }
+  return tasks;
+}
+
 /** @param changedKeys keys that may have another value than before; those of this pipeline are added */
 function* describeTasks(
   prepared: PreparedRun,
   location: Pick<RerunTask, 'sub_pipeline'>,
   changedKeys: Set<string>,
-  { reused, runs }: { readonly reused: RerunTask[]; readonly runs: RerunningTask[] },
+  { reused, runs }: DescribedTasks,
+  limit: number,
 ): Steps<void> {
   const { pipeline, rerunSource } = prepared;
   if (rerunSource === undefined) return;
@@ -69,6 +90,7 @@ function* describeTasks(
   const running = new Set<string>();
   for (const taskId of pipeline.waves.flat()) {
     const task = pipeline.tasks.get(taskId);
+    if (runs.length >= limit) return;
     if (task === undefined) continue;
     yield;
     const located = { ...location, task_id: taskId };

@@ -1,18 +1,24 @@
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import type { JsonObject } from '../common/json.js';
+import type { Json, JsonObject } from '../common/json.js';
 import type { Steps } from '../common/steps.js';
 import { joinFirst } from '../common/text.js';
 import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
 import type { PlanRun } from '../execution/plan/plan-run.js';
 import { preparePlan } from '../execution/prepare/prepare-plan.js';
-import { freezeInSteps, hasLongValues, mergeInputs, prepareRun } from '../execution/prepare/prepare-run.js';
-import { isEqualJson, type PlanRerunSource, type RerunSource } from '../execution/prepare/rerun-source.js';
+import {
+  freezeInSteps,
+  hasLongValues,
+  mergeInputs,
+  prepareRun,
+  type WithSubmittedKeys,
+} from '../execution/prepare/prepare-run.js';
+import type { PlanRerunSource, RerunSource } from '../execution/prepare/rerun-source.js';
 import type { BaseRun } from '../execution/run/base-run.js';
 import type { PipelineRun } from '../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { describeRerun } from './rerun-report.js';
-import { createSource } from './rerun-source.js';
+import { hasRunningTask } from './rerun-report.js';
+import { collectRerunSource } from './collect-rerun-source.js';
 
 /** What a rerun does differently from the run that it repeats (D60). */
 export interface RerunChanges
@@ -35,8 +41,8 @@ export interface RerunRequest extends RerunChanges {
 
 /** The run that a rerun will be: values that are not checked yet, and what it can reuse. */
 export type Rerun =
-  | { readonly kind: 'pipeline'; inputs: RunInputs; readonly source: RerunSource }
-  | { readonly kind: 'plan'; inputs: PlanInputs; readonly source: PlanRerunSource };
+  | { readonly kind: 'pipeline'; inputs: RunInputs & WithSubmittedKeys; readonly source: RerunSource }
+  | { readonly kind: 'plan'; inputs: PlanInputs & WithSubmittedKeys; readonly source: PlanRerunSource };
 
 /** What a changed definition is checked with. */
 export interface RerunValues {
@@ -46,31 +52,29 @@ export interface RerunValues {
 }
 
 /**
- * Prepares a rerun of a settled run with the same values, but for the changes (D35, D60).
+ * Prepares a rerun of a settled run with the same values, but for the changes (D35, D60), in steps.
  *
- * @throws WavetrainError `run_not_settled`, `nothing_to_rerun` or `invalid_request`
+ * @throws WavetrainError `run_not_settled`, `nothing_to_rerun`, `invalid_request`, and as `prepareRun`
  */
-export function prepareRerun(run: AnyRun, request: RerunRequest): Rerun {
+export function* prepareRerun(run: AnyRun, request: RerunRequest, clock: Clock): Steps<Rerun> {
   assertSettled(run);
   assertChangesFit(run, request);
-  return run.kind === 'plan' ? preparePlanRerun(run, request) : preparePipelineRerun(run, request);
+  const rerun = yield* run.kind === 'plan'
+    ? preparePlanRerun(run, request)
+    : preparePipelineRerun(run, request);
+  if (!hasChanges(request)) return rerun;
+  if (hasLongValues(rerun.inputs)) rerun.inputs = yield* freezeInSteps(rerun.inputs);
+  if (run.status === 'succeeded') yield* assertRuns(run.id, rerun, clock);
+  return rerun;
 }
 
-/**
- * Freezes the values of a rerun with changes, and checks that it has something to do, in steps.
- *
- * @throws WavetrainError `nothing_to_rerun` when nothing has changed that the tasks of a run that succeeded are or read,
- * and as `prepareRun`
- */
-export function* checkRerun({ id, status }: BaseRun, rerun: Rerun, clock: Clock): Steps<void> {
-  if (hasLongValues(rerun.inputs)) rerun.inputs = yield* freezeInSteps(rerun.inputs);
-  if (status !== 'succeeded') return;
+/** @throws WavetrainError `nothing_to_rerun` when no task is, and none reads, anything that has changed */
+function* assertRuns(id: string, rerun: Rerun, clock: Clock): Steps<void> {
   const prepared =
     rerun.kind === 'plan'
       ? preparePlan(rerun.inputs, rerun.source, undefined, clock)
       : prepareRun(rerun.inputs, rerun.source, undefined, clock);
-  const { runs } = yield* describeRerun(prepared);
-  if (runs.length > 0) return;
+  if (yield* hasRunningTask(prepared)) return;
   const message = `run ${id} succeeded, and nothing that its tasks are or read has changed: name a task in "from", or rerun it without changes`;
   throw new WavetrainError('nothing_to_rerun', message);
 }
@@ -101,7 +105,7 @@ function assertChangesFit({ id, kind }: BaseRun, changes: RerunChanges): void {
 }
 
 /** Whether a rerun brings anything but `from`. */
-export function hasChanges({ from: _, ...changes }: RerunRequest): boolean {
+function hasChanges({ from: _, ...changes }: RerunRequest): boolean {
   return Object.values(changes).some((change) => change !== undefined);
 }
 
@@ -110,9 +114,8 @@ export function mergeValues(
   { prepared }: AnyRun,
   { inputs, session }: RerunChanges,
 ): Omit<RerunValues, 'kind'> {
-  const { definition } = 'plan' in prepared ? prepared.plan : prepared.pipeline;
   return {
-    inputs: merge(omitDefaults(prepared.inputs, definition.inputs ?? {}), inputs),
+    inputs: merge(pick(prepared.inputs, prepared.submittedKeys.inputs), inputs),
     session: merge(prepared.session, session),
   };
 }
@@ -121,22 +124,34 @@ export function mergeValues(
 function mergeCommon(
   run: AnyRun,
   request: RerunRequest,
-): Pick<RunInputs, 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> {
-  const { inputs, session, submittedOptions, collectEvents, tenantId } = run.prepared;
-  const isMended = request.pipeline !== undefined || request.plan !== undefined;
-  const values = isMended
+): Pick<RunInputs, 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> & WithSubmittedKeys {
+  const { inputs, session, submittedKeys, submittedOptions, collectEvents, tenantId } = run.prepared;
+  const isRedefined = request.pipeline !== undefined || request.plan !== undefined;
+  const values = isRedefined
     ? mergeValues(run, request)
     : { inputs: merge(inputs, request.inputs), session: merge(session, request.session) };
-  const options = { ...submittedOptions, ...request.options };
-  return { ...values, options, collect_events: collectEvents, tenant_id: tenantId };
+  return {
+    ...values,
+    options: { ...submittedOptions, ...request.options },
+    collect_events: collectEvents,
+    tenant_id: tenantId,
+    submittedKeys: {
+      params: mergeKeys(submittedKeys.params, request.params),
+      inputs: mergeKeys(submittedKeys.inputs, request.inputs),
+    },
+  };
 }
 
-function preparePipelineRerun(run: PipelineRun, request: RerunRequest): Rerun {
+function mergeKeys(keys: readonly string[], changes: JsonObject = {}): readonly string[] {
+  return [...new Set([...keys, ...Object.keys(changes)])];
+}
+
+function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<Rerun> {
   const { prepared } = run;
   const pipeline = request.pipeline ?? prepared.pipeline;
   const params = merge(keepParams(run, pipeline), request.params);
   const { tasks, waves } = pipeline;
-  const forced = partsToRerun(run, request, {
+  const forced = findForced(run, request, {
     ids: [...tasks.keys()],
     order: waves.flat(),
     dependencies: (id) => tasks.get(id)?.upstream ?? [],
@@ -145,17 +160,17 @@ function preparePipelineRerun(run: PipelineRun, request: RerunRequest): Rerun {
   return {
     kind: 'pipeline',
     inputs: { pipeline, params, ...mergeCommon(run, request) },
-    source: createSource(run.id, prepared, run.work, pipeline, options),
+    source: yield* collectRerunSource(run.id, prepared, run.work, pipeline, options),
   };
 }
 
-function preparePlanRerun(run: PlanRun, request: RerunRequest): Rerun {
+function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<Rerun> {
   const { plan: earlier, subRuns: prepared, concurrency } = run.prepared;
   const plan = request.plan ?? earlier;
   const wasDefault = concurrency === (earlier.definition.plan_concurrency ?? 1);
   const chosen = request.plan_concurrency ?? (wasDefault ? undefined : concurrency);
   const { subPipelines, statistics } = plan;
-  const forced = partsToRerun(run, request, {
+  const forced = findForced(run, request, {
     ids: [...subPipelines.keys()],
     order: statistics.order,
     dependencies: (id) => subPipelines.get(id)?.needs ?? [],
@@ -168,7 +183,7 @@ function preparePlanRerun(run: PlanRun, request: RerunRequest): Rerun {
     const tasks = new Map(forcedTasks.map((task) => [task, `is part of "${id}", which ${reason}`]));
     const options = { forced: tasks, changedKeys, ...sourceOptions(request) };
     const work = run.subRuns.begun.get(id)?.work;
-    subRuns.set(id, createSource(run.id, prepared.get(id), work, pipeline, options));
+    subRuns.set(id, yield* collectRerunSource(run.id, prepared.get(id), work, pipeline, options));
   }
   return {
     kind: 'plan',
@@ -186,7 +201,7 @@ function sourceOptions(request: RerunRequest): { isChanged: boolean; rerunsFaile
 }
 
 /** The tasks of a pipeline, or the sub-pipelines of a plan. */
-interface Parts {
+interface RerunGraph {
   /** In declared order. */
   readonly ids: readonly string[];
   /** Each after its dependencies. */
@@ -210,26 +225,26 @@ const MAX_LISTED_PARTS = 20;
  *
  * @throws WavetrainError `nothing_to_rerun` or `invalid_request`
  */
-function partsToRerun(run: BaseRun, request: RerunRequest, parts: Parts): ReadonlyMap<string, string> {
+function findForced(run: BaseRun, request: RerunRequest, graph: RerunGraph): ReadonlyMap<string, string> {
   const { id, kind, status, failures } = run;
   const part = kind === 'plan' ? 'sub-pipeline' : 'task';
   const from = readFrom(request);
   if (from === undefined) {
     const reason = 'runs, as everything does without "from" and changes';
-    return new Map(parts.ids.map((partId) => [partId, reason]));
+    return new Map(graph.ids.map((partId) => [partId, reason]));
   }
   if (from === FROM_FAILED) {
     if (status !== 'succeeded' || failures.length > 0 || hasChanges(request)) return new Map();
     const message = `run ${id} succeeded: name a ${part}, or rerun the whole ${kind}`;
     throw new WavetrainError('nothing_to_rerun', message);
   }
-  if (parts.ids.includes(from)) return withDependents(from, parts);
-  const message = `the ${kind} has no ${part} "${from}"; its ${part}s are ${joinFirst(parts.ids, MAX_LISTED_PARTS)}`;
+  if (graph.ids.includes(from)) return withDependents(from, graph);
+  const message = `the ${kind} has no ${part} "${from}"; its ${part}s are ${joinFirst(graph.ids, MAX_LISTED_PARTS)}`;
   throw new WavetrainError('invalid_request', message);
 }
 
 /** A part and everything that depends on it, directly or indirectly. */
-function withDependents(id: string, { order, dependencies }: Parts): ReadonlyMap<string, string> {
+function withDependents(id: string, { order, dependencies }: RerunGraph): ReadonlyMap<string, string> {
   const found = new Map([[id, 'is named in "from"']]);
   for (const other of order) {
     if (!found.has(other) && dependencies(other).some((needed) => found.has(needed))) {
@@ -244,23 +259,23 @@ function withDependents(id: string, { order, dependencies }: Parts): ReadonlyMap
  * use for values of params that are gone.
  */
 function keepParams({ prepared }: PipelineRun, pipeline: RunInputs['pipeline']): JsonObject {
-  const { params, pipeline: earlier } = prepared;
+  const { params, pipeline: earlier, submittedKeys } = prepared;
   if (pipeline === earlier) return params;
   const declared = pipeline.definition.params ?? {};
-  const defaults = Object.entries(earlier.definition.params ?? {}).map(([name, param]) => [
-    name,
-    param.default,
-  ]);
-  const submitted = omitDefaults(params, Object.fromEntries(defaults) as Record<string, unknown>);
-  return Object.fromEntries(Object.entries(submitted).filter(([name]) => Object.hasOwn(declared, name)));
+  return pick(
+    params,
+    submittedKeys.params.filter((name) => Object.hasOwn(declared, name)),
+  );
 }
 
-/** Leaves out what a run was not given, but had from its definition. */
-function omitDefaults(values: JsonObject, defaults: Record<string, unknown>): JsonObject {
-  const submitted = Object.entries(values).filter(
-    ([key, value]) => !Object.hasOwn(defaults, key) || !isEqualJson(value, defaults[key] as JsonObject),
+/** @param keys may have some that the values have not */
+function pick(values: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    keys.flatMap((key): [string, Json][] => {
+      const value = Object.hasOwn(values, key) ? values[key] : undefined;
+      return value === undefined ? [] : [[key, value]];
+    }),
   );
-  return Object.fromEntries(submitted);
 }
 
 function merge(earlier: JsonObject, changes: JsonObject | undefined): JsonObject {

@@ -282,7 +282,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/plan/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that does not exist',
   'lib/execution/run/run-work.ts':
     'caught by RunWork.expand, and fails the task; or a bug: a task that does not exist',
-  'lib/execution/run/task-values.ts': 'caught there, and shown in place of the inputs',
+  'lib/execution/run/input-renderer.ts': 'caught there, and shown in place of the inputs',
   'lib/execution/run/task-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',

@@ -40,6 +40,12 @@ export class ControlledTool {
     );
   }
 
+  /** Waits until so many attempts have started: a busy machine starts many items in several turns of the event loop. */
+  async started(count: number): Promise<readonly PendingCall[]> {
+    while (this.calls.length < count) await settle();
+    return this.calls;
+  }
+
   async returns(value: unknown, call = this.last): Promise<void> {
     call.resolve(value);
     await settle();

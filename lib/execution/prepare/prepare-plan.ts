@@ -11,8 +11,10 @@ import {
   mergeInputs,
   type PreparedRun,
   prepareRun,
+  readSubmittedKeys,
   readTenantId,
   RUN_BYTES,
+  type WithSubmittedKeys,
 } from './prepare-run.js';
 import type { PlanRerunSource } from './rerun-source.js';
 
@@ -20,7 +22,14 @@ import type { PlanRerunSource } from './rerun-source.js';
 export interface PreparedPlan
   extends Pick<
     PreparedRun,
-    'id' | 'tenantId' | 'inputs' | 'session' | 'submittedOptions' | 'sizeBytes' | 'collectEvents'
+    | 'id'
+    | 'tenantId'
+    | 'inputs'
+    | 'session'
+    | 'submittedKeys'
+    | 'submittedOptions'
+    | 'sizeBytes'
+    | 'collectEvents'
   > {
   readonly plan: Plan;
   /** Maximum number of sub-pipelines that run at once. */
@@ -44,7 +53,7 @@ export interface PreparedPlan
  * @throws WavetrainError `invalid_params`, `invalid_inputs` or `invalid_options`
  */
 export function preparePlan(
-  run: PlanInputs,
+  run: PlanInputs & WithSubmittedKeys,
   rerunSource: PlanRerunSource | undefined,
   providedBlackboard: Blackboard | undefined,
   clock: Clock,
@@ -71,6 +80,7 @@ export function preparePlan(
     tenantId: readTenantId(run),
     inputs: inputs.json,
     session: session.json,
+    submittedKeys: readSubmittedKeys(run),
     submittedOptions: { ...run.options },
     concurrency: readConcurrency(run),
     waves: sum(subRuns, ({ pipeline }) => pipeline.waves.length),

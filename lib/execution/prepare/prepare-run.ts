@@ -11,13 +11,14 @@ import type { Steps } from '../../common/steps.js';
 import { copyToJson, copyToJsonInSteps, isLongValue } from '../json-output.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../run-inputs.js';
 import { type Options, readOptions } from './options.js';
-import { type GivenValues, measureSource, type RerunSource } from './rerun-source.js';
+import { type RunDefinition, measureSource, type RerunSource } from './rerun-source.js';
 
 /** Checked run inputs: every parameter has a value, inputs are merged, options are read. */
-export interface PreparedRun extends GivenValues {
+export interface PreparedRun extends RunDefinition {
   readonly id: string;
   readonly tenantId: string;
   readonly options: Options;
+  readonly submittedKeys: SubmittedKeys;
   /** The options as they were submitted, for a rerun. */
   readonly submittedOptions: ExecutionOptions;
   /** Memory of the run before it begins, in bytes. */
@@ -31,6 +32,17 @@ export interface PreparedRun extends GivenValues {
   readonly rerunSource: RerunSource | undefined;
 }
 
+/** The params and inputs that a run was given, for a rerun with a changed definition: the others have their defaults. */
+export interface SubmittedKeys {
+  readonly params: readonly string[];
+  readonly inputs: readonly string[];
+}
+
+/** Set when the values of a run have their defaults already. */
+export interface WithSubmittedKeys {
+  readonly submittedKeys?: SubmittedKeys;
+}
+
 /** Measured memory of a run that is queued: its actors, session and record. */
 export const RUN_BYTES = 12 * 1024;
 
@@ -40,7 +52,7 @@ export const RUN_BYTES = 12 * 1024;
  * @throws WavetrainError `invalid_params`, `invalid_inputs` or `invalid_options`
  */
 export function prepareRun(
-  run: RunInputs,
+  run: RunInputs & WithSubmittedKeys,
   rerunSource: RerunSource | undefined,
   blackboard: Blackboard | undefined,
   clock: Clock,
@@ -61,6 +73,7 @@ export function prepareRun(
     session: session.json,
     goal,
     options: readOptions(run.options),
+    submittedKeys: readSubmittedKeys(run),
     submittedOptions: run.options === undefined ? NO_OPTIONS : { ...run.options },
     sizeBytes:
       RUN_BYTES +
@@ -78,6 +91,18 @@ export function prepareRun(
 }
 
 const NO_OPTIONS: ExecutionOptions = Object.freeze({});
+
+const NO_KEYS: SubmittedKeys = { params: [], inputs: [] };
+
+export function readSubmittedKeys({
+  params,
+  inputs,
+  submittedKeys,
+}: Pick<RunInputs, 'params' | 'inputs'> & WithSubmittedKeys): SubmittedKeys {
+  if (submittedKeys !== undefined) return submittedKeys;
+  if (params === undefined && inputs === undefined) return NO_KEYS;
+  return { params: Object.keys(params ?? {}), inputs: Object.keys(inputs ?? {}) };
+}
 
 /** Merges defaults and submitted values key by key (D5); an undefined value does not override its default. */
 export function mergeInputs(
@@ -139,8 +164,11 @@ function getDefaults({ pipeline, plan }: RunValues): Record<string, unknown> {
  *
  * @throws WavetrainError `invalid_inputs`
  */
-export function* freezeInSteps<R extends RunValues>(run: R): Steps<R> {
-  const frozen: Record<string, unknown> = { ...run };
+export function* freezeInSteps<R extends RunValues & WithSubmittedKeys>(
+  run: R,
+): Steps<R & WithSubmittedKeys> {
+  const submittedKeys = readSubmittedKeys(run);
+  const frozen: Record<string, unknown> = { ...(run as RunValues), submittedKeys };
   const inputs = mergeInputs(getDefaults(run), run.inputs ?? {});
   yield;
   for (const [name, values] of Object.entries({ params: run.params, inputs, session: run.session })) {
@@ -151,7 +179,7 @@ export function* freezeInSteps<R extends RunValues>(run: R): Steps<R> {
       throw invalidInputs(name, error);
     }
   }
-  return frozen as R;
+  return frozen as R & WithSubmittedKeys;
 }
 
 const EMPTY = copyToJson({}) as { readonly json: JsonObject; readonly sizeBytes: number };

@@ -4,7 +4,7 @@ import type { TaskOutcome } from '../results.js';
 import type { Write } from '../session/session-overrides.js';
 
 /** What the tasks of a run can read besides outputs. */
-export interface GivenValues {
+export interface RunDefinition {
   readonly pipeline: Pipeline;
   readonly params: JsonObject;
   readonly inputs: JsonObject;
@@ -22,11 +22,28 @@ export interface ItemOutcomes {
   readonly sizeBytes: number;
 }
 
+/**
+ * Returns the items of a fan-out that has succeeded, without those whose errors were collected; undefined when they have
+ * written to the blackboard, because their writes are kept together.
+ */
+export function toItemOutcomes({
+  output,
+  writes,
+  collected = [],
+  sizeBytes,
+}: TaskOutcome): ItemOutcomes | undefined {
+  if (!Array.isArray(output) || writes.length > 0) return undefined;
+  if (collected.length === 0) return { outputs: output, writes: undefined, sizeBytes };
+  const outputs: (Json | undefined)[] = [...output];
+  for (const { item } of collected) if (item !== undefined) outputs[item] = undefined;
+  return { outputs, writes: undefined, sizeBytes };
+}
+
 /** An earlier run whose outcomes a rerun reuses (D35, D60). */
 export interface RerunSource {
   readonly runId: string;
   /** What the earlier run was given; undefined for a sub-pipeline that it did not have. */
-  readonly given: GivenValues | undefined;
+  readonly given: RunDefinition | undefined;
   /** Memory of that, if the rerun was given something else, in bytes. */
   readonly givenBytes: number;
   /** By task id: why a task runs again in any case, as the end of a sentence. */

@@ -15,9 +15,21 @@ export class ReusableItems {
   /** The paths at which templates read the item. */
   readonly #paths: readonly (readonly Segment[])[];
   readonly #itemBytes: number;
+  /** Memory of the list of the earlier run, if it was rendered again. */
+  readonly listBytes: number;
 
-  /** @param before the list of the earlier run; items are compared with those at their place in it */
-  constructor(inputs: Template, earlier: ItemOutcomes, before: readonly Json[], now: readonly Json[]) {
+  /**
+   * @param before the list of the earlier run; items are compared with those at their place in it
+   * @param listBytes memory of that list, if it was rendered again
+   */
+  constructor(
+    inputs: Template,
+    earlier: ItemOutcomes,
+    before: readonly Json[],
+    now: readonly Json[],
+    listBytes: number,
+  ) {
+    this.listBytes = listBytes;
     this.#earlier = earlier;
     this.#before = before;
     this.#now = now;

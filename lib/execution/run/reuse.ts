@@ -7,10 +7,11 @@ import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Template } from '../../definition/template/template.js';
 import type { Pipeline, Task } from '../../pipelines/pipeline.js';
 import {
-  type GivenValues,
+  type RunDefinition,
   isEqualJson,
   type ItemOutcomes,
   type RerunSource,
+  toItemOutcomes,
 } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';
 import type { Write } from '../session/session-overrides.js';
@@ -30,7 +31,7 @@ const GIVEN: ReadonlySet<string> = new Set(['params', 'pipeline']);
  * reads are as they were. It is asked when a task begins, because only then is known what the task reads.
  */
 export class Reuse {
-  readonly #now: GivenValues;
+  readonly #now: RunDefinition;
   readonly #source: RerunSource;
   readonly #published: (taskId: string) => TaskOutcome | undefined;
   readonly #inherited = new Map<string, TaskOutcome>();
@@ -40,7 +41,11 @@ export class Reuse {
   #writers: ReadonlyMap<string, readonly string[]> | undefined;
 
   /** @param published returns what a task of the rerun has published */
-  constructor(now: GivenValues, source: RerunSource, published: (taskId: string) => TaskOutcome | undefined) {
+  constructor(
+    now: RunDefinition,
+    source: RerunSource,
+    published: (taskId: string) => TaskOutcome | undefined,
+  ) {
     this.#now = now;
     this.#source = source;
     this.#published = published;
@@ -67,8 +72,9 @@ export class Reuse {
     if (!this.#readsTheSame(task, task.inputs) || !this.#awaitsTheSame(task)) return undefined;
     const isSameList =
       this.#findListChange(task) === undefined && this.#readsTheSame(task, task.parallelOver);
-    const earlierList = isSameList ? list : this.#renderEarlier(before);
-    return earlierList && new ReusableItems(task.inputs, earlier, earlierList, list);
+    const meter = new RenderMeter();
+    const earlierList = isSameList ? list : this.#renderEarlier(before, meter);
+    return earlierList && new ReusableItems(task.inputs, earlier, earlierList, list, meter.ownBytes);
   }
 
   /** Call when a task has published its outcome. */
@@ -226,17 +232,14 @@ export class Reuse {
   #earlierItems({ id }: Task): ItemOutcomes | undefined {
     const { items, outcomes } = this.#source;
     const outcome = outcomes.get(id);
-    if (outcome === undefined) return items.get(id);
-    // The writes of all items are kept together: which are those of one item is not known any more.
-    if (!Array.isArray(outcome.output) || outcome.writes.length > 0) return undefined;
-    return { outputs: outcome.output, writes: undefined, sizeBytes: outcome.sizeBytes };
+    return outcome === undefined ? items.get(id) : toItemOutcomes(outcome);
   }
 
   /** Renders the list that a fan-out had. Returns undefined when that is not known any more. */
-  #renderEarlier(template: Template): readonly Json[] | undefined {
+  #renderEarlier(template: Template, meter: RenderMeter): readonly Json[] | undefined {
     const { given, outcomes } = this.#source;
     if (given === undefined) return undefined;
-    const scope = { ...toScope(given, (id) => outcomes.get(id)), meter: new RenderMeter() };
+    const scope = { ...toScope(given, (id) => outcomes.get(id)), meter };
     try {
       const list = template.render(scope);
       return Array.isArray(list) ? list : undefined;
@@ -282,7 +285,7 @@ function toJson(value: unknown): Json | undefined {
 }
 
 function toScope(
-  { params, inputs, session, goal }: GivenValues,
+  { params, inputs, session, goal }: RunDefinition,
   find: (taskId: string) => TaskOutcome | undefined = () => undefined,
 ): TemplateScope {
   return { params, inputs, session, goal, output: (taskId) => find(taskId)?.output };

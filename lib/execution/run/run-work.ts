@@ -19,7 +19,7 @@ import { NO_ABORT, TaskWork } from './task-work.js';
 /** Measured memory that a task takes for as long as its run is kept, without its output. */
 const TASK_BYTES = 512;
 
-/** The memory of a smaller outcome, which has no writes, is not remembered. */
+/** The memory of a smaller outcome, which has an output only, is not remembered. */
 const SMALL_OUTCOME_BYTES = 1024;
 
 /** Implements the ports of one run's machines with templates, tools and the blackboard, and keeps what they produce. */
@@ -41,7 +41,7 @@ export class RunWork implements RunPorts {
   readonly #services: InvocationServices;
   readonly #scope: RunScope;
   readonly #onWave: (wave: number) => void;
-  /** Outcomes of succeeded tasks, by task id; only large ones, and those with writes. */
+  /** Outcomes of succeeded tasks, by task id; only large ones, and those with more than an output. */
   #outcomes: Map<string, TaskOutcome> | undefined;
   /** The tasks that have begun, by id: the work of those that have not settled, and what remains of the others. */
   readonly #tasks = new Map<string, TaskWork | TaskTrace>();
@@ -187,7 +187,8 @@ export class RunWork implements RunPorts {
   #keepOutcome(taskId: string, outcome: TaskOutcome): void {
     setOwn(this.outputs, taskId, outcome.output);
     this.reuse?.onPublished(taskId, outcome);
-    if (outcome.sizeBytes <= SMALL_OUTCOME_BYTES && outcome.writes.length === 0) return;
+    const { sizeBytes, writes, collected } = outcome;
+    if (sizeBytes <= SMALL_OUTCOME_BYTES && writes.length === 0 && collected === undefined) return;
     this.#outcomes ??= new Map();
     this.#outcomes.set(taskId, outcome);
   }
@@ -225,12 +226,10 @@ function toTaskFields({ task, reused }: TaskWork): Pick<TaskEvent, 'task_id' | '
   return reused === undefined ? fields : { ...fields, reused: true };
 }
 
-/** Returns the attempts of a task or the items of a fan-out; nothing when the outcome was reused. */
+/** Returns the attempts of a task or the items of a fan-out; of an outcome that was reused, the items that failed. */
 function toCountFields(work: TaskWork): Pick<TaskEvent, 'attempt' | 'items' | 'failed_items'> {
-  const { items, attempts, collectedItems, reused } = work;
-  if (reused !== undefined) return {};
-  if (items === undefined) return { attempt: attempts };
-  return collectedItems === 0
-    ? { items: items.length }
-    : { items: items.length, failed_items: collectedItems };
+  const { items, attempts, reused, collected = reused?.collected } = work;
+  const failed = collected && { failed_items: collected.length };
+  if (reused !== undefined) return { ...failed };
+  return items === undefined ? { attempt: attempts } : { items: items.length, ...failed };
 }

@@ -1,7 +1,9 @@
+import type { TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
 import { describeThrown, type ErrorRecord } from '../invocation/thrown-error.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from '../session/session-overrides.js';
+import type { ReusableItems } from './reusable-items.js';
 
 /** An attempt that failed. Times are milliseconds since 1970, UTC. */
 export interface FailedAttempt {
@@ -55,11 +57,17 @@ export class TaskTrace {
   #callStartedAt = 0;
   /** Outputs of the items, which are empty until they have succeeded; undefined unless it is a fan-out. */
   itemOutputs: readonly Json[] | undefined;
+  /** The items of a reused outcome whose errors were collected. */
+  reusedFailures: readonly TaskFailure[] | undefined;
+  /** In a rerun, what the items of a fan-out need not do again; of one that failed, some may not have been reached. */
+  reusable: ReusableItems | undefined;
   /** What the items stored that have succeeded; set when a fan-out has failed. */
   itemWrites: readonly (readonly Write[])[] | undefined;
   /** By item, when its last attempt began, and then when it settled; 0 before that. */
   #itemTimes: Float64Array | undefined;
   #failed: Map<number, FailedAttempts> | undefined;
+  /** Key of the call whose failure was the first that was not collected. */
+  #firstFailed: number | undefined;
   #stacks = 0;
   #stackReads = 0;
   readonly #budget: MemoryBudget;
@@ -97,13 +105,13 @@ export class TaskTrace {
   /**
    * Call when a call has failed.
    *
-   * @param attempts 0 when the tool was not called
-   * @param error as the run keeps it
+   * @param failure its text as the run keeps it
    * @param thrown what the tool threw, if it did
    */
-  onFailure(item: number | undefined, attempts: number, error: string, thrown: unknown, now: number): void {
+  onFailure({ item, attempts, error, collected }: TaskFailure, thrown: unknown, now: number): void {
     const failed = this.#addAttempt(item, attempts, error, now);
     failed.error = this.#describe(thrown, error);
+    if (collected !== true) this.#firstFailed ??= item ?? NO_ITEM;
     if (item !== undefined) this.onItemSettled(item, now);
   }
 
@@ -150,11 +158,8 @@ export class TaskTrace {
 
   /** Why the task failed: of a fan-out, the error of the item that failed first. */
   get error(): ErrorRecord | undefined {
-    if (!this.hasFailed) return undefined;
-    const own = this.#failed?.get(NO_ITEM)?.error;
-    if (own !== undefined || this.#failed === undefined) return own;
-    for (const { error } of this.#failed.values()) if (error !== undefined) return error;
-    return undefined;
+    if (!this.hasFailed || this.#firstFailed === undefined) return undefined;
+    return this.#failed?.get(this.#firstFailed)?.error;
   }
 }
 

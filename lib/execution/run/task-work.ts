@@ -47,8 +47,8 @@ export class TaskWork implements InvocationListener {
   readonly trace: TaskTrace;
   /** Attempts of a task that calls its tool once. */
   attempts = 0;
-  /** Number of items whose errors were collected (D67). */
-  collectedItems = 0;
+  /** The items whose errors were collected (D67). */
+  collected: TaskFailure[] | undefined;
   /** The list that a fan-out runs over. */
   items: readonly Json[] | undefined;
   /** The outcome of an earlier run that replaces an invocation. */
@@ -62,11 +62,10 @@ export class TaskWork implements InvocationListener {
   #output: Json = null;
   #itemOutputs: Json[] | undefined;
   #writes: (readonly Write[])[] | undefined;
-  /** What items need not do again in a rerun (D60). */
-  #reusable: ReusableItems | undefined;
   /** Memory of their outcomes, which was taken when the rerun was accepted. */
   #reusedBytes = 0;
-  #collectedAttempts = 0;
+  /** Memory of the failures that were collected, which the run keeps in any case. */
+  #collectedBytes = 0;
   /** It has a failure that was not collected. */
   #hasFailed = false;
   readonly #services: InvocationServices;
@@ -102,7 +101,7 @@ export class TaskWork implements InvocationListener {
   expand(): Expansion {
     const { options } = this.#services.prepared;
     this.reused = this.#reuse?.find(this.task);
-    if (this.reused !== undefined) return { items: 0, concurrency: 1 };
+    if (this.reused !== undefined) return this.#reuseOutcome(this.reused);
     const { parallelOver } = this.task;
     const concurrency = this.task.fanOutConcurrency ?? options.fanOutConcurrency;
     if (parallelOver === undefined) return { items: undefined, concurrency };
@@ -118,13 +117,31 @@ export class TaskWork implements InvocationListener {
     this.#itemOutputs = new Array<Json>(list.length);
     this.trace.fanOut(this.#itemOutputs);
     this.#renderItemInputs = this.task.inputs.bind(this.#scope);
-    this.#reusable = this.#reuse?.findItems(this.task, list);
+    this.#findReusableItems(list);
     return { items: list.length, concurrency };
+  }
+
+  #findReusableItems(list: readonly Json[]): void {
+    const reusable = this.#reuse?.findItems(this.task, list);
+    if (reusable === undefined) return;
+    this.#hold(reusable.listBytes);
+    this.trace.reusable = reusable;
+  }
+
+  #reuseOutcome({ collected = [] }: TaskOutcome): Expansion {
+    if (collected.length > 0) this.trace.reusedFailures = collected;
+    for (const failure of collected) this.#reportFailure(failure);
+    return { items: 0, concurrency: 1 };
+  }
+
+  #reportFailure(failure: TaskFailure): void {
+    this.#failures.push(failure);
+    this.#services.parent?.onFailure?.(failure);
   }
 
   invoke(item: number | undefined, slot: Slot): Abort {
     if (item !== undefined) {
-      const reused = this.#reusable?.get(item);
+      const reused = this.trace.reusable?.get(item);
       if (reused !== undefined) return this.#reuseItem(item, reused, slot);
     }
     const call = this.#prepareCall(item);
@@ -167,9 +184,11 @@ export class TaskWork implements InvocationListener {
     this.trace.hasFailed = !isSuccess;
     this.trace.isReused = this.reused !== undefined;
     this.trace.outcomeBytes = this.#outcomeBytes + this.#reusedBytes;
+    if (isSuccess) this.trace.reusable = undefined;
+    const heldBytes = this.trace.reusable === undefined ? this.#heldBytes : 0;
     const keepsOutcome = isSuccess || this.#itemOutputs !== undefined;
     if (!isSuccess && keepsOutcome) this.trace.itemWrites = this.#writes ?? NO_ITEM_WRITES;
-    this.#services.budget.release(this.#heldBytes + (keepsOutcome ? 0 : this.#outcomeBytes));
+    this.#services.budget.release(heldBytes + (keepsOutcome ? 0 : this.#outcomeBytes));
   }
 
   /** Renders and validates the inputs of one invocation; returns an error message when they are invalid. */
@@ -237,43 +256,51 @@ export class TaskWork implements InvocationListener {
   }
 
   onFailure(item: number | undefined, message: string, attempts: number, thrown?: unknown): FailedResult {
-    const failed =
+    const failure =
       item !== undefined && this.task.collectsErrors
-        ? this.#onItemFailure(item, message, attempts)
+        ? this.#collectFailure(item, message, attempts)
         : this.#addFailure(item, this.#keepError(message), attempts);
-    this.trace.onFailure(item, attempts, failed.error, thrown, this.#now());
-    return failed;
+    this.trace.onFailure(failure, thrown, this.#now());
+    const { error, collected } = failure;
+    return { ok: false, error, ...(collected && { collected }) };
   }
 
   /** Collects the error of an item (D67). The task must stop when there is no memory for it: other items may be many. */
-  #onItemFailure(item: number, message: string, attempts: number): FailedResult {
+  #collectFailure(item: number, message: string, attempts: number): TaskFailure {
     const outputBytes = ITEM_ERROR_BYTES + message.length;
-    if (!this.#services.budget.tryReserve(toFailureBytes(message) + outputBytes)) {
+    const failureBytes = toFailureBytes(message);
+    if (!this.#services.budget.tryReserve(failureBytes + outputBytes)) {
       return this.#addFailure(item, NO_MEMORY_FOR_ERROR, attempts);
     }
     this.#outcomeBytes += outputBytes;
-    this.collectedItems++;
-    this.#collectedAttempts += attempts;
+    this.#collectedBytes += failureBytes;
     if (this.#itemOutputs !== undefined) this.#itemOutputs[item] = Object.freeze({ error: message });
-    return this.#addFailure(item, message, attempts, true);
+    const failure = this.#addFailure(item, message, attempts, true);
+    this.collected ??= [];
+    this.collected.push(failure);
+    return failure;
   }
 
   /** Records why a task failed whose items have failed and were all collected; other tasks have recorded it already. */
   recordTotalFailure(error: string): void {
-    if (this.collectedItems === 0 || this.#hasFailed) return;
-    this.onFailure(undefined, error, this.#collectedAttempts);
+    if (this.collected === undefined || this.#hasFailed) return;
+    const attempts = this.collected.reduce((sum, failure) => sum + failure.attempts, 0);
+    this.onFailure(undefined, error, attempts);
   }
 
-  #addFailure(item: number | undefined, error: string, attempts: number, collected?: true): FailedResult {
-    const collectedField = collected === undefined ? {} : { collected };
-    const itemField = item === undefined ? {} : { item };
-    const failure = { task_id: this.task.id, error, attempts, ...itemField, ...collectedField };
-    this.#failures.push(failure);
-    this.#services.parent?.onFailure?.(failure);
+  #addFailure(item: number | undefined, error: string, attempts: number, collected?: true): TaskFailure {
+    const failure: TaskFailure = {
+      task_id: this.task.id,
+      error,
+      attempts,
+      ...(item !== undefined && { item }),
+      ...(collected && { collected }),
+    };
+    this.#reportFailure(failure);
     if (collected === undefined) this.#hasFailed = true;
     if (item === undefined) this.attempts = attempts;
     else this.#writeItemEvent(item, attempts, error);
-    return { ok: false, error, ...collectedField };
+    return failure;
   }
 
   /** Takes the memory of a failure. A failure is kept without memory too, because it is small, but not its long text. */
@@ -298,7 +325,9 @@ export class TaskWork implements InvocationListener {
     if (this.reused !== undefined) return this.reused;
     const output = this.#itemOutputs === undefined ? this.#output : Object.freeze(this.#itemOutputs);
     const writes = this.#writes?.flat() ?? NO_WRITES;
-    return { output: output as Json, writes, sizeBytes: this.#outcomeBytes + this.#reusedBytes };
+    const sizeBytes = this.#outcomeBytes + this.#reusedBytes + this.#collectedBytes;
+    const outcome = { output: output as Json, writes, sizeBytes };
+    return this.collected === undefined ? outcome : { ...outcome, collected: this.collected };
   }
 }
 

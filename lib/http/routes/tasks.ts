@@ -57,10 +57,10 @@ const ERRORS = ['run_not_found', 'task_not_found', 'memory_full'] as const;
 
 /** Routes that show the tasks of a run and the items of its fan-outs, with their values (D59). */
 export function taskRoutes(services: HttpServices): Route[] {
-  return [listTasks(services), oneTask(services), listItems(services), oneItem(services)];
+  return [listTasksRoute(services), getTaskRoute(services), listItemsRoute(services), getItemRoute(services)];
 }
 
-function listTasks({ registry }: HttpServices): Route {
+function listTasksRoute({ registry }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/tasks',
@@ -81,7 +81,7 @@ function listTasks({ registry }: HttpServices): Route {
   });
 }
 
-function oneTask({ registry }: HttpServices): Route {
+function getTaskRoute({ registry }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/tasks/{task_id}',
@@ -101,7 +101,7 @@ function oneTask({ registry }: HttpServices): Route {
   });
 }
 
-function listItems({ registry }: HttpServices): Route {
+function listItemsRoute({ registry }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/tasks/{task_id}/items',
@@ -122,7 +122,7 @@ function listItems({ registry }: HttpServices): Route {
   });
 }
 
-function oneItem({ registry }: HttpServices): Route {
+function getItemRoute({ registry }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/tasks/{task_id}/items/{item}',

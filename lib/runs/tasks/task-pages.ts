@@ -5,7 +5,7 @@ import type { AnyRun } from '../../execution/local-executor.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PlanRun } from '../../execution/plan/plan-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
-import { type EarlierStores, TaskValues } from '../../execution/run/task-values.js';
+import { type EarlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
 import type {
   CallRecord,
   ItemPage,
@@ -15,7 +15,7 @@ import type {
   TaskQuery,
   TaskRecord,
 } from './task-record.js';
-import { type RunPart, TaskView } from './task-view.js';
+import { ITEMS_PER_STEP, type PipelineView, TaskView } from './task-view.js';
 
 /** Characters of each value that are shown: on a page, of one task or item, and when everything is asked for. */
 const PAGE_VALUE_LENGTH = 2048;
@@ -28,14 +28,11 @@ const MAX_PAGE_RENDERED_BYTES = 4 * 2 ** 20;
 
 const DEFAULT_LIMIT = 50;
 
-/** Items that are passed over in one step. */
-const ITEMS_PER_STEP = 1000;
-
 /** Takes memory for what is rendered, in bytes. @throws WavetrainError `memory_full` */
 type HoldMemory = (bytes: number) => void;
 
 /** One page of the tasks of a run (D59). @throws WavetrainError `task_not_found` or `invalid_request` */
-export function* pageOfTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): Steps<TaskPage> {
+export function* listTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): Steps<TaskPage> {
   const parts = findParts(run, query.sub_pipeline, hold);
   const page = new Page<TaskRecord>(query, parts);
   let position = 0;
@@ -44,8 +41,9 @@ export function* pageOfTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): S
       if (position++ < page.start) continue;
       const view = new TaskView(part, task);
       if (query.status !== undefined && query.status !== view.status) continue;
+      if (page.isFull(position - 1)) return { tasks: page.records, next_cursor: page.nextCursor };
       yield* view.prepare();
-      if (!page.add(position - 1, view.toRecord(page.valueLength))) {
+      if (!page.add(position - 1, yield* view.toRecord(page.valueLength))) {
         return { tasks: page.records, next_cursor: page.nextCursor };
       }
       yield;
@@ -55,7 +53,7 @@ export function* pageOfTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): S
 }
 
 /** The record of one task. @throws WavetrainError `task_not_found` or `invalid_request` */
-export function* oneTask(
+export function* getTask(
   run: AnyRun,
   taskId: string,
   options: TaskOptions,
@@ -63,24 +61,20 @@ export function* oneTask(
 ): Steps<TaskRecord> {
   const { view } = findTask(run, taskId, options, hold);
   yield* view.prepare();
-  return view.toRecord(options.whole === true ? WHOLE : VALUE_LENGTH);
+  return yield* view.toRecord(options.whole === true ? WHOLE : VALUE_LENGTH);
 }
 
 /** One page of the items of a fan-out. @throws WavetrainError `task_not_found` or `invalid_request` */
-export function* pageOfItems(
-  run: AnyRun,
-  taskId: string,
-  query: TaskQuery,
-  hold: HoldMemory,
-): Steps<ItemPage> {
+export function* listItems(run: AnyRun, taskId: string, query: TaskQuery, hold: HoldMemory): Steps<ItemPage> {
   const { view, part } = findTask(run, taskId, query, hold);
   const page = new Page<ItemRecord>(query, [part]);
   yield* view.prepare();
   const count = view.itemCount ?? 0;
   for (let item = page.start; item < count; item++) {
     const isWanted = query.status === undefined || query.status === view.itemStatus(item);
-    if (isWanted && !page.add(item, view.toItemRecord(item, page.valueLength))) {
-      return { items: page.records, next_cursor: page.nextCursor };
+    if (isWanted) {
+      const isFull = page.isFull(item) || !page.add(item, view.toItemRecord(item, page.valueLength));
+      if (isFull) return { items: page.records, next_cursor: page.nextCursor };
     }
     if (isWanted || item % ITEMS_PER_STEP === 0) yield;
   }
@@ -88,7 +82,7 @@ export function* pageOfItems(
 }
 
 /** The record of one item of a fan-out. @throws WavetrainError `task_not_found` or `invalid_request` */
-export function* oneItem(
+export function* getItem(
   run: AnyRun,
   taskId: string,
   item: number,
@@ -112,7 +106,7 @@ export function* findFailedCall(run: AnyRun, hold: HoldMemory): Steps<CallRecord
   const { view } = findTask(run, taskId, run.failedTask, hold);
   yield* view.prepare();
   return item === undefined || view.itemCount === undefined
-    ? view.toRecord(PAGE_VALUE_LENGTH)
+    ? yield* view.toRecord(PAGE_VALUE_LENGTH)
     : view.toItemRecord(item, PAGE_VALUE_LENGTH);
 }
 
@@ -132,25 +126,33 @@ class Page<R extends TaskRecord | ItemRecord> {
   readonly records: R[] = [];
   nextCursor: string | null = null;
   readonly #limit: number;
-  readonly #parts: readonly RunPart[];
+  readonly #parts: readonly PipelineView[];
   #lengthLeft = MAX_PAGE_LENGTH;
 
-  constructor({ cursor, limit = DEFAULT_LIMIT, whole = false }: TaskQuery, parts: readonly RunPart[]) {
+  constructor({ cursor, limit = DEFAULT_LIMIT, whole = false }: TaskQuery, parts: readonly PipelineView[]) {
     this.start = cursor === undefined ? 0 : decodeCursor(cursor);
     this.valueLength = whole ? WHOLE : PAGE_VALUE_LENGTH;
     this.#limit = limit;
     this.#parts = parts;
   }
 
-  /** Adds the record at a position; returns false when the page was full already. A page has at least one record. */
+  /** Returns true when the page ends before a position, whatever the record there is. A page has at least one record. */
+  isFull(position: number): boolean {
+    const count = this.records.length;
+    return (count === this.#limit || (count > 0 && this.#hasRenderedMuch())) && this.#endAt(position);
+  }
+
+  /** Adds the record at a position; returns false when the page ends before it, because it is too long. */
   add(position: number, record: R): boolean {
     this.#lengthLeft = subtractJsonLength(this.#lengthLeft, record as unknown as Json);
-    const isFull =
-      this.records.length === this.#limit ||
-      (this.records.length > 0 && (this.#lengthLeft < 0 || this.#hasRenderedMuch()));
-    if (isFull) this.nextCursor = `t${position.toString(36)}`;
-    else this.records.push(record);
-    return !isFull;
+    if (this.records.length > 0 && this.#lengthLeft < 0) return !this.#endAt(position);
+    this.records.push(record);
+    return true;
+  }
+
+  #endAt(position: number): true {
+    this.nextCursor = `t${position.toString(36)}`;
+    return true;
   }
 
   #hasRenderedMuch(): boolean {
@@ -170,7 +172,7 @@ function findTask(
   taskId: string,
   { sub_pipeline: subPipeline }: TaskOptions,
   hold: HoldMemory,
-): { readonly part: RunPart; readonly view: TaskView } {
+): { readonly part: PipelineView; readonly view: TaskView } {
   if (run.kind === 'plan' && subPipeline === undefined) {
     throw new WavetrainError(
       'invalid_request',
@@ -184,12 +186,12 @@ function findTask(
 }
 
 /** All pipelines of a run in declared order, or the one that is named. */
-function findParts(run: AnyRun, subPipeline: string | undefined, hold: HoldMemory): RunPart[] {
+function findParts(run: AnyRun, subPipeline: string | undefined, hold: HoldMemory): PipelineView[] {
   const isOver = run.status !== 'queued' && run.status !== 'running';
   if (run.kind === 'pipeline') {
     if (subPipeline !== undefined)
       throw notFound(`run ${run.id} has no sub-pipelines: it belongs to a pipeline`);
-    const values = new TaskValues(run, () => ({ session: run.prepared.session, writes: [] }), hold);
+    const values = new InputRenderer(run, () => ({ session: run.prepared.session, writes: [] }), hold);
     return [toPart(run, run.prepared, { work: run.work, values }, isOver)];
   }
   const { subRuns } = run.prepared;
@@ -199,7 +201,7 @@ function findParts(run: AnyRun, subPipeline: string | undefined, hold: HoldMemor
     if (prepared === undefined) throw notFound(`run ${run.id} has no sub-pipeline "${id}"`);
     const begun = run.subRuns.begun.get(id);
     const hasEnded = isOver || begun?.isSettled === true;
-    const values = begun && new TaskValues(begun, () => earlierStores(run, begun), hold);
+    const values = begun && new InputRenderer(begun, () => earlierStores(run, begun), hold);
     return toPart(run, prepared, values && { work: begun.work, values }, hasEnded, id);
   });
 }
@@ -207,10 +209,10 @@ function findParts(run: AnyRun, subPipeline: string | undefined, hold: HoldMemor
 function toPart(
   { id }: AnyRun,
   { pipeline }: PipelineRun['prepared'],
-  begun: RunPart['begun'],
+  begun: PipelineView['begun'],
   isOver: boolean,
   subPipeline?: string,
-): RunPart {
+): PipelineView {
   const tasks = pipeline.waves.flat().flatMap((taskId) => pipeline.tasks.get(taskId) ?? []);
   return { runId: id, subPipeline, tasks, begun, isOver };
 }

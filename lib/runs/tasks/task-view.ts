@@ -1,43 +1,51 @@
 import { toTaskStatus } from '../../../machines/status.js';
 import type { TaskStatus } from '../../../machines/types.js';
 import { toIsoTime } from '../../common/clock.js';
+import type { TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, toList } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
+import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import { type TaskTrace, UNKNOWN_TIME } from '../../execution/run/task-trace.js';
-import type { RenderedInputs, TaskValues } from '../../execution/run/task-values.js';
+import type { RenderedInputs, InputRenderer } from '../../execution/run/input-renderer.js';
 import { cutValue } from './cut-value.js';
 import type { AttemptRecord, ItemCounts, ItemRecord, TaskRecord } from './task-record.js';
 
 type Task = PreparedRun['pipeline']['tasks'] extends ReadonlyMap<string, infer T> ? T : never;
 
 /** A pipeline whose tasks are looked at: that of a run, or a sub-pipeline of a plan. */
-export interface RunPart {
+export interface PipelineView {
   readonly runId: string;
   /** Undefined in a run of a pipeline. */
   readonly subPipeline: string | undefined;
   readonly tasks: readonly Task[];
   /** Undefined for a sub-pipeline that has not begun. */
-  readonly begun: { readonly work: PipelineRun['work']; readonly values: TaskValues } | undefined;
+  readonly begun: { readonly work: PipelineRun['work']; readonly values: InputRenderer } | undefined;
   /** No further task will begin. */
   readonly isOver: boolean;
 }
+
+/** Items that are passed over in one step. */
+export const ITEMS_PER_STEP = 1000;
 
 const NOT_BEGUN = { ok: false, error: 'the sub-pipeline has not begun' } as const;
 
 /** A task of a run, from which its record and those of its items are made (D59). */
 export class TaskView {
-  readonly #part: RunPart;
+  readonly #part: PipelineView;
   readonly #task: Task;
   readonly #trace: TaskTrace | undefined;
   /** Rendered when the first item is looked at. */
-  #items: ReturnType<TaskValues['renderItems']> | undefined;
+  #items: ReturnType<InputRenderer['renderItems']> | undefined;
+  /** By item, why it failed in the run whose outcome was reused. */
+  readonly #reusedErrors: ReadonlyMap<number | undefined, ErrorRecord>;
 
-  constructor(part: RunPart, task: Task) {
+  constructor(part: PipelineView, task: Task) {
     this.#part = part;
     this.#task = task;
     this.#trace = part.begun?.work.getTrace(task.id);
+    this.#reusedErrors = toReusedErrors(this.#trace?.reusedFailures);
   }
 
   get status(): TaskStatus {
@@ -62,8 +70,10 @@ export class TaskView {
   }
 
   /** @param limit about as many characters of each value are shown */
-  toRecord(limit: number): TaskRecord {
+  *toRecord(limit: number): Steps<TaskRecord> {
     const cut: string[] = [];
+    const items = yield* this.#countItems();
+    const output = this.#output ?? (yield* this.#listItemOutputs());
     const trace = this.#trace;
     const isFanOut = this.#task.parallelOver !== undefined;
     return {
@@ -75,9 +85,9 @@ export class TaskView {
       started_at: toTime(trace?.startedAt),
       finished_at: toTime(trace?.settledAt),
       attempts: isFanOut ? [] : this.#listAttempts(undefined, this.status),
-      items: this.#countItems(),
+      items,
       ...(isFanOut ? NO_INPUTS : toInputFields(this.#renderInputs(), limit, cut)),
-      output: cutValue(this.#output, limit, '/output', cut),
+      output: cutValue(output, limit, '/output', cut),
       error: trace?.error ?? null,
       cut,
     };
@@ -87,27 +97,44 @@ export class TaskView {
     return this.#part.begun?.values.renderInputs(this.#task) ?? NOT_BEGUN;
   }
 
-  get #output(): Json {
+  /** Undefined unless the task has succeeded. */
+  get #output(): Json | undefined {
     const outputs = this.#part.begun?.work.outputs ?? {};
-    const own = Object.hasOwn(outputs, this.#task.id) ? outputs[this.#task.id] : undefined;
-    if (own !== undefined) return own;
-    const items = this.#trace?.itemOutputs;
-    return items === undefined ? null : Array.from(items, (output) => output ?? null);
+    return Object.hasOwn(outputs, this.#task.id) ? outputs[this.#task.id] : undefined;
+  }
+
+  /** Returns the outputs of the items that have succeeded so far, with null in place of the others. */
+  *#listItemOutputs(): Steps<Json> {
+    const outputs = this.#trace?.itemOutputs;
+    if (outputs === undefined) return null;
+    const list: Json[] = [];
+    for (let item = 0; item < outputs.length; item++) {
+      list.push(outputs[item] ?? null);
+      if (item % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
+    }
+    return list;
   }
 
   /** Of a fan-out that was reused, the items of its output. */
   get #itemOutputs(): readonly Json[] | undefined {
     const { itemOutputs, isReused = false } = this.#trace ?? {};
     if (!isReused || this.#task.parallelOver === undefined) return itemOutputs;
-    return toList(this.#output) as readonly Json[];
+    return toList(this.#output ?? null) as readonly Json[];
   }
 
-  #countItems(): ItemCounts | null {
+  *#countItems(): Steps<ItemCounts | null> {
     const total = this.itemCount;
     if (total === undefined) return null;
     const counts = { total, pending: 0, running: 0, succeeded: 0, failed: 0, skipped: 0 };
-    for (let item = 0; item < total; item++) counts[this.itemStatus(item)]++;
+    for (let item = 0; item < total; item++) {
+      counts[this.itemStatus(item)]++;
+      if (item % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
+    }
     return counts;
+  }
+
+  #itemError(item: number): ErrorRecord | undefined {
+    return this.#trace?.failedAttempts(item)?.error ?? this.#reusedErrors.get(item);
   }
 
   itemStatus(item: number): TaskStatus {
@@ -115,7 +142,7 @@ export class TaskView {
     return toTaskStatus({
       hasBegun: trace?.callStartedAt(item) !== undefined,
       hasSucceeded: trace?.isReused === true || trace?.itemSettledAt(item) !== undefined,
-      hasFailed: trace?.failedAttempts(item)?.error !== undefined,
+      hasFailed: this.#itemError(item) !== undefined,
       isOver: trace?.settledAt !== undefined,
     });
   }
@@ -136,15 +163,20 @@ export class TaskView {
       item,
       value: cutValue(value, limit, '/value', cut),
       status,
-      reused: status === 'succeeded' && trace?.callStartedAt(item) === undefined,
+      reused: this.#isItemReused(item, status),
       started_at: toTime(failed?.firstStartedAt ?? trace?.callStartedAt(item)),
       finished_at: toTime(trace?.itemSettledAt(item)),
       attempts: this.#listAttempts(item, status),
       ...toInputFields(inputs, limit, cut),
       output: cutValue(output, limit, '/output', cut),
-      error: failed?.error ?? null,
+      error: this.#itemError(item) ?? null,
       cut,
     };
+  }
+
+  #isItemReused(item: number, status: TaskStatus): boolean {
+    const wasCalled = this.#trace?.callStartedAt(item) !== undefined;
+    return !wasCalled && (status === 'succeeded' || this.#reusedErrors.has(item));
   }
 
   #identity(): Pick<TaskRecord, 'run_id' | 'sub_pipeline' | 'task_id'> {
@@ -174,6 +206,16 @@ export class TaskView {
     records.push({ attempt, started_at: toTime(startedAt), finished_at: toTime(finishedAt), error: null });
     return records;
   }
+}
+
+const NO_ERRORS: ReadonlyMap<number, ErrorRecord> = new Map();
+
+/** Of a reused outcome, only the messages of errors are kept. */
+function toReusedErrors(
+  failures: readonly TaskFailure[] | undefined,
+): ReadonlyMap<number | undefined, ErrorRecord> {
+  if (failures === undefined) return NO_ERRORS;
+  return new Map(failures.map(({ item, error }) => [item, { type: 'Error', message: error, causes: [] }]));
 }
 
 const NO_INPUTS = { inputs: null, inputs_error: null };

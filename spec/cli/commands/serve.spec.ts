@@ -192,7 +192,8 @@ describe('wavetrain serve (D43)', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const { url } = JSON.parse(line.toString('utf8')) as { url: string };
+    const [firstLine = ''] = line.toString('utf8').split('\n');
+    const { url } = JSON.parse(firstLine) as { url: string };
     const tasks = [{ id: 't', tool: 'transform', inputs: { input: 20, expression: '$ + 1' } }];
     const answer = await post(url, '/pipelines/run', { pipeline: { id: 'a', goal: 'g', tasks } });
     expect(await answer.json()).to.deep.include({ outputs: { t: 21 } });

@@ -160,7 +160,7 @@ describe('on_item_error: collect (D67)', () => {
   it('reads the stacks of a few errors only, because reading one takes longer than its item', async () => {
     const { run, controlled } = await startFanOut(1000);
     let reads = 0;
-    for (const call of controlled.calls) {
+    for (const call of await controlled.started(1000)) {
       const error = Object.defineProperty(new Error('no luck'), 'stack', {
         get: () => `read ${++reads} times`,
       });
@@ -175,7 +175,7 @@ describe('on_item_error: collect (D67)', () => {
     const runs = new PooledRuns({ total: 2 ** 24 });
     const list = Array.from({ length: 100 }, () => 1);
     const runId = await runs.submit(`{id: f, ${COLLECT}}`, { inputs: { list } });
-    const [first, ...others] = runs.controlled.calls;
+    const [first, ...others] = await runs.controlled.started(100);
     await runs.controlled.returns(null, first);
     for (const call of others) await runs.controlled.rejects(new Error('x'.repeat(1000)), call);
     expect(runs.registry.record(runId).status).to.equal('succeeded');

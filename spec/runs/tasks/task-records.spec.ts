@@ -316,7 +316,7 @@ describe('Pages of tasks and items', () => {
   it('continue where the previous one ended, and filter by status', async () => {
     const runs = new ControlledRuns({}, MANY);
     const runId = await runs.submit();
-    for (const call of runs.controlled.calls) {
+    for (const call of await runs.controlled.started(120)) {
       if (Number(call.inputs['n']) % 40 === 7) call.reject(new Error('no'));
       else call.resolve(call.inputs['n']);
     }
@@ -338,7 +338,7 @@ describe('Pages of tasks and items', () => {
   it('end early rather than being much larger than 1 MiB, and have at least one record', async () => {
     const runs = new ControlledRuns({}, MANY);
     const runId = await runs.submit();
-    for (const call of runs.controlled.calls) call.resolve('x'.repeat(400_000));
+    for (const call of await runs.controlled.started(120)) call.resolve('x'.repeat(400_000));
     await runs.registry.settled(runId);
     const page = await runs.registry.items(runId, 'each', { whole: true });
     expect(page.items).to.have.length(2);

@@ -32,7 +32,7 @@ export interface EarlierStores {
  * Renders the inputs of tasks again, from the outputs, inputs and writes that their run keeps: storing them would take
  * memory in every run, and most are never looked at (D59).
  */
-export class TaskValues {
+export class InputRenderer {
   /** Memory of what was rendered so far, in bytes. */
   renderedBytes = 0;
   readonly #run: PipelineRun;
