@@ -180,6 +180,8 @@ function notFound({ path, matched = [], response }: RoutedContext): never {
     response.set('Allow', allowed);
     throw new WavetrainError('method_not_allowed', `${path} accepts only ${allowed}`);
   }
-  const hint = path.startsWith('/plans/runs') ? ': runs of plans are under /pipelines/runs too' : '';
+  const hint = path.startsWith('/plans/runs')
+    ? ': runs of plans are under /pipelines/runs too'
+    : ': GET /openapi.json lists the paths';
   throw new WavetrainError('not_found', `there is no path ${path}${hint}`);
 }

@@ -93,6 +93,8 @@ const MAX_CHOICES = 20;
 export interface Nouns {
   readonly one: string;
   readonly all: string;
+  /** The names that the whole value may have, to be listed when another is found. */
+  readonly known?: readonly string[];
   /** Omits invalid values from messages, because logs and records would show them. */
   readonly hideValues?: boolean;
 }
@@ -122,7 +124,7 @@ export function describeFirstViolations(violations: readonly Violation[], nouns:
 }
 
 /** Describes one violation in a sentence. */
-export function describeViolation(violation: Violation, { one, all, hideValues }: Nouns): string {
+export function describeViolation(violation: Violation, { one, all, known, hideValues }: Nouns): string {
   const { path, keyword, wanted } = violation;
   const subject = path.length === 0 ? all : `${one} "${formatValuePath(path)}"`;
   if (keyword === 'required') {
@@ -132,11 +134,15 @@ export function describeViolation(violation: Violation, { one, all, hideValues }
   }
   if (keyword === 'additionalProperties') {
     return path.length === 0
-      ? `there is no ${one} "${formatWanted(wanted)}"`
+      ? `there is no ${one} "${formatWanted(wanted)}"${formatKnown(known)}`
       : `${subject} may not contain "${formatWanted(wanted)}"`;
   }
   const actual = hideValues ? '' : formatActual(violation.value);
   return `${subject} must ${describeDemand(violation, actual)}`;
+}
+
+function formatKnown(known: Nouns['known'] = []): string {
+  return known.length === 0 ? '' : ` (there are ${joinFirst(known, MAX_CHOICES)})`;
 }
 
 /** @param actual the invalid value, as in `, not 3` */

@@ -11,7 +11,6 @@ import { Invocation, type InvocationListener, type ToolCall } from '../invocatio
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
-import type { ReusableItems } from './reusable-items.js';
 import type { Reuse } from './reuse.js';
 import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
 

@@ -1,7 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
 import { createRunError, WavetrainError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun-report.js';
@@ -10,6 +9,7 @@ import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
 import { type BodyDocument, defineRoute, type Route, type RouteResult } from '../routing/route.js';
+import type { ErrorBody } from '../schemas/error.js';
 import { AcceptedSchema } from '../schemas/run.js';
 import type { HttpServices } from '../services.js';
 import { createFingerprint } from './fingerprint.js';
@@ -208,7 +208,17 @@ async function toResult({ registry, isReady }: HttpServices, record: RunRecord):
   }
   const error = toRunError(record, isReady());
   const failed = record.failed_task === null ? undefined : await findFailedCall(registry, runId);
-  return toErrorResult(runId, error, failed?.inputs ?? undefined);
+  return toErrorResult(runId, error, failed && describeFailedCall(failed));
+}
+
+/** What the response to a failed run says besides its failures (D59). */
+function describeFailedCall({ run_id, inputs, cut }: CallRecord): Partial<ErrorBody['detail']> {
+  const cutInputs = cut.filter((pointer) => pointer.startsWith('/inputs'));
+  return {
+    ...(inputs !== null && { inputs }),
+    ...(cutInputs.length > 0 && { cut: cutInputs }),
+    hint: `GET /pipelines/runs/${run_id}/tasks?status=failed shows what failed, and POST /pipelines/runs/${run_id}/rerun with {"from": "failed"} or a changed definition runs only what is needed`,
+  };
 }
 
 /** Undefined when the run was evicted meanwhile, or there is no memory to render its values. */
@@ -229,12 +239,15 @@ function resultGone(runId: string, status: RunStatus): RouteResult {
   return toErrorResult(runId, new WavetrainError('result_gone', message));
 }
 
-/** @param inputs of the task that failed (D59) */
-function toErrorResult(runId: string, error: WavetrainError, inputs?: JsonObject): RouteResult {
+/** @param more fields of the error */
+function toErrorResult(
+  runId: string,
+  error: WavetrainError,
+  more: Partial<ErrorBody['detail']> = {},
+): RouteResult {
   const response = errorResponse(error);
-  const { detail } = response.body;
   const headers = { ...response.headers, 'Wavetrain-Run-Id': runId };
-  const body = inputs === undefined ? response.body : { detail: { ...detail, inputs } };
+  const body = { detail: { ...response.body.detail, ...more } };
   return { ...response, body, headers, runId, code: error.code };
 }
 

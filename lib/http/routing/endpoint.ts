@@ -220,9 +220,11 @@ function compileValidator(
   options: Omit<CompileOptions, 'isTrusted'> = {},
 ): Validator {
   const validate = compileSchema(schema, { ...options, isTrusted: true });
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
+  const namedNouns = { ...nouns, known: Object.keys(properties) };
   return (value) => {
     if (validate(value)) return options.coerceText ? describeInfinity(value, nouns) : undefined;
-    return describeErrors(validate, value, nouns).join('; ');
+    return describeErrors(validate, value, namedNouns).join('; ');
   };
 }
 

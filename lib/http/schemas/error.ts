@@ -72,6 +72,14 @@ export const ErrorBodySchema = Type.Object(
         inputs: Type.Optional(
           anyJsonObject('Of a failed run: the inputs of that task or item, with values over 2 KiB cut.'),
         ),
+        cut: Type.Optional(
+          Type.Array(Type.String(), {
+            description: 'Of a failed run: JSON pointers to what was cut in `inputs`.',
+          }),
+        ),
+        hint: Type.Optional(
+          Type.String({ description: 'Of a failed run: the requests that show more of it and rerun it.' }),
+        ),
         failures: Type.Optional(
           Type.Array(TaskFailureSchema, { description: 'Of a failed run: every failure.' }),
         ),

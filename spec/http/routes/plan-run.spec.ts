@@ -81,17 +81,17 @@ describe('POST /plans/run', () => {
   it('responds 500 and names sub-pipeline and task when a task fails (D16, D47)', async () => {
     const { status, body, headers } = await run<ErrorBody>({ plan: DOOMED });
     expect(status).to.equal(500);
-    expect(body).to.deep.equal({
-      detail: {
-        code: 'task_failed',
-        message: 'sub-pipeline "b", task "t" failed: boom 1',
-        sub_pipeline: 'b',
-        task_id: 't',
-        error: 'boom 1',
-        failures: [{ sub_pipeline: 'b', task_id: 't', error: 'boom 1', attempts: 1 }],
-        run_id: headers.get('wavetrain-run-id'),
-        inputs: { message: 'boom 1', times: null },
-      },
+    const { hint, ...detail } = body.detail;
+    expect(hint).to.contain('/rerun');
+    expect(detail).to.deep.equal({
+      code: 'task_failed',
+      message: 'sub-pipeline "b", task "t" failed: boom 1',
+      sub_pipeline: 'b',
+      task_id: 't',
+      error: 'boom 1',
+      failures: [{ sub_pipeline: 'b', task_id: 't', error: 'boom 1', attempts: 1 }],
+      run_id: headers.get('wavetrain-run-id'),
+      inputs: { message: 'boom 1', times: null },
     });
   });
 
@@ -140,7 +140,7 @@ describe('POST /plans/run', () => {
       expect(message).to.include('plan_concurrency');
     }
     expect((await refusal({ ...plan, tenant_id: 'acme' }, 'invalid_request')).message).to.equal(
-      'there is no field "tenant_id"',
+      'there is no field "tenant_id" (there are plan, yaml, pipelines, inputs, session, options, collect_events, plan_concurrency)',
     );
     expect((await refusal({ ...plan, params: { a: 1 } }, 'invalid_request')).message).to.include('no params');
     expect((await run({ ...plan, plan_concurrency: 2 })).status).to.equal(200);

@@ -80,6 +80,16 @@ describe('POST /pipelines/run', () => {
     ]);
   });
 
+  it('responds 500 with pointers to the inputs that were cut, and with the requests that show and rerun the run (D59)', async () => {
+    const tasks = [{ id: 'a', tool: 'fail', inputs: { message: 'x'.repeat(3000) } }];
+    const { body, headers } = await run<ErrorBody>({ pipeline: { id: 'p', goal: 'g', tasks } });
+    const { inputs, cut, hint } = body.detail;
+    expect(inputs?.['message']).to.have.length.below(2100);
+    expect(cut).to.deep.equal(['/inputs/message']);
+    const path = `/pipelines/runs/${headers.get('wavetrain-run-id')}`;
+    expect(hint).to.contain(`GET ${path}/tasks?status=failed`).and.to.contain(`POST ${path}/rerun`);
+  });
+
   it('accepts the definition under its root key, and as a YAML body (D3, D33)', async () => {
     expect((await run({ pipeline: { pipeline: ONE_MOCK } })).status).to.equal(200);
     const yaml =
@@ -99,19 +109,19 @@ describe('POST /pipelines/run', () => {
     ];
     const { status, body, headers } = await run<ErrorBody>({ pipeline: { id: 'p', goal: 'g', tasks } });
     expect(status).to.equal(500);
-    expect(body).to.deep.equal({
-      detail: {
-        code: 'task_failed',
-        message: 'task "a" failed: no luck',
-        task_id: 'a',
-        error: 'no luck',
-        failures: [
-          { task_id: 'a', error: 'no luck', attempts: 1 },
-          { task_id: 'b', error: 'nor here', attempts: 1 },
-        ],
-        run_id: headers.get('wavetrain-run-id'),
-        inputs: { message: 'no luck', times: null },
-      },
+    const { hint, ...detail } = body.detail;
+    expect(hint).to.contain('/rerun');
+    expect(detail).to.deep.equal({
+      code: 'task_failed',
+      message: 'task "a" failed: no luck',
+      task_id: 'a',
+      error: 'no luck',
+      failures: [
+        { task_id: 'a', error: 'no luck', attempts: 1 },
+        { task_id: 'b', error: 'nor here', attempts: 1 },
+      ],
+      run_id: headers.get('wavetrain-run-id'),
+      inputs: { message: 'no luck', times: null },
     });
   });
 
@@ -217,7 +227,10 @@ describe('POST /pipelines/run', () => {
       [null, 'the body must be an object, not null'],
       [[], 'the body must be an object, not a list'],
       [{}, 'the definition is missing: send it in field "pipeline", or as text in field "yaml"'],
-      [{ pipeline: ONE_MOCK, tenant_id: 'acme' }, 'there is no field "tenant_id"'],
+      [
+        { pipeline: ONE_MOCK, tenant_id: 'acme' },
+        'there is no field "tenant_id" (there are pipeline, yaml, params, inputs, session, options, collect_events)',
+      ],
       [{ pipeline: ONE_MOCK, options: [] }, 'field "options" must be an object or null, not a list'],
       [{ pipeline: ONE_MOCK, params: 1 }, 'field "params" must be an object or null, not a number'],
       [
