@@ -1,6 +1,6 @@
 import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode, toJsonPointer } from './problem.js';
 import type { Steps } from '../common/steps.js';
-import type { Source } from './text/source.js';
+import { isKeyAlone, type Source } from './text/source.js';
 
 /** What a check has found, before its position in the text is known. */
 export interface Diagnostic {
@@ -31,8 +31,10 @@ export function toProblems(diagnostics: readonly Diagnostic[], source: Source, b
 
 /** Locates a diagnostic: adds the JSON pointer and, with a source, the position in the text. */
 export function toProblem(diagnostic: Diagnostic, source?: Source, base: Path = []): Problem {
-  const { code, message, path, hint, at, severity } = diagnostic;
+  const { code, message, path, at, severity } = diagnostic;
   const fullPath = [...base, ...path];
+  const hint =
+    source !== undefined && isRestOfText(diagnostic, source, fullPath) ? COMMA_HINT : diagnostic.hint;
   return {
     code,
     message,
@@ -41,6 +43,14 @@ export function toProblem(diagnostic: Diagnostic, source?: Source, base: Path = 
     ...source?.positionOf(fullPath, at),
     ...(hint === undefined ? {} : { hint }),
   };
+}
+
+const COMMA_HINT = 'a comma ends a value inside { }: put the text in quotes';
+
+/** Whether an unknown name is what follows a comma in a text without quotes: `{expression: $round(x, 2)}`. */
+function isRestOfText({ code, at }: Diagnostic, source: Source, path: Path): boolean {
+  const isUnknownName = at === 'key' && (code === 'unknown_input' || code === 'unknown_field');
+  return isUnknownName && isKeyAlone(source, path);
 }
 
 /** Moves the position into the message, because a line of a text within a definition is not a line of the definition. */

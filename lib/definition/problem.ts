@@ -59,6 +59,7 @@ export type ProblemCode =
   // warnings (D9, D11)
   | 'no_effect'
   | 'output_omitted'
+  | 'stray_dollar'
   | 'session_never_stored'
   | 'session_race'
   | 'store_conflict';

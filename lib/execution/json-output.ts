@@ -1,7 +1,7 @@
 import { isAnyArrayBuffer, isDate } from 'node:util/types';
 import { errorMessage } from '../common/errors.js';
 import { type Json, MEMBER_BYTES, OBJECT_BYTES, setOwn, STRING_BYTES } from '../common/json.js';
-import { formatMebibytes } from '../common/text.js';
+import { ellipsize, formatMebibytes } from '../common/text.js';
 import { runToEnd, type Steps } from '../common/steps.js';
 
 /**
@@ -44,7 +44,7 @@ export function* toJsonOutputInSteps(returned: unknown, options: CopyOptions): S
     const value = yield* copier.copy(returned);
     return { ok: true, value, artifacts: copier.artifacts, sizeBytes: copier.sizeBytes };
   } catch (error) {
-    return { ok: false, error: `the output ${describeCopyError(error)}` };
+    return { ok: false, error: `the output ${describeCopyError(error)}${copier.describePlace(error)}` };
   }
 }
 
@@ -113,13 +113,22 @@ function describeCopyError(error: unknown): string {
 }
 
 /** Names what JSON cannot hold; the message is the end of a sentence. */
-class NotJsonError extends Error {}
+class NotJsonError extends Error {
+  /** It is about the value as a whole, such as its size, and about no part of it. */
+  readonly isOfWhole: boolean;
+
+  constructor(message: string, isOfWhole = false) {
+    super(message);
+    this.isOfWhole = isOfWhole;
+  }
+}
 
 /** A value with at most this many parts takes some milliseconds to copy. */
 const SHORT_VALUE = 5000;
 const STEP_VALUES = 1000;
 
 const MAX_DEPTH = 500;
+const MAX_PLACE_LENGTH = 200;
 const MIN_CACHED_BYTES = 1024;
 const NO_ARTIFACTS: Artifact[] = [];
 
@@ -180,6 +189,18 @@ class JsonCopier {
     const copy = this.#copyValue(value, 0);
     for (let limit = SHORT_VALUE; this.#copyMembers(limit); limit = STEP_VALUES) yield;
     return copy;
+  }
+
+  /** Says where copying failed: ` (at rows[2].date)`; nothing for the whole value, and for its size and its depth. */
+  describePlace(error: unknown): string {
+    let path = '';
+    if (error instanceof NotJsonError && error.isOfWhole) return path;
+    for (let open = this.#open; open !== undefined; open = open.outer) {
+      // The position is that of the next member.
+      const position = open.position - 1;
+      path = `${open.keys === undefined ? `[${position}]` : `.${open.keys[position]}`}${path}`;
+    }
+    return path === '' ? '' : ` (at ${ellipsize(path.replace(/^\./, ''), MAX_PLACE_LENGTH)})`;
   }
 
   /** Copies members of open lists and objects. Returns false when there are no others. */
@@ -256,7 +277,7 @@ class JsonCopier {
   }
 
   #enterDepth(depth: number): void {
-    if (depth > MAX_DEPTH) throw new NotJsonError(`has a cycle, or more than ${MAX_DEPTH} levels`);
+    if (depth > MAX_DEPTH) throw new NotJsonError(`has a cycle, or more than ${MAX_DEPTH} levels`, true);
     if (depth > this.#maxDepth) this.#maxDepth = depth;
   }
 
@@ -326,7 +347,7 @@ class JsonCopier {
     this.sizeBytes += bytes;
     if (this.#jsonBytes > this.#options.limitBytes) {
       const limit = formatMebibytes(this.#options.limitBytes);
-      throw new NotJsonError(`is larger than the limit of ${limit}: return less, or a file`);
+      throw new NotJsonError(`is larger than the limit of ${limit}: return less, or a file`, true);
     }
   }
 }

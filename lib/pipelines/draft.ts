@@ -9,6 +9,7 @@ import type { Suggestions } from '../definition/suggest.js';
 import type { Expression, TemplateProblem } from '../definition/template/expression.js';
 import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';
 import { compileInSteps, type Template } from '../definition/template/template.js';
+import { textAt } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Upstream } from './waves.js';
@@ -20,6 +21,8 @@ export interface LocatedReference {
   readonly source: string;
   /** It has a `??` fallback. */
   readonly hasFallback: boolean;
+  /** A `$` stands directly before its template. */
+  readonly afterDollar: boolean;
   readonly path: Path;
   /** Where its template opens in the text at the path. */
   readonly at: number;
@@ -120,7 +123,9 @@ class DraftReader {
       paramNames,
       reads: new Set(toTexts(this.#root['reads'])),
       goal,
-      goalReferences: goal.expressions.map((expression) => this.#resolveReference(expression, ['goal'])),
+      goalReferences: goal.expressions.map((expression) =>
+        this.#resolveReference(expression, ['goal'], textAt(this.#root, ['goal'])),
+      ),
       diagnostics: this.#diagnostics,
     };
   }
@@ -147,8 +152,9 @@ class DraftReader {
       parallelOver: over,
       parallelOverText: overText,
       awaits: toTexts(value['await']),
-      references: yield* this.#resolveReferences(inputs, inputsPath),
-      parallelOverReferences: over === undefined ? [] : yield* this.#resolveReferences(over, overPath),
+      references: yield* this.#resolveReferences(inputs, inputsPath, literalInputs),
+      parallelOverReferences:
+        over === undefined ? [] : yield* this.#resolveReferences(over, overPath, overText),
     };
   }
 
@@ -175,20 +181,22 @@ class DraftReader {
     return goal;
   }
 
-  *#resolveReferences({ expressions }: Template, base: Path): Steps<LocatedReference[]> {
+  /** @param value what the template was compiled from */
+  *#resolveReferences({ expressions }: Template, base: Path, value: unknown): Steps<LocatedReference[]> {
     const references: LocatedReference[] = [];
     for (const { expression, path } of expressions) {
       if (references.length % REFERENCES_PER_STEP === REFERENCES_PER_STEP - 1) yield;
-      references.push(this.#resolveReference(expression, [...base, ...path]));
+      references.push(this.#resolveReference(expression, [...base, ...path], textAt(value, path)));
     }
     return references;
   }
 
-  #resolveReference(expression: Expression, path: Path): LocatedReference {
+  #resolveReference(expression: Expression, path: Path, text: string): LocatedReference {
     return {
       reference: resolveReference(expression, this.#taskIds, this.#names),
       source: ellipsize(expression.source, MAX_SHOWN),
       hasFallback: expression.fallback !== undefined,
+      afterDollar: text[expression.offset - 1] === '$',
       path,
       at: expression.offset,
     };

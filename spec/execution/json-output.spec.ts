@@ -122,7 +122,38 @@ describe('toJsonOutput (D24)', () => {
       [new Error('no'), 'holds an Error: throw it instead of returning it'],
     ];
     for (const [value, reason] of refused) {
-      expect(toJsonOutput([value], options)).to.deep.equal({ ok: false, error: `the output ${reason}` });
+      expect(toJsonOutput(value, options)).to.deep.equal({ ok: false, error: `the output ${reason}` });
+    }
+  });
+
+  it('says where in the output the value is that JSON cannot hold', () => {
+    class Converted {
+      toJSON(): unknown {
+        return { b: 1n };
+      }
+    }
+    const unreadable = {
+      get x(): unknown {
+        throw new Error('no');
+      },
+    };
+    const wrongs: readonly (readonly [unknown, string])[] = [
+      [{ f: () => 1 }, 'holds a function, which JSON cannot hold (at f)'],
+      [[0, [1, Number.NaN]], 'holds NaN, which JSON has no number for (at [1][1])'],
+      [
+        { a: 1, rows: [{ done: [] }, { at: new Date(Number.NaN) }] },
+        'holds an invalid Date, which JSON has no text for (at rows[1].at)',
+      ],
+      [{ a: { [Symbol('key')]: 1 } }, 'has a symbol as a key, which JSON cannot hold (at a)'],
+      [{ a: new Converted() }, 'holds a bigint, which JSON cannot hold (at a.b)'],
+      [{ a: unreadable }, 'could not be read: no (at a.x)'],
+      [{ a: 'x'.repeat(2 ** 21) }, 'is larger than the limit of 1 MiB: return less, or a file'],
+    ];
+    for (const [value, reason] of wrongs) {
+      expect(toJsonOutput(value, { ...options, limitBytes: 2 ** 20 })).to.deep.equal({
+        ok: false,
+        error: `the output ${reason}`,
+      });
     }
   });
 

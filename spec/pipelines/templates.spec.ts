@@ -75,6 +75,36 @@ describe('Templates of a pipeline', () => {
     });
   });
 
+  it('are reported with a warning when a "$" stands directly before them, in inputs and in the goal (D9)', () => {
+    const text = `pipeline:
+  id: p
+  goal: "in \${{ params.city }}"
+  params: {city: {default: Rome}}
+  tasks:
+  - {id: a, tool: mock, inputs: {list: ["\${{params.city}}"], amount: "$ {{params.city}}", plain: "$\\\\{{x}}"}}
+`;
+    const check = checkPipelineText(text);
+    expect(check.ok).to.equal(true);
+    expect(listUnderlined(text, check)).to.deep.equal([
+      'warning stray_dollar {{',
+      'warning stray_dollar {{params.city}}',
+    ]);
+    expect(check.problems[1]).to.include({
+      message: 'the "$" before {{params.city}} stays in the text',
+      hint: 'write {{params.city}}, unless the text needs the "$"',
+    });
+  });
+
+  it('that read nothing known get the hint to remove the "$" before them, beside their own (D9)', () => {
+    const { problems } = checkPipelineText(
+      wrapTasks('- {id: a, tool: mock, inputs: {x: "${{ env.CITY }}"}}'),
+    );
+    expect(problems.map(({ code, hint }) => [code, hint])).to.deep.equal([
+      ['unknown_reference', 'templates read no environment: declare a param and pass it'],
+      ['stray_dollar', 'remove it, unless the text needs the "$"'],
+    ]);
+  });
+
   it('suggest the namespace of a param or an input (rule 8)', () => {
     const text = `pipeline:
   id: p

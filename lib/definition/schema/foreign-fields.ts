@@ -1,6 +1,7 @@
+import { isObject } from '../../common/json.js';
 import { didYouMean } from '../suggest.js';
 import { PARAM_FIELDS, PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
-import { guessKeys } from './value-hints.js';
+import { guessKeys, joinTexts } from './value-hints.js';
 
 /**
  * Words that other products have where ours has another word, or nothing (docs/other-products.md). They are looked up
@@ -17,6 +18,7 @@ const NO_HANDLERS = 'there are no handlers: read the record of the run, or follo
 const NO_SECRETS = 'there are no secrets in definitions; a tool of your own reads them from its environment';
 const NO_WAITING = 'no task waits for a person or a signal; the tool sleep waits for some seconds';
 const NO_PRIORITIES = 'there are no priorities and no pools; the queue of a server is fair to its tenants';
+const NO_LABELS = 'there are no tags, no labels and no owners: write them into "description"';
 const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succeeded';
 const NO_SHELL =
   'there is no shell, and there are no containers: name a tool under "tool"; docs/tools.md says how to write your own';
@@ -31,6 +33,7 @@ const SCHEDULES = 'schedule schedules cron on trigger triggers start_at start_da
 const CACHES = 'cache caching memoize cache_key';
 const PRIORITIES = 'priority priorities pool queue priority_class';
 const ENVIRONMENT = 'env environment env_from vars variables';
+const LABELS = 'tags labels metadata annotations owner owners';
 
 const TASK_HINTS = createHints([
   [CONDITIONS, NO_CONDITIONS],
@@ -85,7 +88,7 @@ const TASK_HINTS = createHints([
   ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
   [PRIORITIES, NO_PRIORITIES],
   ['trigger_rule trigger_rules', ALL_SUCCEED],
-  ['description comment comments note notes', 'write a comment after #'],
+  [`description comment comments note notes ${LABELS}`, 'write a comment after #'],
 ]);
 
 const PIPELINE_HINTS = createHints([
@@ -101,6 +104,7 @@ const PIPELINE_HINTS = createHints([
     'tasks have fields for this; for all tasks it is one of the options of the run, which wavetrain run --help lists',
   ],
   ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
+  [LABELS, NO_LABELS],
   ['secret secrets', NO_SECRETS],
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
@@ -125,6 +129,7 @@ const PLAN_HINTS = createHints([
   ['name title', 'the name of a plan is its "id"'],
   ['concurrency parallelism max_parallel max_concurrency', 'write plan_concurrency: N'],
   [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
+  [LABELS, NO_LABELS],
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, NO_SCHEDULER],
@@ -155,27 +160,42 @@ const TASK_DEPENDENCIES = new Set(DEPENDENCIES.split(' ').map(normalize));
  * Returns the hint for an unknown field that other products have; undefined for any other word.
  *
  * @param known the fields that the object may have: one of the lists in fields.ts
- * @param value of the unknown field
+ * @param owner the object that has the unknown field
  */
 export function hintForForeignField(
   field: string,
   known: readonly string[],
-  value: unknown,
+  owner: unknown,
 ): string | undefined {
   const word = normalize(field);
-  if (known === TASK_FIELDS && TASK_DEPENDENCIES.has(word)) return hintForDependencies(value);
+  if (known === TASK_FIELDS && TASK_DEPENDENCIES.has(word)) {
+    const task = isObject(owner) ? owner : {};
+    return hintForDependencies(task[field], task);
+  }
   return HINTS.get(known)?.get(word);
 }
 
 /** More would not help. */
 const MAX_LISTED = 12;
 
-function hintForDependencies(value: unknown): string {
-  const ids = Array.isArray(value) ? value : guessKeys(value);
-  if (ids.length > 0 && ids.length <= MAX_LISTED && ids.every((id) => typeof id === 'string')) {
-    return `write await: [${ids.join(', ')}]`;
+function hintForDependencies(value: unknown, { inputs, parallel_over }: Record<string, unknown>): string {
+  const ids: readonly unknown[] = Array.isArray(value) ? value : guessKeys(value);
+  if (ids.length === 0 || ids.length > MAX_LISTED || !ids.every((id) => typeof id === 'string')) {
+    return 'write await: [ID, …]; a task waits anyway for the outputs that it reads';
   }
-  return 'write await: [ID, …]; a task waits anyway for the outputs that it reads';
+  const texts = joinTexts([inputs, parallel_over]);
+  const isRead = (id: string): boolean => new RegExp(`\\{\\{\\s*${escapePattern(id)}\\s*[.[}?]`).test(texts);
+  const others = ids.filter((id) => !isRead(id));
+  if (others.length === ids.length) return `write await: [${ids.join(', ')}]`;
+  const outputs = ids.filter(isRead).map((id) => `{{${id}.output}}`);
+  const reads = `the task reads ${outputs.join(' and ')}`;
+  return others.length === 0
+    ? `remove it: ${reads}, so it waits already`
+    : `write await: [${others.join(', ')}]; ${reads}, so it waits for that already`;
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[^\w]/g, String.raw`\$&`);
 }
 
 function createHints(groups: readonly (readonly [words: string, hint: string])[]): Hints {

@@ -8,6 +8,7 @@ import { hintForForeignField } from './foreign-fields.js';
 export type DefinitionKind = 'pipeline' | 'plan';
 
 const KINDS = ['pipeline', 'plan'] as const;
+const PARTS = { pipeline: 'tasks', plan: 'pipelines' } as const;
 const LISTS = { pipeline: 'tasks', plan: 'sub_pipelines' } as const;
 const FIELDS = { pipeline: PIPELINE_FIELDS, plan: PLAN_FIELDS } as const;
 const PART_FIELDS = { pipeline: TASK_FIELDS, plan: SUB_PIPELINE_FIELDS } as const;
@@ -36,17 +37,33 @@ export function findRoot(value: unknown, wanted: DefinitionKind): Root {
   const found = detectKind(value);
   if (found === wanted && detectBareKind(value) === undefined) return wrongKey(found);
   if (found !== undefined && found !== wanted) return wrongKind(found, wanted);
-  if (FIELDS[wanted].some((field) => Object.hasOwn(value, field))) {
+  if (FIELDS[wanted].some((field) => Object.hasOwn(value, field)) && !isOfOtherProduct(value)) {
     return { ok: true, definition: omitEmptyFields(value, wanted), path: [], diagnostics: [] };
   }
-  const foreign = Object.keys(value).find((key) => hintForForeignField(key, FIELDS[wanted], value[key]));
-  const more = foreign === undefined ? '' : `; docs/other-products.md says what "${foreign}" is called here`;
-  return failure(
-    'missing_field',
-    `the definition contains no ${wanted}`,
-    [],
-    `start with "${wanted}:"${more}`,
+  return failure('missing_field', `the definition contains no ${wanted}`, [], hintForStart(value, wanted));
+}
+
+/** Keys at the top of the files of Dagu, GitHub Actions and Argo Workflows. */
+const FILE_KEYS = ['steps', 'jobs', 'apiVersion'];
+
+/** Some keys, such as `description`, are fields here too; but every definition of ours has an id or a goal. */
+function isOfOtherProduct(value: Record<string, unknown>): boolean {
+  return (
+    !Object.hasOwn(value, 'id') &&
+    !Object.hasOwn(value, 'goal') &&
+    FILE_KEYS.some((key) => Object.hasOwn(value, key))
   );
+}
+
+function hintForStart(value: Record<string, unknown>, wanted: DefinitionKind): string {
+  const start = `start with "${wanted}:"`;
+  const isForeign =
+    isOfOtherProduct(value) ||
+    Object.keys(value).some((key) => hintForForeignField(key, FIELDS[wanted], value) !== undefined);
+  if (!isForeign) return start;
+  const hasSteps = Object.hasOwn(value, 'steps') || Object.hasOwn(value, 'jobs');
+  const parts = hasSteps ? `, and list the ${PARTS[wanted]} under "${LISTS[wanted]}"` : '';
+  return `${start}${parts}; docs/other-products.md says what the words of other products are called here`;
 }
 
 function rootUnderKey(value: Record<string, unknown>, kind: DefinitionKind): Root {
@@ -56,7 +73,7 @@ function rootUnderKey(value: Record<string, unknown>, kind: DefinitionKind): Roo
   const diagnostics = Object.keys(value)
     .filter((key) => key !== kind)
     .slice(0, MAX_PROBLEMS + 1)
-    .map((key) => misplacedField(key, value[key], kind));
+    .map((key) => misplacedField(key, value, kind));
   return { ok: true, definition: omitEmptyFields(definition, kind), path: [kind], diagnostics };
 }
 
@@ -81,13 +98,13 @@ function omitNulls(
   return Object.fromEntries(entries);
 }
 
-function misplacedField(key: string, value: unknown, kind: DefinitionKind): Diagnostic {
+function misplacedField(key: string, owner: unknown, kind: DefinitionKind): Diagnostic {
   const message = `"${key}" is beside "${kind}"`;
   return {
     code: 'unknown_field',
     message,
     path: [key],
-    hint: hintForForeignField(key, FIELDS[kind], value) ?? `move it under "${kind}" or remove it`,
+    hint: hintForForeignField(key, FIELDS[kind], owner) ?? `move it under "${kind}" or remove it`,
     at: 'key',
   };
 }

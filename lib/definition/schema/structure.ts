@@ -93,13 +93,13 @@ function unknownField(field: string, { path, value }: Violation, { fieldsAt }: D
     message: `there is no field "${field}" here`,
     path: [...path, field],
     at: 'key',
-    hint: hintForField(field, fieldsAt(path), isObject(value) ? value[field] : undefined),
+    hint: hintForField(field, fieldsAt(path), value),
   };
 }
 
 /** A word of another product means what it means there; any other is misspelt. */
-function hintForField(field: string, known: readonly string[], value: unknown): string {
-  const foreign = hintForForeignField(field, known, value);
+function hintForField(field: string, known: readonly string[], owner: unknown): string {
+  const foreign = hintForForeignField(field, known, owner);
   if (foreign !== undefined) return foreign;
   const meant = nearest(field, known);
   return meant === undefined ? `the fields are ${known.join(', ')}` : didYouMean(meant);

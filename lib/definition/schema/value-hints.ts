@@ -31,12 +31,13 @@ export function hintForWrongType(
       if (!Array.isArray(value)) return undefined;
       return field === 'params' ? 'write each param as NAME: {type: …}' : OBJECT_HINTS[field];
     case 'string':
+      if (field === 'parallel_over') return hintForItems(value);
       return typeof value === 'number' || typeof value === 'boolean'
         ? `put it in quotes, as in ${field}: "${exampleText(field, value)}"`
         : undefined;
     case 'integer':
     case 'number':
-      return hintForNumber(field, value);
+      return hintForNumber(field, value, wanted);
     default:
       return undefined;
   }
@@ -49,12 +50,26 @@ function exampleText(field: string, value: number | boolean): string {
   return field === 'version' && Number.isInteger(value) ? `${value}.0` : String(value);
 }
 
-function hintForNumber(field: string, value: unknown): string | undefined {
+/**
+ * Returns how to write the value of `parallel_over`, when it is no template: a list of values is an input of the
+ * pipeline (D6).
+ */
+export function hintForItems(value: unknown): string {
+  const isList = Array.isArray(value) || (typeof value === 'string' && LIST_TEXT.test(value));
+  if (!isList) return 'write "{{TASK.output}}", with nothing around it';
+  return joinTexts(value).includes('{{')
+    ? 'write a single template, such as "{{TASK.output}}"; a transform task can make a list of several values'
+    : 'put the list under "inputs" of the pipeline and write "{{pipeline.inputs.NAME}}"';
+}
+
+const LIST_TEXT = /^\s*\[[^]*\]\s*$/;
+
+function hintForNumber(field: string, value: unknown, wanted: 'integer' | 'number'): string | undefined {
   if (typeof value === 'string') {
     if (value.includes('{{')) return 'a template cannot stand here: write a number';
-    const number = value.trim() === '' ? Number.NaN : Number(value);
-    const seconds = Number.isFinite(number) ? number : parseDuration(value);
-    return seconds === undefined ? undefined : `write ${field}: ${seconds}`;
+    const number = readNumber(field, value);
+    const isValid = number !== undefined && (wanted === 'number' || Number.isInteger(number));
+    return isValid ? `write ${field}: ${number}` : undefined;
   }
   if (field !== 'retry') return undefined;
   if (value === true) return 'write retry: 1, or as many further attempts as may be made';
@@ -63,17 +78,37 @@ function hintForNumber(field: string, value: unknown): string | undefined {
     : undefined;
 }
 
-const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
+/** The fields that are times; only these have units in other products. */
+const TIMES: ReadonlySet<string> = new Set(['timeout', 'retry_delay', 'max_retry_delay']);
 
-const DURATION = /^(?:\d{1,9}(?:\.\d{1,9})?\s*(?:ms|s|m|h|d)[a-z]{0,7}\s*)+$/i;
+function readNumber(field: string, text: string): number | undefined {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(number)) return number;
+  return TIMES.has(field) ? parseDuration(text) : undefined;
+}
+
+/** In milliseconds, with the words of each unit; what is no such word, as in `5 months`, is no duration. */
+const UNITS: readonly (readonly [milliseconds: number, words: RegExp])[] = [
+  [1, /^(?:ms|milliseconds?)$/],
+  [1000, /^(?:s|secs?|seconds?)$/],
+  [60_000, /^(?:m|mins?|minutes?)$/],
+  [3_600_000, /^(?:h|hours?)$/],
+  [86_400_000, /^(?:d|days?)$/],
+];
+
+const DURATION = /^\s*(?:\d{1,9}(?:\.\d{1,9})?\s*[a-z]{1,12}\s*)+$/;
 
 /** Reads `5s`, `1h30m`, `250ms` and `10 minutes` as seconds. */
 function parseDuration(text: string): number | undefined {
-  if (text.length > 40 || !DURATION.test(text)) return undefined;
-  const parts = [...text.toLowerCase().matchAll(/([\d.]+)\s*(ms|milli|[smhd])/g)];
-  return parts.reduce((sum, [, count, unit = '']) => {
-    return sum + Number(count) * (SECONDS[unit === 'milli' ? 'ms' : unit] ?? 0);
-  }, 0);
+  const lowerCased = text.toLowerCase();
+  if (text.length > 40 || !DURATION.test(lowerCased)) return undefined;
+  let sum = 0;
+  for (const [, count, word = ''] of lowerCased.matchAll(/([\d.]+)\s*([a-z]+)/g)) {
+    const unit = UNITS.find(([, words]) => words.test(word));
+    if (unit === undefined) return undefined;
+    sum += Number(count) * unit[0];
+  }
+  return sum / 1000;
 }
 
 /** The types of params under the names that they have in languages and in JSON Schema (D4). */
@@ -124,4 +159,27 @@ const KEYS = /^[\w.-]+(?:\s*,\s*[\w.-]+)*$/;
 export function guessKeys(value: unknown): readonly string[] {
   if (isObject(value)) return Object.keys(value);
   return typeof value === 'string' && KEYS.test(value) ? value.split(',').map((key) => key.trim()) : [];
+}
+
+/** How much of a value is searched; more is hardly written by hand. */
+const MAX_SEARCHED = { parts: 1000, length: 10_000 };
+
+/** Joins the texts of a value, of a long one those at its beginning. */
+export function joinTexts(value: unknown): string {
+  const texts: string[] = [];
+  let { parts, length } = MAX_SEARCHED;
+  const visit = (part: unknown): void => {
+    if (--parts < 0 || length < 0) return;
+    if (typeof part === 'string') {
+      texts.push(part.slice(0, length));
+      length -= part.length;
+    } else if (typeof part === 'object' && part !== null) {
+      for (const key in part) {
+        if (parts <= 0 || length <= 0) return;
+        visit((part as Record<string, unknown>)[key]);
+      }
+    }
+  };
+  visit(value);
+  return texts.join('\n');
 }

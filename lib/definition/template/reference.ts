@@ -2,6 +2,7 @@ import type { Json } from '../../common/json.js';
 import { ellipsize } from '../../common/text.js';
 import { didYouMean, nearest, type Suggestions } from '../suggest.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
+import { hintForForeignRoot } from './foreign-roots.js';
 import type { TemplateScope } from './scope.js';
 
 /** What an expression reads (rule 8); checks and the order of tasks are based on it (rule 5). */
@@ -101,11 +102,15 @@ const OUTPUT = 'output';
 
 function unknownName({ root, path }: Expression, taskIds: ReadonlySet<string>, known: KnownNames): Reference {
   const message = `there is no task "${ellipsize(root, 80)}"; a template starts with a task id or one of ${NAMESPACES.join(', ')}`;
-  const meant =
-    addNamespace(root, path, known) ??
-    guessFromOtherLanguages(root, path, taskIds) ??
-    known.suggestions.nearest(root, listNames(taskIds));
-  return { kind: 'unknown', message, ...(meant === undefined ? {} : { hint: didYouMean(meant) }) };
+  const hint =
+    suggest(addNamespace(root, path, known)) ??
+    hintForForeignRoot(root, path, { taskIds, inputs: known.inputs }) ??
+    suggest(known.suggestions.nearest(root, listNames(taskIds)));
+  return { kind: 'unknown', message, ...(hint === undefined ? {} : { hint }) };
+}
+
+function suggest(meant: string | undefined): string | undefined {
+  return meant === undefined ? undefined : didYouMean(meant);
 }
 
 /** Finds the param or the input of that name. */
@@ -116,19 +121,6 @@ function addNamespace(
 ): string | undefined {
   if (params.has(root)) return formatPath(`params.${root}`, path);
   return inputs.has(root) ? formatPath(`pipeline.inputs.${root}`, path) : undefined;
-}
-
-/** Recognises the syntax of other template languages. */
-function guessFromOtherLanguages(
-  root: string,
-  path: readonly Segment[],
-  taskIds: ReadonlySet<string>,
-): string | undefined {
-  const next = toKey(path[0]);
-  if (root === 'goal') return 'pipeline.goal';
-  if (root === 'inputs') return formatPath('pipeline.inputs', path);
-  if (root === 'tasks' && next !== undefined && taskIds.has(next)) return `${next}.output`;
-  return undefined;
 }
 
 function* listNames(taskIds: ReadonlySet<string>): Generator<string> {

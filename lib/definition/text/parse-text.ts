@@ -33,7 +33,9 @@ export function parseText(text: string): ParsedText {
   const document = parseDocumentOf(text, lines);
   const problems = findSyntaxProblems(document, text, lines);
   if (problems.length > 0) return failed(problems);
-  if (document.contents === null) return failed([problem('empty', EMPTY, EMPTY_HINT)]);
+  if (document.contents === null) {
+    return failed([problem('empty', EMPTY, lacksLineBreaks(text) ? NO_BREAKS_HINT : EMPTY_HINT)]);
+  }
   const scan = scanDocument(document, (offset) => toPosition(lines, offset));
   const isUnreadable = scan.problems.some(({ code }) => code === 'syntax');
   if (isUnreadable || scan.problems.length > MAX_PROBLEMS) return failed(scan.problems);
@@ -107,10 +109,19 @@ function findSyntaxProblems(document: Document, text: string, lines: LineCounter
     return problem(
       'syntax',
       `not YAML: ${decapitalize(message)}`,
-      syntaxHint({ code, message }, getLine(text, lines, position), position.column),
+      lacksLineBreaks(text)
+        ? NO_BREAKS_HINT
+        : syntaxHint({ code, message }, getLine(text, lines, position), position.column),
       position,
     );
   });
+}
+
+const NO_BREAKS_HINT = 'the text has no line breaks: curl -d drops them, --data-binary keeps them';
+
+/** Whether a text looks like a file that lost its line breaks. In braces or brackets, it needs none. */
+function lacksLineBreaks(text: string): boolean {
+  return text.length > 60 && !/^\s*[{[]|[\r\n]/.test(text) && text.split(': ', 3).length === 3;
 }
 
 const ALIGN_KEYS_HINT = 'check the indentation: the keys of one map start in the same column';

@@ -47,10 +47,20 @@ export function toSource(parsed: ParsedText, text: string): Source {
   };
 }
 
-function textAt(root: unknown, path: Path): string {
+/** Returns the text at a path; empty when there is none. */
+export function textAt(root: unknown, path: Path): string {
   let value = root;
   for (const key of path) value = (value as Readonly<Record<string | number, unknown>> | undefined)?.[key];
   return typeof value === 'string' ? value : '';
+}
+
+/**
+ * Whether the text has the key at a path alone, without a colon: `2)` in `{x: f(1, 2)}`. Its value is null, and has the
+ * position of the key.
+ */
+export function isKeyAlone(source: Source, path: Path): boolean {
+  const [key, value] = [source.positionOf(path, 'key'), source.positionOf(path)];
+  return key !== undefined && key.line === value?.line && key.column === value.column;
 }
 
 /** Wraps a definition that came as an object, so it has no lines. Never throws. */

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../definition/diagnostic.js';
+import { hintForItems } from '../../definition/schema/value-hints.js';
 import { didYouMean, Suggestions } from '../../definition/suggest.js';
 import { GOAL_HINT } from '../../definition/template/goal.js';
 import type { Reference } from '../../definition/template/reference.js';
@@ -16,15 +17,35 @@ export interface ReferenceContext {
 /** Checks that all templates reference something declared (rule 11). */
 export function* checkReferences(context: ReferenceContext): Generator<Diagnostic | undefined> {
   const { draft } = context;
-  for (const located of draft.goalReferences) yield* checkGoalReference(located, context);
+  for (const located of draft.goalReferences) {
+    yield* checkGoalReference(located, context);
+    if (located.reference.kind === 'param') yield* checkDollar(located);
+  }
   for (const task of draft.tasks) {
     yield;
-    for (const located of task.references) yield* checkReference(located, task, context);
+    for (const located of task.references) {
+      yield* checkReference(located, task, context);
+      yield* checkDollar(located);
+    }
     for (const located of task.parallelOverReferences)
       yield* checkParallelOverReference(located, task, context);
     yield* checkAwait(task, context);
     yield* checkFanOut(task);
   }
+}
+
+/** Warns of `${{params.x}}`, as other products write it (D9). In `parallel_over`, any text is an error. */
+function* checkDollar({ afterDollar, reference, source, path, at }: LocatedReference): Generator<Diagnostic> {
+  if (!afterDollar) return;
+  const mended = reference.kind === 'unknown' ? 'remove it' : `write {{${source}}}`;
+  yield {
+    code: 'stray_dollar',
+    severity: 'warning',
+    message: `the "$" before {{${source}}} stays in the text`,
+    path,
+    at,
+    hint: `${mended}, unless the text needs the "$"`,
+  };
 }
 
 function checkGoalReference(located: LocatedReference, context: ReferenceContext): Diagnostic[] {
@@ -127,7 +148,7 @@ function checkFanOut(task: DraftTask): Diagnostic[] {
   const path = [...task.path, 'parallel_over'];
   if (!isSingleTemplate(task)) {
     const message = 'parallel_over must be exactly one template';
-    const hint = 'write "{{TASK.output}}", with nothing around it';
+    const hint = hintForItems(task.parallelOverText);
     diagnostics.push({ code: 'invalid_value', message, path, hint });
   }
   if (!task.references.some(({ reference }) => reference.kind === 'item')) {

@@ -109,6 +109,8 @@ function findInputProblem(authored: UncheckedDeclarations): string | undefined {
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'list', 'object'];
 
+const NO_TYPE = 'leave type out to accept any value';
+
 function findFieldProblem(declared: Partial<InputDeclaration>): string | undefined {
   const unknown = Object.keys(declared).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined) {
@@ -118,7 +120,8 @@ function findFieldProblem(declared: Partial<InputDeclaration>): string | undefin
   }
   const { type, format, required, verbatim, description } = declared;
   if (type !== undefined && type !== 'array' && !TYPES.includes(type)) {
-    return `has no valid type; ${hintForChoice(['type'], type, TYPES) ?? `the types are ${TYPES.join(', ')}`}`;
+    const hint = hintForChoice(['type'], type, TYPES) ?? `the types are ${TYPES.join(', ')}; ${NO_TYPE}`;
+    return `has no valid type; ${hint}`;
   }
   if (format !== undefined && format !== 'jsonata')
     return 'has an unknown "format"; only "jsonata" is checked';

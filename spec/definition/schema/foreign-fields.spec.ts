@@ -61,6 +61,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['secrets: [a]', /no secrets/],
     ['on_failure: x', /no handlers/],
     ['description: x', /comment/],
+    ['tags: [x]', /^write a comment after #$/],
   ];
   for (const [field, hint] of inTasks) {
     it(`says what there is instead of "${field}" in a task`, () => {
@@ -83,6 +84,12 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['outputs: {}', /result of the run/],
     ['handler_on: {}', /no handlers/],
     ['if: x', /no conditions/],
+    ...['tags: [x]', 'labels: {a: b}', 'metadata: {}', 'annotations: {}', 'owner: me'].map(
+      (field): [string, RegExp] => [
+        field,
+        /^there are no tags, no labels and no owners: write them into "description"$/,
+      ],
+    ),
   ];
   for (const [field, hint] of inPipelines) {
     it(`says what there is instead of "${field}" in a pipeline`, () => {
@@ -96,12 +103,55 @@ describe('The hint for a field of another product (D2, D8)', () => {
     expect(onlyProblem(check).hint).to.match(/no scheduler/);
   });
 
-  it('leads to the document about other products for a file of one of them', () => {
-    const check = checkPipelineText('name: deploy\non: push\njobs: {}');
-    expect(onlyProblem(check).hint).to.equal(
-      'start with "pipeline:"; docs/other-products.md says what "name" is called here',
+  const START = 'start with "pipeline:"';
+  const TASKS = ', and list the tasks under "tasks"';
+  const PAGE = '; docs/other-products.md says what the words of other products are called here';
+  const files: [title: string, text: string, hint: string][] = [
+    ['GitHub Actions', 'name: deploy\non: push\njobs: {}', START + TASKS + PAGE],
+    ['GitHub Actions without a name', 'on: push\njobs: {}', START + TASKS + PAGE],
+    ['Dagu', 'name: x\nschedule: "* * * * *"\nenv: [A: b]\nsteps: [{name: a}]', START + TASKS + PAGE],
+    ['Dagu with fields that are ours too', 'description: d\nparams: A=1\nsteps: []', START + TASKS + PAGE],
+    ['Argo Workflows', 'apiVersion: v1\nkind: Workflow\nspec: {entrypoint: a}', START + PAGE],
+    ['no product', 'colour: red', START],
+  ];
+  for (const [title, text, hint] of files) {
+    it(`leads for a whole file of ${title} to ${hint === START ? 'its start' : 'the page about other products'}`, () => {
+      expect(onlyProblem(checkPipelineText(text))).to.include({ code: 'missing_field', path: '', hint });
+    });
+  }
+
+  it('names each field of a file that has an id or a goal, although it has steps', () => {
+    const { problems } = checkPipelineText('{id: p, goal: g, steps: []}');
+    expect(problems.map(({ message }) => message)).to.deep.equal([
+      'the pipeline has no "tasks"',
+      'there is no field "steps" here',
+    ]);
+  });
+
+  const dependencies: [field: string, hint: string][] = [
+    ['inputs: {x: "{{a.output}}"}', 'remove it: the task reads {{a.output}}, so it waits already'],
+    [
+      'inputs: {x: [{y: "of {{ a.output.z }}"}]}',
+      'remove it: the task reads {{a.output}}, so it waits already',
+    ],
+    ['parallel_over: "{{a.output}}"', 'remove it: the task reads {{a.output}}, so it waits already'],
+    ['inputs: {x: "{{ab.output}} a.output"}', 'write await: [a]'],
+  ];
+  for (const [field, hint] of dependencies) {
+    it(`for "depends_on: [a]" beside ${field} is "${hint}"`, () => {
+      const { problems } = checkPipelineText(
+        wrapTasks(`- {id: a, tool: mock}\n- {id: b, tool: mock, depends_on: [a], ${field}}`),
+      );
+      expect(problems.find(({ code }) => code === 'unknown_field')?.hint).to.equal(hint);
+    });
+  }
+
+  it('for "depends_on" of several tasks awaits only those whose outputs the task does not read', () => {
+    const tasks = '- {id: a, tool: mock}\n- {id: b, tool: mock}';
+    const reader = '- {id: c, tool: mock, depends_on: [a, b], inputs: {x: "{{a.output}}"}}';
+    expect(onlyProblem(checkPipelineText(wrapTasks(`${tasks}\n${reader}`))).hint).to.equal(
+      'write await: [b]; the task reads {{a.output}}, so it waits for that already',
     );
-    expect(onlyProblem(checkPipelineText('colour: red')).hint).to.equal('start with "pipeline:"');
   });
 
   const inParams: [param: string, hint: RegExp][] = [
@@ -151,6 +201,28 @@ describe('The hint for a value as another product writes it (D8)', () => {
     ['timeout: "5"', 'write timeout: 5'],
     ['timeout: "{{params.t}}"', 'a template cannot stand here: write a number'],
     ['timeout: soon', undefined],
+    ['timeout: 2 Min', 'write timeout: 120'],
+    ['timeout: 1 day 2 seconds', 'write timeout: 86402'],
+    ['timeout: 9 milliseconds', 'write timeout: 0.009'],
+    ['timeout: 5 months', undefined],
+    ['timeout: 5 weeks', undefined],
+    ['timeout: 5 sheep', undefined],
+    ['retry: 1, retry_delay: 5s', 'write retry_delay: 5'],
+    ['retry: "5m"', undefined],
+    ['retry: "1.5"', undefined],
+    [
+      'parallel_over: [1, 2]',
+      'put the list under "inputs" of the pipeline and write "{{pipeline.inputs.NAME}}"',
+    ],
+    [
+      'parallel_over: "[1, 2]", inputs: {x: "{{item}}"}',
+      'put the list under "inputs" of the pipeline and write "{{pipeline.inputs.NAME}}"',
+    ],
+    [
+      'parallel_over: [{x: "{{a.output}}"}]',
+      'write a single template, such as "{{TASK.output}}"; a transform task can make a list of several values',
+    ],
+    ['parallel_over: 3', 'write "{{TASK.output}}", with nothing around it'],
     ['retry: "3"', 'write retry: 3'],
     ['retry: true', 'write retry: 1, or as many further attempts as may be made'],
     [
@@ -164,6 +236,13 @@ describe('The hint for a value as another product writes it (D8)', () => {
       expect(hintInTask(field)).to.equal(hint);
     });
   }
+
+  it('for a text that is a time, where a param has a number, is left out (D4)', () => {
+    const { problems } = checkPipelineText(
+      '{id: p, goal: g, params: {n: {type: number, minimum: 5m}}, tasks: [{id: a, tool: mock}]}',
+    );
+    expect(problems.map(({ code, hint }) => [code, hint])).to.deep.include(['wrong_type', undefined]);
+  });
 
   it('for "version: 1.0" is to quote it', () => {
     expect(hintInPipeline('version: 1.0')).to.equal('put it in quotes, as in version: "1.0"');

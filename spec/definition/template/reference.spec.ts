@@ -49,6 +49,22 @@ describe('resolveReference (rules 5 and 8)', () => {
     ['inputs.x', /there is no task "inputs"/, 'did you mean "pipeline.inputs.x"?'],
     ['goal', /there is no task "goal"/, 'did you mean "pipeline.goal"?'],
     ['tasks.load.output', /there is no task "tasks"/, 'did you mean "load.output"?'],
+    ['tasks.load.rows', /there is no task "tasks"/, 'did you mean "load.output"?'],
+    ['workflow.parameters.x', /there is no task "workflow"/, 'did you mean "params.x"?'],
+    ['workflow.parameters', /there is no task "workflow"/, undefined],
+    ['inputs.parameters.x[0]', /there is no task "inputs"/, 'did you mean "params.x[0]"?'],
+    ['inputs.parameters', /there is no task "inputs"/, 'did you mean "pipeline.inputs.parameters"?'],
+    ['steps.a.outputs.parameters.x', /there is no task "steps"/, 'did you mean "a.output.x"?'],
+    ['needs.a.outputs.x', /there is no task "needs"/, 'did you mean "a.output.x"?'],
+    ['jobs.load.output', /there is no task "jobs"/, 'did you mean "load.output"?'],
+    ['steps.gone.outputs.x', /there is no task "steps"/, 'an output is read as {{TASK.output.x}}'],
+    ['steps.x', /there is no task "steps"/, undefined],
+    ['env.CITY', /there is no task "env"/, 'templates read no environment: declare a param and pass it'],
+    [
+      'secrets.X',
+      /there is no task "secrets"/,
+      'templates read no secrets: a tool of your own reads them from its environment',
+    ],
     ['elsewhere.x', /there is no task "elsewhere"/, undefined],
     ['toString.x', /there is no task "toString"/, undefined],
   ];
@@ -91,12 +107,26 @@ describe('resolveReference (rules 5 and 8)', () => {
     });
   }
 
-  it('resolves inputs, goal and tasks as task ids where tasks have these ids', () => {
-    const ids = new Set(['inputs', 'goal', 'tasks']);
-    expect([...ids].map((id) => resolveReference(parseExpression(`${id}.output`), ids).kind)).to.deep.equal([
-      'task',
-      'task',
-      'task',
-    ]);
+  it('resolves words of other products as task ids where tasks have these ids, and finds params of that name', () => {
+    const ids = new Set(['inputs', 'goal', 'tasks', 'workflow', 'steps', 'needs', 'env', 'secrets']);
+    const kinds = [...ids].map((id) => resolveReference(parseExpression(`${id}.a.outputs`), ids).kind);
+    expect(new Set(kinds)).to.deep.equal(new Set(['task']));
+    const reference = resolveReference(parseExpression('env.city'), taskIds, {
+      params: new Set(['env']),
+      inputs: new Set(),
+      suggestions: { nearest: () => undefined },
+    });
+    expect(reference.kind === 'unknown' && reference.hint).to.equal('did you mean "params.env.city"?');
+  });
+
+  it('takes {{inputs.parameters.x}} for an input where the pipeline has an input "parameters"', () => {
+    const reference = resolveReference(parseExpression('inputs.parameters.x'), taskIds, {
+      params: new Set(),
+      inputs: new Set(['parameters']),
+      suggestions: { nearest: () => undefined },
+    });
+    expect(reference.kind === 'unknown' && reference.hint).to.equal(
+      'did you mean "pipeline.inputs.parameters.x"?',
+    );
   });
 });

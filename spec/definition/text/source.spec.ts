@@ -126,6 +126,23 @@ describe('readSource (D7)', () => {
     for (const text of ['a: [1, 2', 'a: {b: 1\nc: 2\n']) expect(problemOf(text)).not.to.have.property('hint');
   });
 
+  it('says that a file has lost its line breaks, as curl -d sends it', () => {
+    const hint = 'the text has no line breaks: curl -d drops them, --data-binary keeps them';
+    const file = 'pipeline:\n  id: shown\n  goal: be shown\n  tasks:\n    - id: a\n      tool: mock\n';
+    expect(problemOf(file.replaceAll('\n', ''))).to.deep.include({ code: 'syntax', hint });
+    expect(problemOf(`# shown\n${file}`.replaceAll('\n', ''))).to.deep.include({ code: 'empty', hint });
+    const others = [
+      `a: b: c: d # ${'x'.repeat(60)}\n`,
+      'a: b: c: d',
+      `{a: b, c: d, e: [f, ${'x'.repeat(60)}}`,
+      `[x] ${'x'.repeat(60)}: y`,
+    ];
+    for (const text of others) {
+      expect(problemOf(text)?.code, text).to.equal('syntax');
+      expect(problemOf(text)?.hint, text).not.to.equal(hint);
+    }
+  });
+
   it('reports several problems of a text at once', () => {
     const { problems } = readSource('a: 1\na: 2\nb: {{x.output}}\n');
     expect(problems.map(({ code, line }) => `${code} ${line}`)).to.deep.equal([

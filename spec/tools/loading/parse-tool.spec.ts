@@ -40,6 +40,10 @@ describe('parseTool (D48)', () => {
       'its input "a" has no valid type; the types are string, integer, number, boolean, list, object',
     ],
     [
+      { name: 'x', inputs: { a: { type: 'any' } }, run },
+      'its input "a" has no valid type; the types are string, integer, number, boolean, list, object; leave type out to accept any value',
+    ],
+    [
       { name: 'x', inputs: { a: { type: ['string', 'null'] } }, run },
       'its input "a" has no valid type; the types are',
     ],
