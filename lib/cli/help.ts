@@ -14,10 +14,11 @@ export class WavetrainCli extends Cli<CliContext> {
   /** The error that the command threw; undefined if it returned. */
   failure: { readonly error: unknown } | undefined;
 
-  constructor({ style, columns }: Terminal) {
+  constructor({ style, columns, interactive }: Terminal) {
     super({ binaryName: PROGRAM, enableColors: false });
     this.#style = style;
-    this.#columns = Math.min(columns, MAX_COLUMNS);
+    // The last column of a terminal stays free: some break the line there.
+    this.#columns = Math.min(interactive ? columns - 1 : columns, MAX_COLUMNS);
   }
 
   /** Called by clipanion with each thrown error; it writes the returned text to standard output. */
@@ -120,6 +121,8 @@ const GETTING_STARTED: readonly (readonly [command: string, meaning: string])[] 
   [`${PROGRAM} run FILE --json | jq .report`, 'passes its outputs to another program'],
 ];
 
+const PURPOSE = 'runs pipelines, YAML files of tasks that call tools, and plans of several pipelines.';
+
 const EXIT_STATUSES =
   '0 success; 1 the definition is invalid; 2 bad usage; 3 the run failed; 130 the run was interrupted';
 
@@ -127,7 +130,7 @@ const MORE = `${PROGRAM} <command> --help describes a command, ${PROGRAM} --vers
 
 function overviewHelp(pages: readonly HelpPage[], style: Style, columns: number): string {
   return joinLines([
-    `${style.bold(PROGRAM)} runs pipelines, YAML files of tasks that call tools, and plans of several pipelines.`,
+    ...wrapText(`${style.bold(PROGRAM)} ${PURPOSE}`, columns),
     '',
     style.bold('Usage'),
     `  ${PROGRAM} <command> [options]`,
@@ -158,10 +161,10 @@ function commandHelp(page: HelpPage, style: Style, columns: number): string {
     ...wrapText(sentence, columns),
     '',
     style.bold('Usage'),
-    `  ${synopsis}${options.length > 0 ? ' [options]' : ''}`,
+    ...hangingLines(`${synopsis}${options.length > 0 ? ' [options]' : ''}`, '  ', '    ', columns),
     ...section(style, 'Options', formatTable(options.map(optionRow), columns, style.cyan)),
     ...section(style, 'Details', wrapParagraphs(details, columns)),
-    ...section(style, 'Examples', exampleLines(page, style)),
+    ...section(style, 'Examples', exampleLines(page, style, columns)),
   ]);
 }
 
@@ -181,14 +184,20 @@ function wrapParagraphs(details: string, columns: number): string[] {
     .slice(0, -1);
 }
 
-function exampleLines({ examples = [] }: HelpPage, style: Style): string[] {
+/** The commands are not wrapped, so that they can be copied. */
+function exampleLines({ examples = [] }: HelpPage, style: Style, columns: number): string[] {
   return examples
     .flatMap(([label, command]) => [
-      `  ${style.dim(`# ${label}`)}`,
+      ...hangingLines(label, '  # ', '  # ', columns).map(style.dim),
       `  ${command.replace('$0', PROGRAM)}`,
       '',
     ])
     .slice(0, -1);
+}
+
+/** Wraps a text, with one head for its first line and another for the others. */
+function hangingLines(text: string, first: string, others: string, columns: number): string[] {
+  return wrapText(text, columns - others.length).map((line, index) => (index === 0 ? first : others) + line);
 }
 
 function joinLines(lines: readonly string[]): string {

@@ -74,9 +74,15 @@ function misplacedOption(option: string, pages: readonly HelpPage[]): UsageError
     : new UsageError(`there is no option ${option}`, seeHelp(''));
 }
 
+const RUNS = 'runs';
+
 function unknownCommand(word: string, pages: readonly HelpPage[]): UsageError {
   const names = [...new Set([...pages.flatMap(({ path }) => path.slice(0, 1)), 'help'])];
-  const suggestion = nearest(word, names) ?? names.find((name) => word !== '' && name.startsWith(word));
+  // The word after `runs`, without it: `rerun` for `runs rerun`.
+  const subcommands = pages.flatMap(({ path: [group, name] }) => (group === RUNS && name ? [name] : []));
+  const known = [...names, ...subcommands];
+  const meant = nearest(word, known) ?? known.find((name) => word !== '' && name.startsWith(word));
+  const suggestion = meant === undefined || names.includes(meant) ? meant : `${RUNS} ${meant}`;
   const hint =
     suggestion === undefined
       ? `the commands are ${names.join(', ')}`

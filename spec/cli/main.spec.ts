@@ -45,6 +45,53 @@ describe('wavetrain', () => {
       expect(stdout).to.match(new RegExp(`^  ${flag} *(JSON|SECONDS|N|FRACTION)?  `, 'm'));
   });
 
+  it('help has descriptions below the names where fewer than 20 columns remain beside them, and loses no word', async () => {
+    const words = (text: string): string[] => stripVTControlCharacters(text).split(/[\s#]+/);
+    for (const path of [[], ['runs'], ...COMMANDS.flatMap(({ usage, paths = [] }) => (usage ? paths : []))]) {
+      const wide = await invoke([...path, '--help']);
+      const { stdout } = await invoke([...path, '--help'], { stdout: new Screen(34) });
+      expect(words(stdout), path.join(' ')).to.deep.equal(words(wide.stdout));
+      for (const line of stripVTControlCharacters(stdout).split('\n')) {
+        // Commands are not wrapped, so that they can be copied.
+        if (!/^ {2}.*\bwavetrain \w/.test(line)) expect(line.length, line).to.be.below(34);
+      }
+    }
+    const { stdout } = await invoke(['run', '--help'], { stdout: new Screen(34), env: { NO_COLOR: '1' } });
+    expect(stdout).to.contain('\n  --tenant ID\n      namespace on the\n      blackboard; default\n');
+  });
+
+  it('runs rerun --help says what --from does with and without changes, and no default of run (D60)', async () => {
+    const help = async (words: string[]): Promise<string> =>
+      (await invoke([...words, '--help'])).stdout.replaceAll(/\s+/g, ' ');
+    const rerun = await help(['runs', 'rerun']);
+    expect(rerun)
+      .to.contain(
+        'Without --from everything runs again, or with changes (by --file, --params and the other options)',
+      )
+      .and.to.contain(
+        '--timeout SECONDS time limit of each attempt of a task without a timeout; default: as in the',
+      )
+      .and.to.contain('absent ones are as in the earlier run')
+      .and.not.to.match(/default (?:0|4|1|unlimited)\b|by default there is none|keep their default/);
+    expect(await help(['run'])).to.match(/default 0\.5 /);
+  });
+
+  for (const words of [['serve'], ['runs', 'rerun']]) {
+    it(`${words.join(' ')} --help says that a server reads its tool files when it starts`, async () => {
+      const { stdout } = await invoke([...words, '--help']);
+      expect(stdout.replaceAll(/\s+/g, ' '))
+        .to.contain('server reads its tool files when it starts. After a change of')
+        .and.to.contain('restart it (its runs are then lost) and submit again.');
+    });
+  }
+
+  it('run --help says which runs can be looked at and rerun (D60)', async () => {
+    const { stdout } = await invoke(['run', '--help']);
+    expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(
+      'a run on a server (wavetrain serve, then --server) can be looked at and rerun from where it failed',
+    );
+  });
+
   it('wraps help to the width of the terminal', async () => {
     const { stdout } = await invoke(['run', '--help'], { stdout: new Screen(60) });
     const prose = stripVTControlCharacters(stdout.slice(0, stdout.indexOf('Examples')));
@@ -56,6 +103,13 @@ describe('wavetrain', () => {
       [['valdate', 'x'], /there is no command "valdate"/, /did you mean wavetrain validate\?/],
       [['val'], /there is no command "val"/, /did you mean wavetrain validate\?/],
       [['frobnicate'], /there is no command "frobnicate"/, /the commands are init, validate, run/],
+      [['rerun', '3f9c1a'], /there is no command "rerun"/, /did you mean wavetrain runs rerun\?/],
+      [['submit', 'x'], /there is no command "submit"/, /did you mean wavetrain runs submit\?/],
+      [['watch', 'x'], /there is no command "watch"/, /did you mean wavetrain runs watch\?/],
+      [['show', 'x'], /there is no command "show"/, /did you mean wavetrain runs show\?/],
+      [['cancel', 'x'], /there is no command "cancel"/, /did you mean wavetrain runs cancel\?/],
+      [['list'], /there is no command "list"/, /did you mean wavetrain runs list\?/],
+      [['delet', 'x'], /there is no command "delet"/, /did you mean wavetrain runs delete\?/],
       [['help', 'rn'], /there is no command "rn"/, /did you mean wavetrain run\?/],
       [['run', 'x', '--timeot', '3'], /run has no option --timeot/, /did you mean --timeout\?/],
       [['run', 'x', '--paralel', '3'], /run has no option --paralel/, /did you mean --concurrency\?/],

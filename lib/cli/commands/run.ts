@@ -18,6 +18,8 @@ import { ServerClock } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
 import { RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from './shared-options.js';
 
+const SERVER_TOOLS_HINT = `a server has its own tools: ${PROGRAM} serve --tools FILE, or SERVICE_TOOLS, adds yours`;
+
 export class RunCommand extends RunFileCommand {
   static override paths = [['run']];
   static override usage = Command.Usage({
@@ -30,7 +32,8 @@ export class RunCommand extends RunFileCommand {
       includes the final values on the blackboard. The pipelines of a plan are read from files in its folder.
 
       A run that fails prints each failure with the inputs of its task; --verbose prints them whole, and the stacks of
-      your own tools.
+      your own tools. This command forgets its run; a run on a server (wavetrain serve, then --server) can be looked at
+      and rerun from where it failed.
 
       Ctrl-C cancels the run: the current wave finishes and nothing else starts. A second Ctrl-C stops at once.
 
@@ -58,7 +61,7 @@ export class RunCommand extends RunFileCommand {
   });
   json = Option.Boolean('--json', false, {
     description:
-      'print only the outputs (for a plan, the whole result) as one JSON document; if the run fails, its status, error, failures and the outputs that there are',
+      'print only the outputs (for a plan, the whole result) as one JSON document; if the run fails, its status, error, failures with their inputs, and the outputs that there are',
   });
   output = Option.String('--output', {
     description:
@@ -129,7 +132,7 @@ export class RunCommand extends RunFileCommand {
   async #runOnServer(signals: StopSignals, interrupted: Promise<ExitStatus>): Promise<ExitStatus> {
     const { tools, server = '' } = this;
     if (tools !== undefined) {
-      throw new UsageError('--tools does not go with --server', 'a server has its own tools: SERVICE_TOOLS');
+      throw new UsageError('--tools does not go with --server', SERVER_TOOLS_HINT);
     }
     return callServer(this, this.context, async (client) => {
       const clock = new ServerClock(this.context.clock);

@@ -16,6 +16,7 @@ import { showRun } from '../runs/show.js';
 import { followRun, printSettledRun, watchRun } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
 import {
+  AS_BEFORE,
   RunFileCommand,
   RunValuesCommand,
   SERVER_OPTION,
@@ -198,9 +199,15 @@ export class RunsRerunCommand extends RunValuesCommand {
     details: `${RUN_ID_DETAILS}
       Prints the id of the new run, or watches it with --watch.
 
-      What --file, --params and the other options do not change is as it was, whatever their defaults are. The server
-      validates a changed file first, and runs nothing if it has errors. A task is reused if its definition, its tool
-      and what it reads are as they were, and so is an item of a fan-out.`,
+      Without --from everything runs again, or with changes (by --file, --params and the other options) only what they
+      affect and what has not succeeded; with --from, what it names runs, and whatever has changed or has not succeeded.
+
+      What the options do not change is as it was. The server validates a changed file first, and runs nothing if it has
+      errors. A task is reused if its definition, its tool and what it reads are as they were, and so is an item of a
+      fan-out.
+
+      A server reads its tool files when it starts. After a change of a tool file, restart it (its runs are then lost) and
+      submit again.`,
     examples: [
       ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
       [
@@ -216,7 +223,7 @@ export class RunsRerunCommand extends RunValuesCommand {
   runId = Option.String(RUN_ID);
   from = Option.String('--from', {
     description:
-      '<NAME> rerun only part of the run: "failed" for everything that has not succeeded (the default with changes), or a task (for a plan, a sub-pipeline) and its dependents',
+      '<NAME> what runs again: "failed", only what has not succeeded (the default with changes), or a task (of a plan, a sub-pipeline), with everything that depends on it',
   });
   file = Option.String('--file', { description: '<FILE> the changed pipeline or plan' });
   server = Option.String('--server', { description: SERVER_OPTION });
@@ -228,6 +235,10 @@ export class RunsRerunCommand extends RunValuesCommand {
   quiet = Option.Boolean('--quiet', false, {
     description: 'do not say what is reused, and show no warnings; with --watch, no progress',
   });
+
+  protected override unlessGiven(_inNewRun: string, inRerun: string = AS_BEFORE): string {
+    return inRerun;
+  }
 
   override execute(): Promise<ExitStatus> {
     const { context } = this;

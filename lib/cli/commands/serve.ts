@@ -16,6 +16,7 @@ import { loadCatalog } from '../input/load-definition.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { distFile, PROGRAM, readPackageJson } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
+import { wrapLine } from '../render/text.js';
 import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class ServeCommand extends Command<CliContext> {
@@ -30,6 +31,9 @@ export class ServeCommand extends Command<CliContext> {
       Ctrl-C or SIGTERM shuts the server down: it accepts no more runs, gives running ones SERVICE_SHUTDOWN_SECONDS to
       finish, and then stops their tools. A second Ctrl-C exits at once. Runs are kept in memory and are lost when the
       server exits.
+
+      The server reads its tool files when it starts. After a change of one, restart it (its runs are then lost) and
+      submit again.
 
       Environment variables set limits, such as SERVICE_MEMORY, and the share of each tenant: wavetrain doctor lists
       all of them.
@@ -206,7 +210,8 @@ function printAddress(
   { quiet }: ServeCommand,
   { stdout, env }: CliContext,
 ): void {
-  const { interactive, style } = detectTerminal(stdout, env);
+  const terminal = detectTerminal(stdout, env);
+  const { interactive, style } = terminal;
   const docs = `${url}/docs`;
   if (!interactive) {
     log.info({ url, docs }, 'listening');
@@ -214,16 +219,15 @@ function printAddress(
   }
   if (quiet) return;
   const { bold, cyan, dim } = style;
-  stdout.write(
-    [
-      `${bold(PROGRAM)} listens on ${cyan(url)}`,
-      `  documentation  ${cyan(docs)}`,
-      `  ${dim('Ctrl-C shuts down; runs are kept in memory and are lost when the server exits')}`,
-      '',
-      '',
-    ].join('\n'),
-  );
+  const lines = [
+    ...wrapLine(`${bold(PROGRAM)} listens on ${cyan(url)}`, terminal),
+    ...wrapLine(`  documentation  ${cyan(docs)}`, terminal),
+    ...wrapLine(`  ${HOW_TO_STOP}`, terminal).map(dim),
+  ];
+  stdout.write(`${lines.join('\n')}\n\n`);
 }
+
+const HOW_TO_STOP = 'Ctrl-C shuts down; runs are kept in memory and are lost when the server exits';
 
 function printShutdown(
   { registry: { load } }: RunningServer,
@@ -231,10 +235,10 @@ function printShutdown(
   log: Log,
   { stdout, env }: CliContext,
 ): void {
-  if (!detectTerminal(stdout, env).interactive)
-    return log.info({ ...load, grace_ms: shutdownMs }, 'shutting down');
+  const terminal = detectTerminal(stdout, env);
+  if (!terminal.interactive) return log.info({ ...load, grace_ms: shutdownMs }, 'shutting down');
   const runs = load.running === 1 ? '1 run has' : `${load.running} runs have`;
   const wait =
     load.running === 0 ? '' : `: ${runs} ${shutdownMs / 1000} s to finish; Ctrl-C again exits at once`;
-  stdout.write(`\nshutting down${wait}\n`);
+  stdout.write(`\n${wrapLine(`shutting down${wait}`, terminal).join('\n')}\n`);
 }

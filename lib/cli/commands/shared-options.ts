@@ -22,39 +22,45 @@ export abstract class ServerCommand extends Command<CliContext> {
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 }
 
+/** What an option of a rerun is that is not given. */
+export const AS_BEFORE = 'default: as in the earlier run';
+
 /** Base of the commands that give values to a run. */
 export abstract class RunValuesCommand extends Command<CliContext> {
   params = Option.String('--params', {
-    description:
-      '<JSON> values of the params of a pipeline; absent ones keep their default; @FILE reads them from a file',
+    description: `<JSON> values of the params of a pipeline; ${this.unlessGiven('absent ones keep their default', 'absent ones are as in the earlier run')}; @FILE reads them from a file`,
   });
-  inputs = Option.String('--inputs', { description: INPUTS_OPTION });
+  inputs = Option.String('--inputs', {
+    description: `<JSON> inputs of the pipeline or plan; ${this.unlessGiven('absent ones keep its defaults', 'absent ones are as in the earlier run')}; @FILE reads them from a file`,
+  });
   session = Option.String('--session', { description: SESSION_OPTION });
   sessionFile = Option.String('--session-file', {
     description: '<FILE> session values from a JSON file; --session overrides them key by key',
   });
   timeout = Option.String('--timeout', {
-    description: '<SECONDS> time limit of each attempt of a task without a timeout; by default there is none',
+    description: `<SECONDS> time limit of each attempt of a task without a timeout; ${this.unlessGiven('by default there is none')}`,
   });
   concurrency = Option.String('--concurrency', {
-    description:
-      '<N> maximum number of items in flight of a fan-out without fan_out_concurrency; default unlimited',
+    description: `<N> maximum number of items in flight of a fan-out without fan_out_concurrency; ${this.unlessGiven('default unlimited')}`,
   });
   planConcurrency = Option.String('--plan-concurrency', {
-    description:
-      '<N> maximum number of sub-pipelines that run at once; overrides plan_concurrency of the plan; default 1',
+    description: `<N> maximum number of sub-pipelines that run at once; overrides plan_concurrency of the plan; ${this.unlessGiven('default 1')}`,
   });
   jitter = Option.String('--jitter', {
-    description: '<FRACTION> random variation of retry delays, from 0 to 1; default 0',
+    description: `<FRACTION> random variation of retry delays, from 0 to 1; ${this.unlessGiven('default 0')}`,
   });
   retryBaseDelay = Option.String('--retry-base-delay', {
-    description:
-      '<SECONDS> delay before the first retry of a task without retry_delay; doubles with each further retry; default 0.5',
+    description: `<SECONDS> delay before the first retry of a task without retry_delay; doubles with each further retry; ${this.unlessGiven('default 0.5')}`,
   });
   maxRetryDelay = Option.String('--max-retry-delay', {
-    description: '<SECONDS> upper limit of the retry delay of a task without max_retry_delay; default 4',
+    description: `<SECONDS> upper limit of the retry delay of a task without max_retry_delay; ${this.unlessGiven('default 4')}`,
   });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+
+  /** Chooses what help says of an option that is not given: in a new run, or in the rerun of an earlier one. */
+  protected unlessGiven(inNewRun: string, _inRerun: string = AS_BEFORE): string {
+    return inNewRun;
+  }
 }
 
 /** Base of the commands that start the run of a file, here or on a server. */

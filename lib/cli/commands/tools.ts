@@ -39,8 +39,9 @@ export class ToolsCommand extends Command<CliContext> {
       printJson(tool ?? { tools: catalog.names(), metadata: catalog.metadata() }, context);
       return EXIT.done;
     }
-    const { style, ...terminal } = detectTerminal(context.stdout, context.env);
-    const columns = Math.min(terminal.columns, MAX_COLUMNS);
+    const { style, interactive, ...terminal } = detectTerminal(context.stdout, context.env);
+    // The last column of a terminal stays free: some break the line there.
+    const columns = Math.min(interactive ? terminal.columns - 1 : terminal.columns, MAX_COLUMNS);
     const lines = tool === undefined ? formatList(catalog, columns, style) : formatTool(tool, columns, style);
     context.stdout.write(`${lines.join('\n')}\n`);
     return EXIT.done;
@@ -65,7 +66,7 @@ function formatList(catalog: Catalog, columns: number, style: Style): string[] {
   return [
     ...formatTable(rows, columns, style.cyan),
     '',
-    style.dim(`${PROGRAM} tools NAME shows the inputs of a tool`),
+    ...wrapText(`${PROGRAM} tools NAME shows the inputs of a tool`, columns).map(style.dim),
   ];
 }
 
@@ -76,13 +77,14 @@ function describe({ description, replaces_builtin }: ToolMetadata): string {
 /** Formats a tool: its description, its inputs, its output and an example task. */
 function formatTool(tool: ToolMetadata, columns: number, style: Style): string[] {
   const inputs = Object.values(tool.inputs);
+  const rows = inputs.map((input) => inputRow(input, columns));
   const { name, type, description } = tool.output;
   return [
     style.bold(tool.name),
     ...wrapText(describe(tool), columns - 2).map((line) => `  ${line}`),
     '',
     style.bold('Inputs'),
-    ...(inputs.length === 0 ? ['  any'] : formatTable(inputs.map(inputRow), columns, style.cyan)),
+    ...(inputs.length === 0 ? ['  any'] : formatTable(rows, columns, style.cyan)),
     '',
     style.bold('Output'),
     ...formatTable([[`${name} (${type})`, description]], columns, style.cyan),
@@ -92,7 +94,7 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
   ];
 }
 
-function inputRow(input: InputMetadata): readonly [string, string] {
+function inputRow(input: InputMetadata, columns: number): readonly [string, string] {
   const need = input.required ? 'required' : 'optional';
   const choices = input.enum?.map((value) => JSON.stringify(value)).join(', ');
   const description = [
@@ -100,7 +102,11 @@ function inputRow(input: InputMetadata): readonly [string, string] {
     ...(choices === undefined ? [] : [`One of ${choices}.`]),
     ...(input.default === null ? [] : [`Default ${JSON.stringify(input.default)}.`]),
   ];
-  return [`${input.name} (${input.type ?? 'any'}, ${need})`, description.join(' ')];
+  const kind = `(${input.type ?? 'any'}, ${need})`;
+  const name = `${input.name} ${kind}`;
+  return name.length + 2 <= columns
+    ? [name, description.join(' ')]
+    : [input.name, [kind, ...description].join(' ')];
 }
 
 /** A task to paste. It sets the required inputs, or else the first one, and lists the others as comments. */

@@ -5,8 +5,8 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
-import { detectTerminal, type Style } from '../render/terminal.js';
-import { toSingleLine } from '../render/text.js';
+import { detectTerminal, type Terminal } from '../render/terminal.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
 import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class ValidateCommand extends Command<CliContext> {
@@ -77,18 +77,18 @@ async function printStatistics({ kind, name, check }: LoadedDefinition, context:
   const { style } = terminal;
   let lines: readonly string[];
   if (kind === 'pipeline') {
-    lines = formatStatistics(check.pipeline.statistics, style);
+    lines = formatStatistics(check.pipeline.statistics, terminal);
   } else {
     const { formatPlanStatistics } = await import('../render/plan-statistics.js');
     lines = formatPlanStatistics(check.statistics, terminal);
   }
-  const title = `${style.green(style.marks.done)} ${name} is valid`;
-  context.stdout.write([title, ...lines, ''].join('\n'));
+  const title = wrapLine(`${style.green(style.marks.done)} ${name} is valid`, terminal);
+  context.stdout.write([...title, ...lines, ''].join('\n'));
 }
 
-function formatStatistics(statistics: Statistics, style: Style): string[] {
-  return Object.entries(statistics).map(([key, value]: [string, unknown]) => {
+function formatStatistics(statistics: Statistics, terminal: Terminal): string[] {
+  return Object.entries(statistics).flatMap(([key, value]: [string, unknown]) => {
     const text = Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
-    return `  ${style.dim(`${key}:`)} ${toSingleLine(text)}`;
+    return wrapLine(`  ${terminal.style.dim(`${key}:`)} ${toSingleLine(text)}`, terminal);
   });
 }

@@ -24,9 +24,9 @@ export function printProblems(loaded: CheckedText, { stderr, env }: CliContext):
   const findSource = createSourceFinder(loaded);
   const lines = [
     ...shown.flatMap((problem) => formatProblem(problem, findSource(problem.file), terminal)),
-    ...(hidden > 0 ? [`… ${hidden} more; --json shows them all`, ''] : []),
+    ...(hidden > 0 ? [...wrapLine(`… ${hidden} more; --json shows them all`, terminal), ''] : []),
     formatCounts(check.problems, style),
-    ...(check.ok ? [] : [`${style.red(style.marks.failed)} ${name} is not valid`]),
+    ...(check.ok ? [] : wrapLine(`${style.red(style.marks.failed)} ${name} is not valid`, terminal)),
   ];
   stderr.write(`${lines.join('\n')}\n`);
 }

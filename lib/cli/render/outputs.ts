@@ -31,7 +31,7 @@ export function printPartialOutputs(outputs: JsonObject, isPlan: boolean, contex
   }, context);
 }
 
-/** Prints named values as YAML; a terminal gets long ones shortened unless they are to be `whole`. */
+/** Prints named values as YAML; a terminal gets long ones shortened unless they are to be `whole`, as `--whole` asks. */
 export function printValues(
   values: Readonly<Record<string, Json>>,
   whole: boolean,
@@ -40,7 +40,7 @@ export function printValues(
   const print = function* (formatter: OutputFormatter): Generator<string> {
     yield* formatter.values(values, 'value', '');
   };
-  printLines(print, context, whole ? Number.POSITIVE_INFINITY : MAX_LINES_OF_ONE);
+  printLines(print, context, whole ? Number.POSITIVE_INFINITY : MAX_LINES_OF_ONE, '--whole');
 }
 
 /** Prints one output whole: a text as it is, anything else, and everything with `--json`, as JSON. */
@@ -54,10 +54,12 @@ export function printOutput(output: Json, json: boolean, context: CliContext): v
   stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
+/** @param flag what makes the command print everything on a terminal too */
 function printLines(
   format: (formatter: OutputFormatter) => Iterable<string>,
   { stdout, env }: CliContext,
   linesPerValue: number = MAX_LINES_OF_VALUE,
+  flag = '--json',
 ): void {
   const terminal = detectTerminal(stdout, env);
   const formatter = new OutputFormatter(terminal, linesPerValue);
@@ -69,11 +71,12 @@ function printLines(
       lines = [];
     }
   }
-  if (formatter.hasShortened) lines.push(...wrapLine(SHORTENED, terminal).map(terminal.style.dim));
+  if (formatter.hasShortened) {
+    const shortened = `shortened for the terminal; ${flag}, a pipe or a file gets everything`;
+    lines.push(...wrapLine(shortened, terminal).map(terminal.style.dim));
+  }
   if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
 }
-
-const SHORTENED = 'shortened for the terminal; --json, a pipe or a file gets everything';
 
 function* resultLines(result: Result, formatter: OutputFormatter): Generator<string> {
   const { bold } = formatter.style;

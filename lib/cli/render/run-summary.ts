@@ -84,7 +84,7 @@ function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }:
 
 /**
  * Describes why a pipeline run of this command did not succeed: its failures, the tasks that succeeded and those that
- * did not start, and a hint.
+ * were skipped, and hints.
  */
 export function pipelineFailureLines(
   record: RunRecord,
@@ -95,26 +95,26 @@ export function pipelineFailureLines(
   return [
     ...errorLines(record, terminal, SEE_EVENTS, details),
     ...taskLines(record, pipeline.waves, terminal),
-    ...hintLines(record, terminal),
+    ...hintLines(record, details, terminal),
   ];
 }
 
-/** The tasks of a pipeline run that succeeded, and those that did not start. */
+/** The tasks of a pipeline run that succeeded, and those that were skipped, as records of tasks call it (D59). */
 function taskLines(record: RunRecord, waves: Pipeline['waves'], terminal: Terminal): string[] {
   const executed = waves.slice(0, record.progress.waves_executed).flat();
-  const pending = waves.slice(record.progress.waves_executed).flat();
+  const skipped = waves.slice(record.progress.waves_executed).flat();
   const failed = new Set(record.failures.flatMap(({ task_id, collected }) => (collected ? [] : [task_id])));
   // A run ends with the wave in which a task failed: all other tasks up to that wave succeeded (D16).
   const succeeded = executed.filter((taskId) => !failed.has(taskId));
-  return [...nameLines('succeeded', succeeded, terminal), ...nameLines('not started', pending, terminal)];
+  return [...nameLines('succeeded', succeeded, terminal), ...nameLines('skipped', skipped, terminal)];
 }
 
-/** Describes why a plan run of this command did not succeed: its failures, its sub-pipelines and a hint. */
+/** Describes why a plan run of this command did not succeed: its failures, its sub-pipelines and hints. */
 export function planFailureLines(record: RunRecord, terminal: Terminal, details: FailureDetails): string[] {
   return [
     ...errorLines(record, terminal, SEE_EVENTS, details),
     ...subPipelineLines(record, terminal),
-    ...hintLines(record, terminal),
+    ...hintLines(record, details, terminal),
   ];
 }
 
@@ -164,13 +164,23 @@ function nameLines(title: string, names: readonly string[], { columns }: Termina
   return [`  ${first}`, ...others.map((line) => `    ${line}`)];
 }
 
-function hintLines({ status, failures }: RunRecord, terminal: Terminal): string[] {
+const TIMEOUT_HINT = 'a larger --timeout, or timeout: SECONDS on the task, gives attempts more time';
+const VERBOSE_HINT = '--verbose prints every event, whole inputs and stacks';
+const PARTIAL_HINT = '--partial prints the outputs of what succeeded';
+/** This process forgets its run (law L2). */
+const RERUN_HINT = `a run on a server can be looked at, and rerun from where it failed: ${PROGRAM} serve [--tools FILE], then run --server URL`;
+
+function hintLines(
+  { status, failures }: RunRecord,
+  { verbose }: FailureDetails,
+  terminal: Terminal,
+): string[] {
   if (status !== 'failed') return [];
   const timedOut = failures.some(({ error }) => /timed out/i.test(error));
-  const hint = timedOut
-    ? 'a larger --timeout, or timeout: SECONDS on the task, gives attempts more time'
-    : '--verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded';
-  return wrapLine(`  ${terminal.style.cyan('hint:')} ${hint}`, terminal);
+  const showMore = verbose ? PARTIAL_HINT : `${VERBOSE_HINT}; ${PARTIAL_HINT}`;
+  return [timedOut ? TIMEOUT_HINT : showMore, RERUN_HINT].flatMap((hint) =>
+    wrapLine(`  ${terminal.style.cyan('hint:')} ${hint}`, terminal),
+  );
 }
 
 /** The command that shows the inputs, attempts and stack of what failed first (D59). */

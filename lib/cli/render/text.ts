@@ -32,6 +32,8 @@ export function wrapLine(line: string, { interactive, columns }: Terminal): stri
 }
 
 const MAX_NAME_COLUMNS = 48;
+/** With fewer columns beside the names, descriptions are easier to read below them. */
+const MIN_DESCRIPTION_COLUMNS = 20;
 
 /**
  * Formats names and their descriptions as a table, with wrapped descriptions:
@@ -39,6 +41,8 @@ const MAX_NAME_COLUMNS = 48;
  * ```
  *   --timeout SECONDS   longest time of one attempt
  * ```
+ *
+ * On a narrow terminal each description is below its name. Names are not wrapped, because some are commands to copy.
  */
 export function formatTable(
   rows: readonly (readonly [name: string, description: string])[],
@@ -47,7 +51,13 @@ export function formatTable(
 ): string[] {
   const longest = Math.max(0, ...rows.map(([name]) => displayWidth(name)));
   const nameColumns = Math.min(longest, MAX_NAME_COLUMNS);
-  const width = Math.max(20, columns - nameColumns - 5);
+  const width = columns - nameColumns - 5;
+  if (width < MIN_DESCRIPTION_COLUMNS) {
+    return rows.flatMap(([name, description]) => [
+      `  ${styleName(name)}`,
+      ...wrapText(description, columns - 6).map((line) => `      ${line}`),
+    ]);
+  }
   return rows.flatMap(([name, description]) => {
     const [first = '', ...others] = wrapText(description, width);
     const padding = ' '.repeat(Math.max(0, nameColumns - displayWidth(name)) + 3);

@@ -103,7 +103,8 @@ async function submitAndWait(
     const record = await Promise.race([backend.settled(runId), stopped]);
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
-    const inspected = await inspectRun(record, backend, { outputs, verbose: wantsDetails(flags, context) });
+    const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
+    const inspected = await inspectRun(record, backend, wanted);
     backend.forget(runId);
     return inspected;
   } finally {

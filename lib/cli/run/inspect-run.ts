@@ -1,9 +1,10 @@
+import type { TaskStatus } from '../../../machines/types.js';
 import { errorMessage } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
+import type { CallRecord, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { RegistryApi } from '../context.js';
-import { causesFirst, type FailureDetails, NO_DETAILS } from '../render/failures.js';
+import { causesFirst, type FailureDetails, formatCall, NO_DETAILS } from '../render/failures.js';
 
 /** Shows the tasks of a run: the registry of this process, or the client of a server. */
 export type TaskReader = Pick<RegistryApi, 'tasks' | 'task' | 'item'>;
@@ -14,13 +15,17 @@ export interface InspectedRun {
   readonly details: FailureDetails;
   /** The outputs by task; of a plan, those of each sub-pipeline. Undefined when nobody asked for them. */
   readonly outputs: JsonObject | undefined;
+  /** The status of each task of a run that did not succeed, by its name; undefined when nobody asked for the outputs. */
+  readonly statuses: ReadonlyMap<string, TaskStatus> | undefined;
 }
 
 interface Wanted {
   /** The outputs of a run that did not succeed. */
   readonly outputs: boolean;
-  /** The whole inputs and stacks of what failed. */
+  /** Shows the inputs and stacks of what failed whole. */
   readonly verbose: boolean;
+  /** Reads those inputs whole, for a program. */
+  readonly json: boolean;
 }
 
 /** Failures whose inputs are shown: those of further items are mostly alike. */
@@ -37,13 +42,16 @@ export async function inspectRun(
   reader: TaskReader,
   wanted: Wanted,
 ): Promise<InspectedRun> {
-  if (record.result !== null) return { record, details: NO_DETAILS, outputs: outputsOf(record.result) };
-  const details = await readDetails(record, reader, wanted.verbose);
-  if (!wanted.outputs) return { record, details, outputs: undefined };
+  const unread = { outputs: undefined, statuses: undefined };
+  if (record.result !== null) {
+    return { record, details: NO_DETAILS, ...unread, outputs: outputsOf(record.result) };
+  }
+  const details = await readDetails(record, reader, wanted);
+  if (!wanted.outputs) return { record, details, ...unread };
   try {
-    return { record, details, outputs: await readOutputs(record, reader) };
+    return { record, details, ...(await readOutputs(record, reader)) };
   } catch (error) {
-    return { record, details: { ...details, problem: errorMessage(error) }, outputs: undefined };
+    return { record, details: { ...details, problem: errorMessage(error) }, ...unread };
   }
 }
 
@@ -57,12 +65,12 @@ function outputsOf(result: NonNullable<RunRecord['result']>): JsonObject {
 async function readDetails(
   { run_id, failures }: RunRecord,
   reader: TaskReader,
-  verbose: boolean,
+  { verbose, json }: Wanted,
 ): Promise<FailureDetails> {
   const calls: CallRecord[] = [];
   try {
     for (const { task_id, item, sub_pipeline } of causesFirst(failures).slice(0, MAX_DETAILED)) {
-      const options = { sub_pipeline, whole: verbose };
+      const options = { sub_pipeline, whole: verbose || json };
       calls.push(
         await (item === undefined
           ? reader.task(run_id, task_id, options)
@@ -75,15 +83,34 @@ async function readDetails(
   }
 }
 
-async function readOutputs({ run_id }: RunRecord, reader: TaskReader): Promise<JsonObject> {
+async function readOutputs(
+  { run_id }: RunRecord,
+  reader: TaskReader,
+): Promise<Pick<InspectedRun, 'outputs' | 'statuses'>> {
   const outputs: JsonObject = {};
+  const statuses = new Map<string, TaskStatus>();
+  for await (const task of readTasks(run_id, reader, { whole: true })) {
+    addOutput(outputs, task);
+    statuses.set(formatCall(task), task.status);
+  }
+  return { outputs, statuses };
+}
+
+/** Reads the tasks of a run page by page, `most` of them at most. */
+export async function* readTasks(
+  runId: string,
+  reader: Pick<TaskReader, 'tasks'>,
+  query: TaskQuery,
+  most: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<TaskRecord> {
+  let left = most;
   let cursor: string | undefined;
   do {
-    const page = await reader.tasks(run_id, { whole: true, limit: MAX_PAGE_SIZE, cursor });
-    for (const task of page.tasks) addOutput(outputs, task);
+    const page = await reader.tasks(runId, { ...query, limit: Math.min(left, MAX_PAGE_SIZE), cursor });
+    yield* page.tasks;
+    left -= page.tasks.length;
     cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return outputs;
+  } while (cursor !== undefined && left > 0);
 }
 
 /** Of a fan-out that failed, the outputs of its items that succeeded, and null in place of the others. */

@@ -1,15 +1,18 @@
+import type { TaskStatus } from '../../../machines/types.js';
+import type { TaskFailure } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import { joinFirst } from '../../common/text.js';
 import { nearest } from '../../definition/suggest.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import type { DisplayFlags } from '../progress/display.js';
-import { type FailureDetails, failureLines } from '../render/failures.js';
+import { PROGRAM } from '../package-info.js';
+import { causesFirst, type FailureDetails, failureLines } from '../render/failures.js';
 import { printOutput, printOutputs, printPartialOutputs } from '../render/outputs.js';
 import { summaryLine } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
-import { wrapLine } from '../render/text.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import type { InspectedRun } from './inspect-run.js';
 
@@ -34,7 +37,7 @@ export function wantsDetails({ verbose }: DisplayFlags, { env }: CliContext): bo
  * that did not succeed prints what it has as well (D59).
  */
 export function printRunEnd(
-  { record, details, outputs }: InspectedRun,
+  { record, details, outputs, statuses }: InspectedRun,
   flags: RunEndFlags,
   formatFailures: FormatFailures,
   context: CliContext,
@@ -42,10 +45,14 @@ export function printRunEnd(
   const { result, status, error, failures } = record;
   printSummary(record, details, flags, formatFailures, context);
   const isPlan = record.kind === 'plan';
+  const output = flags.output === undefined ? undefined : findOutput(outputs ?? {}, flags.output, isPlan);
+  if (flags.output !== undefined && output === undefined && statuses !== undefined) {
+    printWhyMissing(flags.output, statuses.get(flags.output), context);
+  }
   if (result === null && flags.json) {
-    printJson({ status, error, failures, outputs: outputs ?? {} }, context);
+    const described = describeFailures(failures, details);
+    printJson({ status, error, failures: described, outputs: outputs ?? {} }, context);
   } else if (flags.output !== undefined) {
-    const output = findOutput(outputs ?? {}, flags.output, isPlan);
     // Where it is not known before the run which tasks there are.
     if (result !== null) assertOutputName(flags.output, listNames(outputs ?? {}, isPlan));
     if (output !== undefined) printOutput(output, flags.json, context);
@@ -86,6 +93,43 @@ type Result = NonNullable<RunRecord['result']>;
 /** `--json` prints the outputs of a pipeline (D41) and the whole result of a plan (D47). */
 function toJsonResult(result: Result, { events }: RunRecord): unknown {
   return result.plan_id === undefined ? result.outputs : { ...result, events };
+}
+
+/** The failures for a program: the first ones with the inputs of their calls and, with `--verbose`, their stacks. */
+function describeFailures(
+  failures: readonly TaskFailure[],
+  { calls, verbose }: FailureDetails,
+): (TaskFailure & { readonly inputs?: JsonObject; readonly stack?: string })[] {
+  const read = new Map(causesFirst(failures).map((failure, index) => [failure, calls[index]]));
+  return failures.map((failure) => {
+    const { inputs = null, error } = read.get(failure) ?? {};
+    const stack = verbose ? error?.stack : undefined;
+    return { ...failure, ...(inputs !== null && { inputs }), ...(stack !== undefined && { stack }) };
+  });
+}
+
+/** Says on standard error why there is no output of the task that `--output` names. */
+function printWhyMissing(
+  name: string,
+  status: TaskStatus | undefined,
+  { stderr, env }: Pick<CliContext, 'stderr' | 'env'>,
+): void {
+  const terminal = detectTerminal(stderr, env);
+  const why = `${describeMissing(toSingleLine(name), status)}, so there is no output of it`;
+  stderr.write(`${wrapLine(`${terminal.style.red(`${PROGRAM}:`)} ${why}`, terminal).join('\n')}\n`);
+}
+
+function describeMissing(name: string, status: TaskStatus | undefined): string {
+  switch (status) {
+    case undefined:
+      return `there is no task "${name}"`;
+    case 'failed':
+      return `${name} failed`;
+    case 'running':
+      return `${name} has not finished`;
+    default:
+      return `${name} has not run`;
+  }
 }
 
 function findOutput(outputs: JsonObject, name: string, isPlan: boolean): Json | undefined {

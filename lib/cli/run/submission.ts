@@ -97,8 +97,18 @@ export function printReport(
   context: CliContext,
 ): void {
   if (ok && (json || quiet)) return;
-  const located = problems.map((problem) => locateInFile(problem, definition));
+  const located = problems.map((problem) => hintAtServer(locateInFile(problem, definition)));
   printProblems({ ...definition, check: { ok, problems: located } }, context);
+}
+
+const SERVER_TOOLS_HINT = `the server has no such tool: GET /pipelines/tools lists its tools; ${PROGRAM} serve --tools FILE adds your own`;
+
+/** What a server says of `wavetrain tools` and `--tools` is true of its own process only. A similar name stays the hint. */
+function hintAtServer(problem: Problem): Problem {
+  const { code, hint } = problem;
+  return code === 'unknown_tool' && hint?.includes('--tools') === true
+    ? { ...problem, hint: SERVER_TOOLS_HINT }
+    : problem;
 }
 
 const PATH_IN_PIPELINE = /^\/pipelines\/([^/]+)(.*)$/s;

@@ -6,7 +6,15 @@ import { readNumber } from '../input/flags.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
-import { displayWidth, formatDuration, padToWidth, toSingleLine, truncateToWidth } from '../render/text.js';
+import {
+  displayWidth,
+  formatDuration,
+  padToWidth,
+  toSingleLine,
+  truncateMiddle,
+  truncateToWidth,
+  wrapLine,
+} from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
 
@@ -37,10 +45,14 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
   const terminal = detectTerminal(context.stdout, context.env);
   const lines = formatRunTable(runs, terminal, context.clock.now());
   context.stdout.write(`${lines.join('\n')}\n`);
-  if (hasMore)
-    context.stderr.write('the server has more runs: --limit N lists N of them, --all lists every run\n');
+  if (hasMore) {
+    const more = wrapLine(HAS_MORE, detectTerminal(context.stderr, context.env));
+    context.stderr.write(`${more.join('\n')}\n`);
+  }
   return EXIT.done;
 }
+
+const HAS_MORE = 'the server has more runs: --limit N lists N of them, --all lists every run';
 
 function readStatus({ status }: ListFlags): RunStatus | undefined {
   if (status === undefined) return undefined;
@@ -55,12 +67,13 @@ const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
 const COLUMNS_FOR_IDS = 72;
 const COLUMNS_FOR_SHORT_IDS = 48;
 
-/** One line per run, truncated on a terminal. */
-function formatRunTable(
-  runs: readonly RunSummary[],
-  { interactive, columns, style }: Terminal,
-  now: number,
-): string[] {
+/** Columns that a narrow terminal gives up for the pipeline, the first of them first. */
+const DISPENSABLE = ['TASKS', 'AGE'];
+const MIN_PIPELINE_COLUMNS = 10;
+
+/** One line per run. On a terminal long names of pipelines are shortened, and before that other columns given up. */
+function formatRunTable(runs: readonly RunSummary[], terminal: Terminal, now: number): string[] {
+  const { interactive, columns, style } = terminal;
   if (runs.length === 0) return [style.dim('no runs found')];
   const rows = [HEADINGS, ...runs.map((run) => formatCells(run, now))];
   if (interactive && columns < COLUMNS_FOR_IDS) {
@@ -68,14 +81,36 @@ function formatRunTable(
     for (const row of rows) row[0] = row[0]?.slice(-length) ?? '';
   }
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))));
+  const { shown, room } = interactive
+    ? chooseColumns(widths, columns - 1)
+    : { shown: HEADINGS, room: Number.POSITIVE_INFINITY };
   return rows.map((row, index) => {
-    const cells = row.map((cell, column) => padToWidth(cell, widths[column] ?? 0));
-    const line = cells.join('  ').trimEnd();
-    const shown = interactive ? truncateToWidth(line, columns - 1) : line;
+    const before = row.slice(0, -1).flatMap((cell, column) => {
+      return shown.includes(HEADINGS[column] ?? '') ? [padToWidth(cell, widths[column] ?? 0)] : [];
+    });
+    const line = [...before, truncateMiddle(row.at(-1) ?? '', room)].join('  ').trimEnd();
+    const cut = interactive ? truncateToWidth(line, columns - 1) : line;
     const status = runs[index - 1]?.status;
-    if (status === undefined) return style.dim(shown);
-    return shown.replace(` ${status} `, ` ${statusFormatter(status, style)(status)} `);
+    if (status === undefined) return style.dim(cut);
+    return cut.replace(` ${status} `, ` ${statusFormatter(status, style)(status)} `);
   });
+}
+
+/** @returns the headings of the columns that are shown, and the room for the last of them */
+function chooseColumns(
+  widths: readonly number[],
+  columns: number,
+): { readonly shown: readonly string[]; readonly room: number } {
+  const needed = Math.min(widths.at(-1) ?? 0, MIN_PIPELINE_COLUMNS);
+  let room = columns;
+  for (const width of widths.slice(0, -1)) room -= width + 2;
+  const dropped: string[] = [];
+  for (const heading of DISPENSABLE) {
+    if (room >= needed) break;
+    dropped.push(heading);
+    room += (widths[HEADINGS.indexOf(heading)] ?? 0) + 2;
+  }
+  return { shown: HEADINGS.filter((heading) => !dropped.includes(heading)), room };
 }
 
 function formatCells(run: RunSummary, now: number): string[] {

@@ -1,7 +1,7 @@
 import type { WavetrainClient } from '../../client/client.js';
 import type { RequestError } from '../../client/errors.js';
 import type { RerunOptions } from '../../client/requests.js';
-import { errorCode } from '../../common/errors.js';
+import { errorCode, errorMessage } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
 import type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../../runs/rerun-report.js';
 import type { CliContext } from '../context.js';
@@ -11,6 +11,8 @@ import { detectTerminal } from '../render/terminal.js';
 import { formatCount, formatNumber, toSingleLine, wrapLine } from '../render/text.js';
 import { assertFlagsFit, readRunValues, type RunValueFlags } from '../run/run-flags.js';
 import { printReport, sendPlan, toSend } from '../run/submission.js';
+import { UsageError } from '../usage-errors.js';
+import { nearestPart } from './nearest-task.js';
 import { resolveRunId, type RunIdFlags } from './server-client.js';
 
 interface RerunFlags extends RunIdFlags, RunValueFlags {
@@ -65,10 +67,35 @@ export async function rerun(
       errorCode(error) !== 'invalid_definition' ||
       detail?.problems === undefined
     ) {
-      throw error;
+      throw await explainForShell(error, runId, from, definition, client);
     }
     printReport(definition, { ok: false, problems: detail.problems }, flags, context);
     return EXIT.invalid;
+  }
+}
+
+/** Says with flags what a server says with the fields of its requests, and which name was probably meant. */
+async function explainForShell(
+  error: unknown,
+  runId: string,
+  from: string | undefined,
+  definition: DefinitionFile | undefined,
+  client: WavetrainClient,
+): Promise<unknown> {
+  const message = errorMessage(error);
+  switch (errorCode(error)) {
+    case 'nothing_to_rerun': {
+      const kind = definition?.kind ?? (await client.record(runId)).kind;
+      const flag = kind === 'plan' ? 'name a sub-pipeline with --from ID' : 'name a task with --from TASK';
+      return new UsageError(message.replace('name a task in "from"', flag));
+    }
+    case 'invalid_request': {
+      if (from === undefined) return error;
+      const meant = await nearestPart(client, runId, from, definition);
+      return meant === undefined ? error : new UsageError(message, `did you mean --from ${meant}?`);
+    }
+    default:
+      return error;
   }
 }
 
@@ -90,20 +117,36 @@ function printRerun(report: RerunReport, { stderr, env }: CliContext): void {
 /** Maximum number of tasks that are named. */
 const MAX_NAMED = 12;
 
-/** Says what a rerun reuses, and what it runs and why. */
+const NOT_RUN = 'has not run';
+/** The reasons of tasks that run although nothing of them has changed. */
+const UNCHANGED = /^(?:has failed$|has items that have not succeeded$|depends on )/;
+
+/** Says what a rerun reuses, and what it runs and why: first what has changed, last what had not run. */
 function reportLines({ reused, runs }: RerunReport): string[] {
   const names = reused.map(formatTask);
   const total = formatCount(reused.length + runs.length, 'task');
-  const hidden = runs.length - MAX_NAMED;
+  const begun = runs
+    .filter(({ reason }) => reason !== NOT_RUN)
+    .toSorted((a, b) => Number(UNCHANGED.test(a.reason)) - Number(UNCHANGED.test(b.reason)));
+  const hidden = begun.length - MAX_NAMED;
   return [
     `reuses ${formatNumber(reused.length)} of ${total}${names.length === 0 ? '' : `: ${joinFirst(names, MAX_NAMED)}`}`,
-    ...runs.slice(0, MAX_NAMED).map((task) => `runs ${formatTask(task)}: ${describeReason(task)}`),
+    ...begun.slice(0, MAX_NAMED).map((task) => `runs ${formatTask(task)}: ${describeReason(task)}`),
     ...(hidden > 0 ? [`and ${formatNumber(hidden)} more; --json lists all of them`] : []),
+    ...notRunLines(runs.filter(({ reason }) => reason === NOT_RUN).map(formatTask)),
   ];
 }
 
+/** One line, because after an early failure these are most tasks. */
+function notRunLines(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  if (names.length === 1) return [`runs ${names.join()}: ${NOT_RUN}`];
+  return [`runs ${formatCount(names.length, 'task')} that had not run: ${joinFirst(names, MAX_NAMED)}`];
+}
+
 function describeReason({ reason, reusable_items: items }: RerunningTask): string {
-  return items === 0 ? reason : `${reason}; reuses up to ${formatCount(items, 'item')}`;
+  const why = reason.replace('in "from"', 'with --from');
+  return items === 0 ? why : `${why}; reuses up to ${formatCount(items, 'item')}`;
 }
 
 function formatTask({ sub_pipeline: subPipeline, task_id: taskId }: RerunTask): string {

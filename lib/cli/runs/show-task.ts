@@ -13,6 +13,7 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { formatNumber, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
+import { nearestTask } from './nearest-task.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 import { describeCall, describeTook, type Field, fieldLines } from './show.js';
 
@@ -89,9 +90,12 @@ async function readCallRecord(
   } catch (error) {
     const code = errorCode(error);
     if (code === 'task_not_found') {
+      const name = subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
+      const meant = await nearestTask(client, runId, name);
+      const showAll = `${PROGRAM} runs show ${runId}${serverFlag(server)} shows the run`;
       throw new UsageError(
         errorMessage(error),
-        `${PROGRAM} runs show ${runId}${serverFlag(server)} shows the run`,
+        meant === undefined ? showAll : `did you mean --task ${meant}?`,
       );
     }
     if (code === 'invalid_request' && subPipeline === undefined) {

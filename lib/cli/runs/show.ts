@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { WavetrainClient } from '../../client/client.js';
-import { describeFailedTask, findCause } from '../../common/errors.js';
+import { describeFailedTask, errorMessage, findCause } from '../../common/errors.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
@@ -26,9 +26,10 @@ import {
   padToWidth,
   toSingleLine,
   truncateMiddle,
+  wrapLine,
   wrapText,
 } from '../render/text.js';
-import { inspectRun } from '../run/inspect-run.js';
+import { inspectRun, readTasks } from '../run/inspect-run.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
 /** Shows one run with its outputs, or with its tasks and its failures. */
@@ -43,7 +44,7 @@ export async function showRun(
       printJson(record, context);
       return EXIT.done;
     }
-    const { details } = await inspectRun(record, client, { outputs: false, verbose: false });
+    const { details } = await inspectRun(record, client, { outputs: false, json: false, verbose: false });
     const lines = [
       ...fieldLines(listFields(record, terminal.style), terminal),
       ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),
@@ -76,18 +77,27 @@ function failureSection(
 const MAX_TASKS = 500;
 const MAX_TASKS_ON_TERMINAL = 50;
 
-/** The tasks of a run in the order of their waves, a line for each: `  ✓ load  succeeded  0.2 s`. */
+/**
+ * The tasks of a run in the order of their waves, a line for each: `  ✓ load  succeeded  0.2 s`. When they cannot be
+ * read, such as by a server whose memory is full, a line says why, and the rest of the run is shown.
+ */
 async function taskTable(
   { run_id, progress }: RunRecord,
   client: WavetrainClient,
   terminal: Terminal,
 ): Promise<string[]> {
   const { interactive, style, columns } = terminal;
-  const limit = interactive ? MAX_TASKS_ON_TERMINAL : MAX_TASKS;
-  const { tasks } = await client.tasks(run_id, { limit });
+  const most = interactive ? MAX_TASKS_ON_TERMINAL : MAX_TASKS;
+  const tasks: TaskRecord[] = [];
+  let problem: string | undefined;
+  try {
+    for await (const task of readTasks(run_id, client, {}, most)) tasks.push(task);
+  } catch (error) {
+    problem = errorMessage(error);
+  }
   const names = tasks.map((task) => formatCall(task));
   const width = Math.min(
-    Math.max(...names.map(displayWidth)),
+    Math.max(0, ...names.map(displayWidth)),
     interactive ? Math.floor(columns / 3) : MAX_NAME,
   );
   const hidden = progress.tasks - tasks.length;
@@ -97,7 +107,10 @@ async function taskTable(
       const name = padToWidth(truncateMiddle(names[index] ?? '', width), width);
       return alignedLines(`  ${taskMark(task, style)} ${name}  `, describeCall(task), terminal);
     }),
-    ...(hidden > 0 ? [style.dim(`  … ${formatNumber(hidden)} more`)] : []),
+    ...(hidden > 0 && problem === undefined ? [style.dim(`  … ${formatNumber(hidden)} more`)] : []),
+    ...(problem === undefined
+      ? []
+      : wrapLine(`  ${formatCount(hidden, 'task')} cannot be read: ${toSingleLine(problem)}`, terminal)),
   ];
 }
 

@@ -48,10 +48,12 @@ export async function followRun(
     const settled = displayUntilSettled(client, runId, flags, context, abort.signal);
     const record = await Promise.race([settled, interrupted]);
     // The aborted display rejects once it has closed.
-    if (record === undefined) await settled.catch(() => undefined);
-    else
-      return await inspectRun(record, client, { outputs: flags.json, verbose: wantsDetails(flags, context) });
-    return undefined;
+    if (record === undefined) {
+      await settled.catch(() => undefined);
+      return undefined;
+    }
+    const { json } = flags;
+    return await inspectRun(record, client, { outputs: json, json, verbose: wantsDetails(flags, context) });
   } finally {
     signals.close();
   }

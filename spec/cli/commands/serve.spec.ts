@@ -72,6 +72,17 @@ describe('wavetrain serve (D43)', () => {
       .and.contain('Ctrl-C shuts down');
   });
 
+  it('wraps its greeting at words on a narrow terminal', async () => {
+    const serve = new Serve([], { NO_COLOR: '1' }, new Screen(34));
+    const url = await serve.url();
+    serve.signals.emit('SIGINT');
+    const { stdout } = await serve.ended;
+    expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(
+      `wavetrain listens on ${url} documentation ${url}/docs Ctrl-C shuts down; runs are kept in memory and are lost when the server exits`,
+    );
+    for (const line of stdout.split('\n')) expect(line.length, line).to.be.below(34);
+  });
+
   it('gives active runs SERVICE_SHUTDOWN_SECONDS, then stops their tools', async () => {
     const serve = new Serve([], { SERVICE_SHUTDOWN_SECONDS: '0' });
     const url = await serve.url();

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { builtinCatalog, type ToolMetadata } from '../../../lib/tools/catalog.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { invoke } from '../invoke.js';
+import { invoke, Screen } from '../invoke.js';
 
 describe('tools', () => {
   it('lists every tool with its description', async () => {
@@ -46,6 +46,39 @@ describe('tools', () => {
       expect(() => parsePipeline(definition)).not.to.throw();
     });
   }
+
+  it('wraps at words at 34 columns, and loses none', async () => {
+    const words = (text: string): string[] => text.split(/\s+/).toSorted();
+    for (const argv of [
+      ['tools'],
+      ...builtinCatalog()
+        .names()
+        .map((name) => ['tools', name]),
+    ]) {
+      const { stdout } = await invoke(argv, { stdout: new Screen(34), env: { NO_COLOR: '1' } });
+      expect(words(stdout), argv.join(' ')).to.deep.equal(words((await invoke(argv)).stdout));
+      // The task is there to be copied.
+      for (const line of stdout.replace(/\nExample\n[^]*/, '').split('\n')) {
+        expect(line.length, line).to.be.below(34);
+      }
+    }
+  });
+
+  it('puts the type of an input with a long name below it at 34 columns', async () => {
+    const folder = new TemporaryFolder();
+    const name = 'include_the_hidden_ones';
+    folder.write(
+      'long.mjs',
+      `export default { name: "long", inputs: { ${name}: { type: "boolean", description: "all", default: false } }, run: () => 1 };`,
+    );
+    const { stdout } = await invoke(['tools', 'long', '--tools', './long.mjs'], {
+      cwd: folder.path,
+      stdout: new Screen(34),
+      env: { NO_COLOR: '1' },
+    });
+    expect(stdout).to.contain(`Inputs\n  ${name}\n      (boolean, optional) all.\n      Default false.\n`);
+    folder.remove();
+  });
 
   it('suggests the nearest name for an unknown tool and exits with 2', async () => {
     const { status, stdout, stderr } = await invoke(['tools', 'sotre', '--json']);

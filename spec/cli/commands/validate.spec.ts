@@ -121,6 +121,8 @@ describe('validate', () => {
     const input = ['pipeline:', '  id: x', '  goal: x', '  tasks:', ...tasks].join('\n');
     const onScreen = await at(['validate', '-'], { input, stderr: new Screen(), env: { NO_COLOR: '1' } });
     expect(onScreen.stderr).to.contain('… 30 more; --json shows them all').and.to.contain('60 errors');
+    const narrow = await at(['validate', '-'], { input, stderr: new Screen(30), env: { NO_COLOR: '1' } });
+    expect(narrow.stderr).to.contain('\n… 30 more; --json shows\n  them all\n');
     const inFile = await at(['validate', '-'], { input });
     expect(inFile.stderr.match(/ error: /g)).to.have.length(60);
   });

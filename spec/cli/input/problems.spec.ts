@@ -1,6 +1,24 @@
 import { expect } from 'chai';
 import { invoke, Screen } from '../invoke.js';
 
+describe('the statistics of a valid definition on a narrow terminal', () => {
+  it('wrap at words, while nothing is lost', async () => {
+    const tasks = ['first', 'second', 'third'].map(
+      (key) => `{id: ${key}, tool: store, inputs: {key: ${key}_of_all, value: 1}}`,
+    );
+    const input = `id: p\ngoal: say in many words what it is for\ntasks: [${tasks.join(', ')}]\n`;
+    const wide = await invoke(['validate', '-'], { input });
+    const { status, stdout } = await invoke(['validate', '-'], {
+      input,
+      stdout: new Screen(34),
+      env: { NO_COLOR: '1' },
+    });
+    expect(status).to.equal(0);
+    expect(stdout.split(/\s+/)).to.deep.equal(wide.stdout.split(/\s+/));
+    for (const line of stdout.split('\n')) expect(line.length, line).to.be.below(34);
+  });
+});
+
 describe('problems of a definition on a narrow terminal', () => {
   const input =
     'id: p\ngoal: g\ntasks:\n  - {id: one, tool: mock, inputs: {x: "{{outer.output}}"}}\n  - {id: two, tool: mok}\n';

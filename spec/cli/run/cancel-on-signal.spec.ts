@@ -43,7 +43,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
       expect(stderr).to.contain('cancelling: the current wave finishes first; Ctrl-C again stops at once');
       expect(stderr)
         .to.match(/! cancelled in 0 ms: 0 of 2 waves/)
-        .and.to.contain('not started: a, b');
+        .and.to.contain('skipped: a, b');
     });
   }
 

@@ -4,8 +4,10 @@ import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke, Screen } from '../invoke.js';
 import { HeldRegistry, RUNNING } from './held-registry.js';
 
-const HINT =
-  '  hint: --verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded';
+const HINTS = [
+  '  hint: --verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded',
+  '  hint: a run on a server can be looked at, and rerun from where it failed: wavetrain serve [--tools FILE], then run --server URL',
+];
 
 describe('run of a failing pipeline', () => {
   let folder: TemporaryFolder;
@@ -46,7 +48,7 @@ export default {
       folder.write('own.mjs', OWN);
     });
 
-    it('and prints each failure with item, attempts and error, and which tasks succeeded or never started', async () => {
+    it('and prints each failure with item, attempts and error, and which tasks succeeded or were skipped', async () => {
       const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags]);
       expect(status).to.equal(3);
       expect(stdout).to.equal('');
@@ -57,13 +59,13 @@ export default {
         '    inputs: {"n": 2}',
         `    at Object.run (${pathToFileURL(folder.at('own.mjs')).href}:10:24)`,
         '  succeeded: fine, also_fine',
-        '  not started: never',
-        HINT,
+        '  skipped: never',
+        ...HINTS,
         '',
       ]);
     });
 
-    it('and prints status, failures and the outputs that there are as JSON with --json (D59)', async () => {
+    it('and prints status, failures with inputs and the outputs that there are as JSON with --json (D59)', async () => {
       const { status, stdout, stderr } = await at(['run', 'failing.yaml', ...flags, '--json']);
       expect(status).to.equal(3);
       const error = 'no\n\u001b[2Jtwos';
@@ -71,11 +73,33 @@ export default {
       expect(JSON.parse(stdout)).to.deep.equal({
         status: 'failed',
         error,
-        failures: [{ task_id: 'each', item: 1, attempts: 2, error }],
+        failures: [{ task_id: 'each', item: 1, attempts: 2, error, inputs: { n: 2 } }],
         // Of the fan-out, what its items gave that did not fail.
         outputs: { fine: [1, 2, 3], each: [1, null, 3], also_fine: mock },
       });
       expect(stderr).to.contain('each[1] after 2 attempts');
+    });
+
+    it('and prints the stacks of its failures as JSON with --json and --verbose (D59)', async () => {
+      const { stdout } = await at(['run', 'failing.yaml', ...flags, '--json', '--verbose']);
+      const { failures }: { failures: { stack: string }[] } = JSON.parse(stdout);
+      expect(failures[0]?.stack).to.match(/^Error: no\n[^]*\n {4}at Object\.run \(file:.*own\.mjs:10:24\)/);
+    });
+
+    it('and prints the inputs of the first ten failures whole with --json (D59)', async () => {
+      const text = 'x'.repeat(70_000);
+      const tasks = Array.from({ length: 12 }, (_, n) => {
+        return `{id: t${n}, tool: fail, inputs: {message: "no ${n} ${text}"}}`;
+      });
+      const input = `id: many\ngoal: g\ntasks: [${tasks.join(', ')}]\n`;
+      const { stdout } = await at(['run', '-', '--json'], { input });
+      const { failures }: { failures: { inputs?: { message: string } }[] } = JSON.parse(stdout);
+      const lengths = failures.map(({ inputs }) => inputs?.message.length);
+      expect(lengths).to.deep.equal([
+        ...Array.from({ length: 10 }, () => text.length + 5),
+        undefined,
+        undefined,
+      ]);
     });
 
     it('and prints those outputs as text with --partial (D59)', async () => {
@@ -85,13 +109,15 @@ export default {
       expect(stdout).not.to.contain('Stats');
     });
 
-    it('and prints the whole stack with --verbose, and with WAVETRAIN_DEBUG=1 (D59)', async () => {
+    it('and prints the whole stack with --verbose, and with WAVETRAIN_DEBUG=1, without a hint to do so (D59)', async () => {
       const { stderr } = await at(['run', 'failing.yaml', ...flags, '--verbose']);
       const debug = await at(['run', 'failing.yaml', ...flags], { env: { WAVETRAIN_DEBUG: '1' } });
       for (const text of [stderr, debug.stderr]) {
         expect(text)
           .to.contain('    inputs: {"n": 2}\n    Error: no\n')
-          .and.to.match(/^ {8}at Object\.run \(file:.*own\.mjs:10:24\)$/m);
+          .and.to.match(/^ {8}at Object\.run \(file:.*own\.mjs:10:24\)$/m)
+          .and.to.contain('hint: --partial prints')
+          .and.not.to.contain('--verbose prints');
       }
     });
 
@@ -173,8 +199,8 @@ tasks: [{id: boom, tool: fail, inputs: {message: "${'again and again '.repeat(9)
         '✗ failed in 0 ms: 1 of 2 waves, 1 invocation',
         '  the journal is full',
         '  succeeded: a',
-        '  not started: b',
-        HINT,
+        '  skipped: b',
+        ...HINTS,
         '',
       ]);
     });
@@ -185,7 +211,8 @@ tasks: [{id: boom, tool: fail, inputs: {message: "${'again and again '.repeat(9)
       expect(status).to.equal(3);
       expect(stderr)
         .to.contain('a after 1 attempt: timed out after 0.01 s')
-        .and.to.contain('hint: a larger --timeout');
+        .and.to.contain('hint: a larger --timeout')
+        .and.to.contain('then run --server URL');
     });
   });
 });

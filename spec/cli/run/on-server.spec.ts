@@ -87,8 +87,16 @@ describe('run --server', () => {
     const [, runId = ''] = /^submitted (.*)$/m.exec(stderr) ?? [];
     expect(stderr)
       .to.contain('  second after 1 attempt: no luck\n')
-      .and.to.contain('  succeeded: first\n  not started: third\n')
+      .and.to.contain('  succeeded: first\n  skipped: third\n')
       .and.to.contain(`  hint: wavetrain runs rerun ${runId} --from failed --server ${server.url}\n`);
+  });
+
+  it('prints the failures of a run that fails with their inputs as JSON with --json, as run does (D59)', async () => {
+    const { status, stdout } = await there(['failing.yaml', '--json']);
+    expect(status).to.equal(3);
+    const { failures }: { failures: object[] } = JSON.parse(stdout);
+    expect(failures[0]).to.deep.include({ task_id: 'second', inputs: { message: 'no luck', times: null } });
+    expect(JSON.parse((await here(['failing.yaml', '--json'])).stdout)).to.deep.include({ failures });
   });
 
   it('prints each event with --verbose and writes all of them with --events', async () => {
@@ -124,6 +132,17 @@ describe('run --server', () => {
       )
       .and.to.contain('did you mean "controlled"?')
       .and.to.contain('typo.yaml is not valid');
+  });
+
+  it('says of a tool that the server does not have how to give it to the server', async () => {
+    folder.write('own.yaml', 'id: p\ngoal: g\ntasks:\n  - {id: a, tool: fetch_reports}\n');
+    const { status, stderr } = await there(['own.yaml']);
+    expect(status).to.equal(1);
+    expect(stderr)
+      .to.contain('hint: the server has no such tool: GET /pipelines/tools lists its tools; ')
+      .and.to.contain('wavetrain serve --tools FILE adds your own')
+      .and.not.to.contain('wavetrain tools');
+    expect((await here(['own.yaml'])).stderr).to.contain('hint: `wavetrain tools` lists them');
   });
 
   it('explains a missing param as run does, before anything is submitted', async () => {
@@ -164,7 +183,10 @@ describe('run --server', () => {
   it('refuses --tools, because a server has its own', async () => {
     const { status, stderr } = await there(['greet.yaml', '--tools', 'tools.ts']);
     expect(status).to.equal(2);
-    expect(stderr).to.contain('--tools does not go with --server').and.to.contain('SERVICE_TOOLS');
+    expect(stderr)
+      .to.contain('--tools does not go with --server')
+      .and.to.contain('wavetrain serve --tools FILE')
+      .and.to.contain('SERVICE_TOOLS');
   });
 
   it('exits with 3 and names the server when it is unreachable', async () => {

@@ -67,8 +67,33 @@ describe('run --output', () => {
   it('prints an output of a run that fails, which exits with 3 (D59)', async () => {
     const { status, stdout } = await run('failing.yaml --output essay');
     expect({ status, stdout }).to.deep.equal({ status: 3, stdout: `${ESSAY}\n` });
-    const none = await run('failing.yaml --output boom');
-    expect(none).to.include({ status: 3, stdout: '' });
+  });
+
+  it('says on standard error that a task failed or has not run, of which there is no output, also with --quiet', async () => {
+    folder.write('stuck.yaml', `${FAILING}  - {id: grand, tool: mock, await: [boom]}\n`);
+    for (const where of everywhere()) {
+      for (const [name, why] of [
+        ['boom', 'boom failed'],
+        ['grand', 'grand has not run'],
+      ]) {
+        const { status, stdout, stderr } = await run(`stuck.yaml --output ${name} --quiet${where}`);
+        expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+        expect(stderr).to.contain(`wavetrain: ${why}, so there is no output of it\n`);
+      }
+      expect((await run(`stuck.yaml --output essay --quiet${where}`)).stderr).not.to.contain('wavetrain: ');
+    }
+  });
+
+  it('says the same of the tasks of a plan that fails, and of one that is not in it', async () => {
+    folder.write('broken.yaml', PLAN.replace(/tool: sleep.*$/m, 'tool: fail, inputs: {message: no}}]}}'));
+    for (const [name, why] of [
+      ['part/note', 'part/note failed'],
+      ['part/nope', 'there is no task "part/nope"'],
+    ]) {
+      const { status, stderr } = await run(`broken.yaml --output ${name} --server ${server.url}`);
+      expect(status).to.equal(3);
+      expect(stderr).to.contain(`wavetrain: ${why}, so`);
+    }
   });
 
   it('is refused before the run when there is no such task, with the nearest name', async () => {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { stripVTControlCharacters } from 'node:util';
+import { systemClock } from '../../../lib/common/clock.js';
+import { WavetrainError } from '../../../lib/common/errors.js';
 import { invoke, Screen } from '../invoke.js';
 import { type RunsServer, runsServer, FAILING, HELLO } from './runs-server.js';
 
@@ -51,11 +53,28 @@ describe('wavetrain runs list', () => {
     expect(JSON.parse((await server.runs('list --status queued --json')).stdout)).to.deep.equal({ runs: [] });
   });
 
-  it('keeps status, age and the number of tasks at 34 columns', async () => {
-    const stdout = new Screen(34);
-    await server.runs('list', { stdout, env: { WAVETRAIN_SERVER: server.url, NO_COLOR: '1' } });
-    expect(stdout.text.split('\n')[1]).to.match(
-      new RegExp(`^${ids[0]?.slice(-8)} {2}failed +[\\d.]+ m?s +2/2`),
+  it('keeps status and pipeline at 34 columns, for which it gives up other columns, and wraps its footer', async () => {
+    const screens = { stdout: new Screen(34), stderr: new Screen(34) };
+    const env = { WAVETRAIN_SERVER: server.url, NO_COLOR: '1' };
+    const { stdout, stderr } = await server.runs('list', { ...screens, env });
+    const [heading, failed, ...others] = stdout.trimEnd().split('\n');
+    expect(heading).to.match(/^RUN ID +STATUS +PIPELINE$/);
+    expect(failed).to.match(new RegExp(`^${ids[0]?.slice(-8)} {2}failed +failing$`));
+    for (const line of others) expect(line).to.match(/ {2}succeeded {2}hello$/);
+    expect(stderr).to.equal(
+      'the server has more runs:\n  --limit N lists N of them,\n  --all lists every run\n',
+    );
+  });
+
+  it('gives up the number of tasks before the age, and shortens long names of pipelines in the middle', async () => {
+    const id = 'download_all_monthly_reports_2024';
+    const runId = await server.settled({ ...HELLO, id });
+    const stdout = new Screen(44);
+    const env = { WAVETRAIN_SERVER: server.url, NO_COLOR: '1' };
+    await server.runs(`list --pipeline ${id}`, { stdout, env });
+    server.registry.forget(runId);
+    expect(stdout.text).to.match(
+      /^.{8} {2}STATUS +AGE +PIPELINE\n\S{8} {2}succeeded +[\d.]+ m?s {2}down\S+…\S+2024\n$/,
     );
   });
 
@@ -140,6 +159,31 @@ describe('wavetrain runs show', () => {
       expect(status, part).to.equal(2);
       expect(stderr).to.contain(message).and.to.contain('wavetrain runs list');
     }
+  });
+
+  it('says why its tasks are missing when the server cannot list them, and shows the rest (D59)', async () => {
+    const full = await runsServer();
+    const runId = await full.settled(FAILING);
+    full.registry.tasks = () =>
+      Promise.reject(new WavetrainError('memory_full', 'there is no memory for it'));
+    // The client repeats the request after a delay.
+    const clock = { ...systemClock, setTimeout: (run: () => void) => queueMicrotask(run) };
+    const { status, stdout } = await full.runs(`show ${runId}`, { clock });
+    expect(status).to.equal(0);
+    expect(stdout)
+      .to.contain('Tasks:\n  2 tasks cannot be read: there is no memory for it\nFailures:\n  second after')
+      .and.to.contain(`hint: wavetrain runs rerun ${runId}`);
+    await full.close(0);
+  });
+
+  it('lists the tasks of all pages of a run that failed, which end early when values are long (D59)', async () => {
+    const paged = await runsServer();
+    const { registry } = paged;
+    const tasks = registry.tasks.bind(registry);
+    registry.tasks = (runId, query) => tasks(runId, { ...query, limit: 1 });
+    const { stdout } = await paged.runs(`show ${await paged.settled(FAILING)}`);
+    expect(stdout).to.match(/Tasks:\n {2}✓ first +succeeded.*\n {2}✗ second +failed.*\nFailures:/);
+    await paged.close(0);
   });
 
   it('exits with 2 for an unknown run', async () => {

@@ -48,6 +48,51 @@ describe('wavetrain runs rerun with changes (D60)', () => {
     expect(record.result).to.include({ tasks_executed: 3 });
   });
 
+  it('names what has changed first, and in one line what had not run', async () => {
+    const late = Array.from({ length: 14 }, (_, n) => ({
+      id: `late_${n}`,
+      tool: 'mock',
+      await: ['one', 'two'],
+    }));
+    const fail = { tool: 'fail', inputs: { message: 'no' } };
+    const definition = {
+      id: 'many',
+      goal: 'g',
+      tasks: [{ id: 'one', ...fail }, { id: 'two', ...fail }, ...late],
+    };
+    const runId = await server.settled(definition);
+    definition.tasks[1] = { id: 'two', tool: 'mock', inputs: { message: 'no' } };
+    folder.write('many.json', JSON.stringify(definition));
+    const { stderr } = await rerun('--file many.json', runId);
+    const named = late.slice(0, 12).map(({ id }) => id);
+    expect(stderr.split('\n')).to.deep.equal([
+      'reuses 0 of 16 tasks',
+      'runs two: calls another tool',
+      'runs one: has failed',
+      `runs 14 tasks that had not run: ${named.join(', ')} and 2 more`,
+      '',
+    ]);
+  });
+
+  it('says --from, and not "from", of what it names and of what to name', async () => {
+    const forced = await rerun('--file mended.json --from kept');
+    expect(forced.stderr).to.contain('runs kept: is named with --from\n').and.not.to.contain('"from"');
+    await server.registry.settled(forced.stdout.trim());
+    const same = await rerun('--file mended.json', forced.stdout.trim());
+    expect(same.status).to.equal(2);
+    expect(same.stderr).to.contain('name a task with --from TASK').and.not.to.contain('"from"');
+  });
+
+  it('suggests the nearest task for --from, of the changed file if there is one', async () => {
+    const old = await rerun('--from brokn');
+    expect(old).to.include({ status: 2, stdout: '' });
+    expect(old.stderr).to.contain('has no task "brokn"').and.to.contain('did you mean --from broken?');
+    folder.write('renamed.json', MENDED.replaceAll('broken', 'mended'));
+    const renamed = await rerun('--file renamed.json --from mendd');
+    expect(renamed.stderr).to.contain('did you mean --from mended?');
+    expect((await rerun('--from nothing_near_it')).stderr).not.to.contain('did you mean');
+  });
+
   it('prints with --json only the accepted run, with what it reuses and runs', async () => {
     const { stdout, stderr } = await rerun('--file mended.json --json');
     expect(stderr).to.equal('');
@@ -101,7 +146,7 @@ describe('wavetrain runs rerun with changes (D60)', () => {
     expect(stderr).to.match(/^warned\.json:\d+:\d+ warning: [^]*1 warning\nreuses 2 of 4 tasks/);
   });
 
-  it('sends a plan with the pipelines in its folder', async () => {
+  it('sends a plan with the pipelines in its folder, and names its sub-pipelines in messages', async () => {
     const plan = (tool: string): object => ({
       id: 'p',
       goal: 'g',
@@ -117,8 +162,13 @@ describe('wavetrain runs rerun with changes (D60)', () => {
     folder.write('plan.yaml', 'plan: {id: p, goal: g, sub_pipelines: [{id: one}, {id: two}]}');
     folder.write('one.yaml', 'id: o\ngoal: g\ntasks: [{id: t, tool: mock}]\n');
     folder.write('two.yaml', 'id: w\ngoal: g\ntasks: [{id: t, tool: mock, inputs: {message: m}}]\n');
-    const { stderr } = await rerun('--file plan.yaml', body.run_id);
+    const { stdout, stderr } = await rerun('--file plan.yaml', body.run_id);
     expect(stderr).to.equal('reuses 1 of 2 tasks: one/t\nruns two/t: calls another tool\n');
+    await server.registry.settled(stdout.trim());
+    const same = await rerun('--file plan.yaml', stdout.trim());
+    expect(same.stderr).to.contain('name a sub-pipeline with --from ID');
+    const mistyped = await rerun('--from tw', body.run_id);
+    expect(mistyped.stderr).to.contain('did you mean --from two?');
   });
 
   it('exits with 2 for flags of the other kind, and for changes that make no difference', async () => {

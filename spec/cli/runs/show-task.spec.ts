@@ -92,7 +92,9 @@ describe('wavetrain runs show --task (D59)', () => {
     const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm', NO_COLOR: '1' };
     const short = await server.runs(`show ${runId} --task each[2]`, { stdout: new Screen(60), env });
     expect(short.stdout.length).to.be.below(2000);
-    expect(short.stdout).to.contain('shortened for the terminal');
+    expect(short.stdout.replaceAll(/\s+/g, ' ')).to.contain(
+      'shortened for the terminal; --whole, a pipe or a file',
+    );
     const whole = await server.runs(`show ${runId} --task each[2] --whole`, { stdout: new Screen(60), env });
     expect(whole.stdout).to.contain('x'.repeat(100_000));
     expect((await server.runs(`show ${runId} --task each[2]`)).stdout).to.contain('x'.repeat(100_000));
@@ -119,7 +121,17 @@ describe('wavetrain runs show --task (D59)', () => {
     });
   }
 
-  it('names the sub-pipeline of a task of a plan, and says how when it is missing', async () => {
+  it('suggests the nearest task for a mistyped one, and none for an item that is not there', async () => {
+    const near = await server.runs(`show ${runId} --task aftr`);
+    expect(near).to.include({ status: 2, stdout: '' });
+    expect(near.stderr).to.contain('has no task "aftr"').and.to.contain('did you mean --task after?');
+    for (const task of ['nothing_near_it', 'each[9]']) {
+      const { stderr } = await server.runs(`show ${runId} --task ${task}`);
+      expect(stderr).to.contain('shows the run').and.not.to.contain('did you mean');
+    }
+  });
+
+  it('names the sub-pipeline of a task of a plan, and says how when it is missing or mistyped', async () => {
     const part = { id: 'p', goal: 'g', tasks: [{ id: 'boom', tool: 'picky', inputs: { n: 1 } }] };
     const { body } = await server.request<{ run_id: string }>('POST', '/plans/run_async', {
       plan: { id: 'plan', sub_pipelines: [{ id: 'part', pipeline: part }] },
@@ -132,6 +144,8 @@ describe('wavetrain runs show --task (D59)', () => {
     const { status, stderr } = await server.runs(`show ${body.run_id} --task boom`);
     expect(status).to.equal(2);
     expect(stderr).to.contain('belongs to a plan').and.to.contain('--task SUB_PIPELINE/boom');
+    const mistyped = await server.runs(`show ${body.run_id} --task prt/boom`);
+    expect(mistyped.stderr).to.contain('did you mean --task part/boom?');
   });
 });
 
