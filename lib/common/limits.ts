@@ -55,3 +55,6 @@ export const MAX_GOAL_LENGTH = 10_000;
 
 /** Maximum number of sub-pipelines in one plan: what concerns all of them, such as checking inputs, cannot pause. */
 export const MAX_SUB_PIPELINES = 2000;
+
+/** Maximum number of inputs of a rerun, and of its session values, with those of the run that it repeats. */
+export const MAX_RERUN_VALUES = 100_000;

@@ -3,6 +3,15 @@ import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { LinkedMap } from '../common/linked-map.js';
 import { findLargest, type Limit, SharedLimit } from '../common/shared-limit.js';
+import type { AcceptedRun } from './record.js';
+
+/** The run of a submission with an idempotency key (D36). */
+export interface OnceAcceptedRun extends AcceptedRun {
+  /** True when an earlier submission with the same key has created the run. */
+  readonly isReplayed: boolean;
+  /** False when the run is no longer kept; `status` is then the last one that it had. */
+  readonly isKept: boolean;
+}
 
 /** Identifies a repeated submission (D36). */
 export interface IdempotencyKey {

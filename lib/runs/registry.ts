@@ -21,6 +21,7 @@ import {
   type IdempotencyKey,
   type IdempotencyLimits,
   IdempotencyStore,
+  type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
@@ -68,14 +69,6 @@ export interface SubmissionOptions {
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
   /** Of `submitOnce`, which passes it to the submission. */
   readonly reservation?: Reservation | undefined;
-}
-
-/** The run of a submission with an idempotency key (D36). */
-export interface OnceAcceptedRun extends AcceptedRun {
-  /** True when an earlier submission with the same key has created the run. */
-  readonly isReplayed: boolean;
-  /** False when the run is no longer kept; `status` is then the last one that it had. */
-  readonly isKept: boolean;
 }
 
 /** For whoever has no registry yet. */
@@ -178,10 +171,10 @@ export class RunRegistry {
     }
   }
 
-  /** The kind of a run, and the values with which a changed definition is to be checked. Throws `run_not_found`. */
-  rerunValues(runId: string, changes: RerunChanges): RerunValues {
+  /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */
+  async rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
     const { run } = this.#entry(runId);
-    return { kind: run.kind, ...mergeValues(run, changes) };
+    return this.stepRunner.run(mergeValues(run, changes), run.tenantId);
   }
 
   /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
@@ -203,6 +196,11 @@ export class RunRegistry {
   /** Returns the tenant of a run. Throws `run_not_found`. */
   tenantId(runId: string): string {
     return this.#entry(runId).run.tenantId;
+  }
+
+  /** Whether a run belongs to a pipeline or to a plan. Throws `run_not_found`. */
+  kind(runId: string): AnyRun['kind'] {
+    return this.#entry(runId).run.kind;
   }
 
   /** Returns a text that changes whenever the record does. Throws `run_not_found`. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import type { Json, JsonObject } from '../common/json.js';
+import { type JsonObject, setOwn } from '../common/json.js';
+import { MAX_RERUN_VALUES } from '../common/limits.js';
 import type { Steps } from '../common/steps.js';
 import { joinFirst } from '../common/text.js';
 import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
@@ -9,7 +10,6 @@ import { preparePlan } from '../execution/prepare/prepare-plan.js';
 import {
   freezeInSteps,
   hasLongValues,
-  mergeInputs,
   prepareRun,
   type WithSubmittedKeys,
 } from '../execution/prepare/prepare-run.js';
@@ -46,7 +46,6 @@ export type Rerun =
 
 /** What a changed definition is checked with. */
 export interface RerunValues {
-  readonly kind: AnyRun['kind'];
   readonly inputs: JsonObject;
   readonly session: JsonObject;
 }
@@ -110,26 +109,28 @@ function hasChanges({ from: _, ...changes }: RerunRequest): boolean {
 }
 
 /** The inputs and session values that a changed definition is checked and run with. */
-export function mergeValues(
-  { prepared }: AnyRun,
-  { inputs, session }: RerunChanges,
-): Omit<RerunValues, 'kind'> {
+export function* mergeValues({ prepared }: AnyRun, { inputs, session }: RerunChanges): Steps<RerunValues> {
   return {
-    inputs: merge(pick(prepared.inputs, prepared.submittedKeys.inputs), inputs),
-    session: merge(prepared.session, session),
+    inputs: yield* merge(prepared.inputs, inputs, prepared.submittedKeys.inputs),
+    session: yield* merge(prepared.session, session),
   };
 }
 
 /** What reruns of pipelines and of plans take over, with the changes. */
-function mergeCommon(
+function* mergeCommon(
   run: AnyRun,
   request: RerunRequest,
-): Pick<RunInputs, 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> & WithSubmittedKeys {
+): Steps<
+  Pick<RunInputs, 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> & WithSubmittedKeys
+> {
   const { inputs, session, submittedKeys, submittedOptions, collectEvents, tenantId } = run.prepared;
   const isRedefined = request.pipeline !== undefined || request.plan !== undefined;
   const values = isRedefined
-    ? mergeValues(run, request)
-    : { inputs: merge(inputs, request.inputs), session: merge(session, request.session) };
+    ? yield* mergeValues(run, request)
+    : {
+        inputs: yield* merge(inputs, request.inputs),
+        session: yield* merge(session, request.session),
+      };
   return {
     ...values,
     options: { ...submittedOptions, ...request.options },
@@ -149,7 +150,7 @@ function mergeKeys(keys: readonly string[], changes: JsonObject = {}): readonly 
 function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<Rerun> {
   const { prepared } = run;
   const pipeline = request.pipeline ?? prepared.pipeline;
-  const params = merge(keepParams(run, pipeline), request.params);
+  const params = yield* merge(keepParams(run, pipeline), request.params);
   const { tasks, waves } = pipeline;
   const forced = findForced(run, request, {
     ids: [...tasks.keys()],
@@ -159,7 +160,7 @@ function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<R
   const options = { forced, changedKeys: new Set<string>(), ...sourceOptions(request) };
   return {
     kind: 'pipeline',
-    inputs: { pipeline, params, ...mergeCommon(run, request) },
+    inputs: { pipeline, params, ...(yield* mergeCommon(run, request)) },
     source: yield* collectRerunSource(run.id, prepared, run.work, pipeline, options),
   };
 }
@@ -189,7 +190,7 @@ function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<Rerun> {
     kind: 'plan',
     inputs: {
       plan,
-      ...mergeCommon(run, request),
+      ...(yield* mergeCommon(run, request)),
       ...(chosen !== undefined && { plan_concurrency: chosen }),
     },
     source: { runId: run.id, subRuns },
@@ -262,22 +263,45 @@ function keepParams({ prepared }: PipelineRun, pipeline: RunInputs['pipeline']):
   const { params, pipeline: earlier, submittedKeys } = prepared;
   if (pipeline === earlier) return params;
   const declared = pipeline.definition.params ?? {};
-  return pick(
-    params,
-    submittedKeys.params.filter((name) => Object.hasOwn(declared, name)),
-  );
+  const kept: JsonObject = {};
+  for (const name of submittedKeys.params)
+    if (Object.hasOwn(declared, name)) setOwn(kept, name, params[name]);
+  return kept;
 }
 
-/** @param keys may have some that the values have not */
-function pick(values: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    keys.flatMap((key): [string, Json][] => {
-      const value = Object.hasOwn(values, key) ? values[key] : undefined;
-      return value === undefined ? [] : [[key, value]];
-    }),
-  );
+/** Values that are merged in one step. */
+const VALUES_PER_STEP = 500;
+
+/**
+ * Merges changes over the values of the earlier run, in steps: those of a chain of reruns add up.
+ *
+ * @param keys of the earlier values that are taken over; default: all
+ * @throws WavetrainError `invalid_inputs` when there are too many
+ */
+function* merge(
+  earlier: JsonObject,
+  changes: JsonObject | undefined,
+  keys?: readonly string[],
+): Steps<JsonObject> {
+  if (changes === undefined && keys === undefined) return earlier;
+  const merged: JsonObject = {};
+  let count = 0;
+  for (const [values, names] of [
+    [earlier, keys ?? Object.keys(earlier)],
+    [changes ?? {}, Object.keys(changes ?? {})],
+  ] as const) {
+    for (const name of names) {
+      const value = Object.hasOwn(values, name) ? values[name] : undefined;
+      if (value === undefined) continue;
+      if (!Object.hasOwn(merged, name) && ++count > MAX_RERUN_VALUES) throw tooManyValues();
+      setOwn(merged, name, value);
+      if (count % VALUES_PER_STEP === 0) yield;
+    }
+  }
+  return merged;
 }
 
-function merge(earlier: JsonObject, changes: JsonObject | undefined): JsonObject {
-  return changes === undefined ? earlier : (mergeInputs(earlier, changes) as JsonObject);
+function tooManyValues(): WavetrainError {
+  const message = `a rerun can have at most ${MAX_RERUN_VALUES} inputs and as many session values, with those of the run that it repeats: submit a run of its own`;
+  return new WavetrainError('invalid_inputs', message);
 }

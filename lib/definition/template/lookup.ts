@@ -37,7 +37,8 @@ function getTextMember(text: string, segment: Segment, meter: RenderMeter | unde
 
 const OWN_NAMES: ReadonlySet<string> = new Set(['first', 'last', 'length']);
 
-function getMember(value: Json, segment: Segment): Json | undefined {
+/** Returns a member of a value that is not read as JSON. */
+export function getMember(value: Json, segment: Segment): Json | undefined {
   if (Array.isArray(value)) return getListMember(value, segment);
   if (segment.kind === 'index' || typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, segment.name) ? value[segment.name] : undefined;

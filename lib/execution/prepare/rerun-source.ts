@@ -78,33 +78,3 @@ export function measureSource({ outcomes, items, givenBytes }: RerunSource): num
   for (const { sizeBytes } of items.values()) bytes += sizeBytes;
   return bytes;
 }
-
-/** Larger values are not compared, because that would hold the event loop. */
-const MAX_COMPARED_VALUES = 100_000;
-
-/** Whether two values are the same JSON, whatever the order of keys. Values with more than 100,000 parts count as different. */
-export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
-  return compare(a, b, MAX_COMPARED_VALUES) >= 0;
-}
-
-const DIFFERENT = -1;
-
-/** Returns how many values are left to compare; negative when something differs, or when there are too many. */
-function compare(a: Json | undefined, b: Json | undefined, most: number): number {
-  if (a === b) return most - 1;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return DIFFERENT;
-  let left = most - 1;
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return DIFFERENT;
-    for (let index = 0; index < a.length && left >= 0; index++) left = compare(a[index], b[index], left);
-    return left;
-  }
-  if (Array.isArray(b)) return DIFFERENT;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return DIFFERENT;
-  for (const key of keys) {
-    if (left < 0 || !Object.hasOwn(b, key)) return DIFFERENT;
-    left = compare(a[key], b[key], left);
-  }
-  return left;
-}

@@ -10,6 +10,13 @@ import type { PipelineRun } from './pipeline-run.js';
 
 const WRITES_PER_STEP = 5000;
 
+/** Memory of a key of the session, and of an element of an appended list, without its value. */
+const KEY_BYTES = 64;
+const ELEMENT_BYTES = 8;
+
+/** So many writes that are looked through count as a byte that was rendered, so that a page ends. */
+const WRITES_PER_BYTE = 4;
+
 /** A value that was rendered again, or why it cannot be. */
 type Rendered<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string };
 
@@ -38,7 +45,7 @@ export class InputRenderer {
   readonly #run: PipelineRun;
   readonly #findEarlier: () => EarlierStores;
   readonly #hold: (bytes: number) => void;
-  /** What the tasks of a wave have read. */
+  /** What the tasks of a wave have read: the keys that their templates name. */
   #session: { readonly wave: number; readonly values: JsonObject } | undefined;
 
   /**
@@ -52,19 +59,35 @@ export class InputRenderer {
   }
 
   /** Call before the inputs of a task, or its items, are rendered: what it read from the session may be very much. */
-  *prepare({ inputs, parallelOver, wave }: Task): Steps<void> {
-    const expressions = [...inputs.expressions, ...(parallelOver?.expressions ?? [])];
-    const readsSession = expressions.some(({ expression }) => expression.root === 'session');
+  *prepare({ wave, inputs, parallelOver }: Task): Steps<void> {
+    const readsSession = listSessionKeys(inputs).length > 0 || listSessionKeys(parallelOver).length > 0;
     if (!readsSession || this.#session?.wave === wave || !this.#run.prepared.ownsBlackboard) return;
     const { session, writes } = this.#findEarlier();
-    const values = new StoredValues(session);
+    const values = new StoredValues(session, yield* this.#listKeysReadIn(wave));
+    let count = 0;
     for (const list of [...writes, ...this.#run.work.writesBefore(wave)]) {
-      for (const [position, write] of list.entries()) {
+      for (const write of list) {
         values.apply(write);
-        if (position % WRITES_PER_STEP === WRITES_PER_STEP - 1) yield;
+        if (++count % WRITES_PER_STEP === 0) yield;
       }
     }
+    this.renderedBytes += Math.floor(count / WRITES_PER_BYTE);
+    this.#count(values.bytes);
     this.#session = { wave, values: values.values };
+  }
+
+  /** The keys of the session that the tasks of a wave read. */
+  *#listKeysReadIn(wave: number): Steps<ReadonlySet<string>> {
+    const { tasks, waves } = this.#run.prepared.pipeline;
+    const keys = new Set<string>();
+    for (const taskId of waves[wave] ?? []) {
+      const task = tasks.get(taskId);
+      for (const template of [task?.inputs, task?.parallelOver]) {
+        for (const key of listSessionKeys(template)) keys.add(key);
+      }
+      yield;
+    }
+    return keys;
   }
 
   /** Renders the inputs of a task that calls its tool once. */
@@ -147,17 +170,34 @@ function attempt<T>(render: () => T): Rendered<T> {
   }
 }
 
-/** Session values to which writes are applied, as to a blackboard (D23). */
+function listSessionKeys(template: Task['inputs'] | undefined): string[] {
+  return (template?.expressions ?? []).flatMap(({ expression: { root, path } }) => {
+    const [key] = path;
+    return root === 'session' && key !== undefined ? [key.name ?? String(key.index)] : [];
+  });
+}
+
+/** Session values to which writes are applied, as to a blackboard (D23): only those under keys that somebody reads. */
 class StoredValues {
-  readonly values: JsonObject;
+  readonly values: JsonObject = {};
+  readonly #keys: ReadonlySet<string>;
   /** Those that were copied, and may be appended to. */
   readonly #lists = new Map<string, Json[]>();
 
-  constructor(session: JsonObject) {
-    this.values = { ...session };
+  constructor(session: JsonObject, keys: ReadonlySet<string>) {
+    this.#keys = keys;
+    for (const key of keys) if (Object.hasOwn(session, key)) setOwn(this.values, key, session[key]);
+  }
+
+  /** Memory of the copies, without the values in them. */
+  get bytes(): number {
+    let bytes = KEY_BYTES * this.#keys.size;
+    for (const list of this.#lists.values()) bytes += ELEMENT_BYTES * list.length;
+    return bytes;
   }
 
   apply({ key, value, append }: Write): void {
+    if (!this.#keys.has(key)) return;
     if (append) return this.#append(key, value);
     this.#lists.delete(key);
     setOwn(this.values, key, value);

@@ -1,11 +1,10 @@
 import type { Json } from '../../common/json.js';
 import type { Segment } from '../../definition/template/expression.js';
-import { lookUp } from '../../definition/template/lookup.js';
-import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { Template } from '../../definition/template/template.js';
-import { isEqualJson, type ItemOutcomes } from '../prepare/rerun-source.js';
+import type { ItemOutcomes } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';
 import { NO_WRITES } from '../session/session-overrides.js';
+import { Comparison } from './comparison.js';
 
 /** The items of a fan-out that need not run again, because what is read of them is as it was (D60). */
 export class ReusableItems {
@@ -55,13 +54,8 @@ export class ReusableItems {
 
   #isAsItWas(before: Json | undefined, now: Json | undefined): boolean {
     if (before === now) return true;
-    // What is read of a text as JSON is not compared: other texts are other items.
-    if (typeof before === 'string' || typeof now === 'string') return false;
-    const meter = new RenderMeter();
-    return (
-      this.#paths.every((path) => isEqualJson(lookUp(before, path, meter), lookUp(now, path, meter))) &&
-      meter.excess === undefined
-    );
+    const comparison = new Comparison();
+    return this.#paths.every((path) => comparison.isEqualAt(before, now, path));
   }
 }
 

@@ -1,20 +1,16 @@
 import type { Json } from '../../common/json.js';
-import type { Expression } from '../../definition/template/expression.js';
-import { lookUp } from '../../definition/template/lookup.js';
-import { toValueSource } from '../../definition/template/reference.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Template } from '../../definition/template/template.js';
 import type { Pipeline, Task } from '../../pipelines/pipeline.js';
 import {
   type RunDefinition,
-  isEqualJson,
   type ItemOutcomes,
   type RerunSource,
   toItemOutcomes,
 } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';
-import type { Write } from '../session/session-overrides.js';
+import { Comparison, EqualPairs, isEqualJson } from './comparison.js';
 import { countDefined, ReusableItems } from './reusable-items.js';
 
 type TaskDefinition = Pipeline['definition']['tasks'][number];
@@ -35,7 +31,7 @@ export class Reuse {
   readonly #source: RerunSource;
   readonly #published: (taskId: string) => TaskOutcome | undefined;
   readonly #inherited = new Map<string, TaskOutcome>();
-  readonly #comparisons = new Comparisons();
+  readonly #equalPairs = new EqualPairs();
   /** Created when first needed, like `#writers`. */
   #definitions: { readonly before: Definitions; readonly now: Definitions } | undefined;
   #writers: ReadonlyMap<string, readonly string[]> | undefined;
@@ -81,10 +77,8 @@ export class Reuse {
   onPublished(taskId: string, outcome: TaskOutcome): void {
     const before = this.#source.outcomes.get(taskId);
     if (before === outcome) return;
-    const writes = [...(before?.writes ?? []), ...outcome.writes];
-    for (const key of new Set(writes.map((write) => write.key))) {
-      if (!hasEqualWrites(before?.writes ?? [], outcome.writes, key)) this.#source.changedKeys.add(key);
-    }
+    const changed = this.#compare().findChangedKeys(before?.writes ?? [], outcome.writes);
+    for (const key of changed) this.#source.changedKeys.add(key);
   }
 
   /**
@@ -161,13 +155,19 @@ export class Reuse {
     const { given } = this.#source;
     if (given === undefined) return undefined;
     const [before, now] = [toScope(given), toScope(this.#now)];
+    const comparison = this.#compare();
     for (const { expression } of expressions) {
       const { root, source } = expression;
       const isGiven = GIVEN.has(root) || root === 'session';
-      if (isGiven && !this.#givesTheSame(expression, before, now))
+      if (isGiven && !comparison.readsTheSame(expression, before, now))
         return `reads {{${source}}}, which has changed`;
     }
     return undefined;
+  }
+
+  /** Begins the comparisons for one task. */
+  #compare(): Comparison {
+    return new Comparison(this.#equalPairs);
   }
 
   /** Whether a template reads what it read from other tasks, and from keys that they store. */
@@ -177,39 +177,27 @@ export class Reuse {
       this.#source.outcomes.get(id),
     );
     const now: TemplateScope = toScope(this.#now, (id) => this.#outcomeOf(id));
-    return template.expressions.every(({ expression }) => {
+    const comparison = this.#compare();
+    const keys = new Set<string>();
+    for (const { expression } of template.expressions) {
       const { root, path } = expression;
-      if (root === 'item' || GIVEN.has(root)) return true;
-      if (root !== 'session') return this.#givesTheSame(expression, before, now);
-      const [key] = path;
-      return (
-        key === undefined || this.#isKeyAsItWas(key.kind === 'field' ? key.name : String(key.index), task)
-      );
-    });
-  }
-
-  /** Whether a template has the same value in both scopes. A text is compared as a whole, even if a part of it is read. */
-  #givesTheSame(expression: Expression, before: TemplateScope, now: TemplateScope): boolean {
-    const valueSource = toValueSource(expression);
-    const { path } = valueSource;
-    const [from, to] = [valueSource.read(before, undefined), valueSource.read(now, undefined)];
-    if (from === to) return true;
-    if (from === undefined || to === undefined || typeof from === 'string' || typeof to === 'string')
-      return false;
-    const meter = new RenderMeter();
-    const isEqual = this.#comparisons.isEqual(lookUp(from, path, meter), lookUp(to, path, meter));
-    // A text within them that is too long to be read as JSON has no value to compare.
-    return isEqual && meter.excess === undefined;
+      if (root === 'item' || GIVEN.has(root)) continue;
+      if (root !== 'session') {
+        if (!comparison.readsTheSame(expression, before, now)) return false;
+      } else if (path[0] !== undefined) keys.add(path[0].name ?? String(path[0].index));
+    }
+    return [...keys].every((key) => this.#isKeyAsItWas(key, task));
   }
 
   /** Whether the tasks in `await` have published what they had published. */
   #awaitsTheSame({ id, upstream }: Task): boolean {
     if (upstream.length === 0) return true;
     const awaited = this.#getDefinitions().now.get(id)?.await ?? [];
+    const comparison = this.#compare();
     return awaited.every((other) => {
       const [before, now] = [this.#source.outcomes.get(other), this.#outcomeOf(other)];
       if (before === undefined || now === undefined) return false;
-      return before === now || isEqualOutcome(before, now);
+      return before === now || comparison.isEqualOutcome(before, now);
     });
   }
 
@@ -289,37 +277,4 @@ function toScope(
   find: (taskId: string) => TaskOutcome | undefined = () => undefined,
 ): TemplateScope {
   return { params, inputs, session, goal, output: (taskId) => find(taskId)?.output };
-}
-
-/** Remembers which values are equal: many tasks may read the same large one. */
-class Comparisons {
-  readonly #byValue = new Map<Json, { readonly other: Json | undefined; readonly isEqual: boolean }>();
-
-  isEqual(a: Json | undefined, b: Json | undefined): boolean {
-    if (typeof a !== 'object' || a === null || typeof b !== 'object') return a === b;
-    const known = this.#byValue.get(a);
-    if (known?.other === b) return known.isEqual;
-    const isEqual = isEqualJson(a, b);
-    this.#byValue.set(a, { other: b, isEqual });
-    return isEqual;
-  }
-}
-
-function isEqualOutcome(a: TaskOutcome, b: TaskOutcome): boolean {
-  const keys = new Set([...a.writes, ...b.writes].map(({ key }) => key));
-  return isEqualJson(a.output, b.output) && [...keys].every((key) => hasEqualWrites(a.writes, b.writes, key));
-}
-
-function hasEqualWrites(a: readonly Write[], b: readonly Write[], key: string): boolean {
-  const [before, now] = [a, b].map((writes) => writes.filter((write) => write.key === key)) as [
-    Write[],
-    Write[],
-  ];
-  return (
-    before.length === now.length &&
-    before.every((write, index) => {
-      const other = now[index];
-      return other?.append === write.append && isEqualJson(other.value, write.value);
-    })
-  );
 }

@@ -89,7 +89,7 @@ async function readRerun(runId: string, body: RerunBody, services: HttpServices)
   // Null means left out (D53); a definition may be any JSON, so only here it is known not to be one.
   const [pipeline, plan] = [others.pipeline ?? undefined, others.plan ?? undefined];
   const { pipeline: _, plan: __, ...request } = others;
-  const { kind, inputs, session } = registry.rerunValues(runId, request);
+  const kind = registry.kind(runId);
   const other = kind === 'plan' ? { pipeline } : { plan, pipelines };
   for (const [field, value] of Object.entries(other)) {
     if (value === undefined) continue;
@@ -104,6 +104,7 @@ async function readRerun(runId: string, body: RerunBody, services: HttpServices)
     );
   }
   const tenantId = registry.tenantId(runId);
+  const { inputs, session } = await registry.rerunValues(runId, request);
   const common = { inputs, session, ...(yaml !== undefined && { yaml }) };
   if (kind === 'plan') {
     const planBody = { ...common, plan, ...(pipelines !== undefined && { pipelines }) };

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MemoryPool } from '../../../lib/common/memory-pool.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { settle } from '../../support/deferred.js';
@@ -9,6 +10,16 @@ const NO_MEMORY = /^the server has no memory left for this run: it takes /;
 /** Declares `count` tasks that start together. */
 function wave(count: number, task: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => task(index)).join(', ');
+}
+
+/** Remembers how much memory was taken at most. */
+class PeakPool extends MemoryPool {
+  peakBytes = 0;
+
+  override reserve(...args: Parameters<MemoryPool['reserve']>): void {
+    super.reserve(...args);
+    this.peakBytes = Math.max(this.peakBytes, this.usedBytes);
+  }
 }
 
 describe('The memory of runs at work (D25, Limits)', () => {
@@ -180,5 +191,24 @@ describe('The memory of runs at work (D25, Limits)', () => {
     await runs.controlled.returns('x'.repeat(6.5 * MIB));
     expect(runs.registry.record(other).status).to.equal('succeeded');
     expect(() => runs.registry.record(runId)).to.throw('there is no run');
+  });
+
+  it('counts what a look at a task copies of the session: the keys that it reads, and no others (D59)', async () => {
+    const memory = new PeakPool({ total: 64 * MIB });
+    const runs = new PooledRuns({ total: 64 * MIB }, memory);
+    const items = Array.from({ length: 2000 }, (_, n) => n);
+    const runId = await runs.submit(
+      `{id: put, tool: store, parallel_over: "{{pipeline.inputs.items}}", inputs: {key: "k{{item}}", value: "{{item}}"}},
+       {id: log, tool: store, parallel_over: "{{pipeline.inputs.items}}", inputs: {key: log, value: "{{item}}", append: true}},
+       {id: read, tool: mock, await: [put, log], inputs: {one: "{{session.k7}}", log: "{{session.log}}"}}`,
+      { inputs: { items } },
+    );
+    expect((await runs.finish(runId)).error).to.equal(null);
+    const before = memory.usedBytes;
+    memory.peakBytes = 0;
+    const { inputs } = await runs.registry.task(runId, 'read', { whole: true });
+    expect(inputs).to.deep.equal({ one: 7, log: items });
+    expect(memory.peakBytes - before).to.be.within(16_000, 200_000);
+    expect(memory.usedBytes).to.equal(before);
   });
 });

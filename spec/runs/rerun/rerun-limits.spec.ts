@@ -98,6 +98,23 @@ describe('RunRegistry.rerun: rejected reruns (D35)', () => {
       .that.matches(/; its tasks are t0, .*, t19 and 3 more$/);
   });
 
+  it('refuses inputs that have become more than 100,000 in a chain of reruns, and keeps the earlier run', async () => {
+    const values = (from: number, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${from + index}`, index]));
+    const reruns = new Reruns();
+    const task = '{id: t, tool: echo, inputs: {text: "{{pipeline.inputs.k0}}"}}';
+    const first = await reruns.run(task, { inputs: values(0, 60_000) });
+    const second = await reruns.mend(first.run_id, { inputs: { ...values(60_000, 40_000), k0: 'new' } });
+    expect(second.outputs).to.deep.equal({ t: 'new' });
+    const { run_id } = second.record;
+    const error = await catchRejection(reruns.registry.rerun(run_id, { inputs: { one: 1 } }));
+    expect(error).to.include({ code: 'invalid_inputs' });
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/at most 100000 inputs/);
+    expect((await reruns.rerun(run_id)).outputs).to.deep.equal({ t: 'new' });
+  });
+
   it('applies the admission limits to reruns', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 0 } });
     const first = await fixture.submit();
