@@ -76,7 +76,9 @@ describe('The examples', () => {
         if (expectation.result !== null) expect(JSON.parse(output)).to.deep.equal(printed(expectation));
         else {
           const { status: runStatus, failures } = expectation;
-          expect(JSON.parse(output)).to.deep.include({ status: runStatus, failures });
+          const printedRun = JSON.parse(output) as { status: string; failures: object[] };
+          expect(printedRun.status).to.equal(runStatus);
+          expect(printedRun.failures.map(withoutInputs)).to.deep.equal(failures);
         }
       });
     }
@@ -111,6 +113,12 @@ describe('The examples', () => {
 /** Converts a result to the output of `--json`: the outputs of a pipeline, the result of a plan (D41, D47). */
 function printed({ result }: Expectation): unknown {
   return result?.outputs ?? { ...result, events: null };
+}
+
+/** The command adds the inputs of what failed, which the record does not repeat (D59). */
+function withoutInputs(failure: object): object {
+  const { inputs: _, ...others } = failure as { inputs?: unknown };
+  return others;
 }
 
 /** Builds one body of the plan and its pipelines, because a server reads no pipeline of a plan from a file (D33). */

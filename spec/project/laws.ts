@@ -95,6 +95,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'execution',
       'fair-queue',
       'json',
+      'limits',
       'linked-map',
       'machines',
       'shared-limit',

@@ -231,7 +231,7 @@ describe('ExpressionPool', function () {
     const list = Array.from({ length: 1000 }, (_, index) => index);
     const lists = new Array<Json>(1_000_000).fill(list);
     const texts = new Array<Json>(200).fill(text);
-    expect(await evaluate('$length($[0])', [text])).to.equal(9_000_000);
+    expect(await evaluate('$count($)', [text])).to.equal(1);
     const refused: [Json, JsonObject?][] = [[[text, text]], [lists], [texts], [null, { a: text, b: text }]];
     for (const [input, bindings] of refused) {
       const error = await catchRejection(evaluate('1', input, bindings));
