@@ -211,7 +211,7 @@ export class RunsRerunCommand extends RunValuesCommand {
     examples: [
       ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
       [
-        'with a mended file: what has changed, and what has not succeeded',
+        'with a changed file: what has changed, and what has not succeeded',
         '$0 runs rerun 3f9c1a --file pipeline.yaml',
       ],
       ['with another param', `$0 runs rerun 3f9c1a --params '{"city": "Oslo"}'`],

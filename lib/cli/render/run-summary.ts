@@ -211,7 +211,7 @@ export function rerunLines(
     // Never wrapped, so that it can be copied.
     `  ${terminal.style.cyan('hint:')} ${PROGRAM} runs rerun ${run_id} --from failed${serverFlag(server)}`,
     ...wrapLine(
-      '    reruns everything that has not succeeded; with --file FILE, from the mended file',
+      '    reruns everything that has not succeeded; with --file FILE, from the changed file',
       terminal,
     ),
   ];

@@ -39,7 +39,7 @@ export function rerunRoute(services: HttpServices): Route {
       yaml: EXAMPLE_YAML,
       examples: {
         failed: { from: 'failed' },
-        mended: { pipeline: EXAMPLE_PIPELINE, params: { name: 'Grace' } },
+        changed: { pipeline: EXAMPLE_PIPELINE, params: { name: 'Grace' } },
       },
     },
     responses: {
