@@ -97,7 +97,7 @@ describe('wavetrain runs, for plans', () => {
         `  hint: wavetrain runs show ${runId} --task report/write`,
         '    shows its inputs, its attempts and where it failed',
         `  hint: wavetrain runs rerun ${runId} --from failed`,
-        '    reruns everything that has not succeeded; with --file FILE, from the mended file',
+        '    reruns everything that has not succeeded; with --file FILE, from the changed file',
         '',
       ]);
     }
