@@ -29,7 +29,7 @@ const shared = {
 
 const URL_OF_THIS_FILE = "const __url=require('node:url').pathToFileURL(__filename).href;";
 
-const lazyPackages = ['ajv', 'csv-parse', 'jiti', 'jsonata', 're2js'];
+const lazyPackages = ['ajv', 'csv-parse', 'ipaddr.js', 'jiti', 'jsonata', 're2js', 'undici'];
 const serverPackages = [
   '@koa/router',
   '@opentelemetry',

@@ -58,3 +58,16 @@ export const MAX_SUB_PIPELINES = 2000;
 
 /** Maximum number of inputs of a rerun, and of its session values, with those of the run that it repeats. */
 export const MAX_RERUN_VALUES = 100_000;
+
+/** The limits of the requests that tools send (D51). */
+export const FETCH_LIMITS = {
+  /** Requests in flight at once. */
+  inFlight: 256,
+  /** Default of the largest response, as it was sent and as it is unpacked. */
+  responseBytes: 10 * 2 ** 20,
+  /** Default of the time for one request with its redirects. */
+  timeoutMs: 60_000,
+  /** Time for which nothing may arrive. */
+  idleMs: 30_000,
+  redirects: 5,
+} as const;

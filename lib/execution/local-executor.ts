@@ -9,6 +9,7 @@ import { LinkedMap } from '../common/linked-map.js';
 import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
+import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
@@ -34,6 +35,8 @@ export interface LocalExecutorOptions {
   readonly blackboard?: Blackboard;
   /** The files that tools may read. Default: those in the working directory. */
   readonly files?: FileAccess;
+  /** Sends the requests of tools. Default: to public addresses only (D51). */
+  readonly network?: NetworkAccess;
   /** Parses long definitions of pipelines that tasks run. Default: in this process. */
   readonly parseText?: ParseText | undefined;
   readonly clock?: HostClock;
@@ -80,6 +83,7 @@ export class LocalExecutor implements Executor {
       clock: completeClock(options.clock),
       random: options.random ?? Math.random,
       files: options.files ?? fileAccess([process.cwd()]),
+      network: options.network ?? networkAccess(),
       stepRunner: this.stepRunner,
       outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
       runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,

@@ -2,6 +2,7 @@ import type { RunActor } from '../../machines/run.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { MemoryPool } from '../common/memory-pool.js';
+import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';
 import type { Journal } from './events/journal.js';
 import type { ArtifactStore } from './invocation/artifact-store.js';
@@ -20,6 +21,7 @@ export interface RunDependencies {
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly files: FileAccess;
+  readonly network: NetworkAccess;
   /** Checks the pipelines that tasks run. */
   readonly stepRunner: StepRunner;
   /** Maximum output of one invocation. */

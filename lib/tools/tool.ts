@@ -77,6 +77,12 @@ export interface ToolContext {
   readonly clock: Clock;
   readonly files: FileAccess;
   /**
+   * Sends an HTTP request (D51): to public addresses only, unless the service allows others, and follows up to five
+   * redirects. It ends with the attempt. Resolves with any status. Rejects with a ToolError that names the request,
+   * retryable when another attempt could reach the server.
+   */
+  readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchedResponse>;
+  /**
    * Runs another pipeline inside this task (D49). It reads the session of this run, emits its events into this
    * run's stream, stores values as if this attempt had stored them, and ends with the attempt. Rejects with a
    * ToolError that describes an invalid call or pipeline, or the task that failed.
@@ -103,6 +109,31 @@ export interface PipelineOutcome {
   readonly waves_executed: number;
   /** Tool invocations; each item of a fan-out counts (D20). */
   readonly tasks_executed: number;
+}
+
+/** What a tool says of a request, besides its URL. */
+export interface FetchOptions {
+  /** Default: GET. */
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+  /** Maximum size of the response, as it was sent and as it is unpacked. Default: 10 MiB. */
+  readonly maxBytes?: number | undefined;
+  /** Time for the request with its redirects, without the wait for a free slot. Default: 60 s. */
+  readonly timeoutMs?: number | undefined;
+  /** The header `accept`. */
+  readonly accept?: string | undefined;
+}
+
+/** The answer to a request. */
+export interface FetchedResponse {
+  /** Where the last redirect led. */
+  readonly url: string;
+  readonly status: number;
+  /** Names in lower case; several values of one name are joined with a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Unpacked. */
+  readonly bytes: Buffer;
 }
 
 /** Reads files, inside the allowed folders only (D51). */

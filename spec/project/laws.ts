@@ -46,6 +46,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     may: [
       'definition',
       'errors',
+      'fair-queue',
       'files',
       'json',
       'json-schema',
@@ -197,6 +198,8 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   },
   'csv-parse': { rooms: ['tools'], reason: 'one tool reads CSV' },
   jsonata: { rooms: ['tools'], reason: 'one tool evaluates expressions, in a folder of its own' },
+  undici: { rooms: ['tools'], reason: 'one folder sends the requests of tools, loaded for the first one' },
+  'ipaddr.js': { rooms: ['tools'], reason: 'one folder decides which addresses tools may reach' },
   jiti: { rooms: ['tools'], reason: 'tool files may be TypeScript' },
   koa: { rooms: ['http'], reason: 'it is the server' },
   '@koa/router': { rooms: ['http'], reason: 'it finds the route' },

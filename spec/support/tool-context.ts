@@ -29,6 +29,7 @@ export interface TestContextOptions {
   /** The memory of the run, to share between attempts and invocations. */
   readonly memory?: Map<string, unknown>;
   readonly files?: ToolContext['files'];
+  readonly fetch?: ToolContext['fetch'];
   readonly runPipeline?: ToolContext['runPipeline'];
 }
 
@@ -55,6 +56,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
         Promise.resolve(Object.fromEntries([...session].filter(([key]) => keys.includes(key)))),
       write: (key, value, append = false) => void writes.push({ key, value, append }),
     },
+    fetch: options.fetch ?? (() => Promise.reject(new ToolError('no network here'))),
     runPipeline: options.runPipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),
     log: (message) => void logs.push(message),
     writes,

@@ -30,6 +30,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   timeout: AttemptTimeout | undefined;
   #writes: Write[] | undefined;
   #writtenBytes = 0;
+  #fetchedBytes = 0;
   #controller: AbortController | undefined;
   #nestedRuns: Set<StoppableRun> | undefined;
   #isOver = false;
@@ -73,6 +74,15 @@ export class Attempt implements ToolContext, CallingAttempt {
 
   get files(): ToolContext['files'] {
     return this.#services.dependencies.files;
+  }
+
+  get fetch(): ToolContext['fetch'] {
+    return (url, options = {}) => {
+      const { clock, network } = this.#services.dependencies;
+      const { tenant_id: tenantId, signal, pauseTimeout } = this;
+      const reserve = (bytes: number): void => this.#holdFetched(bytes);
+      return network.fetch(url, options, { tenantId, clock, signal, pauseTimeout, reserve });
+    };
   }
 
   get runPipeline(): ToolContext['runPipeline'] {
@@ -130,6 +140,17 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.#writtenBytes = 0;
   }
 
+  /**
+   * Takes memory of the run for what a request has brought, until the attempt ends.
+   *
+   * @throws ToolError, not retryable, when the run has no memory left
+   */
+  #holdFetched(bytes: number): void {
+    if (this.#isOver) throw ToolError.nonRetryable('the attempt is over');
+    this.#services.budget.reserve(bytes);
+    this.#fetchedBytes += bytes;
+  }
+
   /** @throws ToolError, not retryable, when the run has no memory left */
   #addWrite(write: Write): void {
     const bytes = WRITE_BYTES + write.key.length + write.sizeBytes;
@@ -147,6 +168,8 @@ export class Attempt implements ToolContext, CallingAttempt {
   close(): void {
     this.#isOver = true;
     this.timeout?.stop();
+    this.#services.budget.release(this.#fetchedBytes);
+    this.#fetchedBytes = 0;
     for (const run of this.#nestedRuns ?? []) run.cancel(true);
   }
 

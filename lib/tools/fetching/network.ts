@@ -1,0 +1,202 @@
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../../common/clock.js';
+import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import { FETCH_LIMITS } from '../../common/limits.js';
+import { type Limit, shareLimit } from '../../common/shared-limit.js';
+import type { FetchedResponse, FetchOptions } from '../tool.js';
+import { AddressGuard, type AddressRules } from './address-guard.js';
+import { createRequest, describeRequest, type OutgoingRequest, redirectRequest } from './request.js';
+import { RequestSlots, stoppedError } from './request-slots.js';
+import { RequestTimer } from './request-timer.js';
+import { DecodingError, readBody, tooLargeError } from './response-body.js';
+
+/** The attempt for which a request is sent. */
+export interface FetchCaller {
+  readonly tenantId: string;
+  readonly clock: Clock;
+  /** Ends the request with the attempt. */
+  readonly signal: AbortSignal;
+  /** Stops the time limit of the attempt; the returned function lets it go on. */
+  readonly pauseTimeout: () => () => void;
+  /** Takes memory of the run for what has arrived. Throws a ToolError when there is none left. */
+  readonly reserve: (bytes: number) => void;
+}
+
+/** Sends the requests of tools (D51). */
+export interface NetworkAccess {
+  /** As `fetch` of a tool's context does. */
+  fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse>;
+}
+
+export interface NetworkOptions extends AddressRules {
+  /** Requests in flight at once. Default: 256, of which each tenant is guaranteed a tenth. */
+  readonly inFlight?: Limit | undefined;
+}
+
+/** Creates the access of tools to the network: to public addresses only, unless the options say otherwise (D51). */
+export function networkAccess(options: NetworkOptions = {}): NetworkAccess {
+  return new GuardedNetwork(options);
+}
+
+const DEFAULT_SHARE_PERCENT = 10;
+
+class GuardedNetwork implements NetworkAccess {
+  readonly #rules: AddressRules;
+  readonly #slots: RequestSlots;
+  /** Loaded for the first request. */
+  #dispatcher: Promise<Dispatcher> | undefined;
+
+  constructor({ inFlight, ...rules }: NetworkOptions) {
+    this.#rules = rules;
+    this.#slots = new RequestSlots(inFlight ?? shareLimit(FETCH_LIMITS.inFlight, DEFAULT_SHARE_PERCENT));
+  }
+
+  async fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse> {
+    const request = createRequest(url, options);
+    this.#dispatcher ??= createDispatcher(this.#rules);
+    const dispatcher = await this.#dispatcher;
+    return await this.#slots.run(caller, () => new Exchange(dispatcher, options, caller).run(request));
+  }
+}
+
+/** Undici keeps connections open for the next request; its own time limits run by the wrong clock. */
+async function createDispatcher(rules: AddressRules): Promise<Dispatcher> {
+  const [{ Agent, buildConnector }, { default: ip }] = await Promise.all([
+    import('undici'),
+    import('ipaddr.js'),
+  ]);
+  const guard = new AddressGuard(rules, ip);
+  const connect = buildConnector({ timeout: 0, lookup: guard.lookup });
+  return new Agent({
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect(options, callback) {
+      const refusal = guard.refuseLiteral(options.hostname);
+      if (refusal !== undefined) return callback(refusal, null);
+      connect(options, (...[error, socket]) => {
+        if (error !== null) return callback(error, null);
+        const lateRefusal = guard.refuseConnected(socket.remoteAddress);
+        if (lateRefusal === undefined) return callback(null, socket);
+        socket.destroy();
+        callback(lateRefusal, null);
+      });
+    },
+  });
+}
+
+/** One request of a tool, with the redirects that it follows. */
+class Exchange {
+  readonly #dispatcher: Dispatcher;
+  readonly #caller: FetchCaller;
+  readonly #maxBytes: number;
+  readonly #timeoutMs: number;
+  /** Bytes of the current response that have arrived; undefined before its headers have. */
+  #arrivedBytes: number | undefined;
+
+  constructor(dispatcher: Dispatcher, options: FetchOptions, caller: FetchCaller) {
+    this.#dispatcher = dispatcher;
+    this.#caller = caller;
+    this.#maxBytes = options.maxBytes ?? FETCH_LIMITS.responseBytes;
+    this.#timeoutMs = options.timeoutMs ?? FETCH_LIMITS.timeoutMs;
+  }
+
+  async run(first: OutgoingRequest): Promise<FetchedResponse> {
+    const { clock, signal } = this.#caller;
+    const timer = new RequestTimer(clock, this.#timeoutMs, signal);
+    let request = first;
+    try {
+      for (let redirects = 0; redirects <= FETCH_LIMITS.redirects; redirects++) {
+        const answer = await this.#send(request, timer);
+        if ('bytes' in answer) return answer;
+        request = answer;
+      }
+      throw ToolError.nonRetryable(`more than ${FETCH_LIMITS.redirects} redirects, the last one to here`);
+    } catch (error) {
+      if (signal.aborted) throw stoppedError(signal);
+      throw this.#describeFailure(request, error);
+    } finally {
+      timer.stop();
+    }
+  }
+
+  /** Returns the response, or the request that follows from a redirect. */
+  async #send(request: OutgoingRequest, timer: RequestTimer): Promise<FetchedResponse | OutgoingRequest> {
+    this.#arrivedBytes = undefined;
+    const { url, method, headers, body: sent = null } = request;
+    const { statusCode, body, ...response } = await this.#dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: method as Dispatcher.HttpMethod,
+      headers: Object.fromEntries(headers),
+      body: sent,
+      signal: timer.signal,
+    });
+    timer.touch();
+    this.#arrivedBytes = 0;
+    const received = joinHeaders(response.headers);
+    try {
+      const next = redirectRequest(request, statusCode, received['location']);
+      if (next !== undefined) return next;
+      if (method !== 'HEAD' && Number(received['content-length']) > this.#maxBytes) {
+        throw tooLargeError(this.#maxBytes);
+      }
+      const bytes = await readBody(body, received['content-encoding'], {
+        maxBytes: this.#maxBytes,
+        onKept: this.#caller.reserve,
+        onArrived: (count) => {
+          timer.touch();
+          this.#arrivedBytes = (this.#arrivedBytes ?? 0) + count;
+        },
+      });
+      return { url: url.href, status: statusCode, headers: received, bytes };
+    } finally {
+      discard(body);
+    }
+  }
+
+  #describeFailure(request: OutgoingRequest, error: unknown): ToolError {
+    const what = describeRequest(request);
+    if (error instanceof ToolError) {
+      return new ToolError(`${what}: ${error.message}`, { retryable: error.retryable });
+    }
+    return new ToolError(`${what} failed: ${this.#explain(error)}`, { cause: error });
+  }
+
+  #explain(error: unknown): string {
+    if (error instanceof DecodingError) return 'the response cannot be unpacked';
+    const code = errorCode(error) ?? '';
+    const known = FAILURES.get(code);
+    if (known !== undefined) return known;
+    if (this.#arrivedBytes !== undefined) return `the response was cut off after ${this.#arrivedBytes} bytes`;
+    if (code.startsWith('HPE_')) return 'the answer is not HTTP';
+    return errorMessage(error);
+  }
+}
+
+/** What went wrong before an answer came, by the codes of Node.js and undici. */
+const FAILURES: ReadonlyMap<string, string> = new Map([
+  ['EAI_AGAIN', 'the name of the host cannot be looked up now'],
+  ['ECONNREFUSED', 'nothing answers at this address'],
+  ['EHOSTUNREACH', 'the host cannot be reached'],
+  ['ENETUNREACH', 'the network cannot be reached'],
+  ['ENOTFOUND', 'there is no host of this name'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'the headers of the answer are too large'],
+]);
+
+/** Reads nothing more of a response; its connection is closed unless all of it has arrived. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  if (body.readableEnded || body.destroyed) return;
+  // Destroying emits what the connection says to that, which nobody needs.
+  body.on('error', () => undefined);
+  body.destroy();
+}
+
+type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+function joinHeaders(headers: ReceivedHeaders): Record<string, string> {
+  const joined: [string, string][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) joined.push([name, typeof value === 'string' ? value : value.join(', ')]);
+  }
+  return Object.fromEntries(joined);
+}

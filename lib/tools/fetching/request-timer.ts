@@ -1,0 +1,57 @@
+import type { Clock } from '../../common/clock.js';
+import { ToolError } from '../../common/errors.js';
+import { FETCH_LIMITS } from '../../common/limits.js';
+
+/**
+ * The time limits of one request: of all of it, and of the silence between two parts of the answer. Its signal aborts
+ * when either has passed, or when the attempt ends; the reason is a ToolError that says which limit.
+ */
+export class RequestTimer {
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  readonly #attemptSignal: AbortSignal;
+  readonly #onAttemptEnd = (): void => this.#controller.abort(this.#attemptSignal.reason);
+  readonly #totalTimer: unknown;
+  #idleTimer: unknown;
+  #touchedMs: number;
+
+  constructor(clock: Clock, totalMs: number, attemptSignal: AbortSignal) {
+    this.#clock = clock;
+    this.#attemptSignal = attemptSignal;
+    this.#touchedMs = clock.monotonicNow();
+    attemptSignal.addEventListener('abort', this.#onAttemptEnd);
+    if (attemptSignal.aborted) this.#onAttemptEnd();
+    this.#totalTimer = clock.setTimeout(() => {
+      this.#abort(`no complete answer within ${totalMs / 1000} s`);
+    }, totalMs);
+    this.#watchSilence(FETCH_LIMITS.idleMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Call when something has arrived. */
+  touch(): void {
+    this.#touchedMs = this.#clock.monotonicNow();
+  }
+
+  /** Call when the request has ended. */
+  stop(): void {
+    this.#attemptSignal.removeEventListener('abort', this.#onAttemptEnd);
+    this.#clock.clearTimeout(this.#totalTimer);
+    this.#clock.clearTimeout(this.#idleTimer);
+  }
+
+  #watchSilence(delayMs: number): void {
+    this.#idleTimer = this.#clock.setTimeout(() => {
+      const leftMs = this.#touchedMs + FETCH_LIMITS.idleMs - this.#clock.monotonicNow();
+      if (leftMs > 0) this.#watchSilence(leftMs);
+      else this.#abort(`nothing arrived for ${FETCH_LIMITS.idleMs / 1000} s`);
+    }, delayMs);
+  }
+
+  #abort(reason: string): void {
+    this.#controller.abort(new ToolError(reason));
+  }
+}

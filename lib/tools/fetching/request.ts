@@ -1,0 +1,164 @@
+import { ToolError } from '../../common/errors.js';
+import type { FetchOptions } from '../tool.js';
+
+/** One request as it is sent: the first, or what a redirect makes of it. */
+export interface OutgoingRequest {
+  readonly url: URL;
+  readonly method: string;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+const MAX_SHOWN_URL = 200;
+
+/** Formats `GET https://host/path`. Leaves out the query, which may hold a key. */
+export function describeRequest({ url, method }: Pick<OutgoingRequest, 'url' | 'method'>): string {
+  const { origin, pathname } = url;
+  const path = pathname.length > MAX_SHOWN_URL ? `${pathname.slice(0, MAX_SHOWN_URL)}…` : pathname;
+  return `${method} ${origin}${path}`;
+}
+
+const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
+
+/** @throws ToolError, not retryable, for what cannot be sent */
+export function createRequest(url: string, options: FetchOptions): OutgoingRequest {
+  const method = readMethod(options.method ?? 'GET');
+  const headers = readHeaders(options.headers ?? {});
+  if (options.accept !== undefined) headers.set('accept', readHeaderValue('accept', options.accept));
+  if (!headers.has('accept-encoding')) headers.set('accept-encoding', ACCEPTED_ENCODINGS);
+  if (!headers.has('user-agent')) headers.set('user-agent', 'wavetrain');
+  const body = options.body;
+  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
+    throw ToolError.nonRetryable(`a ${method} request has no body: use POST, or leave out the body`);
+  }
+  return { url: parseUrl(url), method, headers, body };
+}
+
+const METHOD = /^[!#$%&'*+.^_`|~0-9A-Z-]{1,32}$/;
+
+/** They would make a tunnel, or show the headers of proxies. */
+const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
+
+function readMethod(text: string): string {
+  const method = text.toUpperCase();
+  if (METHOD.test(method) && !REFUSED_METHODS.has(method)) return method;
+  throw ToolError.nonRetryable(
+    `"${text.slice(0, 40)}" is no method of a request: use GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS`,
+  );
+}
+
+/** The headers of the connection: whoever sets them sends a second request behind the first, or to another host. */
+const CONNECTION_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
+
+/** Tabs, and all visible characters of Latin-1. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+function readHeaders(headers: Readonly<Record<string, string>>): Map<string, string> {
+  const read = new Map<string, string>();
+  for (const [written, value] of Object.entries(headers)) {
+    const name = written.toLowerCase();
+    const shown = written.slice(0, 40);
+    if (!HEADER_NAME.test(name)) throw ToolError.nonRetryable(`"${shown}" is no name of a header`);
+    if (CONNECTION_HEADERS.has(name)) {
+      throw ToolError.nonRetryable(`the header "${shown}" belongs to the connection: leave it out`);
+    }
+    read.set(name, readHeaderValue(shown, value));
+  }
+  return read;
+}
+
+function readHeaderValue(name: string, value: string): string {
+  if (HEADER_VALUE.test(value)) return value;
+  throw ToolError.nonRetryable(
+    `the header "${name}" has a line break or a character that headers cannot hold: encode it first`,
+  );
+}
+
+/** Ports of other protocols, which browsers refuse as well: a request there could speak to a mail server. */
+const REFUSED_PORTS = new Set(
+  (
+    '1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 ' +
+    '135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 ' +
+    '995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6379 6566 6665 6666 6667 6668 6669 6679 6697 10080 11211'
+  ).split(' '),
+);
+
+/** @throws ToolError, not retryable */
+function parseUrl(text: string, base?: URL): URL {
+  const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
+  const shown = text.slice(0, MAX_SHOWN_URL);
+  if (url === undefined) {
+    throw ToolError.nonRetryable(`"${shown}" is no URL: write one such as https://example.com/data.json`);
+  }
+  const { protocol, username, password, port, hostname } = url;
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw ToolError.nonRetryable(`"${protocol}" cannot be fetched: use a URL with http or https`);
+  }
+  if (username !== '' || password !== '') {
+    throw ToolError.nonRetryable(
+      `the URL of ${hostname} has a user or a password: send the header "authorization" instead`,
+    );
+  }
+  if (REFUSED_PORTS.has(port)) {
+    throw ToolError.nonRetryable(`port ${port} of ${hostname} is not for HTTP, and may not be reached`);
+  }
+  url.hash = '';
+  return url;
+}
+
+/** The status codes that lead elsewhere. */
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Headers that another origin may see: any other may hold a key. */
+const HARMLESS_HEADERS = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'content-type',
+  'user-agent',
+]);
+
+/**
+ * What a redirect makes of a request; undefined when the response is none. A 303, and a 301 or 302 after POST, is fetched
+ * with GET; another origin sees neither keys nor cookies.
+ *
+ * @param location the header of that name
+ * @throws ToolError, not retryable, when tools may not go there
+ */
+export function redirectRequest(
+  request: OutgoingRequest,
+  status: number,
+  location: string | undefined,
+): OutgoingRequest | undefined {
+  if (!REDIRECTS.has(status) || location === undefined) return undefined;
+  const url = parseUrl(location, request.url);
+  const isSameOrigin = url.origin === request.url.origin;
+  const becomesGet =
+    (status === 303 && request.method !== 'GET' && request.method !== 'HEAD') ||
+    ((status === 301 || status === 302) && request.method === 'POST');
+  const headers = [...request.headers].filter(
+    ([name]) => (isSameOrigin || HARMLESS_HEADERS.has(name)) && !(becomesGet && name.startsWith('content-')),
+  );
+  return {
+    url,
+    method: becomesGet ? 'GET' : request.method,
+    headers: new Map(headers),
+    body: becomesGet ? undefined : request.body,
+  };
+}
