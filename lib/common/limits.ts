@@ -71,3 +71,15 @@ export const FETCH_LIMITS = {
   idleMs: 30_000,
   redirects: 5,
 } as const;
+
+/** Maximum size of one file that a tool writes (D63). */
+export const MAX_ARTIFACT_BYTES = 64 * 2 ** 20;
+
+/** Maximum number of files of one run, with those of its nested runs and sub-pipelines. */
+export const MAX_ARTIFACTS = 10_000;
+
+/** Maximum number of files in a run record, which says how many there are. */
+export const MAX_LISTED_ARTIFACTS = 1000;
+
+/** Maximum length of the name of a file that a tool writes, as UTF-8: file systems allow 255 with a number. */
+export const MAX_FILE_NAME_BYTES = 200;

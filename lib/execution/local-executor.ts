@@ -22,7 +22,7 @@ import { preparePlan } from './prepare/prepare-plan.js';
 import { type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
 import { type ParseText, StepRunner } from './prepare/step-runner.js';
-import type { PlanResult, RunResult } from './results.js';
+import type { PlanResult, RunArtifact, RunResult } from './results.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
 import type { PlanInputs, RunInputs } from './run-inputs.js';
@@ -57,6 +57,11 @@ export interface LocalExecutorOptions {
   readonly artifactFolder?: string;
   /** Keeps these files when their run is forgotten, and after `close`. Default: false. */
   readonly keepArtifacts?: boolean;
+  /**
+   * Folder for the files that tools write by name (D63), of all runs: the last run that writes a name replaces the file.
+   * Default: the folder of each run, as for bytes.
+   */
+  readonly outputFolder?: string;
   /** Observes every attempt of every run, for traces and metrics. */
   readonly onAttempt?: AttemptObserver;
 }
@@ -99,6 +104,7 @@ export class LocalExecutor implements Executor {
 
   /**
    * Returns the run's id immediately; the run begins when its blackboard has been read.
+        options.outputFolder,
    *
    * @param onEvent receives every event of the run, from the first on
    */
@@ -212,12 +218,20 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
-  /** Returns true when tools of the run have returned bytes, which are in files (D24). */
+  /** Returns true when the run has files: bytes that tools have returned (D24), or what they have written (D63). */
   hasArtifacts(runId: string): boolean {
-    return this.#dependencies.artifacts.bytesOf(runId) > 0;
+    return this.#dependencies.artifacts.countOf(runId) > 0;
   }
 
-  /** Removes the files for bytes that tools returned, of all runs. Call when nobody needs them any more. */
+  /** Returns the path of a file of a run, and what is listed of it; undefined when there is no such file (D63). */
+  findArtifact(
+    runId: string,
+    name: string,
+  ): { readonly artifact: RunArtifact; readonly path: string } | undefined {
+    return this.#dependencies.artifacts.find(runId, name);
+  }
+
+  /** Removes the files of all runs. Call when nobody needs them any more. */
   close(): Promise<void> {
     return this.#dependencies.artifacts.close();
   }

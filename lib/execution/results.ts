@@ -61,3 +61,18 @@ export interface RunProgress {
 
 /** Sub-pipeline id to the status of its run; null when it has not begun. */
 export type SubPipelineStatuses = Record<string, RunStatus | null>;
+
+/** A file of a run: one that a tool has written, or bytes that a tool has returned (D24, D63). */
+export interface RunArtifact {
+  /** Unique in the run. */
+  readonly name: string;
+  /** Of a plan: the sub-pipeline of the task. */
+  readonly sub_pipeline?: string;
+  /** The task of the run, also when it ran a pipeline that wrote the file. */
+  readonly task_id: string;
+  /** Of a fan-out. */
+  readonly item?: number;
+  readonly media_type: string;
+  /** In bytes. */
+  readonly size: number;
+}

@@ -7,6 +7,8 @@ import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js
 import type { Journal } from './events/journal.js';
 import type { ArtifactStore } from './invocation/artifact-store.js';
 import type { AttemptObserver } from './invocation/attempt-observer.js';
+import type { OutputCache } from './invocation/cache/output-cache.js';
+import type { StagedFiles } from './invocation/staged-files.js';
 import type { MemoryBudget } from './memory-budget.js';
 import type { CalledPipelines } from './nested/called-pipelines.js';
 import type { NestedRunLimiter } from './nested/nested-run-limiter.js';
@@ -66,6 +68,8 @@ export interface ParentRunContext {
   readonly calledPipelines: CalledPipelines | undefined;
 }
 
+  /** The attempt that runs this pipeline inside its task; undefined for a sub-run. */
+  readonly callingAttempt: CallingAttempt | undefined;
 /** What the invocations of one run share. */
 export interface InvocationServices {
   readonly prepared: PreparedRun;
@@ -101,6 +105,8 @@ export interface CallingAttempt {
   readonly isOver: boolean;
   /** Stops a nested run by force when the attempt ends, or at once when it is over; its invocation settles after it. */
   addNestedRun(run: StoppableRun): void;
+  /** Its files, and those of its nested runs. */
+  readonly stagedFiles: StagedFiles;
   /** Call when a nested run has settled. */
   deleteNestedRun(run: StoppableRun): void;
   /** Adds writes of a nested run to those of the attempt. */

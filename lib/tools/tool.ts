@@ -87,6 +87,7 @@ export interface ToolContext {
    * run's stream, stores values as if this attempt had stored them, and ends with the attempt. Rejects with a
    * ToolError that describes an invalid call or pipeline, or the task that failed.
    */
+  readonly artifacts: ToolArtifacts;
   readonly runPipeline: (call: PipelineCall) => Promise<PipelineOutcome>;
 }
 
@@ -116,6 +117,36 @@ export interface FetchOptions {
   /** Default: GET. */
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+/** Writes files for whoever reads the run (D63). They appear when the attempt succeeds; a failed one leaves none. */
+export interface ToolArtifacts {
+  /**
+   * Writes a file of the run. Rejects with a ToolError when the name cannot be that of a file, the file or the run is
+   * too large, the run has too many files, or the attempt is over.
+   */
+  write(file: ArtifactContent): Promise<WrittenArtifact>;
+}
+
+/** A file for a tool to write. */
+export interface ArtifactContent {
+  /** A file name without folders, such as `report.xlsx`. */
+  readonly name: string;
+  /** A text is written as UTF-8. */
+  readonly bytes: string | Uint8Array;
+  /** Such as `text/csv`. */
+  readonly media_type: string;
+}
+
+/** A file that a tool has written. */
+export interface WrittenArtifact {
+  /** Unique in the run: `report-2.xlsx` when the run has a `report.xlsx` already. */
+  readonly name: string;
+  /** Where the file is when the attempt has succeeded. */
+  readonly path: string;
+  readonly media_type: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
   readonly body?: string | Uint8Array | undefined;
   /** Maximum size of the response, as it was sent and as it is unpacked. Default: 10 MiB. */
   readonly maxBytes?: number | undefined;

@@ -1,6 +1,6 @@
 import { ToolError } from '../../lib/common/errors.js';
 import type { Json } from '../../lib/common/json.js';
-import type { ToolContext } from '../../lib/tools/tool.js';
+import type { ArtifactContent, ToolContext } from '../../lib/tools/tool.js';
 import { ManualClock } from './manual-clock.js';
 
 /** A write of a tool to the blackboard. */
@@ -15,6 +15,8 @@ export interface TestContext extends ToolContext {
   readonly clock: ManualClock;
   readonly writes: readonly WrittenValue[];
   readonly logs: readonly string[];
+  /** The files that the tool has written. */
+  readonly written: readonly ArtifactContent[];
   /** Aborts the signal, like a timeout or a forced cancel. */
   abort(): void;
 }
@@ -39,6 +41,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
   const session = new Map(Object.entries(options.session ?? {}));
   const writes: WrittenValue[] = [];
   const logs: string[] = [];
+  const written: ArtifactContent[] = [];
   return {
     run_id: options.run_id ?? '0190a000-0000-7000-8000-000000000000',
     tenant_id: options.tenant_id ?? 'tenant',
@@ -56,11 +59,19 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
         Promise.resolve(Object.fromEntries([...session].filter(([key]) => keys.includes(key)))),
       write: (key, value, append = false) => void writes.push({ key, value, append }),
     },
+    artifacts: {
+      write: (file) => {
+        written.push(file);
+        const { name, bytes, media_type } = file;
+        return Promise.resolve({ name, path: `/run/${name}`, media_type, size: Buffer.from(bytes).length });
+      },
+    },
     fetch: options.fetch ?? (() => Promise.reject(new ToolError('no network here'))),
     runPipeline: options.runPipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),
     log: (message) => void logs.push(message),
     writes,
     logs,
+    written,
     abort: () => controller.abort(),
   };
 }

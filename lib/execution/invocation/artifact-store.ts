@@ -1,12 +1,19 @@
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import { MAX_ARTIFACTS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
-import type { Artifact } from '../json-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
+import type { RunArtifact } from '../results.js';
+import { ArtifactNames } from './artifact-names.js';
+
+/** The task and the item that a file belongs to. */
+export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'item'>;
+
+const NO_ARTIFACTS: readonly RunArtifact[] = [];
 
 /**
- * The files for bytes that tools return (D24), in a folder that belongs to one executor and that only its user may read.
+ * The files that tools write (D63), and those for bytes that they return (D24), in a folder that belongs to one executor and that only its user may read.
  * Each run has a folder in it, which lives as long as the run is known. Folders are created when first needed: most runs
  * need none.
  */
@@ -14,15 +21,23 @@ export class ArtifactStore {
   readonly #path: string;
   readonly #isKept: boolean;
   readonly #folders = new Map<string, ArtifactFolder>();
+  /** Where the files go that tools write by name; undefined: into the folder of their run. */
+  readonly filesFolder: string | undefined;
   #hasWarned = false;
 
   /**
    * @param path of a folder that does not exist, with a name that nobody can foresee
    * @param isKept keeps the files when their runs are forgotten, and when the store closes
    */
-  constructor(path: string, isKept: boolean) {
+  constructor(path: string, isKept: boolean, filesFolder?: string) {
     this.#path = path;
     this.#isKept = isKept;
+    this.filesFolder = filesFolder;
+  }
+
+  /** A name that nobody else uses. */
+  get name(): string {
+    return basename(this.#path);
   }
 
   /** The files of a run. @param budget of the submitted run, which files take memory from, as other outputs do */
@@ -33,6 +48,26 @@ export class ArtifactStore {
       this.#folders.set(runId, folder);
     }
     return folder;
+  }
+
+  /** The files of a run, in the order of their names. */
+  list(runId: string): readonly RunArtifact[] {
+    return this.#folders.get(runId)?.artifacts ?? NO_ARTIFACTS;
+  }
+
+  /** Returns the path of a file of a run, and what is listed of it; undefined when there is no such file. */
+  find(runId: string, name: string): StoredFile | undefined {
+    return this.#folders.get(runId)?.find(name);
+  }
+
+  /** The number of files of a run, with those that it reuses. */
+  countOf(runId: string): number {
+    return this.#folders.get(runId)?.count ?? 0;
+  }
+
+  /** Lists the files of a task, or of one of its items, whose earlier output a rerun reuses. */
+  adopt(runId: string, earlier: ArtifactSource, item?: number): void {
+    this.#folders.get(runId)?.adopt(earlier, item);
   }
 
   /** Bytes in the files of a run, with those that it reuses. */
@@ -50,7 +85,7 @@ export class ArtifactStore {
   forget(runId: string): void {
     const folder = this.#folders.get(runId);
     this.#folders.delete(runId);
-    if (!this.#isKept) folder?.release();
+    if (!this.#isKept) folder?.leave();
   }
 
   /** Removes all files, unless they are kept. Resolves when they are gone; never rejects. */
@@ -84,14 +119,25 @@ export class ArtifactStore {
   }
 }
 
+/** A file of a run, and where it is. */
+interface StoredFile {
+  readonly artifact: RunArtifact;
+  readonly path: string;
+}
+
 /** The files of one run, with those of its nested runs and sub-pipelines. */
 export class ArtifactFolder {
+  readonly names = new ArtifactNames();
   readonly #path: string;
   readonly #store: ArtifactStore;
   readonly #budget: MemoryBudget;
-  readonly #writes = new Set<Promise<unknown>>();
+  readonly #files = new Map<string, StoredFile>();
+  /** In the order of their names; undefined when it is to be made. */
+  #sorted: readonly RunArtifact[] | undefined;
+  readonly #atWork = new Set<Promise<unknown>>();
   #sources: ArtifactFolder[] = [];
   #users = 1;
+  #staged = 0;
   #count = 0;
   #bytes = 0;
 
@@ -105,9 +151,36 @@ export class ArtifactFolder {
     return this.#bytes;
   }
 
-  /** Returns a path that is unique within the run. */
-  nextPath(taskId: string): string {
-    return join(this.#path, `${taskId}-${++this.#count}.bin`);
+  /** The number of files, with those that are being written. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The files of successful attempts, in the order of their names. */
+  get artifacts(): readonly RunArtifact[] {
+    this.#sorted ??= [...this.#files.values()]
+      .map(({ artifact }) => artifact)
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#sorted;
+  }
+
+  find(name: string): StoredFile | undefined {
+    return this.#files.get(name);
+  }
+
+  /** The path of a file that a tool wrote. */
+  pathOfFile(name: string): string {
+    return join(this.#store.filesFolder ?? this.#path, name);
+  }
+
+  /** The path of a file for bytes that a tool returned. */
+  pathOfBytes(name: string): string {
+    return join(this.#path, name);
+  }
+
+  /** A path beside that of a file, where nothing else is. */
+  nextStagedPath(path: string): string {
+    return join(dirname(path), `.${this.#store.name}-${basename(this.#path)}-${++this.#staged}`);
   }
 
   /** Keeps the files of another run for as long as these. Their memory was taken with the rest of the reused outputs. */
@@ -115,44 +188,79 @@ export class ArtifactFolder {
     source.#users++;
     this.#sources.push(source);
     this.#bytes += source.#bytes;
+    this.#count += source.#count;
   }
 
-  /**
-   * Writes the files of one output: all of them or, when it rejects, none.
-   * Rejects with a non-retryable ToolError when the run has no memory left for them.
-   */
-  write(artifacts: readonly Artifact[]): Promise<void> {
-    const writing = this.#write(artifacts);
-    const settled = writing.catch(() => undefined).finally(() => this.#writes.delete(settled));
-    this.#writes.add(settled);
-    return writing;
-  }
-
-  async #write(artifacts: readonly Artifact[]): Promise<void> {
-    const bytes = measure(artifacts);
-    this.#budget.reserve(bytes);
-    this.#bytes += bytes;
-    try {
-      await this.#store.create(this.#path);
-      // `wx` creates the file, and thus never follows a link.
-      for (const { path, bytes: content } of artifacts)
-        await writeFile(path, content, { flag: 'wx', mode: 0o600 });
-    } catch (error) {
-      await this.discard(artifacts);
-      throw error;
+  /** Lists the files of a task, or of one of its items, whose earlier output is reused. */
+  adopt(earlier: ArtifactSource, item: number | undefined): void {
+    for (const source of this.#sources) {
+      for (const { artifact, path } of source.#files.values()) {
+        if (artifact.task_id !== earlier.task_id || artifact.sub_pipeline !== earlier.sub_pipeline) continue;
+        if (earlier.item !== undefined && artifact.item !== earlier.item) continue;
+        this.names.keep(artifact.name);
+        this.list([{ artifact: item === undefined ? artifact : { ...artifact, item }, path }]);
+      }
     }
   }
 
-  /** Removes the files of an output that nobody receives. */
-  async discard(artifacts: readonly Artifact[]): Promise<void> {
-    const bytes = measure(artifacts);
+  /** Takes the memory of a file. @throws ToolError, not retryable, when the run has none left, or too many files */
+  reserve(bytes: number): void {
+    if (this.#count >= MAX_ARTIFACTS) {
+      throw ToolError.nonRetryable(`the run has ${MAX_ARTIFACTS} files, and more are not allowed`);
+    }
+    this.#budget.reserve(bytes);
+    this.#count++;
+    this.#bytes += bytes;
+  }
+
+  /** Returns the memory of a file. */
+  release(bytes: number): void {
     this.#budget.release(bytes);
+    this.#count--;
     this.#bytes -= bytes;
-    for (const { path } of artifacts) await this.#store.remove(path);
+  }
+
+  async write(path: string, content: Uint8Array): Promise<void> {
+    const { filesFolder } = this.#store;
+    const isForUser = dirname(path) === filesFolder;
+    if (isForUser) await mkdir(filesFolder, { recursive: true });
+    else await this.#store.create(this.#path);
+    // `wx` creates the file, and thus never follows a link.
+    await writeFile(path, content, { flag: 'wx', mode: isForUser ? 0o666 : 0o600 });
+  }
+
+  /** Replaces a file, or a link, that is at the new path. */
+  async move(from: string, to: string): Promise<void> {
+    try {
+      await rename(from, to);
+    } catch (error) {
+      throw ToolError.nonRetryable(`the file ${to} cannot be written: ${errorMessage(error)}`, error);
+    }
+  }
+
+  removeFile(path: string): Promise<void> {
+    return this.#store.remove(path);
+  }
+
+  /** Lists files that are complete. */
+  list(files: readonly StoredFile[]): void {
+    for (const { artifact, path } of files) this.#files.set(artifact.name, { artifact, path });
+    this.#sorted = undefined;
+  }
+
+  /** Waits for this work before the folder is removed. */
+  track<T>(work: Promise<T>): Promise<T> {
+    const settled = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#atWork.add(settled);
+    void settled.then(() => this.#atWork.delete(settled));
+    return work;
   }
 
   /** Removes the files when no rerun uses them. */
-  release(): void {
+  leave(): void {
     if (--this.#users === 0) void this.close();
   }
 
@@ -160,14 +268,10 @@ export class ArtifactFolder {
   async close(): Promise<void> {
     const sources = this.#sources;
     this.#sources = [];
-    await Promise.all(this.#writes);
+    while (this.#atWork.size > 0) await Promise.all(this.#atWork);
     await this.#store.remove(this.#path);
-    for (const source of sources) source.release();
+    for (const source of sources) source.leave();
   }
-}
-
-function measure(artifacts: readonly Artifact[]): number {
-  return artifacts.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 }
 
 /** Creates a folder that only its owner may read. Rejects when something else is there, such as a link. */

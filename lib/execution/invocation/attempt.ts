@@ -6,7 +6,9 @@ import type { ToolBlackboard, ToolContext } from '../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
+import { findNameOwner } from './artifact-names.js';
 import type { AttemptTimeout } from './attempt-timeout.js';
+import { StagedFiles } from './staged-files.js';
 
 /** Memory of a write without its key and value. */
 const WRITE_BYTES = 128;
@@ -32,6 +34,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   #writtenBytes = 0;
   #fetchedBytes = 0;
   #controller: AbortController | undefined;
+  #stagedFiles: StagedFiles | undefined;
   #nestedRuns: Set<StoppableRun> | undefined;
   #isOver = false;
   readonly #services: InvocationServices;
@@ -85,6 +88,36 @@ export class Attempt implements ToolContext, CallingAttempt {
     };
   }
 
+  get artifacts(): ToolContext['artifacts'] {
+    return { write: (file) => this.stagedFiles.write(file) };
+  }
+
+  /** Created when first needed: most tools write no files. */
+  get stagedFiles(): StagedFiles {
+    if (this.#stagedFiles !== undefined) return this.#stagedFiles;
+    const { dependencies, prepared, journal, parent } = this.#services;
+    const { task_id: taskId, item_index: index } = this;
+    const item = index ?? undefined;
+    const { sub_pipeline, within } = journal.location;
+    this.#stagedFiles = new StagedFiles(
+      dependencies.artifacts.open(prepared.id, journal.budget),
+      findNameOwner(prepared, taskId, item, within),
+      {
+        ...(sub_pipeline !== undefined && { sub_pipeline }),
+        task_id: taskId,
+        ...(item !== undefined && { item }),
+      },
+      parent?.callingAttempt?.stagedFiles,
+    );
+    if (this.#isOver) this.#stagedFiles.discard();
+    return this.#stagedFiles;
+  }
+
+  /** True when files are to be published before the attempt has succeeded. */
+  get hasFiles(): boolean {
+    return this.#stagedFiles !== undefined;
+  }
+
   get runPipeline(): ToolContext['runPipeline'] {
     return (call) => {
       const outcome = this.#services.nestedRuns.run(call, this);
@@ -134,8 +167,9 @@ export class Attempt implements ToolContext, CallingAttempt {
     return this.#writes?.some(({ value }) => value === output) ?? false;
   }
 
-  /** Returns the memory of the writes of an attempt that has failed. */
+  /** Returns the memory of the writes of an attempt that has failed, and removes its files. */
   discardWrites(): void {
+    this.#stagedFiles?.discard();
     this.#services.budget.release(this.#writtenBytes);
     this.#writtenBytes = 0;
   }

@@ -6,7 +6,6 @@ import type { Task } from '../../pipelines/pipeline.js';
 import { type JsonOutput, toJsonOutputInSteps } from '../json-output.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
-import type { ArtifactFolder } from './artifact-store.js';
 import { Attempt } from './attempt.js';
 import type { AttemptInfo } from './attempt-observer.js';
 import { AttemptTimeout } from './attempt-timeout.js';
@@ -132,7 +131,7 @@ export class Invocation {
     if (attempt.permanentError !== undefined) return this.#onFailed(attempt, attempt.permanentError);
     const { dependencies, prepared } = this.#services;
     const { outputLimitBytes: limitBytes } = dependencies;
-    const artifactPath = (): string => this.#artifacts.nextPath(this.#call.task.id);
+    const artifactPath = (): string => attempt.stagedFiles.claimBytes();
     const steps = toJsonOutputInSteps(value, { limitBytes, artifactPath });
     const first = steps.next();
     if (first.done === true) return this.#onCopied(attempt, first.value);
@@ -153,25 +152,14 @@ export class Invocation {
     } catch (error) {
       return this.#onFailed(attempt, error);
     }
-    if (output.artifacts.length === 0) return this.#onSucceeded(attempt, output.value, sizeBytes);
-    const artifacts = this.#artifacts;
-    artifacts.write(output.artifacts).then(
-      () => {
-        // The attempt may have ended meanwhile, and the run may have been forgotten.
-        if (attempt !== this.#attempt) void artifacts.discard(output.artifacts);
-        this.#onSucceeded(attempt, output.value, sizeBytes);
-      },
+    if (!attempt.hasFiles) return this.#onSucceeded(attempt, output.value, sizeBytes);
+    attempt.stagedFiles.publish(output.artifacts).then(
+      () => this.#onSucceeded(attempt, output.value, sizeBytes),
       (error: unknown) => {
         budget.release(sizeBytes);
         this.#onFailed(attempt, error);
       },
     );
-  }
-
-  /** The files of the submitted run. */
-  get #artifacts(): ArtifactFolder {
-    const { dependencies, prepared, journal } = this.#services;
-    return dependencies.artifacts.open(prepared.id, journal.budget);
   }
 
   #onSucceeded(attempt: Attempt, value: Json, sizeBytes: number): void {

@@ -195,10 +195,11 @@ export class NestedRuns {
   }
 
   #createContext(
-    { task_id: taskId, item_index: item }: CallingAttempt,
+    callingAttempt: CallingAttempt,
     own: Pick<ParentRunContext, 'pipelinePath' | 'onPermanentFailure'>,
   ): ParentRunContext {
     const { journal, parent } = this.#services;
+    const { task_id: taskId, item_index: item } = callingAttempt;
     const within = [item === null ? taskId : `${taskId}[${item}]`];
     return {
       ...own,
@@ -209,6 +210,7 @@ export class NestedRuns {
       stores: parent?.stores,
       nestedRunLimiter: this.#limiter,
       calledPipelines: this.#pipelines,
+      callingAttempt,
     };
   }
 }

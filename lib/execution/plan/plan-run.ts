@@ -8,7 +8,7 @@ import type { TaskEvent } from '../events/event.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
-import type { PlanOutcome, RunProgress, RunResult, SubPipelineStatuses } from '../results.js';
+import type { PlanOutcome, RunArtifact, RunProgress, RunResult, SubPipelineStatuses } from '../results.js';
 import { BaseRun } from '../run/base-run.js';
 import type { RunDependencies } from '../run-context.js';
 import { SubRuns } from './sub-runs.js';
@@ -21,12 +21,14 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   readonly journal: Journal;
   readonly budget: MemoryBudget;
   protected readonly lifecycle: LifecycleEvents;
+  readonly #artifacts: RunDependencies['artifacts'];
 
   /** @param budget holds what the run was given already */
   constructor(prepared: PreparedPlan, dependencies: RunDependencies, budget: MemoryBudget) {
     super(new Timeline(dependencies.clock));
     this.prepared = prepared;
     this.budget = budget;
+    this.#artifacts = dependencies.artifacts;
     this.journal = new Journal(prepared.id, this.timeline, prepared.collectEvents, budget);
     this.lifecycle = new LifecycleEvents(this.journal, []);
     this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, () => this.emitStatus());
@@ -53,6 +55,10 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     const cause = findCause(this.failures);
     if (cause !== undefined) return `${describeFailedTask(cause)}: ${cause.error}`;
     return this.subRuns.error ?? `internal error: ${errorMessage(this.fault)}`;
+  }
+
+  get artifacts(): readonly RunArtifact[] {
+    return this.#artifacts.list(this.id);
   }
 
   get progress(): RunProgress {

@@ -147,6 +147,7 @@ export class SubRuns implements PlanPorts {
       onPermanentFailure: undefined,
       nestedRunLimiter: this.nestedRunLimiter,
       calledPipelines: undefined,
+      callingAttempt: undefined,
     };
   }
 }

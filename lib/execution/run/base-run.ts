@@ -7,7 +7,7 @@ import type { Timeline } from '../../common/clock.js';
 import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
-import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
+import type { PlanOutcome, RunArtifact, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
 
 /** The part of a snapshot that the machines of pipelines and of plans share. */
 type StatusSnapshot = AnyMachineSnapshot & Pick<RunSnapshot, 'status' | 'value'>;
@@ -46,6 +46,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly subPipelines: SubPipelineStatuses | null;
   /** Set only when succeeded. */
   abstract readonly result: RunOutcome | PlanOutcome | null;
+  /** The files of the run, in the order of their names. */
+  abstract readonly artifacts: readonly RunArtifact[];
   /** The memory of the run; a sub-run shares that of its plan. */
   abstract readonly budget: MemoryBudget;
   protected abstract readonly lifecycle: LifecycleEvents;

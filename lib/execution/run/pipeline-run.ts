@@ -9,7 +9,7 @@ import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { RunOutcome, RunProgress } from '../results.js';
+import type { RunArtifact, RunOutcome, RunProgress } from '../results.js';
 import type { InvocationServices, ParentRunContext, RunDependencies } from '../run-context.js';
 import { SessionOverrides, type Write } from '../session/session-overrides.js';
 import { Session } from '../session/session.js';
@@ -92,6 +92,10 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   get error(): string | null {
     if (this.status !== 'failed') return null;
     return findCause(this.failures)?.error ?? `internal error: ${errorMessage(this.fault)}`;
+  }
+
+  get artifacts(): readonly RunArtifact[] {
+    return this.#services.dependencies.artifacts.list(this.id);
   }
 
   get budget(): MemoryBudget {

@@ -6,6 +6,12 @@ import type { TaskOutcome } from '../results.js';
 import { NO_WRITES } from '../session/session-overrides.js';
 import { Comparison } from './comparison.js';
 
+/** The earlier outcome of an item. */
+interface EarlierItem extends TaskOutcome {
+  /** Its place in the earlier run. */
+  readonly place: number;
+}
+
 /** The items of a fan-out that need not run again, because what is read of them is as it was (D60). */
 export class ReusableItems {
   readonly #earlier: ItemOutcomes;
@@ -40,16 +46,16 @@ export class ReusableItems {
   }
 
   /** Returns the earlier outcome of an item. */
-  get(item: number): TaskOutcome | undefined {
+  get(item: number): EarlierItem | undefined {
     // Items may have been added or removed before it: its place is then the same from the end.
     return this.#getAt(item, item) ?? this.#getAt(item, item + this.#before.length - this.#now.length);
   }
 
-  #getAt(item: number, place: number): TaskOutcome | undefined {
+  #getAt(item: number, place: number): EarlierItem | undefined {
     const { outputs, writes } = this.#earlier;
     const output = outputs[place];
     if (output === undefined || !this.#isAsItWas(this.#before[place], this.#now[item])) return undefined;
-    return { output, writes: writes?.[place] ?? NO_WRITES, sizeBytes: this.#itemBytes };
+    return { output, writes: writes?.[place] ?? NO_WRITES, sizeBytes: this.#itemBytes, place };
   }
 
   #isAsItWas(before: Json | undefined, now: Json | undefined): boolean {

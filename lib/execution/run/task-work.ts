@@ -134,6 +134,7 @@ export class TaskWork implements InvocationListener {
   }
 
   #reportFailure(failure: TaskFailure): void {
+    this.#adoptArtifacts({});
     this.#failures.push(failure);
     this.#services.parent?.onFailure?.(failure);
   }
@@ -141,7 +142,10 @@ export class TaskWork implements InvocationListener {
   invoke(item: number | undefined, slot: Slot): Abort {
     if (item !== undefined) {
       const reused = this.trace.reusable?.get(item);
-      if (reused !== undefined) return this.#reuseItem(item, reused, slot);
+      if (reused !== undefined) {
+        this.#adoptArtifacts({ item: reused.place }, item);
+        return this.#reuseItem(item, reused, slot);
+      }
     }
     const call = this.#prepareCall(item);
     if (typeof call === 'string') {
@@ -163,6 +167,14 @@ export class TaskWork implements InvocationListener {
   #beginRendering(): void {
     this.#meter.start();
     this.#scope.meter = this.#meter;
+  /** The files of what is reused belong to this run, too. */
+  #adoptArtifacts(earlier: { readonly item?: number }, item?: number): void {
+    const { dependencies, prepared, journal } = this.#services;
+    const { sub_pipeline } = journal.location;
+    const task = { ...(sub_pipeline !== undefined && { sub_pipeline }), task_id: this.task.id };
+    dependencies.artifacts.adopt(prepared.id, { ...task, ...earlier }, item);
+  }
+
   }
 
   /** Takes memory until the task settles. @throws ToolError when the run has none left */

@@ -1,0 +1,200 @@
+import { ToolError } from '../../common/errors.js';
+import { describeKind } from '../../common/json.js';
+import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
+import type { ArtifactContent, WrittenArtifact } from '../../tools/tool.js';
+import type { Artifact } from '../json-output.js';
+import type { RunArtifact } from '../results.js';
+import { assertFileName, type NameOwner } from './artifact-names.js';
+import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';
+
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(; ?charset=[\w-]{1,32})?$/;
+const BYTES_TYPE = 'application/octet-stream';
+
+/** A file of an attempt. */
+interface StagedFile {
+  artifact: RunArtifact;
+  /** Where the file is once it is published. */
+  readonly path: string;
+  /** Where it is before; undefined when nothing has been written, and when it is published. */
+  stagedPath: string | undefined;
+  isPublished: boolean;
+  /** Memory that was taken for it. */
+  reservedBytes: number;
+}
+
+/**
+ * The files of one attempt (D24, D63): those that its tool writes, and those for the bytes in its output. They appear
+ * when the attempt succeeds, and are removed when it fails.
+ */
+export class StagedFiles {
+  readonly #folder: ArtifactFolder;
+  readonly #owner: NameOwner;
+  readonly #source: ArtifactSource;
+  /** The files of the attempt that runs this pipeline: what succeeds here is removed when it fails. */
+  readonly #outer: StagedFiles | undefined;
+  readonly #files: StagedFile[] = [];
+  readonly #atWork = new Set<Promise<unknown>>();
+  #isClosed = false;
+  #isPublishing = false;
+  #isDiscarded = false;
+
+  constructor(
+    folder: ArtifactFolder,
+    owner: NameOwner,
+    source: ArtifactSource,
+    outer: StagedFiles | undefined,
+  ) {
+    this.#folder = folder;
+    this.#owner = owner;
+    this.#source = source;
+    this.#outer = outer;
+  }
+
+  /** Writes a file, as the interface of tools promises. */
+  write(file: ArtifactContent): Promise<WrittenArtifact> {
+    return this.#track(this.#write(file));
+  }
+
+  async #write({ name, bytes, media_type: mediaType }: ArtifactContent): Promise<WrittenArtifact> {
+    if (this.#isClosed) throw ToolError.nonRetryable('the file was not written: the attempt is over');
+    assertFileName(name);
+    if (typeof mediaType !== 'string' || !MEDIA_TYPE.test(mediaType)) {
+      throw ToolError.nonRetryable(`the file "${name}" needs a media type, such as text/csv`);
+    }
+    const content = toBytes(name, bytes);
+    const unique = this.#folder.names.claim(name, this.#owner);
+    const file = this.#add(unique, mediaType, this.#folder.pathOfFile(unique));
+    try {
+      await this.#stage(file, content);
+    } catch (error) {
+      // The tool may go on without this file.
+      this.#files.splice(this.#files.indexOf(file), 1);
+      this.#folder.names.release(unique);
+      throw error;
+    }
+    return { name: unique, path: file.path, media_type: mediaType, size: content.byteLength };
+  }
+
+  /** Takes a name for bytes in the output, and returns the path of their file. */
+  claimBytes(): string {
+    const { item, number } = this.#owner;
+    const name = this.#folder.names.claim(`${this.#source.task_id}-${item === undefined ? 1 : number}.bin`, {
+      item,
+      number: 1,
+    });
+    return this.#add(name, BYTES_TYPE, this.#folder.pathOfBytes(name)).path;
+  }
+
+  /**
+   * Publishes the files with the bytes of the output. Rejects when a file could not be written, or when the run has no
+   * memory left for it; `discard` is to be called then.
+   */
+  publish(bytes: readonly Artifact[]): Promise<void> {
+    const written = [...this.#atWork];
+    this.#isClosed = true;
+    this.#isPublishing = true;
+    return this.#track(this.#publish(bytes, written));
+  }
+
+  async #publish(bytes: readonly Artifact[], written: readonly Promise<unknown>[]): Promise<void> {
+    // A tool need not have awaited them.
+    await Promise.all(written);
+    for (const { path, bytes: content } of bytes) {
+      const file = this.#files.find((candidate) => candidate.path === path);
+      if (file !== undefined) await this.#stage(file, content);
+    }
+    for (const file of this.#files) {
+      if (this.#isDiscarded) return;
+      if (file.stagedPath === undefined) continue;
+      await this.#folder.move(file.stagedPath, file.path);
+      file.stagedPath = undefined;
+      file.isPublished = true;
+    }
+    if (this.#isDiscarded) return;
+    if (this.#outer === undefined) this.#folder.list(this.#files);
+    else this.#outer.#absorb(this.#files);
+  }
+
+  /** Takes over the files of a task that has succeeded in a nested run. */
+  #absorb(files: readonly StagedFile[]): void {
+    for (const file of files) {
+      const { name, media_type: mediaType, size } = file.artifact;
+      this.#files.push({ ...file, artifact: { name, ...this.#source, media_type: mediaType, size } });
+    }
+    if (this.#isDiscarded) void this.#folder.track(this.#remove());
+  }
+
+  /** Removes the files and returns their memory. Call when the attempt has failed. */
+  discard(): void {
+    if (this.#isDiscarded) return;
+    this.#isDiscarded = true;
+    this.#isClosed = true;
+    // While files are moved to their places, another attempt must not get the same ones.
+    if (!this.#isPublishing) this.#releaseNames();
+    void this.#folder.track(this.#remove());
+  }
+
+  async #remove(): Promise<void> {
+    await Promise.allSettled(this.#atWork);
+    const files = this.#files.splice(0);
+    for (const { stagedPath, isPublished, path, reservedBytes } of files) {
+      this.#folder.release(reservedBytes);
+      if (stagedPath !== undefined) await this.#folder.removeFile(stagedPath);
+      if (isPublished) await this.#folder.removeFile(path);
+    }
+    if (this.#isPublishing) for (const { artifact } of files) this.#folder.names.release(artifact.name);
+  }
+
+  #releaseNames(): void {
+    for (const { artifact } of this.#files) this.#folder.names.release(artifact.name);
+  }
+
+  #add(name: string, mediaType: string, path: string): StagedFile {
+    const artifact = { name, ...this.#source, media_type: mediaType, size: 0 };
+    const file = { artifact, path, stagedPath: undefined, isPublished: false, reservedBytes: 0 };
+    this.#files.push(file);
+    return file;
+  }
+
+  async #stage(file: StagedFile, content: Uint8Array): Promise<void> {
+    const size = content.byteLength;
+    const stagedPath = this.#folder.nextStagedPath(file.path);
+    this.#folder.reserve(size);
+    try {
+      await this.#folder.write(stagedPath, content);
+    } catch (error) {
+      this.#folder.release(size);
+      await this.#folder.removeFile(stagedPath);
+      throw error;
+    }
+    file.stagedPath = stagedPath;
+    file.reservedBytes = size;
+    file.artifact = { ...file.artifact, size };
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const settled = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#atWork.add(work);
+    void settled.then(() => this.#atWork.delete(work));
+    return this.#folder.track(work);
+  }
+}
+
+/** @throws ToolError, not retryable */
+function toBytes(name: string, bytes: unknown): Uint8Array {
+  const content = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+  if (!(content instanceof Uint8Array)) {
+    throw ToolError.nonRetryable(
+      `the file "${name}" must consist of text or bytes, not ${describeKind(bytes)}`,
+    );
+  }
+  if (content.byteLength <= MAX_ARTIFACT_BYTES) return content;
+  const [size, limit] = [content.byteLength, MAX_ARTIFACT_BYTES].map(formatMebibytes);
+  throw ToolError.nonRetryable(
+    `the file "${name}" has ${size}, and ${limit} are allowed: write several files`,
+  );
+}
