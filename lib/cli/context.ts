@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { BaseContext } from 'clipanion';
 import { type Clock, systemClock } from '../common/clock.js';
-import { systemEnvironment } from '../common/config.js';
+import { type Environment, readNetworkConfig, systemEnvironment } from '../common/config.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry } from './package-info.js';
@@ -18,8 +18,8 @@ export type CliContext = BaseContext & {
   readonly secretBytes: (count: number) => Uint8Array;
   /** Loads the built-in tools and those of the named files and packages. */
   readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
-  /** Opens a registry whose tools can read files inside `roots` only (D51). */
-  readonly openRegistry: (roots: readonly string[], clock: Clock) => Promise<RegistryApi>;
+  /** Opens a registry whose tools can read files inside `roots` only, and reach what `env` says (D51). */
+  readonly openRegistry: (roots: readonly string[], clock: Clock, env: Environment) => Promise<RegistryApi>;
 };
 
 /** What commands do with runs: they reach runs through the registry alone (law L2). */
@@ -57,8 +57,9 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
   return builtinCatalog().with(loaded.flat());
 };
 
-const openRegistry: CliContext['openRegistry'] = async (roots, clock) => {
-  const { RunRegistry, fileAccess } = await import('./lazy/execution.js');
+const openRegistry: CliContext['openRegistry'] = async (roots, clock, env) => {
+  const { RunRegistry, fileAccess, networkAccess } = await import('./lazy/execution.js');
   // The command ends with the run, and its user wants the files that the outputs name.
-  return new RunRegistry({ files: fileAccess(roots), clock, keepArtifacts: true });
+  const network = networkAccess(readNetworkConfig(env));
+  return new RunRegistry({ files: fileAccess(roots), network, clock, keepArtifacts: true });
 };

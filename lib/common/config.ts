@@ -81,6 +81,11 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
     description: `tool files or packages to load, ${SEPARATED}`,
     secret: false,
   },
+  {
+    name: 'SERVICE_ALLOW_PRIVATE_NETWORK',
+    description: 'true lets tools reach private, loopback and link-local addresses; default false',
+    secret: false,
+  },
   { name: 'WAVETRAIN_DEBUG', description: 'prints the stack trace of a bug in Wavetrain', secret: false },
   {
     name: 'WAVETRAIN_SERVER',
@@ -112,6 +117,25 @@ export function readConfig(env: Environment): Config {
     fileRoots: readList(env, 'SERVICE_FILE_ROOTS', 'data:/srv/data'),
     tools: readList(env, 'SERVICE_TOOLS', 'tools.ts:@acme/tools'),
   };
+}
+
+/** What tools may reach on the network (D51). */
+export interface NetworkConfig {
+  /** Also private, loopback and link-local addresses. */
+  readonly allowPrivate: boolean;
+}
+
+/**
+ * Reads what tools may reach from environment variables.
+ *
+ * @throws WavetrainError `bad_usage` with the variable and its valid values
+ */
+export function readNetworkConfig(env: Environment): NetworkConfig {
+  const name = 'SERVICE_ALLOW_PRIVATE_NETWORK';
+  const value = env[name]?.trim().toLowerCase() || 'false';
+  if (value !== 'true' && value !== 'false')
+    throw invalidVariable(name, `must be true or false, not "${value}"`);
+  return { allowPrivate: value === 'true' };
 }
 
 function readList(env: Environment, name: string, example: string): string[] {

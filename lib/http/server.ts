@@ -11,6 +11,7 @@ import { RunRegistry } from '../runs/registry.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Catalog } from '../tools/catalog.js';
+import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth/authenticate.js';
@@ -30,6 +31,10 @@ export interface ServerOptions {
   readonly catalog: Catalog;
   /** The files that tools may read. */
   readonly files: FileAccess;
+  /** For the outputs of tasks with `cache` (D65). Default: they are kept in memory. */
+  readonly cacheFolder?: string | undefined;
+  /** Sends the requests of tools. Default: to public addresses only. */
+  readonly network?: NetworkAccess | undefined;
   /** Undefined when requests need no key. */
   readonly keys: readonly ApiKey[] | undefined;
   /** Parses long definitions. Default: in this process. */
@@ -73,6 +78,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config,
     catalog,
     files,
+    network,
+    cacheFolder,
     keys,
     parseText,
     log,
@@ -92,6 +99,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const registry = new RunRegistry({
     clock,
     files,
+    ...(network && { network }),
+    ...(cacheFolder !== undefined && { cacheFolder }),
     parseText,
     memory,
     admission: config,

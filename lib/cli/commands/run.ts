@@ -114,7 +114,7 @@ export class RunCommand extends RunFileCommand {
       const { pipeline } = check;
       await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
       const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
-      const registry = await context.openRegistry(fileRoots, context.clock);
+      const registry = await context.openRegistry(fileRoots, context.clock, context.env);
       return displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context));
     }
     const { plan } = check;
@@ -124,7 +124,7 @@ export class RunCommand extends RunFileCommand {
       ...commonInputs,
       ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
-    const registry = await context.openRegistry(fileRoots, context.clock);
+    const registry = await context.openRegistry(fileRoots, context.clock, context.env);
     return displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
   }
 

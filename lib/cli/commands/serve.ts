@@ -2,9 +2,16 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Command, Option } from 'clipanion';
-import { readConfig, readServerConfig, type ServerConfig, VARIABLES } from '../../common/config.js';
+import {
+  readConfig,
+  readNetworkConfig,
+  readServerConfig,
+  type ServerConfig,
+  VARIABLES,
+} from '../../common/config.js';
+import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/suggest.js';
-import { lowerShare } from '../../common/shared-limit.js';
+import { lowerShare, shareLimit } from '../../common/shared-limit.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server.js';
@@ -176,6 +183,10 @@ function createServerOptions(
     config,
     files: modules.serverFileAccess(fileRoots.map((root) => resolve(context.cwd, root))),
     clock: context.clock,
+    network: modules.networkAccess({
+      ...readNetworkConfig(context.env),
+      inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
+    }),
     newId: context.newId,
     version: readPackageJson().version,
   };

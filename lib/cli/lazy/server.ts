@@ -9,3 +9,4 @@ export { openTracing } from '../../telemetry/tracing.js';
 export { createTransform } from '../../tools/builtin/transform.js';
 export { ExpressionPool } from '../../tools/expressions/expression-pool.js';
 export { serverFileAccess } from '../../tools/files/file-access.js';
+export { networkAccess } from '../../tools/fetching/network.js';

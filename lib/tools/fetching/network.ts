@@ -168,7 +168,7 @@ class Exchange {
     const known = FAILURES.get(code);
     if (known !== undefined) return known;
     if (this.#arrivedBytes !== undefined) return `the response was cut off after ${this.#arrivedBytes} bytes`;
-    if (code.startsWith('HPE_')) return 'the answer is not HTTP';
+    if (error instanceof Error && error.name === 'HTTPParserError') return 'the answer is not HTTP';
     return errorMessage(error);
   }
 }
