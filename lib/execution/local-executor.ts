@@ -97,6 +97,7 @@ export class LocalExecutor implements Executor {
       artifacts: new ArtifactStore(
         join(options.artifactFolder ?? tmpdir(), `wavetrain-${randomUUID()}`),
         options.keepArtifacts ?? false,
+        options.outputFolder,
       ),
       onAttempt: options.onAttempt && guardObserver(options.onAttempt),
     };
@@ -104,7 +105,6 @@ export class LocalExecutor implements Executor {
 
   /**
    * Returns the run's id immediately; the run begins when its blackboard has been read.
-        options.outputFolder,
    *
    * @param onEvent receives every event of the run, from the first on
    */

@@ -82,12 +82,12 @@ export interface ToolContext {
    * retryable when another attempt could reach the server.
    */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchedResponse>;
+  readonly artifacts: ToolArtifacts;
   /**
    * Runs another pipeline inside this task (D49). It reads the session of this run, emits its events into this
    * run's stream, stores values as if this attempt had stored them, and ends with the attempt. Rejects with a
    * ToolError that describes an invalid call or pipeline, or the task that failed.
    */
-  readonly artifacts: ToolArtifacts;
   readonly runPipeline: (call: PipelineCall) => Promise<PipelineOutcome>;
 }
 

@@ -128,13 +128,13 @@ export class TaskWork implements InvocationListener {
   }
 
   #reuseOutcome({ collected = [] }: TaskOutcome): Expansion {
+    this.#adoptArtifacts({});
     if (collected.length > 0) this.trace.reusedFailures = collected;
     for (const failure of collected) this.#reportFailure(failure);
     return { items: 0, concurrency: 1 };
   }
 
   #reportFailure(failure: TaskFailure): void {
-    this.#adoptArtifacts({});
     this.#failures.push(failure);
     this.#services.parent?.onFailure?.(failure);
   }
@@ -157,6 +157,14 @@ export class TaskWork implements InvocationListener {
     return () => invocation.abort();
   }
 
+  /** The files of what is reused belong to this run, too. */
+  #adoptArtifacts(earlier: { readonly item?: number }, item?: number): void {
+    const { dependencies, prepared, journal } = this.#services;
+    const { sub_pipeline } = journal.location;
+    const task = { ...(sub_pipeline !== undefined && { sub_pipeline }), task_id: this.task.id };
+    dependencies.artifacts.adopt(prepared.id, { ...task, ...earlier }, item);
+  }
+
   #reuseItem(item: number, { output, writes, sizeBytes }: TaskOutcome, slot: Slot): Abort {
     this.#reusedBytes += sizeBytes;
     this.onSuccess(item, output, writes, 0, 0);
@@ -167,14 +175,6 @@ export class TaskWork implements InvocationListener {
   #beginRendering(): void {
     this.#meter.start();
     this.#scope.meter = this.#meter;
-  /** The files of what is reused belong to this run, too. */
-  #adoptArtifacts(earlier: { readonly item?: number }, item?: number): void {
-    const { dependencies, prepared, journal } = this.#services;
-    const { sub_pipeline } = journal.location;
-    const task = { ...(sub_pipeline !== undefined && { sub_pipeline }), task_id: this.task.id };
-    dependencies.artifacts.adopt(prepared.id, { ...task, ...earlier }, item);
-  }
-
   }
 
   /** Takes memory until the task settles. @throws ToolError when the run has none left */
