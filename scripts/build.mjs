@@ -29,7 +29,19 @@ const shared = {
 
 const URL_OF_THIS_FILE = "const __url=require('node:url').pathToFileURL(__filename).href;";
 
-const lazyPackages = ['ajv', 'csv-parse', 'ipaddr.js', 'jiti', 'jsonata', 're2js', 'undici'];
+const lazyPackages = [
+  'ajv',
+  'csv-parse',
+  'htmlparser2',
+  'ipaddr.js',
+  'jiti',
+  'jsonata',
+  'mammoth',
+  're2js',
+  'read-excel-file',
+  'undici',
+  'unpdf',
+];
 const serverPackages = [
   '@koa/router',
   '@opentelemetry',
@@ -71,6 +83,7 @@ await build({
   ...shared,
   splitting: false,
   entryPoints: {
+    'document-process': 'lib/tools/documents/document-process.ts',
     'expression-process': 'lib/tools/expressions/expression-process.ts',
     'parsing-process': 'lib/definition/parsing/parsing-process.ts',
   },

@@ -83,3 +83,29 @@ export const MAX_LISTED_ARTIFACTS = 1000;
 
 /** Maximum length of the name of a file that a tool writes, as UTF-8: file systems allow 255 with a number. */
 export const MAX_FILE_NAME_BYTES = 200;
+
+/** Maximum length of a file that `load_schema` reads, in characters: parsing YAML blocks the event loop. */
+export const MAX_SCHEMA_LENGTH = 256 * 1024;
+
+/** Maximum number of fields of a schema: each takes a quarter of a kilobyte, whatever its name. */
+export const MAX_SCHEMA_FIELDS = 10_000;
+
+/** The limits of `ingest_document` and `select`. */
+export const DOCUMENT_LIMITS = {
+  /** Maximum number of pages of one document. */
+  pages: 10_000,
+  /** Maximum size of the files in a DOCX or XLSX archive together, in bytes, and their number. */
+  unzippedBytes: 100 * 2 ** 20,
+  zipEntries: 10_000,
+  /** Maximum length of the text of one document, in characters: an output holds it twice, whole and by page. */
+  textLength: MAX_OUTPUT_LENGTH / 2,
+  /** Maximum number of documents that one task names. */
+  documents: 1000,
+  /** How many documents of all runs are in memory at once while they are read; others wait. */
+  atOnce: 16,
+  /** Time and memory of the process that reads one document. */
+  timeoutMs: 60_000,
+  memoryMiB: 512,
+  /** Documents of all runs that `select` keeps indexed for the next query, by the length of their texts together. */
+  indexedLength: 16 * 2 ** 20,
+} as const;

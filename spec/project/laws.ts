@@ -44,6 +44,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   blackboard: { may: [], types: ['json'], reason: 'it stores values and needs nothing else' },
   tools: {
     may: [
+      'clock',
       'definition',
       'errors',
       'fair-queue',
@@ -57,7 +58,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'text',
       'workers',
     ],
-    types: ['clock'],
     reason: 'a tool is independent of the pipeline that names it and of the run that calls it',
   },
   pipelines: {
@@ -196,6 +196,10 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
     types: ['tools'],
     reason: 'one place compiles the patterns of callers',
   },
+  htmlparser2: { rooms: ['tools'], reason: 'one tool reads HTML, on demand' },
+  mammoth: { rooms: ['tools'], reason: 'one tool reads DOCX, on demand' },
+  'read-excel-file': { rooms: ['tools'], reason: 'one tool reads XLSX, on demand' },
+  unpdf: { rooms: ['tools'], reason: 'one tool reads PDF, on demand' },
   'csv-parse': { rooms: ['tools'], reason: 'one tool reads CSV' },
   jsonata: { rooms: ['tools'], reason: 'one tool evaluates expressions, in a folder of its own' },
   undici: { rooms: ['tools'], reason: 'one folder sends the requests of tools, loaded for the first one' },

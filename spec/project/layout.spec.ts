@@ -17,6 +17,7 @@ const ENTRY_POINTS = [
   'lib/definition/parsing/parsing-process.ts',
   'lib/index.ts',
   'lib/testing/index.ts',
+  'lib/tools/documents/document-process.ts',
   'lib/tools/expressions/expression-process.ts',
 ];
 

@@ -1,58 +1,111 @@
-import { basename } from 'node:path';
-import { parseCsv } from '../documents/csv.js';
-import {
-  DOCUMENT_FORMATS,
-  type DocumentContent,
-  type DocumentFormat,
-  detectFormat,
-  parseJson,
-} from '../documents/document.js';
-import { parseMarkdown } from '../documents/markdown.js';
-import { decodeText } from '../files/regular-file.js';
-import { defineTool } from '../tool.js';
+import { ToolError } from '../../common/errors.js';
+import { isObject, type Json } from '../../common/json.js';
+import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { CELL_TYPES, type CellTypes } from '../documents/csv-cells.js';
+import type { CsvOptions } from '../documents/csv.js';
+import { DOCUMENT_FORMATS } from '../documents/document.js';
+import { loadDocuments, type LoadOptions } from '../documents/load-documents.js';
+import { parseLocally } from '../documents/local-parser.js';
+import { Turnstile } from '../documents/turnstile.js';
+import { defineTool, type Tool } from '../tool.js';
 
-/** Reads and parses a document in one of the allowed folders (D49, D51). */
-export const ingestDocument = defineTool({
-  name: 'ingest_document',
-  description: 'Reads a text, Markdown, CSV or JSON file and returns its text and parsed content',
-  inputs: {
-    path: {
-      type: 'string',
-      minLength: 1,
-      required: true,
-      description: 'the file, in one of the allowed folders',
-    },
-    format: {
-      type: 'string',
-      enum: ['auto', ...DOCUMENT_FORMATS],
-      default: 'auto',
-      description: 'the format of the file; auto: by the extension of its name',
-    },
-  },
-  output: {
-    name: 'document',
+/**
+ * Creates the tool that reads documents, from the allowed folders and from public addresses (D49, D51).
+ *
+ * @param parse where documents are parsed
+ * @param turns how many documents are in memory at once while they are read
+ */
+export function createIngestDocument(
+  parse: LoadOptions['parse'],
+  turns: Turnstile = new Turnstile({ total: DOCUMENT_LIMITS.atOnce }),
+): Tool {
+  return defineTool({
+    name: 'ingest_document',
     description:
-      'source, format, title, text, bytes; CSV: columns and rows (objects by column); JSON: data; ' +
-      'Markdown: sections (level, heading, text)',
-    type: 'object',
-  },
-  async run({ path, format }, context) {
-    const detected = format === 'auto' ? detectFormat(path) : format;
-    const { bytes } = await context.files.read(path);
-    const text = decodeText(bytes, path);
-    const content = await parseContent(detected, bytes, text, path, context.signal);
-    return { source: path, format: detected, title: basename(path), text, bytes: bytes.length, ...content };
-  },
-});
+      'Reads a text, Markdown, CSV, JSON, HTML, PDF, DOCX or XLSX file or a picture, and returns its pages',
+    inputs: {
+      path: {
+        required: true,
+        description:
+          'a file in one of the allowed folders, an http or https URL, a document that was read before, a result of ' +
+          'fetch_data, or a list of these',
+      },
+      format: {
+        type: 'string',
+        enum: ['auto', ...DOCUMENT_FORMATS],
+        default: 'auto',
+        description: 'the format; auto: by the content type, the ending and the first bytes',
+      },
+      columns: {
+        type: 'object',
+        default: {},
+        description:
+          'CSV: the types of columns, such as {"price": "number"}: string, integer, number, boolean or date; an empty ' +
+          'cell is null, and any other that does not convert is an error',
+      },
+      decimal: {
+        type: 'string',
+        enum: ['.', ','],
+        default: '.',
+        description: 'CSV: the decimal sign of the numbers in "columns"',
+      },
+      delimiter: {
+        type: 'string',
+        default: null,
+        description:
+          'CSV: what stands between cells; null: the comma, semicolon or tab that the first line has',
+      },
+      model: {
+        type: 'string',
+        default: null,
+        description:
+          'the model that reads pictures; without effect in this version, which reads no text in pictures',
+      },
+    },
+    output: {
+      name: 'document',
+      description:
+        'a document, or a list of several: source, format, title, filename, text, bytes, pages (number, text, ' +
+        'is_scanned, sheet_name, metadata, image_bytes, image_mime; of a sheet also rows), page_count, is_scanned, ' +
+        'source_url, metadata; CSV: columns and rows (objects by column); JSON: data; Markdown: sections (level, ' +
+        'heading, text)',
+      type: 'object',
+    },
+    async run({ path, format, columns, decimal, delimiter }, context) {
+      const csv: CsvOptions = {
+        columns: parseTypes(columns),
+        decimal,
+        ...(delimiter !== null && { delimiter: parseDelimiter(delimiter) }),
+      };
+      const documents = await loadDocuments(path, { format, csv, parse, turns }, context);
+      return documents.length === 1 ? documents[0] : documents;
+    },
+  });
+}
 
-async function parseContent(
-  format: DocumentFormat,
-  bytes: Buffer,
-  text: string,
-  source: string,
-  signal: AbortSignal,
-): Promise<DocumentContent> {
-  if (format === 'markdown') return parseMarkdown(text);
-  if (format === 'csv') return await parseCsv(bytes, text, source, signal);
-  return format === 'json' ? parseJson(text, source) : {};
+/** Reads documents for the command line and the library. */
+export const ingestDocument = createIngestDocument(parseLocally);
+
+function parseTypes(columns: Json): CellTypes {
+  const types: [string, CellTypes[string]][] = Object.entries(isObject(columns) ? columns : {}).map(
+    ([column, type]) => {
+      const known = CELL_TYPES.find((name) => name === type);
+      if (known !== undefined) return [column, known];
+      throw ToolError.nonRetryable(
+        `"columns" gives "${column}" the type ${JSON.stringify(type)}: use ${CELL_TYPES.join(', ')}`,
+      );
+    },
+  );
+  return Object.fromEntries(types);
+}
+
+const MAX_DELIMITER_LENGTH = 10;
+
+function parseDelimiter(delimiter: string): string {
+  if (delimiter === '' || delimiter.length > MAX_DELIMITER_LENGTH || /["\r\n]/.test(delimiter)) {
+    throw ToolError.nonRetryable(
+      `"delimiter" is ${JSON.stringify(delimiter.slice(0, 20))}: use one to ${MAX_DELIMITER_LENGTH} characters, such as ";"`,
+    );
+  }
+  return delimiter;
 }

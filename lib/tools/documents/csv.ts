@@ -1,16 +1,33 @@
-import { extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { setOwn } from '../../common/json.js';
-import type { DocumentContent } from './document.js';
+import { ellipsize, joinFirst } from '../../common/text.js';
+import { type CellTypes, convertCell } from './csv-cells.js';
+import { type Cell, type DocumentContent, documentError } from './document.js';
 
 const SLICE_BYTES = 2 ** 16;
 const DELIMITERS = [',', ';', '\t'] as const;
 
+/** How a table is read. */
+export interface CsvOptions {
+  /** Between cells. Default: the comma, semicolon or tab that occurs most often in the first line. */
+  readonly delimiter?: string;
+  /** Of numbers in the columns that have a type. Default: a point. */
+  readonly decimal?: '.' | ',';
+  /** The types of columns, by name. */
+  readonly columns?: CellTypes;
+}
+
+/** A record of csv-parse. */
+interface CsvRecord {
+  readonly record: string[];
+  readonly info: { readonly lines: number };
+}
+
 /**
- * Parses comma-separated values whose first line names the columns. Detects semicolons and tabs by that line; skips
- * empty lines. A cell becomes a number only when the number prints as the same text: `007` and `1.50` stay text.
+ * Parses comma-separated values whose first line names the columns; skips empty lines. A cell of a column without a type
+ * becomes a number only when the number prints as the same text: `007` and `1.50` stay text.
  *
  * Yields to the event loop between slices; `signal` aborts it.
  *
@@ -20,32 +37,34 @@ export async function parseCsv(
   bytes: Buffer,
   text: string,
   source: string,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
+  options: CsvOptions = {},
 ): Promise<DocumentContent> {
   const { parse } = await import('csv-parse');
+  const { delimiter = detectDelimiter(text), columns: types = {}, decimal = '.' } = options;
   let columns: readonly string[] = [];
-  const rows: Record<string, string | number>[] = [];
-  const parser = parse({ bom: true, skip_empty_lines: true, delimiter: detectDelimiter(text, source) });
+  const rows: Record<string, Cell>[] = [];
+  const parser = parse({ bom: true, skip_empty_lines: true, delimiter, info: true });
   try {
     await pipeline(
       slices(bytes),
       parser,
-      async (records: AsyncIterable<string[]>) => {
-        for await (const cells of records) {
-          if (columns.length === 0) columns = parseHeader(cells);
-          else rows.push(toRow(columns, cells));
+      async (records: AsyncIterable<CsvRecord>) => {
+        for await (const { record, info } of records) {
+          if (columns.length === 0) columns = parseHeader(record, types);
+          else rows.push(toRow(columns, record, types, decimal, info.lines));
         }
       },
-      { signal },
+      ...(signal === undefined ? [] : [{ signal }]),
     );
   } catch (cause) {
-    const message = signal.aborted ? 'stopped' : `"${source}" is not a table: ${describeError(cause)}`;
-    throw ToolError.nonRetryable(message, cause);
+    if (signal?.aborted === true) throw ToolError.nonRetryable('stopped', cause);
+    throw documentError(source, `is not a table: ${describeError(cause)}`, cause);
   }
   return { columns, rows };
 }
 
-function parseHeader(cells: readonly string[]): string[] {
+function parseHeader(cells: readonly string[], types: CellTypes): string[] {
   const columns = cells.map((cell) => cell.trim());
   const unnamed = columns.indexOf('');
   if (unnamed !== -1)
@@ -58,14 +77,42 @@ function parseHeader(cells: readonly string[]): string[] {
   if (columns.every((column) => typeof parseCell(column) === 'number')) {
     throw new Error('its first line must name the columns, but holds only numbers');
   }
+  const missing = Object.keys(types).find((column) => !seen.has(column));
+  if (missing !== undefined) {
+    throw new Error(`it has no column "${missing}", which has a type; it has ${joinFirst(columns, 20)}`);
+  }
   return columns;
 }
 
-function toRow(columns: readonly string[], cells: readonly string[]): Record<string, string | number> {
-  const row: Record<string, string | number> = {};
-  for (const [i, column] of columns.entries()) setOwn(row, column, parseCell(cells[i] ?? ''));
+/** @param line where the row ends, from 1 */
+function toRow(
+  columns: readonly string[],
+  cells: readonly string[],
+  types: CellTypes,
+  decimal: '.' | ',',
+  line: number,
+): Record<string, Cell> {
+  const row: Record<string, Cell> = {};
+  for (const [i, column] of columns.entries()) {
+    const cell = cells[i] ?? '';
+    const type = Object.hasOwn(types, column) ? types[column] : undefined;
+    const value = type === undefined ? parseCell(cell) : convertCell(cell, type, decimal);
+    if (value === undefined) {
+      const shown = JSON.stringify(ellipsize(cell, 100));
+      throw new Error(`line ${line}, column "${column}": ${shown} is not ${DESCRIBED[type ?? 'string']}`);
+    }
+    setOwn(row, column, value);
+  }
   return row;
 }
+
+const DESCRIBED: Readonly<Record<CellTypes[string], string>> = {
+  string: 'a text',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  date: 'a date such as 2024-01-31',
+};
 
 function parseCell(cell: string): string | number {
   const number = Number(cell);
@@ -73,8 +120,7 @@ function parseCell(cell: string): string | number {
 }
 
 /** Selects the delimiter that occurs most often in the first line, outside of quotes. */
-function detectDelimiter(text: string, source: string): string {
-  if (extname(source).toLowerCase() === '.tsv') return '\t';
+function detectDelimiter(text: string): string {
   const start = text.search(/\S/);
   const end = text.indexOf('\n', start);
   const line = text.slice(Math.max(0, start), end === -1 ? text.length : end).replaceAll(/"[^"]*"/g, '');

@@ -1,8 +1,19 @@
-import { basename, extname } from 'node:path';
 import { errorMessage, ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import { isObject, type Json, type JsonObject, toList } from '../../common/json.js';
+import { DOCUMENT_LIMITS } from '../../common/limits.js';
 
-export const DOCUMENT_FORMATS = ['text', 'markdown', 'csv', 'json'] as const;
+/** The formats that can be read, in the order in which messages list them. */
+export const DOCUMENT_FORMATS = [
+  'text',
+  'markdown',
+  'csv',
+  'json',
+  'html',
+  'pdf',
+  'docx',
+  'xlsx',
+  'image',
+] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 /** A section of a Markdown text: a heading and the text below it, up to the next heading of any level. */
@@ -13,12 +24,32 @@ export interface Section {
   readonly text: string;
 }
 
-/** The parsed content of a document. */
+/** A page of a PDF, a sheet, a section or a table of HTML, a picture, or all of a text. */
+export interface DocumentPage {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
+  /** It has no text of its own: its content is a picture, if any. */
+  readonly is_scanned: boolean;
+  readonly sheet_name: string | null;
+  /** HTML: type, heading, note_label; PDF: width and height in points, native_char_count. */
+  readonly metadata: JsonObject;
+  readonly image_bytes: Uint8Array | null;
+  readonly image_mime: string | null;
+  /** A sheet: its rows, each a list of cells. */
+  readonly rows?: readonly (readonly Json[])[];
+}
+
+export type Cell = string | number | boolean | null;
+
+/** What the parser of a format finds in a document. */
 export interface DocumentContent {
   /** The title that the document itself contains. */
   readonly title?: string;
+  /** Default: one page with the whole text. */
+  readonly pages?: readonly DocumentPage[];
   /** CSV: one object per row, with the columns as keys. */
-  readonly rows?: readonly Record<string, string | number>[];
+  readonly rows?: readonly Record<string, Cell>[];
   /** CSV: the header. */
   readonly columns?: readonly string[];
   /** JSON: the value. */
@@ -27,42 +58,60 @@ export interface DocumentContent {
   readonly sections?: readonly Section[];
 }
 
-const FORMATS: Readonly<Record<string, DocumentFormat>> = {
-  '.txt': 'text',
-  '.md': 'markdown',
-  '.markdown': 'markdown',
-  '.csv': 'csv',
-  '.tsv': 'csv',
-  '.json': 'json',
-};
+/** Creates a page of text. */
+export function textPage(number: number, text: string, metadata: JsonObject = {}): DocumentPage {
+  return {
+    number,
+    text,
+    is_scanned: false,
+    sheet_name: null,
+    metadata,
+    image_bytes: null,
+    image_mime: null,
+  };
+}
 
-/**
- * Detects the format of a file by the extension of its name.
- *
- * @throws ToolError, not retryable, that lists the supported extensions
- */
-export function detectFormat(path: string): DocumentFormat {
-  const extension = extname(path).toLowerCase();
-  const format = Object.hasOwn(FORMATS, extension) ? FORMATS[extension] : undefined;
-  if (format !== undefined) return format;
-  const supported = Object.keys(FORMATS).join(', ');
-  const formats = DOCUMENT_FORMATS.join(', ');
-  throw ToolError.nonRetryable(
-    `"${basename(path)}" has none of the supported extensions (${supported}): set "format" to one of ${formats}`,
+/** Whether a value is a document that was read before, or pages that were selected from one. */
+export function isDocument(value: unknown): value is JsonObject {
+  if (!isObject(value) || !Array.isArray(value['pages'])) return false;
+  return typeof value['source'] === 'string' || typeof value['parent_source'] === 'string';
+}
+
+/** The pages of a document or a page list that look like pages. */
+export function pagesOf(document: JsonObject): JsonObject[] {
+  return toList(document['pages']).filter(isPage);
+}
+
+function isPage(value: unknown): value is JsonObject {
+  return isObject(value) && typeof value['number'] === 'number' && typeof value['text'] === 'string';
+}
+
+/** Creates the error of a document that cannot be read; not retryable. */
+export function documentError(source: string, reason: string, cause?: unknown): ToolError {
+  return ToolError.nonRetryable(`"${source}" ${reason}`, cause);
+}
+
+/** @throws ToolError, not retryable, when a document has more pages than the limit */
+export function assertPageCount(count: number, source: string): void {
+  const { pages } = DOCUMENT_LIMITS;
+  if (count <= pages) return;
+  throw documentError(
+    source,
+    `has ${count.toLocaleString('en')} pages, more than the limit of ${pages.toLocaleString('en')}: split it`,
   );
 }
 
 /**
- * Parses a JSON document.
+ * Parses a JSON document; its page has the value indented.
  *
  * @throws ToolError, not retryable, when the text is not JSON
  */
 export function parseJson(text: string, source: string): DocumentContent {
   try {
     const data: Json = JSON.parse(text);
-    return { data };
+    return { data, pages: [textPage(1, JSON.stringify(data, null, 2))] };
   } catch (cause) {
     const reason = text.trim() === '' ? 'it is empty' : errorMessage(cause);
-    throw ToolError.nonRetryable(`"${source}" is not JSON: ${reason}`, cause);
+    throw documentError(source, `is not JSON: ${reason}`, cause);
   }
 }

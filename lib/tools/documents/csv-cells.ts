@@ -1,0 +1,73 @@
+import type { Cell } from './document.js';
+
+/** The types that a column of a table may have. */
+export const CELL_TYPES = ['string', 'integer', 'number', 'boolean', 'date'] as const;
+type CellType = (typeof CELL_TYPES)[number];
+export type CellTypes = Readonly<Record<string, CellType>>;
+
+const TRUE = new Set(['true', 'yes', 'y', '1']);
+const FALSE = new Set(['false', 'no', 'n', '0']);
+const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/**
+ * Converts a cell to the type of its column. An empty cell is null, but for a text. Returns undefined for a cell that
+ * is something else.
+ *
+ * @param decimal of numbers; the other of the two signs, a space or an apostrophe may stand between groups of digits
+ */
+export function convertCell(cell: string, type: CellType, decimal: '.' | ','): Cell | undefined {
+  if (type === 'string') return cell;
+  const text = cell.trim();
+  if (text === '') return null;
+  switch (type) {
+    case 'boolean': {
+      const word = text.toLowerCase();
+      return TRUE.has(word) ? true : FALSE.has(word) ? false : undefined;
+    }
+    case 'date':
+      return isDate(text) ? text : undefined;
+    default: {
+      const number = parseNumber(text, decimal);
+      return type === 'integer' && !Number.isSafeInteger(number) ? undefined : number;
+    }
+  }
+}
+
+function isDate(text: string): boolean {
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  if (year === undefined) return false;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
+}
+
+/** A longer text is no number that anybody wrote, and patterns take their time with it. */
+const MAX_NUMBER_LENGTH = 100;
+const CURRENCY = /^(?:[$€£¥]|[A-Z]{3}\b)\s*|\s*(?:[$€£¥]|\b[A-Z]{3})$/g;
+const GROUPED = {
+  '.': /^\d{1,3}(?:[,\s'’]\d{2,3})*[,\s'’]\d{3}(?:\.\d*)?$/,
+  ',': /^\d{1,3}(?:[.\s'’]\d{2,3})*[.\s'’]\d{3}(?:,\d*)?$/,
+} as const;
+const PLAIN = {
+  '.': /^(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i,
+  ',': /^(?:\d+,?\d*|,\d+)(?:e[+-]?\d+)?$/i,
+} as const;
+
+/** Reads `1.234,50`, `$ 1,200.00`, `-5 €` and `(300)`, which is negative; undefined for anything else. */
+function parseNumber(text: string, decimal: '.' | ','): number | undefined {
+  if (text.length > MAX_NUMBER_LENGTH) return undefined;
+  const { rest: bare, negative } = takeSign(text);
+  const { rest: digits, negative: negativeInside } = takeSign(bare.replaceAll(CURRENCY, ''));
+  if (!PLAIN[decimal].test(digits) && !GROUPED[decimal].test(digits)) return undefined;
+  const number = Number(
+    decimal === ',' ? digits.replaceAll(/[.\s'’]/g, '').replace(',', '.') : digits.replaceAll(/[,\s'’]/g, ''),
+  );
+  if (!Number.isFinite(number) || (negative && negativeInside)) return undefined;
+  return negative || negativeInside ? -number : number;
+}
+
+function takeSign(text: string): { rest: string; negative: boolean } {
+  const inner = /^\((.*)\)$/.exec(text)?.[1];
+  if (inner !== undefined) return { rest: inner.trim(), negative: true };
+  const [, sign, rest] = /^([-+−]?)\s*(.*)$/s.exec(text) ?? [];
+  return { rest: rest ?? '', negative: sign === '-' || sign === '−' };
+}

@@ -1,0 +1,179 @@
+import { basename, extname } from 'node:path';
+import { ToolError } from '../../common/errors.js';
+import { DOCUMENT_FORMATS, type DocumentFormat, documentError } from './document.js';
+import { listArchive } from './zip.js';
+
+/** Endings without a format here are texts, unless their content says otherwise. */
+const EXTENSIONS: Readonly<Record<string, DocumentFormat>> = {
+  '.txt': 'text',
+  '.md': 'markdown',
+  '.markdown': 'markdown',
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.json': 'json',
+  '.html': 'html',
+  '.htm': 'html',
+  '.xhtml': 'html',
+  '.pdf': 'pdf',
+  '.docx': 'docx',
+  '.xlsx': 'xlsx',
+  '.png': 'image',
+  '.jpg': 'image',
+  '.jpeg': 'image',
+  '.gif': 'image',
+  '.webp': 'image',
+};
+
+const CONTENT_TYPES: Readonly<Record<string, DocumentFormat>> = {
+  'text/plain': 'text',
+  'text/markdown': 'markdown',
+  'text/csv': 'csv',
+  'text/tab-separated-values': 'csv',
+  'application/json': 'json',
+  'text/html': 'html',
+  'application/xhtml+xml': 'html',
+  'application/pdf': 'pdf',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'image/png': 'image',
+  'image/jpeg': 'image',
+  'image/gif': 'image',
+  'image/webp': 'image',
+};
+
+const NAMES: Readonly<Record<DocumentFormat, string>> = {
+  text: 'text',
+  markdown: 'Markdown',
+  csv: 'CSV',
+  json: 'JSON',
+  html: 'HTML',
+  pdf: 'a PDF',
+  docx: 'a DOCX file',
+  xlsx: 'an XLSX file',
+  image: 'a picture (PNG, JPEG, GIF or WebP)',
+};
+
+/** What the first bytes of a file say that it is. */
+interface Kind {
+  /** undefined: nothing that can be read. */
+  readonly format?: DocumentFormat;
+  /** As the end of a sentence: `a ZIP archive`. */
+  readonly name: string;
+  /** The media type of a picture. */
+  readonly mime?: string;
+}
+
+export interface NamedBytes {
+  /** A path or a URL. */
+  readonly source: string;
+  readonly bytes: Buffer;
+  /** Of an answer over HTTP. */
+  readonly contentType?: string | undefined;
+}
+
+/**
+ * Finds the format of a document: by its content where that is unmistakable, so that a wrong ending does no harm, and
+ * else by the content type, then by the ending. Bytes that are none of these are text, or refused.
+ *
+ * @throws ToolError, not retryable, that says what the file is instead
+ */
+export function detectFormat(document: NamedBytes): DocumentFormat {
+  const { source, bytes } = document;
+  const kind = findKind(bytes);
+  if (kind !== undefined) return kind.format ?? refuse(source, kind);
+  const expected = expectFormat(document);
+  if (expected === undefined || expected === 'text') {
+    if (isHtml(bytes)) return 'html';
+    if (expected === undefined) assertText(document);
+    return 'text';
+  }
+  if (!isBinary(expected)) return expected;
+  if (isHtml(bytes)) return 'html';
+  if (bytes.length === 0) throw documentError(source, `is not ${NAMES[expected]}: it is empty`);
+  throw documentError(source, `is not ${NAMES[expected]}, whatever its name says: check the file`);
+}
+
+/** @throws ToolError, not retryable, when the content contradicts the format that the caller has named */
+export function assertFormat(format: DocumentFormat, { source, bytes }: NamedBytes): void {
+  const kind = findKind(bytes);
+  if (kind === undefined && !isBinary(format)) return;
+  if (kind?.format === format) return;
+  const found = kind === undefined ? (bytes.length === 0 ? 'it is empty' : '') : `it is ${kind.name}`;
+  const reason = found === '' ? 'check the file' : found;
+  throw documentError(source, `is not ${NAMES[format]}: ${reason}; "format" may be "auto"`);
+}
+
+/** The media type of a picture. */
+export function imageMime(bytes: Buffer): string {
+  return findKind(bytes)?.mime ?? 'application/octet-stream';
+}
+
+/** Whether a document is separated by tabs, as its ending or its content type says. */
+export function isTabSeparated({ source, contentType }: NamedBytes): boolean {
+  return extensionOf(source) === '.tsv' || contentType?.startsWith('text/tab-separated-values') === true;
+}
+
+function isBinary(format: DocumentFormat): boolean {
+  return format === 'pdf' || format === 'docx' || format === 'xlsx' || format === 'image';
+}
+
+function expectFormat({ source, contentType }: NamedBytes): DocumentFormat | undefined {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const byType = Object.hasOwn(CONTENT_TYPES, type) ? CONTENT_TYPES[type] : undefined;
+  const extension = extensionOf(source);
+  const byEnding = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
+  // Servers send Markdown and CSV as plain text.
+  return byType === undefined || byType === 'text' ? (byEnding ?? byType) : byType;
+}
+
+/** The ending of a path, or of the path in a URL, in small letters. */
+function extensionOf(source: string): string {
+  const path = URL.canParse(source) ? new URL(source).pathname : source;
+  return extname(path).toLowerCase();
+}
+
+const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
+const PDF_HEAD_LENGTH = 1024;
+
+function findKind(bytes: Buffer): Kind | undefined {
+  const head = bytes.toString('latin1', 0, 16);
+  if (head.startsWith('\x89PNG\r\n')) return { format: 'image', name: 'a PNG picture', mime: 'image/png' };
+  if (head.startsWith('\xff\xd8\xff')) return { format: 'image', name: 'a JPEG picture', mime: 'image/jpeg' };
+  if (/^GIF8[79]a/.test(head)) return { format: 'image', name: 'a GIF picture', mime: 'image/gif' };
+  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') {
+    return { format: 'image', name: 'a WebP picture', mime: 'image/webp' };
+  }
+  if (bytes.subarray(0, PDF_HEAD_LENGTH).includes('%PDF-')) return { format: 'pdf', name: 'a PDF' };
+  if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return findArchiveKind(bytes);
+  if (bytes.subarray(0, 4).equals(OLE)) {
+    return { name: 'an Office file that is encrypted, or of the format before 2007' };
+  }
+  if (head.startsWith('\x1f\x8b')) return { name: 'a gzip archive' };
+  return undefined;
+}
+
+function findArchiveKind(bytes: Buffer): Kind {
+  const names = listArchive(bytes);
+  if (names.includes('word/document.xml')) return { format: 'docx', name: NAMES.docx };
+  if (names.includes('xl/workbook.xml')) return { format: 'xlsx', name: NAMES.xlsx };
+  return names.length === 0 ? { name: 'a ZIP archive that is damaged' } : { name: 'a ZIP archive' };
+}
+
+const HTML_HEAD =
+  /^(?:\ufeff|\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,500}-->\s*)*<(?:!doctype html|html)\b/i;
+
+function isHtml(bytes: Buffer): boolean {
+  return HTML_HEAD.test(bytes.toString('latin1', 0, 1024));
+}
+
+function assertText({ source, bytes }: NamedBytes): void {
+  if (!bytes.subarray(0, 8192).includes(0)) return;
+  const formats = DOCUMENT_FORMATS.join(', ');
+  throw ToolError.nonRetryable(
+    `"${basename(source)}" is binary, and nothing that can be read: documents may be of the formats ${formats}`,
+  );
+}
+
+function refuse(source: string, { name }: Kind): never {
+  throw documentError(source, `is ${name}, which cannot be read: save it in another format`);
+}

@@ -1,0 +1,111 @@
+import { Buffer } from 'node:buffer';
+import type { Clock } from '../../common/clock.js';
+import { ToolError } from '../../common/errors.js';
+import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { shareLimit } from '../../common/shared-limit.js';
+import { runToEnd, type Steps } from '../../common/steps.js';
+import { parseJsonInSteps } from '../../definition/text/parse-json.js';
+import { ProcessPool } from '../../workers/process-pool.js';
+import { WorkerError } from '../../workers/protocol.js';
+import type { ToolContext } from '../tool.js';
+import { type DocumentContent, documentError } from './document.js';
+import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
+
+/** The content as JSON text, or the error message. */
+export type ParseResponse =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly error: string };
+
+/** The part of an attempt's context that parsing needs. */
+export type ParseContext = Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>;
+
+/** Does the steps of long work for a tenant, perhaps with pauses. Rejects with what they throw. */
+type RunSteps = <T>(steps: Steps<T>, tenantId: string) => Promise<T>;
+
+export interface DocumentPoolOptions {
+  /** The program of a worker process. */
+  readonly file: string;
+  /** How many documents the machine can parse at once. */
+  readonly parallelism: number;
+  /** Percentage that each tenant may use even when others have used up the rest. */
+  readonly tenantShare: number;
+  /** Whether tenants never share a process. */
+  readonly isolateTenants: boolean;
+  readonly clock: Clock;
+  /** Reads long contents; default: without a pause. */
+  readonly runSteps?: RunSteps;
+  readonly limits?: { readonly timeoutMs: number; readonly memoryMiB: number };
+}
+
+/** A process takes about 80 MB while it is idle. */
+const MAX_PROCESSES = 4;
+
+/**
+ * Parses documents: small texts at once, everything else in processes that can be killed, since the libraries for PDF
+ * and Office files can neither pause nor be bounded. A document that takes too much time or memory fails its task and
+ * kills its process; the next gets a new one.
+ */
+export class DocumentPool {
+  readonly #pool: ProcessPool<ParseRequest, ParseResponse>;
+  readonly #runSteps: RunSteps;
+  readonly #limits: { readonly timeoutMs: number; readonly memoryMiB: number };
+
+  constructor(options: DocumentPoolOptions) {
+    const { file, parallelism, tenantShare, isolateTenants, clock } = options;
+    this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
+    this.#limits = options.limits ?? DOCUMENT_LIMITS;
+    const maxProcesses = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
+    this.#pool = new ProcessPool({
+      file,
+      memoryMiB: this.#limits.memoryMiB,
+      atWork: shareLimit(maxProcesses, tenantShare),
+      maxProcesses,
+      isolateTenants,
+      clock,
+    });
+  }
+
+  /**
+   * Parses a document. The timeout of the attempt pauses while the document waits for a process, and its signal drops or
+   * ends it. Rejects with a ToolError, not retryable, that says what is wrong with the document.
+   */
+  async parse(request: ParseRequest, context: ParseContext): Promise<DocumentContent> {
+    const { tenant_id: tenantId, signal, pauseTimeout } = context;
+    if (!isLargeDocument(request)) return await parseContent(request, signal);
+    const { timeoutMs } = this.#limits;
+    const onStart = pauseTimeout();
+    try {
+      const response = await this.#pool.run(tenantId, () => request, { timeoutMs, signal, onStart });
+      if (!response.ok) throw ToolError.nonRetryable(response.error);
+      const content: unknown = await this.#runSteps(parseJsonInSteps(response.text), tenantId);
+      return content as DocumentContent;
+    } catch (error) {
+      throw error instanceof WorkerError ? this.#describe(error, request) : error;
+    }
+  }
+
+  /** Kills all processes. Documents that are waiting or come later fail. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  #describe(error: WorkerError, { source }: ParseRequest): ToolError {
+    const { failure, message } = error;
+    if (failure === 'closed' || failure === 'aborted') {
+      return ToolError.nonRetryable(`"${source}" was not read: ${message}`, error);
+    }
+    // Reading the same document again takes as much.
+    if (failure === 'timed_out' || failure === 'out_of_memory') {
+      return documentError(source, `takes too much to read: ${message}; split it`, error);
+    }
+    return new ToolError(`"${source}" could not be read: ${message}`, { cause: error });
+  }
+}
+
+/** The message between processes has bytes of another class. */
+export function receiveRequest(request: ParseRequest): ParseRequest {
+  return {
+    ...request,
+    bytes: Buffer.from(request.bytes.buffer, request.bytes.byteOffset, request.bytes.length),
+  };
+}

@@ -1,0 +1,24 @@
+import { errorMessage } from '../../common/errors.js';
+import { DOCUMENT_LIMITS, MAX_OUTPUT_LENGTH } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
+import { answerRequests } from '../../workers/answer-requests.js';
+import { type ParseResponse, receiveRequest } from './document-pool.js';
+import { parseContent, type ParseRequest } from './parse-content.js';
+
+/** The program of a worker process: parses documents. An idle one may retain half of its memory. */
+answerRequests(
+  async (request: ParseRequest): Promise<ParseResponse> => {
+    try {
+      const text = JSON.stringify(await parseContent(receiveRequest(request)));
+      if (text.length <= MAX_OUTPUT_LENGTH) return { ok: true, text };
+      const limit = formatMebibytes(MAX_OUTPUT_LENGTH);
+      return {
+        ok: false,
+        error: `"${request.source}" holds more than ${limit}, the limit of an output: split it`,
+      };
+    } catch (error) {
+      return { ok: false, error: errorMessage(error) };
+    }
+  },
+  { maxIdleMiB: DOCUMENT_LIMITS.memoryMiB / 2 },
+);

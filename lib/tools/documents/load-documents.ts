@@ -1,0 +1,191 @@
+import { basename } from 'node:path';
+import { errorMessage, ToolError } from '../../common/errors.js';
+import { describeKind, isObject, type Json, type JsonObject, toList } from '../../common/json.js';
+import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
+import { decodeText } from '../files/regular-file.js';
+import type { ToolContext } from '../tool.js';
+import type { CsvOptions } from './csv.js';
+import { assertFormat, detectFormat, imageMime, isTabSeparated } from './detect-format.js';
+import {
+  type DocumentContent,
+  type DocumentFormat,
+  documentError,
+  isDocument,
+  textPage,
+} from './document.js';
+import { type ParseRequest, wholeText } from './parse-content.js';
+import type { Turnstile } from './turnstile.js';
+
+/** How the documents of one task are read. */
+export interface LoadOptions {
+  readonly format: 'auto' | DocumentFormat;
+  readonly csv: CsvOptions;
+  readonly parse: (request: ParseRequest, context: ToolContext) => Promise<DocumentContent>;
+  readonly turns: Turnstile;
+}
+
+/** One thing to read; `isOptional`: one of several filings, of which those that fail are left out. */
+interface DocumentSource {
+  readonly from: string | JsonObject;
+  readonly isOptional: boolean;
+}
+
+/**
+ * Reads what a caller names: paths and URLs, results of `fetch_data`, and documents that were read before, which stay
+ * as they are.
+ *
+ * @throws ToolError
+ */
+export async function loadDocuments(
+  named: Json,
+  options: LoadOptions,
+  context: ToolContext,
+): Promise<Record<string, unknown>[]> {
+  const sources = listSources(named);
+  if (sources.length > DOCUMENT_LIMITS.documents) {
+    throw ToolError.nonRetryable(
+      `"path" names ${sources.length.toLocaleString('en')} documents, more than the limit of ` +
+        `${DOCUMENT_LIMITS.documents.toLocaleString('en')}: use parallel_over`,
+    );
+  }
+  const loaded: Record<string, unknown>[] = [];
+  let failure: unknown;
+  let length = 0;
+  for (const { from, isOptional } of sources) {
+    if (typeof from !== 'string') {
+      loaded.push(from);
+      continue;
+    }
+    try {
+      const document = await options.turns.pass(context, () => loadOne(from, options, context));
+      length += String(document['text']).length;
+      if (length > DOCUMENT_LIMITS.textLength) throw tooLong(from, sources.length);
+      loaded.push(document);
+    } catch (error) {
+      if (!isOptional || context.signal.aborted || length > DOCUMENT_LIMITS.textLength) throw error;
+      failure ??= error;
+      context.log(`left out a filing: ${errorMessage(error)}`);
+    }
+  }
+  if (loaded.length > 0) return loaded;
+  throw failure ?? ToolError.nonRetryable('"path" names no document: give a path, a URL, or a list of them');
+}
+
+function tooLong(source: string, documents: number): ToolError {
+  const limit = formatMebibytes(DOCUMENT_LIMITS.textLength);
+  if (documents === 1) {
+    return documentError(source, `has more text than a document may have, which is ${limit}: split it`);
+  }
+  return ToolError.nonRetryable(`the documents have together more than ${limit} of text: use parallel_over`);
+}
+
+function listSources(named: Json): DocumentSource[] {
+  if (!Array.isArray(named)) return toSources(named, '"path"');
+  return named.flatMap((member, position) => toSources(member, `"path"[${position}]`));
+}
+
+function toSources(named: Json, place: string): DocumentSource[] {
+  if (typeof named === 'string') return [{ from: named, isOptional: false }];
+  if (isDocument(named)) return [{ from: named, isOptional: false }];
+  if (isObject(named)) {
+    const urls = toList(named['results'])
+      .flatMap((result) => (isObject(result) ? toList(result['filings']) : []))
+      .flatMap((filing) => (isObject(filing) && typeof filing['url'] === 'string' ? [filing['url']] : []));
+    if (urls.length > 0) return urls.map((from) => ({ from, isOptional: urls.length > 1 }));
+    if (typeof named['url'] === 'string') return [{ from: named['url'], isOptional: false }];
+    throw ToolError.nonRetryable(
+      `${place} is an object without "url", and without filings in "results": give a path, a URL, a document, or a ` +
+        'result of fetch_data that has some',
+    );
+  }
+  throw ToolError.nonRetryable(`${place} is ${describeKind(named)}: give a path, a URL or a document`);
+}
+
+interface ReadBytes {
+  readonly source: string;
+  readonly bytes: Buffer;
+  readonly sourceUrl: string | null;
+  readonly contentType?: string | undefined;
+}
+
+async function loadOne(
+  from: string,
+  { format, csv, parse }: LoadOptions,
+  context: ToolContext,
+): Promise<Record<string, unknown>> {
+  const read = /^https?:\/\//i.test(from)
+    ? await fetchBytes(from, context)
+    : { source: from, bytes: (await context.files.read(from)).bytes, sourceUrl: null };
+  const { source, bytes, contentType } = read;
+  if (format !== 'auto') assertFormat(format, read);
+  const detected = format === 'auto' ? detectFormat(read) : format;
+  const content = await parse(
+    {
+      format: detected,
+      bytes,
+      source,
+      charset: /charset="?([\w:-]{1,40})/i.exec(contentType ?? '')?.[1],
+      csv: isTabSeparated(read) ? { delimiter: '\t', ...csv } : csv,
+    },
+    context,
+  );
+  return describeDocument(read, detected, content);
+}
+
+async function fetchBytes(url: string, context: ToolContext): Promise<ReadBytes> {
+  const answer = await context.fetch(url);
+  if (answer.status < 200 || answer.status > 299) {
+    const isTemporary = answer.status === 429 || answer.status >= 500;
+    throw new ToolError(`cannot read "${url}": the server answered ${answer.status}`, {
+      retryable: isTemporary,
+    });
+  }
+  return {
+    source: url,
+    bytes: answer.bytes,
+    sourceUrl: answer.url,
+    contentType: answer.headers['content-type'],
+  };
+}
+
+function describeDocument(
+  { source, bytes, sourceUrl }: ReadBytes,
+  format: DocumentFormat,
+  { title, pages: parsed, ...content }: DocumentContent,
+): Record<string, unknown> {
+  const filename = basename(sourceUrl === null ? source : new URL(sourceUrl).pathname);
+  const own = format === 'image' || isPaged(format) ? undefined : decodeWithoutNul(bytes, source);
+  const pages = parsed ?? (format === 'image' ? [imagePage(bytes)] : wholeText(own ?? '').pages);
+  const text = own ?? pages.map((page) => page.text).join('\n\n');
+  if (text.length > DOCUMENT_LIMITS.textLength) throw tooLong(source, 1);
+  return {
+    source,
+    format,
+    title: title ?? filename,
+    filename,
+    text,
+    bytes: bytes.length,
+    pages,
+    page_count: pages.length,
+    is_scanned: pages.length > 0 && pages.every((page) => page.is_scanned),
+    source_url: sourceUrl,
+    metadata: {},
+    ...content,
+  };
+}
+
+/** Whether the text of the document is that of its pages, and not that of the file. */
+function isPaged(format: DocumentFormat): boolean {
+  return format === 'pdf' || format === 'docx' || format === 'xlsx' || format === 'html';
+}
+
+function decodeWithoutNul(bytes: Buffer, source: string): string {
+  const text = decodeText(bytes, source);
+  if (!text.includes('\0')) return text;
+  throw documentError(source, 'is not text: it holds NUL characters, as binary files do');
+}
+
+function imagePage(bytes: Buffer): NonNullable<DocumentContent['pages']>[number] {
+  return { ...textPage(1, ''), is_scanned: true, image_bytes: bytes, image_mime: imageMime(bytes) };
+}

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { systemClock } from '../../common/clock.js';
+import { runWithPauses, type Steps } from '../../common/steps.js';
+import type { DocumentContent } from './document.js';
+import { DocumentPool, type ParseContext } from './document-pool.js';
+import { parseContent, type ParseRequest } from './parse-content.js';
+
+let pool: DocumentPool | undefined;
+
+/**
+ * Parses documents for the command line and the library: in a process that starts with the first document that needs
+ * one, and ends with this one; or in this process when the built program is not there, as in a checkout or a bundle.
+ */
+export async function parseLocally(request: ParseRequest, context: ParseContext): Promise<DocumentContent> {
+  if (pool === undefined) {
+    const file = findProgram();
+    if (file === undefined) return await parseContent(request, context.signal);
+    pool = new DocumentPool({
+      file,
+      parallelism: availableParallelism(),
+      tenantShare: 0,
+      isolateTenants: false,
+      clock: systemClock,
+      runSteps: pauseAfterEachStep,
+    });
+  }
+  return await pool.parse(request, context);
+}
+
+function pauseAfterEachStep<T>(steps: Steps<T>): Promise<T> {
+  return runWithPauses(steps, () => setImmediate());
+}
+
+function findProgram(): string | undefined {
+  try {
+    const root = dirname(createRequire(import.meta.url).resolve('wavetrain/package.json'));
+    const file = join(root, 'dist', 'document-process.cjs');
+    return existsSync(file) ? file : undefined;
+  } catch {
+    // A bundle of a host has no package.
+    return undefined;
+  }
+}

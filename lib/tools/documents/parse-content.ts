@@ -1,0 +1,82 @@
+import { errorMessage } from '../../common/errors.js';
+import { decodeText } from '../files/regular-file.js';
+import { parseCsv, type CsvOptions } from './csv.js';
+import { type DocumentContent, type DocumentFormat, documentError, parseJson, textPage } from './document.js';
+import { parseHtml } from './html.js';
+import { parseMarkdown } from './markdown.js';
+import { parseDocx, parseXlsx } from './office.js';
+import { parsePdf } from './pdf.js';
+
+/** A document to parse. */
+export interface ParseRequest {
+  readonly format: DocumentFormat;
+  readonly bytes: Buffer;
+  /** The path or URL, for messages. */
+  readonly source: string;
+  /** The character set of HTML that the content type names. */
+  readonly charset?: string | undefined;
+  readonly csv?: CsvOptions;
+}
+
+/**
+ * Parses a document in this process. Only CSV pauses.
+ *
+ * @throws ToolError, not retryable, that says what is wrong with the document
+ */
+export async function parseContent(request: ParseRequest, signal?: AbortSignal): Promise<DocumentContent> {
+  const { format, bytes, source } = request;
+  switch (format) {
+    case 'pdf':
+      return await parsePdf(bytes, source);
+    case 'docx':
+      return await parseDocx(bytes, source);
+    case 'xlsx':
+      return await parseXlsx(bytes, source);
+    case 'html':
+      return await parseHtml(decodeHtml(request), source);
+    case 'csv':
+      return await parseCsv(bytes, decodeText(bytes, source), source, signal, request.csv);
+    case 'json':
+      return parseJson(decodeText(bytes, source), source);
+    case 'markdown':
+      return parseMarkdown(decodeText(bytes, source));
+    default:
+      return {};
+  }
+}
+
+/** From this size on, documents are parsed in processes: what is smaller takes some milliseconds. */
+const LARGE_BYTES: Readonly<Record<DocumentFormat, number>> = {
+  pdf: 0,
+  docx: 0,
+  xlsx: 0,
+  html: 64 * 1024,
+  json: 256 * 1024,
+  csv: 2 ** 20,
+  markdown: 2 ** 20,
+  text: Number.POSITIVE_INFINITY,
+  image: Number.POSITIVE_INFINITY,
+};
+
+/** Whether parsing may hold the event loop for longer than some milliseconds. */
+export function isLargeDocument({ format, bytes }: ParseRequest): boolean {
+  return bytes.length >= LARGE_BYTES[format];
+}
+
+const META_CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:-]{1,40})/i;
+
+/** Decodes HTML by its content type, its own declaration, or as UTF-8. */
+function decodeHtml({ bytes, source, charset }: ParseRequest): string {
+  const declared = charset ?? META_CHARSET.exec(bytes.toString('latin1', 0, 4096))?.[1];
+  if (declared === undefined || /^utf-?8$/i.test(declared)) return decodeText(bytes, source);
+  try {
+    return new TextDecoder(declared).decode(bytes);
+  } catch (cause) {
+    throw documentError(source, `cannot be decoded as "${declared}": ${errorMessage(cause)}`, cause);
+  }
+}
+
+/** The pages of a document that is one text. */
+export function wholeText(text: string): Required<Pick<DocumentContent, 'pages'>> {
+  return { pages: [textPage(1, text)] };
+}

@@ -1,0 +1,75 @@
+import { errorMessage } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
+import {
+  assertPageCount,
+  type DocumentContent,
+  documentError,
+  type DocumentPage,
+  textPage,
+} from './document.js';
+
+type PdfDocument = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
+type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
+
+/**
+ * Reads the text of each page of a PDF. Renders nothing, runs no scripts, and loads nothing that the file refers to.
+ *
+ * @throws ToolError, not retryable, when the file is damaged or encrypted, or has too many pages
+ */
+export async function parsePdf(bytes: Uint8Array, source: string): Promise<DocumentContent> {
+  const { getDocumentProxy } = await import('unpdf');
+  // A copy: the library takes over what it is given.
+  const options = { verbosity: 0, isEvalSupported: false, useSystemFonts: false, disableFontFace: true };
+  let pdf: PdfDocument;
+  try {
+    pdf = await getDocumentProxy(Uint8Array.from(bytes), options);
+  } catch (cause) {
+    throw describeFailure(source, cause);
+  }
+  try {
+    assertPageCount(pdf.numPages, source);
+    const title = await readTitle(pdf);
+    const pages: DocumentPage[] = [];
+    for (let number = 1; number <= pdf.numPages; number++) pages.push(await readPage(pdf, number, source));
+    return { pages, ...(title !== '' && { title }) };
+  } finally {
+    await pdf.destroy();
+  }
+}
+
+async function readPage(pdf: PdfDocument, number: number, source: string): Promise<DocumentPage> {
+  try {
+    const page = await pdf.getPage(number);
+    const text = await readText(page);
+    const { width, height } = page.getViewport({ scale: 1 });
+    const characters = text.replaceAll(/\s+/g, '').length;
+    const metadata: JsonObject = { width, height, native_char_count: characters };
+    page.cleanup();
+    return { ...textPage(number, text, metadata), is_scanned: characters === 0 };
+  } catch (cause) {
+    throw documentError(source, `is damaged: page ${number} cannot be read: ${errorMessage(cause)}`, cause);
+  }
+}
+
+async function readText(page: PdfPage): Promise<string> {
+  const { items } = await page.getTextContent();
+  let text = '';
+  for (const item of items) {
+    if ('str' in item) text += item.hasEOL ? `${item.str}\n` : item.str;
+  }
+  return text.trimEnd();
+}
+
+async function readTitle(pdf: PdfDocument): Promise<string> {
+  const { info } = await pdf.getMetadata();
+  const title: unknown = 'Title' in info ? info.Title : undefined;
+  return typeof title === 'string' ? title.trim() : '';
+}
+
+function describeFailure(source: string, cause: unknown): Error {
+  const name = cause instanceof Error ? cause.name : '';
+  if (name === 'PasswordException') {
+    return documentError(source, 'is encrypted: save it without a password', cause);
+  }
+  return documentError(source, `is not a PDF that can be read: ${errorMessage(cause)}`, cause);
+}
