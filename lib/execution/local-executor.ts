@@ -55,13 +55,13 @@ export interface LocalExecutorOptions {
    * folder for temporary files.
    */
   readonly artifactFolder?: string;
-  /** Keeps these files when their run is forgotten, and after `close`. Default: false. */
-  readonly keepArtifacts?: boolean;
   /**
    * Folder for the files that tools write by name (D63), of all runs: the last run that writes a name replaces the file.
    * Default: the folder of each run, as for bytes.
    */
   readonly outputFolder?: string;
+  /** Keeps these files when their run is forgotten, and after `close`. Default: false. */
+  readonly keepArtifacts?: boolean;
   /** Observes every attempt of every run, for traces and metrics. */
   readonly onAttempt?: AttemptObserver;
 }

@@ -66,10 +66,10 @@ export interface ParentRunContext {
   readonly nestedRunLimiter: NestedRunLimiter;
   /** Undefined for a sub-run, which checks the pipelines that it calls itself. */
   readonly calledPipelines: CalledPipelines | undefined;
-}
-
   /** The attempt that runs this pipeline inside its task; undefined for a sub-run. */
   readonly callingAttempt: CallingAttempt | undefined;
+}
+
 /** What the invocations of one run share. */
 export interface InvocationServices {
   readonly prepared: PreparedRun;
@@ -103,10 +103,10 @@ export interface CallingAttempt {
   readonly task_id: string;
   readonly item_index: number | null;
   readonly isOver: boolean;
-  /** Stops a nested run by force when the attempt ends, or at once when it is over; its invocation settles after it. */
-  addNestedRun(run: StoppableRun): void;
   /** Its files, and those of its nested runs. */
   readonly stagedFiles: StagedFiles;
+  /** Stops a nested run by force when the attempt ends, or at once when it is over; its invocation settles after it. */
+  addNestedRun(run: StoppableRun): void;
   /** Call when a nested run has settled. */
   deleteNestedRun(run: StoppableRun): void;
   /** Adds writes of a nested run to those of the attempt. */

@@ -112,11 +112,6 @@ export interface PipelineOutcome {
   readonly tasks_executed: number;
 }
 
-/** What a tool says of a request, besides its URL. */
-export interface FetchOptions {
-  /** Default: GET. */
-  readonly method?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 /** Writes files for whoever reads the run (D63). They appear when the attempt succeeds; a failed one leaves none. */
 export interface ToolArtifacts {
   /**
@@ -147,6 +142,11 @@ export interface WrittenArtifact {
   readonly size: number;
 }
 
+/** What a tool says of a request, besides its URL. */
+export interface FetchOptions {
+  /** Default: GET. */
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   /** Maximum size of the response, as it was sent and as it is unpacked. Default: 10 MiB. */
   readonly maxBytes?: number | undefined;
