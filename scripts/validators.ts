@@ -16,6 +16,7 @@ function generateValidator(schema: object, name: string, origin: string): Record
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
+    allowUnionTypes: true,
     // The schemas only require non-empty strings; counting code points would need ajv's run-time code.
     unicode: false,
     logger: false,

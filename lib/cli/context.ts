@@ -1,10 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { BaseContext } from 'clipanion';
 import { type Clock, systemClock } from '../common/clock.js';
-import { type Environment, readNetworkConfig, systemEnvironment } from '../common/config.js';
+import {
+  type Environment,
+  readCacheFolder,
+  readNetworkConfig,
+  readUserCacheFolder,
+  systemEnvironment,
+} from '../common/config.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
-import { importModule, packageEntry } from './package-info.js';
+import { importModule, packageEntry, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './process-events.js';
 
 /** Everything that a command uses of the process and of the rest of Wavetrain. Specs replace any part of it. */
@@ -61,5 +68,7 @@ const openRegistry: CliContext['openRegistry'] = async (roots, clock, env) => {
   const { RunRegistry, fileAccess, networkAccess } = await import('./lazy/execution.js');
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));
-  return new RunRegistry({ files: fileAccess(roots), network, clock, keepArtifacts: true });
+  const outputs = `outputs-${readPackageJson().version}`;
+  const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
+  return new RunRegistry({ files: fileAccess(roots), network, clock, cacheFolder, keepArtifacts: true });
 };

@@ -1,4 +1,5 @@
-import { delimiter } from 'node:path';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { WavetrainError } from './errors.js';
 
 /** Environment variables by name. */
@@ -86,6 +87,12 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
     description: 'true lets tools reach private, loopback and link-local addresses; default false',
     secret: false,
   },
+  {
+    name: 'SERVICE_CACHE',
+    description:
+      'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
+    secret: false,
+  },
   { name: 'WAVETRAIN_DEBUG', description: 'prints the stack trace of a bug in Wavetrain', secret: false },
   {
     name: 'WAVETRAIN_SERVER',
@@ -117,6 +124,17 @@ export function readConfig(env: Environment): Config {
     fileRoots: readList(env, 'SERVICE_FILE_ROOTS', 'data:/srv/data'),
     tools: readList(env, 'SERVICE_TOOLS', 'tools.ts:@acme/tools'),
   };
+}
+
+/** Reads the folder for outputs of tasks with `cache` from SERVICE_CACHE (D65); undefined when none is named. */
+export function readCacheFolder({ SERVICE_CACHE: folder = '' }: Environment): string | undefined {
+  return folder === '' ? undefined : folder;
+}
+
+/** Finds the folder of this user for files that can be made again. */
+export function readUserCacheFolder({ XDG_CACHE_HOME: configured = '' }: Environment): string {
+  // The standard of the variable says that a relative path is ignored.
+  return join(isAbsolute(configured) ? configured : join(homedir(), '.cache'), 'wavetrain');
 }
 
 /** What tools may reach on the network (D51). */

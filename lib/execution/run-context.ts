@@ -36,6 +36,8 @@ export interface RunDependencies {
   readonly maxNestedPipelines: number;
   /** The files for bytes that tools return. */
   readonly artifacts: ArtifactStore;
+  /** Outputs that tasks with `cache` share (D65). */
+  readonly cache: OutputCache;
   /** Undefined when nobody observes attempts. */
   readonly onAttempt: AttemptObserver | undefined;
 }

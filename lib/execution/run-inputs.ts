@@ -14,6 +14,8 @@ export interface ExecutionOptions {
   readonly backoff_jitter?: number;
   /** Maximum number of items of one fan-out in flight; null for unlimited. Default null. */
   readonly fan_out_concurrency?: number | null;
+  /** False calls every tool, also of tasks with `cache` (D65). Default true. */
+  readonly cache?: boolean;
 }
 
 /** The inputs of a run (Run inputs). */

@@ -43,6 +43,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       fanOutConcurrency: declared.fan_out_concurrency,
       collectsErrors: declared.on_item_error === 'collect',
       timeoutMs: toMilliseconds(declared.timeout),
+      cacheMs: toCacheTime(declared.cache),
       wave: getOrThrow(waveOf, task.id),
       upstream: [...getOrThrow(draft.upstream, task.id)],
     });
@@ -64,6 +65,11 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
     sizeBytes,
     checkNestedPipeline,
   };
+}
+
+function toCacheTime(cache: TaskDefinition['cache']): number | undefined {
+  if (typeof cache !== 'object') return cache === true ? Number.POSITIVE_INFINITY : undefined;
+  return toMilliseconds(cache.ttl) ?? Number.POSITIVE_INFINITY;
 }
 
 function toMilliseconds(seconds: number | undefined): number | undefined {

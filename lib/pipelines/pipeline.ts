@@ -50,6 +50,8 @@ export interface Task {
   readonly collectsErrors: boolean;
   /** Limit of one attempt; undefined when the run's options decide. */
   readonly timeoutMs: number | undefined;
+  /** How long outputs may be reused for equal inputs; undefined when they may not (D65). */
+  readonly cacheMs: number | undefined;
   /** Index of its wave, from 0. */
   readonly wave: number;
   /** Ids of the tasks that run before it, because of templates or `await` (rules 5 and 6). */

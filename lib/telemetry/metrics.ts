@@ -68,7 +68,9 @@ export class Metrics {
     this.#registry.clear();
   }
 
-  #recordTask({ kind, tool, duration_ms: durationMs, reused }: TaskEvent): void {
+  #recordTask(event: TaskEvent): void {
+    const { kind, tool, duration_ms: durationMs, reused, cached, cached_items: items = 0 } = event;
+    this.#tasks.recordCacheHits(tool, cached ? 1 : items);
     // A reused task keeps the duration of the earlier run.
     if (reused || durationMs === undefined || kind === 'start') return;
     this.#tasks.recordTask(tool, OUTCOMES[kind], durationMs);

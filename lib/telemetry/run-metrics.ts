@@ -74,6 +74,7 @@ interface ToolMetrics {
   succeeded: number;
   failed: number;
   retries: number;
+  cacheHits: number;
 }
 
 /** Durations of tasks, and the number of attempts, retries and invocations in flight. */
@@ -81,6 +82,7 @@ export class TaskMetrics {
   readonly #durations: DurationHistogram<'tool' | 'outcome'>;
   readonly #attempts: Counter<'tool' | 'outcome'>;
   readonly #retries: Counter<'tool'>;
+  readonly #cacheHits: Counter<'tool'>;
   readonly #tools = new Map<string, ToolMetrics>();
   #inFlight = 0;
 
@@ -107,6 +109,13 @@ export class TaskMetrics {
       registers,
       collect: () => this.#collect(),
     });
+    this.#cacheHits = new Counter({
+      name: 'wavetrain_cache_hits_total',
+      help: 'Invocations of tools that were not made, because the output of an equal one was in the cache.',
+      labelNames: ['tool'],
+      registers,
+      collect: () => this.#collect(),
+    });
     const inFlight = new Gauge({
       name: 'wavetrain_invocations_in_flight',
       help: 'Tools that are running now, without those that wait for their next attempt.',
@@ -117,6 +126,10 @@ export class TaskMetrics {
 
   recordTask(tool: string, outcome: TaskOutcome, durationMs: number): void {
     this.#getTool(tool).durations[outcome].add(durationMs);
+  }
+
+  recordCacheHits(tool: string, count: number): void {
+    if (count > 0) this.#getTool(tool).cacheHits += count;
   }
 
   /**
@@ -140,7 +153,7 @@ export class TaskMetrics {
     if (existing !== undefined) return existing;
     const succeeded = this.#durations.createSeries({ tool, outcome: 'succeeded' });
     const failed = this.#durations.createSeries({ tool, outcome: 'failed' });
-    const metrics = { durations: { succeeded, failed }, succeeded: 0, failed: 0, retries: 0 };
+    const metrics = { durations: { succeeded, failed }, succeeded: 0, failed: 0, retries: 0, cacheHits: 0 };
     this.#tools.set(tool, metrics);
     return metrics;
   }
@@ -150,7 +163,8 @@ export class TaskMetrics {
       this.#attempts.inc({ tool, outcome: 'succeeded' }, metrics.succeeded);
       this.#attempts.inc({ tool, outcome: 'failed' }, metrics.failed);
       this.#retries.inc({ tool }, metrics.retries);
-      Object.assign(metrics, { succeeded: 0, failed: 0, retries: 0 });
+      this.#cacheHits.inc({ tool }, metrics.cacheHits);
+      Object.assign(metrics, { succeeded: 0, failed: 0, retries: 0, cacheHits: 0 });
     }
   }
 }

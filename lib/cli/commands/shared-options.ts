@@ -43,6 +43,9 @@ export abstract class RunValuesCommand extends Command<CliContext> {
   concurrency = Option.String('--concurrency', {
     description: `<N> maximum number of items in flight of a fan-out without fan_out_concurrency; ${this.unlessGiven('default unlimited')}`,
   });
+  noCache = Option.Boolean('--no-cache', false, {
+    description: 'call every tool, also of tasks with "cache"',
+  });
   planConcurrency = Option.String('--plan-concurrency', {
     description: `<N> maximum number of sub-pipelines that run at once; overrides plan_concurrency of the plan; ${this.unlessGiven('default 1')}`,
   });

@@ -27,6 +27,7 @@ export interface RunValueFlags {
   readonly jitter?: string | undefined;
   readonly retryBaseDelay?: string | undefined;
   readonly maxRetryDelay?: string | undefined;
+  readonly noCache?: boolean | undefined;
 }
 
 /** What those flags say. */
@@ -81,6 +82,7 @@ function readExecutionOptions(flags: RunValueFlags): ExecutionOptions {
     backoff_jitter: readNumber('--jitter', flags.jitter, JITTER),
     retry_base_delay: readNumber('--retry-base-delay', flags.retryBaseDelay, DELAY),
     max_retry_delay: readNumber('--max-retry-delay', flags.maxRetryDelay, DELAY),
+    cache: flags.noCache === true ? false : undefined,
   };
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -128,10 +128,12 @@ function taskMark({ status }: TaskRecord, { marks }: Style): string {
 }
 
 /** `failed in 0.2 s, 4 items: 3 succeeded, 1 failed` */
-export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items' | 'reused'>>): string {
-  const { status, items, reused } = call;
-  const state = reused ? 'reused' : `${status}${describeTook(call)}`;
-  return items === undefined || items === null ? state : `${state}, ${describeItems(items)}`;
+export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items' | 'cached_items'>>): string {
+  const { status, items, reused, cached, cached_items: fromCache } = call;
+  const state = reused ? 'reused' : cached ? 'cached' : `${status}${describeTook(call)}`;
+  if (items === undefined || items === null) return state;
+  const cachedItems = fromCache ? `, ${formatNumber(fromCache)} of them from the cache` : '';
+  return `${state}, ${describeItems(items)}${cachedItems}`;
 }
 
 /** ` in 0.2 s`; empty when it has not ended, or nobody has observed it. */

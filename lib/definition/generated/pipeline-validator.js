@@ -2,7 +2,7 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","null"],"minimum":0,"description":"Seconds before the first retry; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","null"],"minimum":0,"description":"Longest delay before a retry, in seconds. Replaces the option of the run."},"timeout":{"type":["number","null"],"exclusiveMinimum":0,"description":"Limit for one attempt, in seconds. Replaces per_task_timeout."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
+const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","null"],"minimum":0,"description":"Seconds before the first retry; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","null"],"minimum":0,"description":"Longest delay before a retry, in seconds. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":"number","exclusiveMinimum":0,"description":"Seconds for which an output is reused."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","null"],"exclusiveMinimum":0,"description":"Limit for one attempt, in seconds. Replaces per_task_timeout."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
 const pattern9 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
@@ -758,10 +758,10 @@ return false;
 }
 }
 }
-if(data18.timeout !== undefined){
-let data30 = data18.timeout;
-if((!((typeof data30 == "number") && (isFinite(data30)))) && (data30 !== null)){
-const err45 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,null"};
+if(data18.cache !== undefined){
+let data30 = data18.cache;
+if(((typeof data30 !== "boolean") && (!(data30 && typeof data30 == "object" && !Array.isArray(data30)))) && (data30 !== null)){
+const err45 = {instancePath:instancePath+"/tasks/" + i1+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -773,9 +773,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data30 == "number") && (isFinite(data30))){
-if(data30 <= 0 || isNaN(data30)){
-const err46 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+for(const key8 in data30){
+if(!(key8 === "ttl")){
+const err46 = {instancePath:instancePath+"/tasks/" + i1+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -788,10 +789,11 @@ return false;
 }
 }
 }
-}
-}
-else {
-const err47 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data30.ttl !== undefined){
+let data31 = data30.ttl;
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 <= 0 || isNaN(data31)){
+const err47 = {instancePath:instancePath+"/tasks/" + i1+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -804,9 +806,8 @@ return false;
 }
 }
 }
-}
 else {
-const err48 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err48 = {instancePath:instancePath+"/tasks/" + i1+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -820,13 +821,76 @@ return false;
 }
 }
 }
-else {
-const err49 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+if(data18.timeout !== undefined){
+let data32 = data18.timeout;
+if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
+const err49 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err49];
 }
 else {
 vErrors.push(err49);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data32 == "number") && (isFinite(data32))){
+if(data32 <= 0 || isNaN(data32)){
+const err50 = {instancePath:instancePath+"/tasks/" + i1+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+else {
+const err51 = {instancePath:instancePath+"/tasks/" + i1,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err52 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err53 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

@@ -24,6 +24,7 @@ export const TASK_FIELDS = [
   'retry',
   'retry_delay',
   'max_retry_delay',
+  'cache',
   'timeout',
 ] as const;
 

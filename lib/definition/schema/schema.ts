@@ -98,6 +98,18 @@ export const TaskDefinition = Type.Object(
         description: 'Longest delay before a retry, in seconds. Replaces the option of the run.',
       }),
     ),
+    cache: Type.Optional(
+      Type.Unsafe<boolean | { readonly ttl?: number }>({
+        type: ['boolean', 'object', 'null'],
+        properties: {
+          ttl: { type: 'number', exclusiveMinimum: 0, description: 'Seconds for which an output is reused.' },
+        },
+        additionalProperties: false,
+        default: false,
+        description:
+          'Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant.',
+      }),
+    ),
     timeout: optionalField(
       Type.Number({
         exclusiveMinimum: 0,

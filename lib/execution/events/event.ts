@@ -36,6 +36,10 @@ export interface TaskEvent extends LocatedEvent {
   readonly error?: string;
   /** The task did not run: its output comes from an earlier run (D35). */
   readonly reused?: true;
+  /** The tool was not called: the output of an equal invocation was in the cache (D65). */
+  readonly cached?: true;
+  /** Number of items of which the same is true; set on finish and fail of a fan-out, if there are any. */
+  readonly cached_items?: number;
 }
 
 /** The run has a new status. */
@@ -69,11 +73,13 @@ export interface ItemEvent extends LocatedEvent {
   readonly task_id: string;
   readonly item: number;
   readonly phase: 'finish' | 'fail';
-  /** 0 for an item that is reused. */
+  /** 0 for an item that is reused or cached. */
   readonly attempt: number;
   readonly error?: string;
   /** The item did not run: its output comes from an earlier run (D60). */
   readonly reused?: true;
+  /** The tool was not called: the output of an equal invocation was in the cache (D65). */
+  readonly cached?: true;
 }
 
 interface RetryEvent extends LocatedEvent {

@@ -8,6 +8,8 @@ export interface Options {
   readonly backoff: Backoff;
   /** `Infinity` when unlimited. */
   readonly fanOutConcurrency: number;
+  /** Tasks with `cache` may use the outputs of equal invocations (D65). */
+  readonly usesCache: boolean;
 }
 
 interface OptionRule {
@@ -16,9 +18,11 @@ interface OptionRule {
   readonly nullable?: true;
 }
 
+type NumberOption = Exclude<keyof ExecutionOptions, 'cache'>;
+
 const DELAY: OptionRule = { expected: 'a number of seconds, 0 or more', isValid: (value) => value >= 0 };
 
-const RULES: Readonly<Record<keyof ExecutionOptions, OptionRule>> = {
+const RULES: Readonly<Record<NumberOption, OptionRule>> = {
   per_task_timeout: {
     expected: 'a number of seconds above 0, or null',
     isValid: (value) => value > 0,
@@ -51,16 +55,21 @@ function checkOptions(options: ExecutionOptions): Options {
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     backoff: readBackoff(options),
     fanOutConcurrency: options.fan_out_concurrency ?? Number.POSITIVE_INFINITY,
+    usesCache: options.cache ?? true,
   };
 }
 
 const DEFAULT_OPTIONS = checkOptions({});
 
 function checkOption(name: string, value: unknown): string[] {
-  if (!Object.hasOwn(RULES, name)) {
-    return [`there is no option "${name}"; the options are ${Object.keys(RULES).join(', ')}`];
+  if (name === 'cache') {
+    const isValid = value === undefined || typeof value === 'boolean';
+    return isValid ? [] : [`cache must be true or false; it is ${JSON.stringify(value)}`];
   }
-  const rule = RULES[name as keyof ExecutionOptions];
+  if (!Object.hasOwn(RULES, name)) {
+    return [`there is no option "${name}"; the options are ${Object.keys(RULES).join(', ')}, cache`];
+  }
+  const rule = RULES[name as NumberOption];
   if (value === undefined || (value === null && rule.nullable)) return [];
   if (typeof value === 'number' && Number.isFinite(value) && rule.isValid(value)) return [];
   return [`${name} must be ${rule.expected}; it is ${JSON.stringify(value)}`];

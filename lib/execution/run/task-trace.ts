@@ -37,6 +37,9 @@ const RECORD_BYTES = 256;
 /** In place of a time in a run that nobody has observed. */
 export const UNKNOWN_TIME = 1;
 
+/** In place of the time at which a call began that was not made. */
+const CACHED = -1;
+
 /** The only call of a task that is no fan-out. */
 const NO_ITEM = -1;
 
@@ -51,9 +54,11 @@ export class TaskTrace {
   hasFailed = false;
   /** Its output comes from an earlier run (D35). */
   isReused = false;
+  /** Number of invocations whose output was in the cache (D65). */
+  cacheHits = 0;
   /** Memory of its output and writes, or of those of the items of a fan-out that failed, in bytes. */
   outcomeBytes = 0;
-  /** When its last attempt began. */
+  /** When its last attempt began; `CACHED` when its output was in the cache (D65), like the times of items. */
   #callStartedAt = 0;
   /** Outputs of the items, which are empty until they have succeeded; undefined unless it is a fan-out. */
   itemOutputs: readonly Json[] | undefined;
@@ -86,6 +91,16 @@ export class TaskTrace {
   onAttempt(item: number | undefined, now: number): void {
     if (item === undefined) this.#callStartedAt = now;
     else if (this.#itemTimes !== undefined) this.#itemTimes[2 * item] = now;
+  }
+
+  onCacheHit(item: number | undefined): void {
+    this.cacheHits++;
+    this.onAttempt(item, CACHED);
+  }
+
+  /** Whether the output was in the cache, so that the tool was not called. */
+  isCached(item: number | undefined): boolean {
+    return this.#lastStart(item) === CACHED;
   }
 
   /** Call when an item has succeeded or failed. */
@@ -143,8 +158,12 @@ export class TaskTrace {
 
   /** Undefined when the tool was not called. */
   callStartedAt(item: number | undefined): number | undefined {
-    const time = item === undefined ? this.#callStartedAt : (this.#itemTimes?.[2 * item] ?? 0);
-    return time === 0 ? undefined : time;
+    const time = this.#lastStart(item);
+    return time === 0 || time === CACHED ? undefined : time;
+  }
+
+  #lastStart(item: number | undefined): number {
+    return item === undefined ? this.#callStartedAt : (this.#itemTimes?.[2 * item] ?? 0);
   }
 
   itemSettledAt(item: number): number | undefined {

@@ -7,7 +7,9 @@ import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
-import { Invocation, type InvocationListener, type ToolCall } from '../invocation/invocation.js';
+import { CachedInvocation, type CachingListener } from '../invocation/cache/cached-invocation.js';
+import type { CachedOutput } from '../invocation/cache/output-cache.js';
+import { Invocation, type ToolCall } from '../invocation/invocation.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
@@ -16,6 +18,10 @@ import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
 
 /** Of so many items that begin one after another, one reads the clock. */
 const ITEMS_PER_TIME = 64;
+
+/** Where the output of an item without attempts comes from: an earlier run (D60), or the cache (D65). */
+const REUSED: { readonly reused?: true; readonly cached?: true } = { reused: true };
+const CACHED = { cached: true } as const;
 
 const NO_ITEM_WRITES: readonly (readonly Write[])[] = [];
 
@@ -40,7 +46,7 @@ interface MeteredScope extends TemplateScope {
 }
 
 /** One task while its wave settles: renders its inputs, invokes its tool, and collects the outcomes of its items. */
-export class TaskWork implements InvocationListener {
+export class TaskWork implements CachingListener {
   readonly task: Task;
   /** What remains of the task once it has settled, for those who look at it. */
   readonly trace: TaskTrace;
@@ -152,6 +158,10 @@ export class TaskWork implements InvocationListener {
       slot.settle(this.onFailure(item, call, 0));
       return NO_ABORT;
     }
+    const { prepared, dependencies } = this.#services;
+    if (this.task.cacheMs !== undefined && prepared.options.usesCache) {
+      return new CachedInvocation(this.#services, dependencies.cache, call, this, slot).start();
+    }
     const invocation = new Invocation(this.#services, call, this, slot);
     invocation.start();
     return () => invocation.abort();
@@ -251,13 +261,22 @@ export class TaskWork implements InvocationListener {
     attempts: number,
     sizeBytes: number,
   ): void {
+    if (item === undefined) this.attempts = attempts;
+    else this.#writeItemEvent(item, attempts);
+    this.#keepOutput(item, value, writes, sizeBytes);
+  }
+
+  onCacheHit(item: number | undefined, { output, writes, sizeBytes }: CachedOutput): void {
+    this.trace.onCacheHit(item);
+    if (item !== undefined) this.#writeItemEvent(item, 0, undefined, CACHED);
+    this.#keepOutput(item, output, writes, sizeBytes);
+  }
+
+  #keepOutput(item: number | undefined, value: Json, writes: readonly Write[], sizeBytes: number): void {
     this.#outcomeBytes += sizeBytes;
-    if (item === undefined || this.#itemOutputs === undefined) {
-      this.#output = value;
-      this.attempts = attempts;
-    } else {
+    if (item === undefined || this.#itemOutputs === undefined) this.#output = value;
+    else {
       this.#itemOutputs[item] = value;
-      this.#writeItemEvent(item, attempts);
       this.trace.onItemSettled(item, this.#latest);
     }
     if (writes.length > 0) {
@@ -320,14 +339,14 @@ export class TaskWork implements InvocationListener {
     return hasRoom || error.length <= LONG_ERROR_LENGTH ? error : NO_MEMORY_FOR_ERROR;
   }
 
-  #writeItemEvent(item: number, attempt: number, error?: string): void {
+  #writeItemEvent(item: number, attempt: number, error?: string, origin = REUSED): void {
     const { journal } = this.#services;
     if (!journal.isObserved) return;
     const { id: task_id } = this.task;
     if (error === undefined) {
-      // Only an item that is reused needs no attempt to succeed.
-      const reused = attempt === 0 ? { reused: true as const } : {};
-      journal.write({ kind: 'item', task_id, item, attempt, phase: 'finish', ...reused });
+      // Only an item whose output is there already needs no attempt to succeed.
+      const from = attempt === 0 ? origin : {};
+      journal.write({ kind: 'item', task_id, item, attempt, phase: 'finish', ...from });
     } else journal.write({ kind: 'item', task_id, item, attempt, phase: 'fail', error });
   }
 

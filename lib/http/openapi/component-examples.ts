@@ -65,6 +65,7 @@ const CALL = {
   task_id: 'fetch',
   status: FAILED,
   reused: false,
+  cached: false,
   started_at: TIMES.started_at,
   finished_at: TIMES.finished_at,
   attempts: [
@@ -112,6 +113,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
     wave: 1,
     attempts: [],
     items: { total: 3, pending: 0, running: 0, succeeded: 2, failed: 1, skipped: 0 },
+    cached_items: 0,
     inputs: null,
     output: [{ city: 'Rome' }, null, { city: 'Bern' }],
   },

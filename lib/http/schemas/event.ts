@@ -25,6 +25,10 @@ const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled
 const item = count('Index in the fan-out, from 0.');
 const attempt = count('Number of the attempt, from 1.');
 
+const CachedField = Type.Optional(
+  Type.Literal(true, { description: 'The output of an equal invocation was in the cache.' }),
+);
+
 export const TaskEventSchema = schemaFor<TaskEvent>()(
   Type.Object(
     {
@@ -43,6 +47,10 @@ export const TaskEventSchema = schemaFor<TaskEvent>()(
       error: Type.Optional(Type.String()),
       reused: Type.Optional(
         Type.Literal(true, { description: 'The output was reused from an earlier run.' }),
+      ),
+      cached: CachedField,
+      cached_items: Type.Optional(
+        count('Number of items whose outputs were in the cache; absent if there are none.'),
       ),
     },
     {
@@ -77,11 +85,12 @@ const LiveEventSchema = schemaFor<LiveEvent>()(
         task_id: Type.String(),
         item,
         phase: Type.Enum(['finish', 'fail']),
-        attempt: count('Number of the attempt, from 1; 0 for an item that is reused.'),
+        attempt: count('Number of the attempt, from 1; 0 for an item that is reused or cached.'),
         error: Type.Optional(Type.String()),
         reused: Type.Optional(
           Type.Literal(true, { description: 'The output of the item was reused from an earlier run.' }),
         ),
+        cached: CachedField,
       }),
       liveEvent('retry', {
         ...origin,

@@ -50,6 +50,12 @@ export const ExecutionOptionsDocument = Type.Object(
         description: 'Maximum number of items of one fan-out in flight; null for no limit.',
       }),
     ),
+    cache: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'False calls every tool, also of tasks with `cache`.',
+      }),
+    ),
   },
   {
     additionalProperties: false,

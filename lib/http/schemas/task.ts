@@ -65,6 +65,7 @@ const identity = {
 const call = {
   status: TaskStatusSchema,
   reused: Type.Boolean({ description: 'The output was reused from an earlier run.' }),
+  cached: Type.Boolean({ description: 'The output of an equal invocation was in the cache.' }),
   started_at: nullable(Time),
   finished_at: nullable(Time),
   attempts: Type.Array(AttemptRecordSchema, {
@@ -108,6 +109,7 @@ export const TaskRecordSchema = schemaFor<TaskRecord>()(
       tool: Type.String(),
       wave: count('Index of the wave, from 0.'),
       items: nullable(ItemCountsSchema),
+      cached_items: nullable(count('Number of items whose outputs were in the cache.')),
       ...call,
     },
     { title: 'TaskRecord', description: 'One task of a run, with its values.' },

@@ -21,6 +21,8 @@ export interface CallRecord {
   readonly status: TaskStatus;
   /** Its output comes from an earlier run: the tool was not called (D35). */
   readonly reused: boolean;
+  /** Its output was in the cache: the tool was not called (D65). */
+  readonly cached: boolean;
   readonly started_at: string | null;
   readonly finished_at: string | null;
   /** The last ones, the oldest first; none of a fan-out, whose items have them. */
@@ -43,6 +45,8 @@ export interface TaskRecord extends CallRecord {
   readonly wave: number;
   /** Null for a task that calls its tool once, and for a fan-out that has not started. */
   readonly items: ItemCounts | null;
+  /** Number of items whose outputs were in the cache (D65); null like `items`. */
+  readonly cached_items: number | null;
 }
 
 /** The number of items of a fan-out, and how many of them there are with each status. */

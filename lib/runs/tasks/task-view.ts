@@ -82,10 +82,12 @@ export class TaskView {
       wave: this.#task.wave,
       status: this.status,
       reused: trace?.isReused ?? false,
+      cached: trace?.isCached(undefined) ?? false,
       started_at: toTime(trace?.startedAt),
       finished_at: toTime(trace?.settledAt),
       attempts: isFanOut ? [] : this.#listAttempts(undefined, this.status),
       items,
+      cached_items: items === null ? null : (trace?.cacheHits ?? 0),
       ...(isFanOut ? NO_INPUTS : toInputFields(this.#renderInputs(), limit, cut)),
       output: cutValue(output, limit, '/output', cut),
       error: trace?.error ?? null,
@@ -164,6 +166,7 @@ export class TaskView {
       value: cutValue(value, limit, '/value', cut),
       status,
       reused: this.#isItemReused(item, status),
+      cached: trace?.isCached(item) ?? false,
       started_at: toTime(failed?.firstStartedAt ?? trace?.callStartedAt(item)),
       finished_at: toTime(trace?.itemSettledAt(item)),
       attempts: this.#listAttempts(item, status),
@@ -175,8 +178,9 @@ export class TaskView {
   }
 
   #isItemReused(item: number, status: TaskStatus): boolean {
-    const wasCalled = this.#trace?.callStartedAt(item) !== undefined;
-    return !wasCalled && (status === 'succeeded' || this.#reusedErrors.has(item));
+    const trace = this.#trace;
+    const hasOwnOutput = trace?.callStartedAt(item) !== undefined || trace?.isCached(item) === true;
+    return !hasOwnOutput && (status === 'succeeded' || this.#reusedErrors.has(item));
   }
 
   #identity(): Pick<TaskRecord, 'run_id' | 'sub_pipeline' | 'task_id'> {

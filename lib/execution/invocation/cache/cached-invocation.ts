@@ -1,0 +1,108 @@
+import type { Abort, Slot } from '../../../../machines/ports.js';
+import { errorMessage } from '../../../common/errors.js';
+import type { Json } from '../../../common/json.js';
+import type { InvocationServices } from '../../run-context.js';
+import type { Write } from '../../session/session-overrides.js';
+import { Invocation, type InvocationListener, STOPPED, type ToolCall } from '../invocation.js';
+import { type CachedOutput, type CacheKey, computeCacheKey, type OutputCache } from './output-cache.js';
+
+/** Receives the end of an invocation whose output may come from the cache. */
+export interface CachingListener extends InvocationListener {
+  /** Called instead of `onSuccess` when the output of an equal invocation is used. */
+  onCacheHit(item: number | undefined, cached: CachedOutput): void;
+}
+
+/**
+ * An invocation that is not made when an equal one has succeeded before (D65): it looks for that one's output, or else
+ * calls the tool and keeps what it gives. Settles exactly once, as an `Invocation` does.
+ */
+export class CachedInvocation {
+  #key: CacheKey | undefined;
+  #invocation: Invocation | undefined;
+  #isAborted = false;
+  readonly #services: InvocationServices;
+  readonly #cache: OutputCache;
+  readonly #call: ToolCall;
+  readonly #listener: CachingListener;
+  readonly #slot: Slot;
+
+  constructor(
+    services: InvocationServices,
+    cache: OutputCache,
+    call: ToolCall,
+    listener: CachingListener,
+    slot: Slot,
+  ) {
+    this.#services = services;
+    this.#cache = cache;
+    this.#call = call;
+    this.#listener = listener;
+    this.#slot = slot;
+  }
+
+  start(): Abort {
+    void this.#start();
+    return () => this.#abort();
+  }
+
+  async #start(): Promise<void> {
+    const found = await this.#find();
+    if (this.#isAborted) return;
+    if (found === undefined) this.#invoke();
+    else this.#reuse(found);
+  }
+
+  /** Never rejects. */
+  async #find(): Promise<CachedOutput | undefined> {
+    const { prepared, dependencies } = this.#services;
+    const { task, inputs } = this.#call;
+    const steps = computeCacheKey(prepared.tenantId, task.tool, inputs);
+    const first = steps.next();
+    this.#key =
+      first.done === true ? first.value : await dependencies.stepRunner.run(steps, prepared.tenantId);
+    return this.#cache.get(this.#key);
+  }
+
+  #invoke(): void {
+    const { item } = this.#call;
+    const listener: InvocationListener = {
+      onAttempt: (of, attempt) => this.#listener.onAttempt(of, attempt),
+      onRetry: (of, error, attempt) => this.#listener.onRetry(of, error, attempt),
+      onFailure: (of, error, attempts, thrown) => this.#listener.onFailure(of, error, attempts, thrown),
+      onSuccess: (_, output, writes, attempts, sizeBytes, hasFiles) => {
+        if (!hasFiles) this.#keep(output, writes, sizeBytes);
+        this.#listener.onSuccess(item, output, writes, attempts, sizeBytes, hasFiles);
+      },
+    };
+    this.#invocation = new Invocation(this.#services, this.#call, listener, this.#slot);
+    this.#invocation.start();
+  }
+
+  /** Files go with their run, so that outputs that name some cannot be kept. */
+  #keep(output: Json, writes: readonly Write[], sizeBytes: number): void {
+    const { cacheMs } = this.#call.task;
+    if (this.#key === undefined || cacheMs === undefined) return;
+    void this.#cache.set(this.#key, { output, writes, sizeBytes }, cacheMs);
+  }
+
+  #reuse(cached: CachedOutput): void {
+    const { budget } = this.#services;
+    budget.release(this.#call.heldBytes);
+    try {
+      budget.reserve(cached.sizeBytes);
+    } catch (error) {
+      this.#slot.settle(this.#listener.onFailure(this.#call.item, errorMessage(error), 0));
+      return;
+    }
+    this.#listener.onCacheHit(this.#call.item, cached);
+    this.#slot.settle({ ok: true });
+  }
+
+  #abort(): void {
+    if (this.#invocation !== undefined) return this.#invocation.abort();
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#services.budget.release(this.#call.heldBytes);
+    this.#slot.settle(this.#listener.onFailure(this.#call.item, STOPPED, 0));
+  }
+}

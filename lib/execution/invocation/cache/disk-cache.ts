@@ -1,0 +1,198 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../../common/clock.js';
+import { errorCode } from '../../../common/errors.js';
+import { isObject, type Json } from '../../../common/json.js';
+import { JsonWriter } from '../../../common/json-writer.js';
+import type { Steps } from '../../../common/steps.js';
+import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
+import { copyToJsonInSteps } from '../../json-output.js';
+import type { Write } from '../../session/session-overrides.js';
+import type { CachedOutput, CacheFolder, CacheKey } from './output-cache.js';
+
+/** Size of all files, and of the largest one, in bytes (Limits). */
+const MAX_BYTES = 2 ** 30;
+const MAX_FILE_BYTES = 16 * 2 ** 20;
+
+/** Files that nobody has used for longer are removed. */
+const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
+
+/** The folder is tidied after so many new files. */
+const FILES_PER_SWEEP = 200;
+
+/** Does steps, perhaps with pauses. */
+type RunSteps = <T>(steps: Steps<T>, tenantId: string) => Promise<T>;
+
+/**
+ * Keeps outputs as files (D65). Processes may share the folder: a file appears under its name when it is complete, is
+ * checked when it is read, and is missing when another process has removed it. Names are made with a key that only this
+ * folder has, so that nobody can guess inputs from them.
+ */
+export class DiskCache implements CacheFolder {
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #runSteps: RunSteps;
+  readonly #maxBytes: number;
+  #nameKey: Promise<Buffer> | undefined;
+  #written = 0;
+  #sweeping: Promise<void> | undefined;
+
+  /** @param path of a folder, which is created when the first output is kept */
+  constructor(path: string, clock: Clock, runSteps: RunSteps, maxBytes = MAX_BYTES) {
+    this.#path = path;
+    this.#clock = clock;
+    this.#runSteps = runSteps;
+    this.#maxBytes = maxBytes;
+  }
+
+  async read(key: CacheKey, tenantId: string): Promise<CachedOutput | undefined> {
+    const file = await this.#fileOf(key);
+    const text = await readIfPresent(file);
+    if (text === undefined) return undefined;
+    const entry = toEntry(await this.#parse(text, tenantId));
+    if (entry === undefined || entry.expiresAt <= this.#clock.now()) {
+      await rm(file, { force: true });
+      return undefined;
+    }
+    // Another process may have removed it meanwhile; what was read counts.
+    await this.#touch(file).catch(() => undefined);
+    return this.#freeze(entry.cached, tenantId);
+  }
+
+  /** Other tasks read outputs, and must not change them. */
+  async #freeze(cached: CachedOutput, tenantId: string): Promise<CachedOutput> {
+    const { json } = await this.#runSteps(copyToJsonInSteps(cached), tenantId);
+    return json as unknown as CachedOutput;
+  }
+
+  /** Remembers when a file was used. */
+  async #touch(file: string): Promise<void> {
+    const now = new Date(this.#clock.now());
+    await utimes(file, now, now);
+  }
+
+  async #parse(text: string, tenantId: string): Promise<Json | undefined> {
+    try {
+      return await this.#runSteps(parseJsonInSteps(text), tenantId);
+    } catch {
+      // A file that is no JSON is one that somebody else has put there.
+      return undefined;
+    }
+  }
+
+  async write(key: CacheKey, { output, writes, sizeBytes }: CachedOutput, expiresAt: number): Promise<void> {
+    if (sizeBytes > MAX_FILE_BYTES) return;
+    const file = await this.#fileOf(key);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+    const expires_at = expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt;
+    try {
+      await writeChunks(temporary, new JsonWriter({ expires_at, sizeBytes, writes, output }));
+      await this.#touch(temporary);
+      await rename(temporary, file);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    if (++this.#written % FILES_PER_SWEEP === 1) this.#sweep();
+  }
+
+  async #fileOf({ hash }: CacheKey): Promise<string> {
+    this.#nameKey ??= this.#readNameKey();
+    const name = createHmac('sha256', await this.#nameKey)
+      .update(hash)
+      .digest('hex');
+    return join(this.#path, name.slice(0, 2), `${name}.json`);
+  }
+
+  /** Reads the key of the folder, or creates it; of several processes that create it, the first one wins. */
+  async #readNameKey(): Promise<Buffer> {
+    const file = join(this.#path, 'key');
+    await mkdir(this.#path, { recursive: true, mode: 0o700 });
+    try {
+      await writeFile(file, randomBytes(32), { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    }
+    return readFile(file);
+  }
+
+  /** Resolves when the folder is tidied, if that is under way. For those who look at it. */
+  async swept(): Promise<void> {
+    await this.#sweeping;
+  }
+
+  #sweep(): void {
+    // What cannot be removed now is removed the next time.
+    this.#sweeping ??= this.#removeOld()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+  }
+
+  /** Removes the files that were not used for longest, until the others fit. */
+  async #removeOld(): Promise<void> {
+    const files = await listFiles(this.#path);
+    files.sort((a, b) => b.usedAt - a.usedAt);
+    const oldest = this.#clock.now() - MAX_AGE_MS;
+    let bytes = 0;
+    for (const { path, size, usedAt } of files) {
+      bytes += size;
+      if (bytes > this.#maxBytes || usedAt < oldest) await rm(path, { force: true });
+    }
+  }
+}
+
+interface CacheFile {
+  readonly path: string;
+  readonly size: number;
+  readonly usedAt: number;
+}
+
+async function listFiles(folder: string): Promise<CacheFile[]> {
+  const files: CacheFile[] = [];
+  for (const group of await readdir(folder, { withFileTypes: true })) {
+    if (!group.isDirectory()) continue;
+    for (const name of await readdir(join(folder, group.name))) {
+      const path = join(folder, group.name, name);
+      // Another process may have removed it meanwhile.
+      const found = await stat(path).catch(() => undefined);
+      if (found !== undefined) files.push({ path, size: found.size, usedAt: found.mtimeMs });
+    }
+  }
+  return files;
+}
+
+async function readIfPresent(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function writeChunks(file: string, writer: JsonWriter): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) await handle.write(chunk);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads what a file holds; undefined when it is not what this class writes. */
+function toEntry(value: Json | undefined): { expiresAt: number; cached: CachedOutput } | undefined {
+  if (!isObject(value)) return undefined;
+  const { expires_at: expiresAt, sizeBytes, writes, output } = value;
+  const isComplete =
+    (expiresAt === null || typeof expiresAt === 'number') &&
+    typeof sizeBytes === 'number' &&
+    Array.isArray(writes) &&
+    output !== undefined;
+  if (!isComplete) return undefined;
+  const cached = { output, writes: writes as unknown as readonly Write[], sizeBytes };
+  return { expiresAt: expiresAt ?? Number.POSITIVE_INFINITY, cached };
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../../common/clock.js';
+import { errorMessage } from '../../../common/errors.js';
+import type { Json, JsonObject } from '../../../common/json.js';
+import { JsonWriter } from '../../../common/json-writer.js';
+import type { Steps } from '../../../common/steps.js';
+import { warnHost } from '../../../common/warnings.js';
+import type { Tool } from '../../../tools/tool.js';
+import type { Write } from '../../session/session-overrides.js';
+import { MemoryCache } from './memory-cache.js';
+
+/** What an invocation published, for an equal one later (D65). */
+export interface CachedOutput {
+  /** Frozen. */
+  readonly output: Json;
+  /** What it stored on the blackboard. */
+  readonly writes: readonly Write[];
+  /** Approximate memory of both, in bytes. */
+  readonly sizeBytes: number;
+}
+
+/** Identifies equal invocations: the same tool in the same version, with the same inputs, of the same tenant. */
+export interface CacheKey {
+  readonly tenantId: string;
+  /** SHA-256 in hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** Keeps outputs beyond this process. Resolves or rejects whatever the state of its files is, and never hangs. */
+export interface CacheFolder {
+  /** Resolves with undefined when there is no such output, or when it has expired. */
+  read(key: CacheKey, tenantId: string): Promise<CachedOutput | undefined>;
+  /** @param expiresAt milliseconds since 1970; `Infinity` for never */
+  write(key: CacheKey, cached: CachedOutput, expiresAt: number): Promise<void>;
+}
+
+/**
+ * Outputs of invocations that equal ones reuse, in any run (D65): in memory, and in a folder if there is one. A cache that
+ * fails is a cache miss: it fails no task.
+ */
+export class OutputCache {
+  readonly #memory: MemoryCache;
+  readonly #folder: CacheFolder | undefined;
+  readonly #clock: Clock;
+  #hasWarned = false;
+
+  constructor(clock: Clock, folder?: CacheFolder, memory = new MemoryCache()) {
+    this.#clock = clock;
+    this.#folder = folder;
+    this.#memory = memory;
+  }
+
+  /** Resolves with the output of an equal invocation that has not expired. Never rejects. */
+  async get(key: CacheKey): Promise<CachedOutput | undefined> {
+    return this.#memory.get(key, this.#clock.now()) ?? this.#readFolder(key);
+  }
+
+  async #readFolder(key: CacheKey): Promise<CachedOutput | undefined> {
+    try {
+      return await this.#folder?.read(key, key.tenantId);
+    } catch (error) {
+      this.#warn('read', error);
+      return undefined;
+    }
+  }
+
+  /** Keeps an output. Resolves when it is on disk, or cannot be; never rejects. @param ttlMs `Infinity` for ever */
+  async set(key: CacheKey, cached: CachedOutput, ttlMs: number): Promise<void> {
+    const expiresAt = this.#clock.now() + ttlMs;
+    this.#memory.set(key, cached, expiresAt);
+    try {
+      await this.#folder?.write(key, cached, expiresAt);
+    } catch (error) {
+      this.#warn('written', error);
+    }
+  }
+
+  #warn(verb: 'read' | 'written', error: unknown): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    warnHost(`outputs of the cache cannot be ${verb}: ${errorMessage(error)}`);
+  }
+}
+
+/** Changes when what a key covers changes. */
+const KEY_VERSION = '1';
+
+/** Hashes what makes invocations equal, in steps: inputs may be long. */
+export function* computeCacheKey(tenantId: string, tool: Tool, inputs: JsonObject): Steps<CacheKey> {
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify([KEY_VERSION, tenantId, tool.name, toolVersion(tool)]));
+  for (const name of Object.keys(inputs).sort()) {
+    const writer = new JsonWriter(inputs[name]);
+    hash.update(`\n${JSON.stringify(name)}:`);
+    for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
+      hash.update(chunk);
+      yield;
+    }
+  }
+  return { tenantId, hash: hash.digest('hex') };
+}
+
+/** A tool without a version has another one when the text of its function changes. */
+function toolVersion({ version, run }: { readonly version?: string; readonly run: unknown }): string {
+  return version ?? String(run);
+}
