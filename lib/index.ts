@@ -51,7 +51,11 @@ export { MemoryBlackboard } from './blackboard/memory-blackboard.js';
 // Tools
 export { builtinCatalog, Catalog } from './tools/catalog.js';
 export { fileAccess } from './tools/files/file-access.js';
+export { defineFunction } from './tools/functions/function.js';
+export { defineSchema } from './tools/schemas/define-schema.js';
 export {
+  type CatalogEntry,
+  type ComputeFunction,
   defineTool,
   type FileAccess,
   type InputDeclaration,
@@ -61,6 +65,8 @@ export {
   type OutputDeclaration,
   type PipelineCall,
   type PipelineOutcome,
+  type RegisteredSchema,
+  type Registries,
   type Tool,
   type ToolBlackboard,
   type ToolContext,

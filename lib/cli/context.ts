@@ -10,6 +10,7 @@ import {
   systemEnvironment,
 } from '../common/config.js';
 import type { RunRegistry } from '../runs/registry.js';
+import type { SecretSource } from '../secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './process-events.js';
@@ -26,13 +27,18 @@ export type CliContext = BaseContext & {
   /** Loads the built-in tools and those of the named files and packages. */
   readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
   /** Opens a registry whose tools can read files inside `roots` only, and reach what `env` says (D51). */
-  readonly openRegistry: (roots: readonly string[], clock: Clock, env: Environment) => Promise<RegistryApi>;
+  readonly openRegistry: (
+    roots: readonly string[],
+    clock: Clock,
+    env: Environment,
+    secrets?: SecretSource,
+  ) => Promise<RegistryApi>;
 };
 
 /** What commands do with runs: they reach runs through the registry alone (law L2). */
 export type RegistryApi = Pick<
   RunRegistry,
-  'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget' | 'tasks' | 'task' | 'item'
+  'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget' | 'cacheWritten' | 'tasks' | 'task' | 'item'
 >;
 
 /** Creates the context of this process. */
@@ -64,11 +70,18 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
   return builtinCatalog().with(loaded.flat());
 };
 
-const openRegistry: CliContext['openRegistry'] = async (roots, clock, env) => {
+const openRegistry: CliContext['openRegistry'] = async (roots, clock, env, secrets) => {
   const { RunRegistry, fileAccess, networkAccess } = await import('./lazy/execution.js');
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));
   const outputs = `outputs-${readPackageJson().version}`;
   const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
-  return new RunRegistry({ files: fileAccess(roots), network, clock, cacheFolder, keepArtifacts: true });
+  return new RunRegistry({
+    files: fileAccess(roots),
+    network,
+    secrets,
+    clock,
+    cacheFolder,
+    keepArtifacts: true,
+  });
 };

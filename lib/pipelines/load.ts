@@ -5,7 +5,7 @@ import type { Problem } from '../definition/problem.js';
 import { MAX_DEFINITION_BYTES } from '../definition/text/limits.js';
 import { builtinCatalog } from '../tools/catalog.js';
 import { decodeText, readRegularFile } from '../tools/files/regular-file.js';
-import type { Tool } from '../tools/tool.js';
+import type { CatalogEntry } from '../tools/tool.js';
 import { checkPipeline } from './check.js';
 import type { Pipeline, RunValues } from './pipeline.js';
 import { formatErrors } from './report.js';
@@ -23,7 +23,7 @@ export class InvalidDefinitionError extends WavetrainError {
 
 export interface LoadOptions extends RunValues {
   /** Tools besides the built-in ones. */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly CatalogEntry[];
 }
 
 /**

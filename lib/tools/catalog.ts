@@ -1,50 +1,76 @@
 import { WavetrainError } from '../common/errors.js';
 import type { Json } from '../common/json.js';
 import type { ToolSchema } from '../definition/schema/json-schema.js';
+import { assert } from './builtin/assert.js';
+import { compute } from './builtin/compute.js';
 import { fail, mock, sleep, store } from './builtin/fail-mock-sleep-store.js';
 import { ingestDocument } from './builtin/ingest-document.js';
+import { loadSchema } from './builtin/load-schema.js';
 import { runPipeline } from './builtin/run-pipeline.js';
 import { transform } from './builtin/transform.js';
+import { BUILTIN_FUNCTIONS } from './functions/index.js';
 import { createToolSchema } from './inputs/editor-schema.js';
-import type { ToolInput, OutputDeclaration, Tool } from './tool.js';
+import { bindRegistries, originOf } from './inputs/registries.js';
+import type {
+  CatalogEntry,
+  ComputeFunction,
+  OutputDeclaration,
+  RegisteredSchema,
+  Registries,
+  Tool,
+  ToolInput,
+} from './tool.js';
 
-/** The tools that a pipeline may call, by name. Immutable: {@link Catalog.with} returns another catalog. */
+/**
+ * The tools that a pipeline may call, and the functions and schemas that their inputs may name. Immutable:
+ * {@link Catalog.with} returns another catalog.
+ */
 export class Catalog {
   readonly #tools = new Map<string, Tool>();
-  readonly #builtinTools: ReadonlySet<Tool>;
+  readonly #functions = new Map<string, ComputeFunction>();
+  readonly #schemas = new Map<string, RegisteredSchema>();
+  readonly #registries: Registries = { functions: this.#functions, schemas: this.#schemas };
+  readonly #builtin: ReadonlySet<CatalogEntry>;
 
   /**
-   * An own tool replaces the built-in one of the same name (D58).
+   * An own tool, function or schema replaces the built-in one of the same name (D58).
    *
-   * @throws WavetrainError `bad_tool_file` when two different own tools have the same name
+   * @throws WavetrainError `bad_tool_file` when two different own ones have the same name
    */
-  constructor(tools: Iterable<Tool>, builtinTools: Iterable<Tool> = BUILTIN_TOOLS) {
-    this.#builtinTools = new Set(builtinTools);
-    for (const tool of tools) this.#add(tool);
+  constructor(entries: Iterable<CatalogEntry>, builtin: Iterable<CatalogEntry> = BUILTIN_ENTRIES) {
+    this.#builtin = new Set(builtin);
+    for (const entry of entries) this.#add(entry);
   }
 
-  #add(tool: Tool): void {
-    const present = this.#tools.get(tool.name);
-    if (present === undefined || this.#builtinTools.has(present)) this.#tools.set(tool.name, tool);
-    else if (present !== tool && !this.#builtinTools.has(tool)) {
+  #add(entry: CatalogEntry): void {
+    if (entry.kind === 'schema') this.#addTo(this.#schemas, entry, 'schemas');
+    else if (isFunction(entry)) this.#addTo(this.#functions, entry, 'functions');
+    else this.#addTo(this.#tools, originOf(entry), 'tools');
+  }
+
+  #addTo<T extends CatalogEntry>(entries: Map<string, T>, entry: T, what: string): void {
+    const present = entries.get(entry.name);
+    if (present === undefined || this.#builtin.has(present)) entries.set(entry.name, entry);
+    else if (present !== entry && !this.#builtin.has(entry)) {
       throw new WavetrainError(
         'bad_tool_file',
-        `there are two tools named "${tool.name}": rename one of them`,
+        `there are two ${what} named "${entry.name}": rename one of them`,
       );
     }
   }
 
   get(name: string): Tool | undefined {
-    return this.#tools.get(name);
+    const tool = this.#tools.get(name);
+    return tool && bindRegistries(tool, this.#registries);
   }
 
   /** Whether a name means the tool that comes with the package. */
   isBuiltin(name: string): boolean {
     const tool = this.#tools.get(name);
-    return tool !== undefined && this.#builtinTools.has(tool);
+    return tool !== undefined && this.#builtin.has(tool);
   }
 
-  /** Lists the names in alphabetical order. */
+  /** Lists the names of the tools in alphabetical order. */
   names(): string[] {
     return [...this.#tools.keys()].sort();
   }
@@ -60,28 +86,49 @@ export class Catalog {
   }
 
   #sorted(): Tool[] {
-    return [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.names().flatMap((name) => this.get(name) ?? []);
   }
 
-  /** Adds own tools. @throws WavetrainError `bad_tool_file` when a name is taken by a different own tool */
-  with(tools: Iterable<Tool>): Catalog {
-    return new Catalog([...this.#tools.values(), ...tools], this.#builtinTools);
+  /** Adds own entries. @throws WavetrainError `bad_tool_file` when a name is taken by a different own one */
+  with(entries: Iterable<CatalogEntry>): Catalog {
+    return new Catalog([...this.#all(), ...entries], this.#builtin);
   }
 
   /** Replaces the built-in tool of the same name by a variant of it. An own tool stays in its place. */
   withVariant(builtin: Tool): Catalog {
     if (!this.isBuiltin(builtin.name)) return this;
-    const tools = [...this.#tools.values()].map((tool) => (tool.name === builtin.name ? builtin : tool));
-    return new Catalog(tools, [...this.#builtinTools, builtin]);
+    const entries = this.#all().map((entry) => (entry === this.#tools.get(builtin.name) ? builtin : entry));
+    return new Catalog(entries, [...this.#builtin, builtin]);
+  }
+
+  #all(): CatalogEntry[] {
+    return [...this.#tools.values(), ...this.#functions.values(), ...this.#schemas.values()];
   }
 }
 
-/** The tools that come with the package (D22, D49). */
-const BUILTIN_TOOLS: readonly Tool[] = [fail, ingestDocument, mock, runPipeline, sleep, store, transform];
+function isFunction(entry: Tool): entry is ComputeFunction {
+  return entry.kind === 'function';
+}
 
-/** Creates the catalog of the built-in tools. */
+/** The tools that come with the package (D22, D49). */
+const BUILTIN_TOOLS: readonly Tool[] = [
+  assert,
+  compute,
+  fail,
+  ingestDocument,
+  loadSchema,
+  mock,
+  runPipeline,
+  sleep,
+  store,
+  transform,
+];
+
+const BUILTIN_ENTRIES: readonly CatalogEntry[] = [...BUILTIN_TOOLS, ...BUILTIN_FUNCTIONS];
+
+/** Creates the catalog of the built-in tools and functions. */
 export function builtinCatalog(): Catalog {
-  return new Catalog(BUILTIN_TOOLS);
+  return new Catalog(BUILTIN_ENTRIES);
 }
 
 /** One input of a tool, as the catalog lists it. */
@@ -95,22 +142,51 @@ export interface InputMetadata {
   readonly enum?: readonly Json[];
   /** Templates inside a list or an object are not resolved. */
   readonly verbatim?: true;
+  /** The input names one of the `functions` or `schemas` of the tool. */
+  readonly registry?: keyof Registries;
 }
 
-/** A tool, as the catalog lists it (Tool metadata). */
-export interface ToolMetadata {
+/** A function or a tool: what it takes and gives. */
+export interface FunctionMetadata {
   readonly name: string;
   readonly description: string;
   readonly inputs: Record<string, InputMetadata>;
   readonly output: OutputDeclaration;
+}
+
+/** A tool, as the catalog lists it (Tool metadata). */
+export interface ToolMetadata extends FunctionMetadata {
   /** It is an own tool in place of the built-in one of that name (D58). */
   readonly replaces_builtin?: true;
+  /** The functions that an input may name, in alphabetical order; their inputs are further inputs of the task. */
+  readonly functions?: readonly FunctionMetadata[];
+  /** The schemas that an input may name, in alphabetical order. */
+  readonly schemas?: readonly SchemaMetadata[];
+}
+
+/** A registered schema, as the catalog lists it. */
+export interface SchemaMetadata {
+  readonly name: string;
+  readonly description: string;
 }
 
 const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 
 /** Derives the metadata of a tool from its declaration (D48). */
-function describeTool({ name, description, inputs, output }: Tool, isBuiltin: boolean): ToolMetadata {
+function describeTool(tool: Tool, isBuiltin: boolean): ToolMetadata {
+  const named = new Set(Object.values(tool.inputs).map(({ registry }) => registry));
+  const { functions, schemas } = tool.registries ?? {};
+  return {
+    ...describeCallable(tool),
+    ...(!isBuiltin && BUILTIN_NAMES.has(tool.name) && { replaces_builtin: true }),
+    ...(named.has('functions') && { functions: sortByName(functions).map(describeCallable) }),
+    ...(named.has('schemas') && {
+      schemas: sortByName(schemas).map(({ name, description }) => ({ name, description })),
+    }),
+  };
+}
+
+function describeCallable({ name, description, inputs, output }: Tool): FunctionMetadata {
   const described = Object.entries(inputs).map(
     ([input, declaration]) => [input, describeInput(input, declaration)] as const,
   );
@@ -119,8 +195,11 @@ function describeTool({ name, description, inputs, output }: Tool, isBuiltin: bo
     description,
     inputs: Object.fromEntries<InputMetadata>(described),
     output: { name: output.name, description: output.description, type: output.type },
-    ...(!isBuiltin && BUILTIN_NAMES.has(name) && { replaces_builtin: true }),
   };
+}
+
+function sortByName<T extends { readonly name: string }>(entries: ReadonlyMap<string, T> = new Map()): T[] {
+  return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function describeInput(name: string, declaration: ToolInput): InputMetadata {
@@ -130,7 +209,8 @@ function describeInput(name: string, declaration: ToolInput): InputMetadata {
     required: declaration.required ?? false,
     default: declaration.default ?? null,
     ...(declaration.type !== undefined && { type: declaration.type }),
-    ...(declaration.enum !== undefined && { enum: declaration.enum }),
+    ...(declaration.enum !== undefined && declaration.registry === undefined && { enum: declaration.enum }),
     ...(declaration.verbatim === true && { verbatim: true }),
+    ...(declaration.registry !== undefined && { registry: declaration.registry }),
   };
 }

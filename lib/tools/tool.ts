@@ -29,6 +29,11 @@ export interface InputDeclaration {
   readonly properties?: InputSchema;
   /** Passes lists and objects to the tool as written, with `{{…}}` unresolved. A string is still a template. */
   readonly verbatim?: boolean;
+  /**
+   * The input names an entry of the catalog. With `functions`, it must be the name of a function, and all further inputs
+   * of the task are the arguments of that function; with `schemas`, it may be the name of a schema.
+   */
+  readonly registry?: keyof Registries;
 }
 
 export type InputDeclarations = Readonly<Record<string, InputDeclaration>>;
@@ -177,13 +182,43 @@ export interface FileAccess {
 
 /** A tool in the catalog: one declaration defines its metadata, validation and types (D48). */
 export interface Tool {
+  /** Set for a function, which tasks call through the tool `compute` and not by its own name. */
+  readonly kind?: 'function';
   readonly name: string;
   readonly description: string;
   readonly inputs: Readonly<Record<string, ToolInput>>;
   /** Whether undeclared inputs are accepted. */
   readonly openInputs: boolean;
   readonly output: OutputDeclaration;
-  run(inputs: Record<string, unknown>, context: ToolContext): unknown;
+  /** Change it when equal inputs give another output: the cache then forgets the earlier ones (D65). */
+  readonly version?: string;
+  /** What the inputs with a `registry` may name. The catalog sets it. */
+  readonly registries?: Registries;
+  /** @param registries as in `registries`, for a tool with an input that has a `registry` */
+  run(inputs: Record<string, unknown>, context: ToolContext, registries?: Registries): unknown;
+}
+
+/** A function in the catalog, which the tool `compute` calls (D49). Its inputs are its arguments. */
+export interface ComputeFunction extends Tool {
+  readonly kind: 'function';
+}
+
+/** A schema in the catalog, which the tool `load_schema` finds by its name. */
+export interface RegisteredSchema {
+  readonly kind: 'schema';
+  readonly name: string;
+  readonly description: string;
+  /** What `load_schema` accepts as a source: names, or objects with `name`. */
+  readonly fields: readonly Json[];
+}
+
+/** What a tool file may export, and a host may pass: they share the catalog. */
+export type CatalogEntry = Tool | RegisteredSchema;
+
+/** The entries of a catalog that are no tools, by name. */
+export interface Registries {
+  readonly functions: ReadonlyMap<string, ComputeFunction>;
+  readonly schemas: ReadonlyMap<string, RegisteredSchema>;
 }
 
 /** The type of the values that a declaration or a schema accepts. */
@@ -252,15 +287,17 @@ export function defineTool<const M extends InputDeclarations>(declaration: {
   readonly inputs: M;
   readonly openInputs?: boolean;
   readonly output?: OutputDeclaration;
-  readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
+  /** Of tasks with `cache`, outputs of another version are not reused (D65). Default: the text of `run`. */
+  readonly version?: string;
+  readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
 }): Tool {
-  const { name, description, openInputs = false, run } = declaration;
+  const { name, description, openInputs = false, version, run } = declaration;
   const inputs = normalizeInputs(declaration.inputs);
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name)) {
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
   }
   const output = declaration.output ?? { name: 'output', description: 'the result', type: 'any' };
-  return { name, description, inputs, openInputs, output, run };
+  return { name, description, inputs, openInputs, output, ...(version !== undefined && { version }), run };
 }
 
 /** Writes `list` as JSON Schema does. */

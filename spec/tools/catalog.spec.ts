@@ -130,8 +130,11 @@ describe('Catalog', () => {
 
   it('contains the built-in tools (D22, D49)', () => {
     expect(builtinCatalog().names()).to.deep.equal([
+      'assert',
+      'compute',
       'fail',
       'ingest_document',
+      'load_schema',
       'mock',
       'run_pipeline',
       'sleep',

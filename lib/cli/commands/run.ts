@@ -5,6 +5,7 @@ import type { CliContext, RegistryApi } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type DefinitionFile, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
+import { openSecrets } from '../input/secrets.js';
 import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
 import { PipelineRunView } from '../progress/run-view.js';
@@ -103,6 +104,8 @@ export class RunCommand extends RunFileCommand {
     const { kind, check, inputs, session, fileRoots } = loaded;
     if (!check.ok || !(this.json || this.quiet)) printProblems(loaded, context);
     if (!check.ok) return EXIT.invalid;
+    const secrets = await openSecrets(context);
+    const mask = secrets?.mask;
     // An absent flag leaves its field out, so that the default applies.
     const commonInputs = {
       options,
@@ -114,8 +117,8 @@ export class RunCommand extends RunFileCommand {
       const { pipeline } = check;
       await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
       const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
-      const registry = await context.openRegistry(fileRoots, context.clock, context.env);
-      return displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context));
+      const registry = await context.openRegistry(fileRoots, context.clock, context.env, secrets);
+      return { ...displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context)), mask };
     }
     const { plan } = check;
     if (plan === undefined) return EXIT.invalid;
@@ -124,8 +127,8 @@ export class RunCommand extends RunFileCommand {
       ...commonInputs,
       ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
-    const registry = await context.openRegistry(fileRoots, context.clock, context.env);
-    return displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
+    const registry = await context.openRegistry(fileRoots, context.clock, context.env, secrets);
+    return { ...displayPlan(planInputs, registry, listFilesRead(this, loaded, context)), mask };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */
@@ -162,7 +165,10 @@ function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend 
     tasks: (runId, query) => registry.tasks(runId, query),
     task: (runId, taskId, options) => registry.task(runId, taskId, options),
     item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
-    forget: (runId) => registry.forget(runId),
+    release: (runId) => {
+      registry.forget(runId);
+      return registry.cacheWritten();
+    },
   };
 }
 

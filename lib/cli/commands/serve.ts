@@ -16,6 +16,7 @@ import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server.js';
 import type { Catalog } from '../../tools/catalog.js';
+import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
@@ -192,15 +193,16 @@ function createServerOptions(
   };
 }
 
-/** Loads the tools. Expressions come from callers, so `transform` evaluates them in separate processes. */
+/** Loads the tools. Expressions come from callers, so tools evaluate them in separate processes. */
 async function loadServerCatalog(
-  { createTransform }: ServerModule,
+  { createAssert, createTransform }: ServerModule,
   expressions: ExpressionPool,
   { tools }: ServeCommand,
   context: CliContext,
 ): Promise<Catalog> {
   const catalog = await loadCatalog(tools, readConfig(context.env), context);
-  return catalog.withVariant(createTransform((...request) => expressions.evaluate(...request)));
+  const evaluate: EvaluateExpression = (...request) => expressions.evaluate(...request);
+  return catalog.withVariant(createTransform(evaluate)).withVariant(createAssert(evaluate));
 }
 
 /** Warns about misspelt variables, which have no effect and would otherwise go unnoticed. */

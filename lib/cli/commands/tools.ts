@@ -86,12 +86,36 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
     style.bold('Inputs'),
     ...(inputs.length === 0 ? ['  any'] : formatTable(rows, columns, style.cyan)),
     '',
+    ...formatFunctions(tool, columns, style),
+    ...formatSchemas(tool, columns, style),
     style.bold('Output'),
     ...formatTable([[`${name} (${type})`, description]], columns, style.cyan),
     '',
     style.bold('Example'),
     ...exampleTask(tool),
   ];
+}
+
+/** Formats the functions that an input may name, each with its arguments. */
+function formatFunctions({ functions = [] }: ToolMetadata, columns: number, style: Style): string[] {
+  if (functions.length === 0) return [];
+  const blocks = functions.map(({ name, description, inputs }) => [
+    `  ${style.cyan(name)}`,
+    ...wrapText(description, columns - 4).map((line) => `    ${line}`),
+    ...formatTable(
+      Object.values(inputs).map((input) => inputRow(input, columns - 2)),
+      columns - 2,
+      style.cyan,
+    ).map((line) => `  ${line}`),
+  ]);
+  return [style.bold('Functions'), ...blocks.flat(), ''];
+}
+
+/** Formats the schemas that an input may name. */
+function formatSchemas({ schemas = [] }: ToolMetadata, columns: number, style: Style): string[] {
+  if (schemas.length === 0) return [];
+  const rows = schemas.map(({ name, description }) => [name, description] as const);
+  return [style.bold('Schemas'), ...formatTable(rows, columns, style.cyan), ''];
 }
 
 function inputRow(input: InputMetadata, columns: number): readonly [string, string] {
@@ -111,11 +135,13 @@ function inputRow(input: InputMetadata, columns: number): readonly [string, stri
 
 /** A task to paste. It sets the required inputs, or else the first one, and lists the others as comments. */
 function exampleTask(tool: ToolMetadata): string[] {
-  const inputs = Object.values(tool.inputs);
+  const [called] = tool.functions ?? [];
+  const inputs = [...Object.values(tool.inputs), ...Object.values(called?.inputs ?? {})];
   const first = inputs.some(({ required }) => required) ? undefined : inputs[0];
   const lines = inputs.map((input) => {
     const comment = input.required || input === first ? '' : '# ';
-    return `      ${comment}${input.name}: ${exampleValue(input)}`;
+    const value = input.registry === 'functions' && called !== undefined ? called.name : exampleValue(input);
+    return `      ${comment}${input.name}: ${value}`;
   });
   return [
     `  - id: my_${tool.name.replaceAll(/\W/g, '_')}`,

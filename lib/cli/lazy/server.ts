@@ -6,6 +6,7 @@ export { createLog } from '../../http/logging/log.js';
 export { startServer } from '../../http/server.js';
 export { runInTurns } from '../../runs/registry.js';
 export { openTracing } from '../../telemetry/tracing.js';
+export { createAssert } from '../../tools/builtin/assert.js';
 export { createTransform } from '../../tools/builtin/transform.js';
 export { ExpressionPool } from '../../tools/expressions/expression-pool.js';
 export { serverFileAccess } from '../../tools/files/file-access.js';

@@ -18,9 +18,11 @@ import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from
 import type { RunFlags } from './run-flags.js';
 
 /** What executes a run: the registry of this process, or a server. */
-export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel' | 'forget'>, TaskReader {
+export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
+  /** Call when nobody needs the run any more. Resolves when the process may end. */
+  release(runId: string): Promise<void>;
 }
 
 export interface StartOptions {
@@ -38,6 +40,8 @@ export interface DisplayedRun {
   /** The files that it was read from, which `--events` must not overwrite. */
   readonly filesRead: readonly string[];
   readonly createView: () => RunView;
+  /** Replaces the secrets that the run has used, in what tools print and throw outside of their tasks (D61). */
+  readonly mask?: ((text: string) => string) | undefined;
   readonly formatFailures: FormatFailures;
   /** The names that `--output` takes; undefined if they are not known before the run. */
   readonly listOutputs: (() => string[]) | undefined;
@@ -65,7 +69,11 @@ export async function executeRun(
     flags.events === undefined ? undefined : await EventFile.open(flags.events, run.filesRead, context.cwd);
   const display = openDisplay(flags, run.createView, context);
   // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
-  const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => display.print(line));
+  const stopReporting = reportUncaughtToolErrors(
+    context.processEvents,
+    (line) => display.print(line),
+    run.mask,
+  );
   try {
     const inspected = await submitAndWait(run, flags, { display, eventFile }, signals, context);
     printRunEnd(inspected, flags, run.formatFailures, context);
@@ -81,7 +89,7 @@ export async function executeRun(
 
 /** Starts a run, waits until it settles or a second signal stops it, and forgets it (law L2). */
 async function submitAndWait(
-  { backend, hasParallelWaves }: DisplayedRun,
+  { backend, hasParallelWaves, mask = String }: DisplayedRun,
   flags: RunFlags,
   listeners: RunListeners,
   signals: StopSignals,
@@ -89,7 +97,7 @@ async function submitAndWait(
 ): Promise<InspectedRun> {
   const { display } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
-    display.print(escapeControlCharacters(stripVTControlCharacters(line))),
+    display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
   );
   try {
     const runId = await backend.start({
@@ -105,7 +113,7 @@ async function submitAndWait(
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
     const inspected = await inspectRun(record, backend, wanted);
-    backend.forget(runId);
+    await backend.release(runId);
     return inspected;
   } finally {
     releaseStdout();

@@ -94,7 +94,7 @@ export class ServerBackend implements RunBackend {
   }
 
   /** The server keeps the run; only its events are no longer read. */
-  forget(): void {
+  async release(): Promise<void> {
     this.#abort.abort();
   }
 

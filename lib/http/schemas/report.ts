@@ -113,31 +113,50 @@ export const PlanReportSchema = schemaFor<PlanReport>()(
   Type.Object({ ...report, stats: nullable(PlanStatisticsSchema) }, { title: 'PlanReport' }),
 );
 
+const callable = {
+  name: Type.String(),
+  description: Type.String(),
+  inputs: Type.Record(
+    Type.String(),
+    Type.Object({
+      name: Type.String(),
+      description: Type.String(),
+      required: Type.Boolean(),
+      default: anyJson('Value of an omitted input; null when there is none.'),
+      type: Type.Optional(Type.String()),
+      enum: Type.Optional(Type.Array(anyJson('An allowed value.'))),
+      verbatim: Type.Optional(
+        Type.Literal(true, {
+          description:
+            'Lists and objects are passed to the tool unchanged; their templates are not resolved.',
+        }),
+      ),
+      registry: Type.Optional(
+        Type.Union([Type.Literal('functions'), Type.Literal('schemas')], {
+          description: 'The input names one of the functions or schemas of the tool.',
+        }),
+      ),
+    }),
+  ),
+  output: Type.Object({ name: Type.String(), description: Type.String(), type: Type.String() }),
+};
+
 const ToolMetadataSchema = schemaFor<ToolMetadata>()(
   Type.Object(
     {
-      name: Type.String(),
-      description: Type.String(),
-      inputs: Type.Record(
-        Type.String(),
-        Type.Object({
-          name: Type.String(),
-          description: Type.String(),
-          required: Type.Boolean(),
-          default: anyJson('Value of an omitted input; null when there is none.'),
-          type: Type.Optional(Type.String()),
-          enum: Type.Optional(Type.Array(anyJson('An allowed value.'))),
-          verbatim: Type.Optional(
-            Type.Literal(true, {
-              description:
-                'Lists and objects are passed to the tool unchanged; their templates are not resolved.',
-            }),
-          ),
-        }),
-      ),
-      output: Type.Object({ name: Type.String(), description: Type.String(), type: Type.String() }),
+      ...callable,
       replaces_builtin: Type.Optional(
         Type.Literal(true, { description: 'It is used in place of the built-in tool of that name.' }),
+      ),
+      functions: Type.Optional(
+        Type.Array(Type.Object(callable), {
+          description: 'The functions that an input may name; their inputs are further inputs of the task.',
+        }),
+      ),
+      schemas: Type.Optional(
+        Type.Array(Type.Object({ name: Type.String(), description: Type.String() }), {
+          description: 'The schemas that an input may name.',
+        }),
       ),
     },
     { title: 'ToolMetadata' },

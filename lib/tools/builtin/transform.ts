@@ -1,14 +1,5 @@
-import type { Json, JsonObject } from '../../common/json.js';
-import { localEvaluator } from '../expressions/evaluate.js';
-import { defineTool, type Tool, type ToolContext } from '../tool.js';
-
-/** Evaluates a JSONata expression, in this process or in another. Fails with a ToolError, not retryable. */
-export type EvaluateExpression = (
-  source: string,
-  input: Json,
-  bindings: JsonObject,
-  context: ToolContext,
-) => Json | Promise<Json>;
+import { type EvaluateExpression, evaluateHere } from '../expressions/evaluate.js';
+import { defineTool, type Tool } from '../tool.js';
 
 /**
  * Creates the tool that evaluates JSONata within limits (D49): logic belongs in tools, not in templates (D11).
@@ -44,6 +35,4 @@ export function createTransform(evaluate: EvaluateExpression): Tool {
 }
 
 /** Evaluates in this process: the fastest way, for a single run. */
-export const transform = createTransform((source, input, bindings, { run_id: runId }) =>
-  localEvaluator.evaluate(source, input, bindings, runId),
-);
+export const transform = createTransform(evaluateHere);

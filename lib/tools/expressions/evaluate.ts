@@ -4,6 +4,7 @@ import { isShortJson, JsonWriter } from '../../common/json-writer.js';
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { runToEnd, type Steps } from '../../common/steps.js';
+import type { ToolContext } from '../tool.js';
 import { Sandbox, type SandboxResult } from './sandbox.js';
 
 /** Expressions beyond either limit are parsed only when they are evaluated: it may take more than some milliseconds. */
@@ -91,6 +92,18 @@ function createWarmSandbox(limits: ExpressionLimits): Sandbox {
 
 /** For a process that runs one pipeline at a time, and for parsing: whatever is parsed has no effect on what is evaluated. */
 export const localEvaluator = new Evaluator();
+
+/** Evaluates a JSONata expression for a tool, in this process or in another. Fails with a ToolError, not retryable. */
+export type EvaluateExpression = (
+  source: string,
+  input: Json,
+  bindings: JsonObject,
+  context: ToolContext,
+) => Json | Promise<Json>;
+
+/** Evaluates in this process, for all tools that take expressions. */
+export const evaluateHere: EvaluateExpression = (source, input, bindings, { run_id: runId }) =>
+  localEvaluator.evaluate(source, input, bindings, runId);
 
 /**
  * Returns the data of an expression as JSON text, in steps.

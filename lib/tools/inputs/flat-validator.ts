@@ -16,6 +16,8 @@ const FLAT_KEYWORDS = new Set([
   'verbatim',
   // Checked in a pipeline as written, and by the tool itself when it runs.
   'format',
+  // The catalog adds the names that there are as `enum`.
+  'registry',
 ]);
 
 interface Declared extends ToolInput {

@@ -29,6 +29,18 @@ export function* findLiteralInputProblems(tool: Tool, inputs: JsonObject): Gener
     if (!templates.canResolve(violation)) yield toProblem(violation, tool);
   }
   yield* findSyntaxErrors(tool, inputs);
+  yield* findArgumentProblems(tool, inputs);
+}
+
+/** Checks the arguments of the function that an input names; without a template, its name is certain. */
+function* findArgumentProblems(tool: Tool, inputs: JsonObject): Generator<LiteralInputProblem> {
+  for (const [input, { registry }] of Object.entries(tool.inputs)) {
+    const name = registry === 'functions' && Object.hasOwn(inputs, input) ? inputs[input] : undefined;
+    const called = typeof name === 'string' ? tool.registries?.functions.get(name) : undefined;
+    if (called === undefined) continue;
+    const args = Object.entries(inputs).filter(([argument]) => !Object.hasOwn(tool.inputs, argument));
+    yield* findLiteralInputProblems(called, Object.fromEntries(args));
+  }
 }
 
 /** Parses the expressions among the inputs, if no template is in them. */
@@ -38,7 +50,7 @@ function* findSyntaxErrors(tool: Tool, inputs: JsonObject): Generator<LiteralInp
     if (typeof value !== 'string' || value === '' || value.includes('{{')) continue;
     const error = localEvaluator.findSyntaxError(value);
     if (error === undefined) continue;
-    const message = `input "${input}" is not a JSONata expression: ${error} (tool "${tool.name}")`;
+    const message = `input "${input}" is not a JSONata expression: ${error} (${tool.kind ?? 'tool'} "${tool.name}")`;
     yield { code: 'invalid_input', input, path: [input], message };
   }
 }
@@ -60,16 +72,26 @@ export function verbatimInputs(tool: Tool | undefined): ReadonlySet<string> {
 function toProblem(violation: Violation, tool: Tool): LiteralInputProblem {
   const { path, wanted } = violation;
   const name = String(path[0] ?? (typeof wanted === 'string' ? wanted : ''));
+  const label = `${tool.kind ?? 'tool'} "${tool.name}"`;
   if (path.length > 0) {
-    const message = `${describeViolation(violation, INPUT_NOUNS)} (tool "${tool.name}")`;
+    if (violation.keyword === 'enum' && tool.inputs[name]?.registry === 'functions')
+      return toUnknownFunction(violation, name, tool);
+    const message = `${describeViolation(violation, INPUT_NOUNS)} (${label})`;
     return withHint({ code: 'invalid_input', input: name, path, message }, hintForValue(violation));
   }
   if (violation.keyword === 'required') {
-    const message = `tool "${tool.name}" needs the input "${name}"`;
+    const message = `${label} needs the input "${name}"`;
     return withHint({ code: 'missing_input', input: name, path: [], message }, hintForMissing(name, tool));
   }
-  const message = `tool "${tool.name}" has no input "${name}"`;
+  const message = `${label} has no input "${name}"`;
   return withHint({ code: 'unknown_input', input: name, path: [name], message }, hintForUnknown(name, tool));
+}
+
+function toUnknownFunction(violation: Violation, input: string, tool: Tool): LiteralInputProblem {
+  const message = `there is no function ${JSON.stringify(violation.value)} (tool "${tool.name}")`;
+  const hint =
+    hintForValue(violation) ?? `\`wavetrain tools ${tool.name}\` lists the functions; --tools adds your own`;
+  return { code: 'invalid_input', input, path: [input], message, hint };
 }
 
 function withHint(problem: LiteralInputProblem, hint: string | undefined): LiteralInputProblem {

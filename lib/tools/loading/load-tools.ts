@@ -3,7 +3,7 @@ import { extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
-import type { Tool } from '../tool.js';
+import type { CatalogEntry } from '../tool.js';
 import { parseTool } from './parse-tool.js';
 
 /** The package name that a tool file may import although it is not installed in the file's folder. */
@@ -25,7 +25,7 @@ const nativeImport: ImportModule = (url) => import(url);
 
 /**
  * Loads tools from a file (`./my-tools.ts`, also `.mts`, `.js`, `.mjs`) or an installed package (D48). Reads the
- * default export, or without one every named export; each may be a tool, a list of tools or `{tools: [...]}`.
+ * default export, or without one every named export; each may be a tool, a function or a schema, a list of them or `{tools: [...]}`.
  *
  * @param cwd the base of relative paths and of the search for packages
  * @throws WavetrainError `bad_tool_file` with the file and the reason
@@ -34,7 +34,7 @@ export async function loadTools(
   specifier: string,
   cwd: string,
   options: ToolLoadOptions = {},
-): Promise<Tool[]> {
+): Promise<CatalogEntry[]> {
   try {
     return parseExports(await importFile(await resolveFile(specifier, cwd), options));
   } catch (cause) {
@@ -101,7 +101,7 @@ async function importWithJiti(file: string, { entry, importModule }: ToolLoadOpt
 }
 
 /** @throws Error that names the invalid export */
-function parseExports(exported: object): Tool[] {
+function parseExports(exported: object): CatalogEntry[] {
   const all = Object.entries(exported).filter(([name]) => name !== '__esModule' && name !== 'module.exports');
   const byDefault = all.filter(([name]) => name === 'default');
   const found = new Set(
@@ -111,7 +111,7 @@ function parseExports(exported: object): Tool[] {
   return [...found];
 }
 
-function parseExport(value: unknown, name: string): Tool[] {
+function parseExport(value: unknown, name: string): CatalogEntry[] {
   const label = name === 'default' ? 'its default export' : `its export "${name}"`;
   const list = isObject(value) && Array.isArray(value['tools']) && !('run' in value) ? value['tools'] : value;
   if (Array.isArray(list))

@@ -8,38 +8,58 @@ import { hintForChoice } from '../../definition/schema/value-hints.js';
 import { didYouMean, nearest } from '../../definition/suggest.js';
 import { areFlat } from '../inputs/flat-validator.js';
 import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
+import { defineFunction } from '../functions/function.js';
+import { defineSchema } from '../schemas/define-schema.js';
 import {
+  type CatalogEntry,
   type InputDeclaration,
   type InputDeclarations,
   defineTool,
   normalizeInputs,
   type OutputDeclaration,
+  type RegisteredSchema,
   type Tool,
   type ToolInput,
 } from '../tool.js';
 
-const parsed = new WeakMap<object, Tool>();
+const parsed = new WeakMap<object, CatalogEntry>();
 
 /**
  * Accepts a tool by its shape (name, inputs, run), since it may come from another copy of this package or be a plain
- * object. The same value always returns the same tool.
+ * object; a function or a schema by its `kind`. The same value always returns the same entry.
  *
  * @param label names the value in messages
  * @throws Error that describes the first invalid part
  */
-export function parseTool(value: unknown, label: string): Tool {
+export function parseTool(value: unknown, label: string): CatalogEntry {
   if (!isObject(value)) throw new Error(`${label} is ${describeKind(value)}, not a tool`);
   const existing = parsed.get(value);
   if (existing !== undefined) return existing;
-  const tool = defineParsed(value, label);
-  parsed.set(value, tool);
-  return tool;
+  const entry = value['kind'] === 'schema' ? parseSchema(value, label) : defineParsed(value, label);
+  parsed.set(value, entry);
+  return entry;
+}
+
+function parseSchema(
+  { name, description, fields }: Record<string, unknown>,
+  label: string,
+): RegisteredSchema {
+  if (typeof name !== 'string') throw new Error(`${label} is not a schema: it has no name`);
+  if (!Array.isArray(fields))
+    throw new Error(`${label} ("${name}") is not a schema: it has no list "fields"`);
+  try {
+    return defineSchema({ name, description: typeof description === 'string' ? description : '', fields });
+  } catch (error) {
+    throw new Error(`${label} is not a schema: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 function defineParsed(value: Record<string, unknown>, label: string): Tool {
-  const { name, description, inputs, openInputs, output, run } = value;
-  if (typeof name !== 'string') throw new Error(`${label} is not a tool: it has no name`);
-  const invalid = (what: string): Error => new Error(`${label} ("${name}") is not a tool: ${what}`);
+  const { kind, name, description, inputs, openInputs, output, version, run } = value;
+  const define = kind === 'function' ? defineFunction : defineTool;
+  const what = kind === 'function' ? 'function' : 'tool';
+  if (typeof name !== 'string') throw new Error(`${label} is not a ${what}: it has no name`);
+  const invalid = (reason: string): Error => new Error(`${label} ("${name}") is not a ${what}: ${reason}`);
   if (typeof run !== 'function') throw invalid('it has no function "run"');
   if (!areDeclarations(inputs)) throw invalid('its "inputs" must be an object of {description, type, ...}');
   if (output !== undefined && !isOutput(output)) {
@@ -48,12 +68,14 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
   const problem = findInputProblem(inputs);
   if (problem !== undefined) throw invalid(problem);
   try {
-    return defineTool({
+    return define({
       name,
       description: typeof description === 'string' ? description : '',
       inputs: withDescriptions(inputs),
       openInputs: openInputs === true,
       ...(output !== undefined && { output }),
+      // Its text is that of the author's function, which the one below hides.
+      version: typeof version === 'string' ? version : String(run),
       run: (...args): unknown => Reflect.apply(run, value, args),
     });
   } catch (error) {
@@ -88,6 +110,7 @@ const FIELDS: readonly string[] = [
   'enum',
   'format',
   'verbatim',
+  'registry',
   ...SCHEMA_KEYWORDS,
 ];
 
@@ -118,13 +141,15 @@ function findFieldProblem(declared: Partial<InputDeclaration>): string | undefin
     const hint = meant === undefined ? `the fields are ${FIELDS.join(', ')}` : didYouMean(meant);
     return `has an unknown field "${unknown}"; ${hint}`;
   }
-  const { type, format, required, verbatim, description } = declared;
+  const { type, format, registry, required, verbatim, description } = declared;
   if (type !== undefined && type !== 'array' && !TYPES.includes(type)) {
     const hint = hintForChoice(['type'], type, TYPES) ?? `the types are ${TYPES.join(', ')}; ${NO_TYPE}`;
     return `has no valid type; ${hint}`;
   }
   if (format !== undefined && format !== 'jsonata')
     return 'has an unknown "format"; only "jsonata" is checked';
+  if (registry !== undefined && registry !== 'functions' && registry !== 'schemas')
+    return 'has an unknown "registry"; there are "functions" and "schemas"';
   if (required !== undefined && typeof required !== 'boolean') return 'needs true or false as "required"';
   if (verbatim !== undefined && typeof verbatim !== 'boolean') return 'needs true or false as "verbatim"';
   return description === undefined || typeof description === 'string'

@@ -19,6 +19,14 @@ describe('retryDelayMs (D18)', () => {
     expect(retryDelayMs(1, { ...backoff, maxMs: 100 }, 0.5)).to.equal(100);
   });
 
+  it('waits at least as long as a server asked, up to a minute or the maximum (D62)', () => {
+    expect(retryDelayMs(1, backoff, 0.5, 300)).to.equal(500);
+    expect(retryDelayMs(1, backoff, 0.5, 7000)).to.equal(7000);
+    expect(retryDelayMs(1, backoff, 0.5, 3_600_000)).to.equal(60_000);
+    expect(retryDelayMs(1, { ...backoff, maxMs: 120_000 }, 0.5, 3_600_000)).to.equal(120_000);
+    expect(retryDelayMs(1, backoff, 0.5, Number.POSITIVE_INFINITY)).to.equal(60_000);
+  });
+
   it('is never negative and never above the maximum', () => {
     const seconds = fc.double({ min: 0, max: 1e6, noNaN: true });
     const fraction = fc.double({ min: 0, max: 1, noNaN: true });

@@ -28,7 +28,8 @@ describe('loadTools (D48)', () => {
   afterEach(() => folder.remove());
 
   async function load(specifier: string): Promise<Tool[]> {
-    return await loadTools(specifier, folder.path, { entry });
+    const entries = await loadTools(specifier, folder.path, { entry });
+    return entries.filter((loaded): loaded is Tool => loaded.kind !== 'schema');
   }
 
   async function loadNames(content: string, name = 'tools.mjs'): Promise<string[]> {

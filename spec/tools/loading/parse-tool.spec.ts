@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseTool } from '../../../lib/tools/loading/parse-tool.js';
+import type { Tool } from '../../../lib/tools/tool.js';
 
 const run = (): null => null;
 
@@ -91,7 +92,8 @@ describe('parseTool (D48)', () => {
       c: { type: 'object', properties: { d: { type: 'array', uniqueItems: true, contains: { const: 1 } } } },
       e: { type: 'string', pattern: '^[a-z]{1,900}[0-9]{1,900}$', format: 'jsonata' },
     };
-    expect(parseTool({ name: 'x', inputs, run }, 'it').inputs['a']).to.include({ type: 'array' });
+    const tool = parseTool({ name: 'x', inputs, run }, 'it') as Tool;
+    expect(tool.inputs['a']).to.include({ type: 'array' });
   });
 
   it('accepts a plain object by its shape, and returns the same tool for it again', () => {

@@ -82,7 +82,7 @@ export class CachedInvocation {
   #keep(output: Json, writes: readonly Write[], sizeBytes: number): void {
     const { cacheMs } = this.#call.task;
     if (this.#key === undefined || cacheMs === undefined) return;
-    void this.#cache.set(this.#key, { output, writes, sizeBytes }, cacheMs);
+    this.#cache.set(this.#key, { output, writes, sizeBytes }, cacheMs);
   }
 
   #reuse(cached: CachedOutput): void {

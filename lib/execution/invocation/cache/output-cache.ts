@@ -42,6 +42,7 @@ export class OutputCache {
   readonly #memory: MemoryCache;
   readonly #folder: CacheFolder | undefined;
   readonly #clock: Clock;
+  readonly #writing = new Set<Promise<void>>();
   #hasWarned = false;
 
   constructor(clock: Clock, folder?: CacheFolder, memory = new MemoryCache()) {
@@ -64,15 +65,21 @@ export class OutputCache {
     }
   }
 
-  /** Keeps an output. Resolves when it is on disk, or cannot be; never rejects. @param ttlMs `Infinity` for ever */
-  async set(key: CacheKey, cached: CachedOutput, ttlMs: number): Promise<void> {
+  /** Keeps an output: in memory at once, and on disk when `written` resolves. @param ttlMs `Infinity` for ever */
+  set(key: CacheKey, cached: CachedOutput, ttlMs: number): void {
     const expiresAt = this.#clock.now() + ttlMs;
     this.#memory.set(key, cached, expiresAt);
-    try {
-      await this.#folder?.write(key, cached, expiresAt);
-    } catch (error) {
-      this.#warn('written', error);
-    }
+    if (this.#folder === undefined) return;
+    const writing = this.#folder
+      .write(key, cached, expiresAt)
+      .catch((error: unknown) => this.#warn('written', error))
+      .finally(() => this.#writing.delete(writing));
+    this.#writing.add(writing);
+  }
+
+  /** Resolves when all outputs are on disk, or cannot be. Never rejects. */
+  async written(): Promise<void> {
+    await Promise.all(this.#writing);
   }
 
   #warn(verb: 'read' | 'written', error: unknown): void {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
@@ -140,10 +140,9 @@ describe('A task with cache (D65)', () => {
   it('reuses what another process has kept in the same folder', async () => {
     const cacheFolder = await mkdtemp(join(tmpdir(), 'cache-'));
     try {
-      await new CachedRuns({ cacheFolder }).run(TASK);
-      const isKept = async (): Promise<boolean> =>
-        (await readdir(cacheFolder, { recursive: true })).some((name) => name.endsWith('.json'));
-      while (!(await isKept())) await settle();
+      const runs = new CachedRuns({ cacheFolder });
+      await runs.run(TASK);
+      await runs.registry.cacheWritten();
       const other = new CachedRuns({ cacheFolder });
       expect((await other.run(TASK)).result).to.deep.include({ outputs: { t: 1 }, tasks_executed: 0 });
       expect(other.controlled.calls).to.deep.equal([]);

@@ -8,6 +8,7 @@ import { DiskCache } from '../../../../lib/execution/invocation/cache/disk-cache
 import { MemoryCache } from '../../../../lib/execution/invocation/cache/memory-cache.js';
 import {
   type CachedOutput,
+  type CacheKey,
   computeCacheKey,
   OutputCache,
 } from '../../../../lib/execution/invocation/cache/output-cache.js';
@@ -88,13 +89,17 @@ describe('OutputCache with a folder (D65)', () => {
   /** A cache as another process has it: it shares the folder only. */
   const open = (maxBytes?: number): OutputCache =>
     new OutputCache(clock, new DiskCache(join(folder, 'c'), clock, runSteps, maxBytes), new MemoryCache());
+  const keep = async (of: CacheKey, cached: CachedOutput, ttlMs: number, cache = open()): Promise<void> => {
+    cache.set(of, cached, ttlMs);
+    await cache.written();
+  };
   const files = async (): Promise<string[]> =>
     (await readdir(join(folder, 'c'), { recursive: true })).filter((name) => /\.json/.test(name));
 
   it('gives another process what one has kept, frozen, until it has expired', async () => {
     const output = { rows: [1, { a: 'ü' }], none: null };
     const writes = [{ key: 'k', value: [1], append: true, sizeBytes: 8 }];
-    await open().set(key('a'), { output, writes, sizeBytes: 50 }, 5000);
+    await keep(key('a'), { output, writes, sizeBytes: 50 }, 5000);
     const found = await open().get(key('a'));
     expect(found).to.deep.equal({ output, writes, sizeBytes: 50 });
     expect(Object.isFrozen((found?.output as { rows: Json[] }).rows[1])).to.equal(true);
@@ -104,19 +109,19 @@ describe('OutputCache with a folder (D65)', () => {
   });
 
   it('names files so that nobody can find an input by its hash', async () => {
-    await open().set(key('0123'), toOutput(1), Infinity);
+    await keep(key('0123'), toOutput(1), Infinity);
     expect((await files()).join()).to.not.contain('0123');
   });
 
   it('takes a file that is cut, empty or of somebody else for a missing one, and replaces it', async () => {
-    await open().set(key('a'), toOutput('A'), Infinity);
+    await keep(key('a'), toOutput('A'), Infinity);
     const [name = ''] = await files();
     const path = join(folder, 'c', name);
     const whole = await readFile(path, 'utf8');
     for (const text of ['', whole.slice(0, -3), '[]', '{"output": 1}', 'null', '\u0000']) {
       await writeFile(path, text);
       expect(await open().get(key('a'))).to.equal(undefined);
-      await open().set(key('a'), toOutput('B'), Infinity);
+      await keep(key('a'), toOutput('B'), Infinity);
       expect((await open().get(key('a')))?.output).to.equal('B');
     }
   });
@@ -125,7 +130,7 @@ describe('OutputCache with a folder (D65)', () => {
     const caches = Array.from({ length: 8 }, () => open());
     await Promise.all(
       caches.flatMap((cache, index) =>
-        ['a', 'b'].map((hash) => cache.set(key(hash), toOutput(`${hash}${index}`), Infinity)),
+        ['a', 'b'].map((hash) => keep(key(hash), toOutput(`${hash}${index}`), Infinity, cache)),
       ),
     );
     expect(await files()).to.have.length(2);
@@ -150,7 +155,7 @@ describe('OutputCache with a folder (D65)', () => {
   it('misses, and warns once, when the folder cannot be used', async () => {
     await writeFile(join(folder, 'c'), 'a file');
     const cache = open();
-    await cache.set(key('a'), toOutput('A'), Infinity);
+    await keep(key('a'), toOutput('A'), Infinity, cache);
     expect(await cache.get(key('b'))).to.equal(undefined);
     const [warning, ...others] = await takeWarnings();
     expect(warning).to.match(/^outputs of the cache cannot be written: E[A-Z]+/);

@@ -1,0 +1,116 @@
+import { basename } from 'node:path';
+import { ToolError } from '../../common/errors.js';
+import { describeKind, isObject, type Json } from '../../common/json.js';
+import { MAX_SCHEMA_LENGTH } from '../../common/limits.js';
+import { joinFirst } from '../../common/text.js';
+import { parseText } from '../../definition/text/parse-text.js';
+import { decodeText, readError } from '../files/regular-file.js';
+import { findColumns } from '../schemas/document-columns.js';
+import { assertFieldCount, createField, readFields, type Schema } from '../schemas/schema.js';
+import { defineTool, type Registries, type ToolContext } from '../tool.js';
+
+/** Reads the schema of what is to be extracted from documents (D49). */
+export const loadSchema = defineTool({
+  name: 'load_schema',
+  description:
+    'Reads the fields that documents are to be read for: from a file, a value, a document or by name',
+  inputs: {
+    source: {
+      required: true,
+      registry: 'schemas',
+      description:
+        'a .json, .yaml or .yml file in one of the allowed folders; the name of a registered schema; a list of names ' +
+        'or fields; an object from names to types, or with fields; a document with columns; or a schema',
+    },
+    hint: {
+      type: 'string',
+      default: null,
+      description: 'the description of fields that come from a document',
+    },
+    task_id: { type: 'string', default: null, description: 'a text that the output repeats' },
+  },
+  output: {
+    name: 'schema',
+    description: 'fields (name, type_hint, required, description, …), source, raw and task_id',
+    type: 'object',
+  },
+  async run({ source, hint, task_id: taskId }, context, registries) {
+    const schema =
+      typeof source === 'string'
+        ? await loadNamed(source, context, registries)
+        : readValue(source, hint, taskId);
+    return taskId === null ? schema : { ...schema, task_id: taskId };
+  },
+});
+
+async function loadNamed(
+  source: string,
+  context: ToolContext,
+  registries: Registries | undefined,
+): Promise<Schema> {
+  const registered = registries?.schemas.get(source);
+  if (registered !== undefined) {
+    const raw = [...registered.fields];
+    return { fields: readFields(raw, `the schema "${source}"`), source, raw, task_id: null };
+  }
+  if (/\.(json|ya?ml)$/i.test(source)) return await loadFile(source, context);
+  const names = [...(registries?.schemas.keys() ?? [])].sort();
+  const known = names.length === 0 ? 'none is registered' : `the schemas are ${joinFirst(names, MAX_NAMES)}`;
+  const shown = source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source;
+  throw ToolError.nonRetryable(
+    `there is no schema ${JSON.stringify(shown)}: ${known}; name a .json, .yaml or .yml file, or pass the fields`,
+  );
+}
+
+const MAX_NAMES = 20;
+const MAX_SHOWN = 100;
+
+async function loadFile(path: string, { files }: ToolContext): Promise<Schema> {
+  const { bytes } = await files.read(path);
+  const text = decodeText(bytes, path);
+  if (text.length > MAX_SCHEMA_LENGTH) {
+    throw readError(path, `it is longer than ${MAX_SCHEMA_LENGTH / 1024} KiB, the limit for schemas`);
+  }
+  const { value, problems } = parseText(text);
+  const [problem] = problems.filter(({ severity }) => severity === 'error');
+  if (problem !== undefined) {
+    const at = problem.line === undefined ? '' : ` (line ${problem.line})`;
+    throw readError(path, `${problem.message}${at}`);
+  }
+  // Plain data of YAML is JSON: its parser refuses tags.
+  const raw = value as Json;
+  return { fields: readFields(raw, `"${path}"`), source: basename(path), raw, task_id: null };
+}
+
+function readValue(source: Json, hint: string | null, taskId: string | null): Schema {
+  if (isSchema(source)) return source;
+  const columns = findColumns(source);
+  if (columns !== undefined) return readDocument(source, columns, hint);
+  if (typeof source !== 'object' || source === null) {
+    throw ToolError.nonRetryable(`"source" is ${describeKind(source)}, not a file, a name or a schema`);
+  }
+  const kind = Array.isArray(source) ? 'list' : 'dict';
+  return { fields: readFields(source, '"source"'), source: kind, raw: source, task_id: taskId };
+}
+
+function readDocument(document: Json, columns: string[], hint: string | null): Schema {
+  const source =
+    isObject(document) && typeof document['source'] === 'string' ? document['source'] : 'document';
+  if (columns.length === 0) {
+    throw ToolError.nonRetryable(`the document "${source}" has neither columns nor Markdown tables`);
+  }
+  assertFieldCount(columns.length, `the document "${source}"`);
+  const fields = columns.map((name) => createField(name, hint));
+  return { fields, source, raw: columns, task_id: null };
+}
+
+/** Recognises what this tool gives, which passes through as it is. */
+function isSchema(value: Json): value is Json & Schema {
+  return (
+    isObject(value) &&
+    typeof value['source'] === 'string' &&
+    Object.hasOwn(value, 'raw') &&
+    Array.isArray(value['fields']) &&
+    value['fields'].every((field) => isObject(field) && typeof field['name'] === 'string')
+  );
+}

@@ -1,0 +1,190 @@
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { defineFunction } from './function.js';
+import {
+  formatAmount,
+  formatPlaces,
+  isFound,
+  NOT_FOUND,
+  readAmount,
+  readList,
+  readRecords,
+  toSlug,
+  withFields,
+} from './values.js';
+
+/** The figures of an income statement, with the names that documents have for them, as slugs. */
+const FIGURES = {
+  revenue: [
+    'revenue',
+    'revenues',
+    'total_revenue',
+    'total_revenues',
+    'net_revenue',
+    'net_revenues',
+    'net_sales',
+    'sales',
+  ],
+  cost: ['cost_of_revenue', 'cost_of_revenues', 'cost_of_sales', 'cost_of_goods_sold', 'cogs'],
+  research: ['research_and_development', 'r_d'],
+  marketing: ['sales_and_marketing', 'selling_and_marketing', 'marketing'],
+  administration: ['general_and_administrative', 'selling_general_and_administrative', 'sg_a'],
+  totalExpenses: ['total_operating_expenses', 'total_costs_and_expenses'],
+  operatingIncome: [
+    'operating_income',
+    'operating_income_loss',
+    'income_from_operations',
+    'operating_profit',
+  ],
+  otherIncome: ['other_income_expense_net', 'total_other_income_expense', 'other_income_net', 'other_income'],
+  pretaxIncome: [
+    'pretax_income',
+    'income_before_tax',
+    'income_before_taxes',
+    'income_before_income_taxes',
+    'pre_tax_income',
+  ],
+  tax: ['income_tax_expense', 'provision_for_income_taxes', 'income_taxes', 'tax_expense', 'income_tax'],
+  netIncome: ['net_income', 'net_income_loss', 'net_earnings', 'net_profit'],
+  dilutedShares: ['diluted_shares', 'diluted_shares_outstanding', 'weighted_average_diluted_shares'],
+  dilutedEps: ['diluted_eps', 'eps_diluted', 'diluted_earnings_per_share', 'diluted_net_income_per_share'],
+  grossProfit: ['gross_profit'],
+} as const;
+
+/** The figures of one period that were found; undefined for the others. */
+export type Figures = Readonly<Record<keyof typeof FIGURES, number | undefined>>;
+
+/** Reads the figures from a record, whatever their spelling. */
+export function readFigures(record: JsonObject): Figures {
+  const amounts = new Map<string, number>();
+  for (const [key, value] of Object.entries(record)) {
+    const amount = readAmount(value);
+    if (amount !== undefined) amounts.set(toSlug(key), amount);
+  }
+  const found = Object.entries(FIGURES).map(([figure, names]) => {
+    const name = names.find((candidate) => amounts.has(candidate));
+    return [figure, name === undefined ? undefined : amounts.get(name)];
+  });
+  return Object.fromEntries(found) as Figures;
+}
+
+interface Ratios {
+  readonly grossProfit: number | undefined;
+  /** In per cent, like those that follow. */
+  readonly grossMargin: number | undefined;
+  readonly operatingMargin: number | undefined;
+  readonly netMargin: number | undefined;
+  readonly taxRate: number | undefined;
+}
+
+function computeRatios(figures: Figures): Ratios {
+  const { revenue, cost, operatingIncome, netIncome, pretaxIncome, tax } = figures;
+  const grossProfit = revenue === undefined || cost === undefined ? figures.grossProfit : revenue - cost;
+  return {
+    grossProfit,
+    grossMargin: percent(grossProfit, revenue),
+    operatingMargin: percent(operatingIncome, revenue),
+    netMargin: percent(netIncome, revenue),
+    taxRate: percent(tax, pretaxIncome),
+  };
+}
+
+function percent(part: number | undefined, whole: number | undefined): number | undefined {
+  if (part === undefined || whole === undefined || whole === 0) return undefined;
+  return (100 * part) / whole;
+}
+
+/** Keeps what the document says where the figures for a computation are missing. */
+function derived(
+  record: JsonObject,
+  name: string,
+  value: number | undefined,
+  format: (value: number) => string,
+): readonly [string, Json] {
+  const extracted = Object.hasOwn(record, name) ? record[name] : undefined;
+  return [name, value === undefined ? (isFound(extracted) ? extracted : NOT_FOUND) : format(value)];
+}
+
+export const calculateDerivedFields = defineFunction({
+  name: 'calculate_derived_fields',
+  description:
+    'Adds gross profit, margins and the tax rate to the fields of each period, under names in lower case',
+  inputs: {
+    extracted_fields: {
+      required: true,
+      description: 'one object per period, in a list or in a text with a JSON list',
+    },
+  },
+  output: {
+    name: 'fields',
+    description:
+      'with gross_profit, gross_margin_pct, operating_margin_pct, net_margin_pct and effective_tax_rate, as text; ' +
+      '__not_found__ for what cannot be computed',
+    type: 'array',
+  },
+  run: ({ extracted_fields: records }) =>
+    readRecords(records).map((record) => {
+      const ratios = computeRatios(readFigures(record));
+      return withFields(record, [
+        derived(record, 'gross_profit', ratios.grossProfit, formatAmount),
+        derived(record, 'gross_margin_pct', ratios.grossMargin, formatPlaces),
+        derived(record, 'operating_margin_pct', ratios.operatingMargin, formatPlaces),
+        derived(record, 'net_margin_pct', ratios.netMargin, formatPlaces),
+        derived(record, 'effective_tax_rate', ratios.taxRate, formatPlaces),
+      ]);
+    }),
+});
+
+export const computeDerivedFields = defineFunction({
+  name: 'compute_derived_fields',
+  description: 'Adds totals, margins, the tax rate and the growth to the fields of each period, under titles',
+  inputs: {
+    extracted_fields: {
+      required: true,
+      description: 'one object per period, in a list or in a text with a JSON list',
+    },
+    periods: { default: [], description: 'the periods with period_type, in the same order' },
+  },
+  output: {
+    name: 'fields',
+    description:
+      'with Total Operating Expenses, Gross Profit, Gross Margin (%), Operating Margin (%), Net Margin (%), Effective Tax ' +
+      'Rate (%), and YoY Growth (%) in the period ytd_current; __not_found__ for what cannot be computed',
+    type: 'array',
+  },
+  run({ extracted_fields, periods }) {
+    const records = readRecords(extracted_fields);
+    const types = readList(periods).map((period) => (isObject(period) ? period['period_type'] : undefined));
+    const all = records.map(readFigures);
+    const prior = all[types.indexOf('ytd_prior')];
+    return records.map((record, i) => {
+      const figures = all[i] ?? readFigures(record);
+      const growth = types[i] === 'ytd_current' ? [deriveGrowth(record, figures, prior)] : [];
+      return withFields(record, [...deriveTitled(record, figures), ...growth]);
+    });
+  },
+});
+
+function deriveTitled(record: JsonObject, figures: Figures): (readonly [string, Json])[] {
+  const ratios = computeRatios(figures);
+  return [
+    derived(record, 'Total Operating Expenses', figures.totalExpenses ?? sumExpenses(figures), formatAmount),
+    derived(record, 'Gross Profit', ratios.grossProfit, formatAmount),
+    derived(record, 'Gross Margin (%)', ratios.grossMargin, formatPlaces),
+    derived(record, 'Operating Margin (%)', ratios.operatingMargin, formatPlaces),
+    derived(record, 'Net Margin (%)', ratios.netMargin, formatPlaces),
+    derived(record, 'Effective Tax Rate (%)', ratios.taxRate, formatPlaces),
+  ];
+}
+
+/** The sum of the expenses that were found. */
+function sumExpenses({ cost, research, marketing, administration }: Figures): number | undefined {
+  const found = [cost, research, marketing, administration].filter((part) => part !== undefined);
+  return found.length === 0 ? undefined : found.reduce((sum, part) => sum + part, 0);
+}
+
+function deriveGrowth(record: JsonObject, now: Figures, prior: Figures | undefined): readonly [string, Json] {
+  const before = prior?.revenue;
+  const grown = now.revenue === undefined || before === undefined ? undefined : now.revenue - before;
+  const whole = before === undefined ? undefined : Math.abs(before);
+  return derived(record, 'YoY Growth (%)', percent(grown, whole), formatPlaces);
+}

@@ -1,0 +1,46 @@
+import { ToolError } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
+import { validateInputs } from '../inputs/validate.js';
+import {
+  type ComputeFunction,
+  defineTool,
+  type InputDeclarations,
+  type InputsOf,
+  type OutputDeclaration,
+  type ToolContext,
+} from '../tool.js';
+
+/**
+ * Defines a function that tasks call with the tool `compute` (D49). Its declaration is like that of a tool: it gives the
+ * metadata, the validation of the arguments, as written and as resolved, and the types of `run`.
+ *
+ * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an argument is called `function`
+ */
+export function defineFunction<const M extends InputDeclarations>(declaration: {
+  readonly name: string;
+  readonly description: string;
+  readonly inputs: M;
+  readonly openInputs?: boolean;
+  readonly output?: OutputDeclaration;
+  /** As of a tool (D65). */
+  readonly version?: string;
+  readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
+}): ComputeFunction {
+  if (Object.hasOwn(declaration.inputs, 'function')) {
+    throw new TypeError(
+      `the function "${declaration.name}" cannot have an argument "function": in a task, that is the name of the function`,
+    );
+  }
+  return { ...defineTool(declaration), kind: 'function' };
+}
+
+/**
+ * Checks the arguments, fills in their defaults and calls the function. Returns what it returns, perhaps a promise.
+ *
+ * @throws ToolError, not retryable, that names the function and its invalid arguments
+ */
+export function callFunction(called: ComputeFunction, args: JsonObject, context: ToolContext): unknown {
+  const validated = validateInputs(called, args);
+  if (validated.ok) return called.run(validated.inputs, context);
+  throw ToolError.nonRetryable(`function "${called.name}": ${validated.errors.join('; ')}`);
+}

@@ -1,0 +1,111 @@
+import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { defineFunction } from './function.js';
+import { isFound, readList, readObject, readRecords, toSlug, withFields } from './values.js';
+
+const RECORDS = 'one object per period, in a list or in a text with a JSON list';
+
+const FIELDS_OUTPUT = { name: 'fields', description: 'one object per period', type: 'array' } as const;
+
+export const applySegmentNames = defineFunction({
+  name: 'apply_segment_names',
+  description: 'Puts the names of segments in place of [1], [2] and so on in the names of fields',
+  inputs: {
+    extracted_fields: { required: true, description: RECORDS },
+    segment_names: {
+      required: true,
+      description: 'names by placeholder, such as {"[1]": "Google Services"}, or a text with that',
+    },
+  },
+  output: FIELDS_OUTPUT,
+  run({ extracted_fields: records, segment_names: names }) {
+    const slugs = new Map<string, string>();
+    for (const [placeholder, name] of Object.entries(readObject(names))) {
+      if (typeof name === 'string' && isFound(name)) slugs.set(placeholder, `_${toSlug(name)}`);
+    }
+    return readRecords(records).map((record) => renameFields(record, slugs));
+  },
+});
+
+function renameFields(record: JsonObject, slugs: ReadonlyMap<string, string>): JsonObject {
+  const renamed: JsonObject = {};
+  for (const [key, value] of Object.entries(record)) {
+    // Only what is in the key is looked up, so that many names cost nothing.
+    setOwn(
+      renamed,
+      key.replaceAll(/\[\d+\]/g, (placeholder) => slugs.get(placeholder) ?? placeholder),
+      value,
+    );
+  }
+  return renamed;
+}
+
+export const assembleExtractionSections = defineFunction({
+  name: 'assemble_extraction_sections',
+  description:
+    'Joins the fields of the sections of a report by period; the first value that was found counts',
+  inputs: {
+    face: { default: [], description: `of the income statement: ${RECORDS}` },
+    segments: { default: [], description: 'of the segments, likewise' },
+    other_income: { default: [], description: 'of other income, likewise' },
+    per_share: { default: [], description: 'of the figures per share, likewise' },
+  },
+  output: FIELDS_OUTPUT,
+  run({ face, segments, other_income: otherIncome, per_share: perShare }) {
+    return [face, segments, otherIncome, perShare].map(readRecords).reduce(joinFound);
+  },
+});
+
+/** Adds what the first list lacks. */
+function joinFound(first: readonly JsonObject[], second: readonly JsonObject[]): JsonObject[] {
+  return Array.from({ length: Math.max(first.length, second.length) }, (_, i) => {
+    const known = first[i] ?? {};
+    const added = Object.entries(second[i] ?? {}).filter(
+      ([key]) => !Object.hasOwn(known, key) || !isFound(known[key]),
+    );
+    return withFields(
+      known,
+      added.filter(([key, value]) => isFound(value) || !Object.hasOwn(known, key)),
+    );
+  });
+}
+
+export const finalizeExtraction = defineFunction({
+  name: 'finalize_extraction',
+  description: 'Puts corrections over extracted fields by period; what the correction did not find stays',
+  inputs: {
+    base_fields: { required: true, description: RECORDS },
+    corrections: { required: true, description: 'the corrected fields, likewise' },
+  },
+  output: FIELDS_OUTPUT,
+  run({ base_fields: base, corrections }) {
+    const corrected = readRecords(corrections);
+    const records = readRecords(base);
+    return Array.from({ length: Math.max(records.length, corrected.length) }, (_, i) => {
+      const found = Object.entries(corrected[i] ?? {}).filter(([, value]) => isFound(value));
+      return withFields(records[i] ?? {}, found);
+    });
+  },
+});
+
+export const zipPagesWithPeriods = defineFunction({
+  name: 'zip_pages_with_periods',
+  description: 'Pairs pages with the periods that they are about, for a fan-out; ends with the shorter list',
+  inputs: {
+    pages_list: { required: true, description: 'a list, or a text with a JSON list' },
+    periods: {
+      required: true,
+      description: 'periods with period_end, or dates; in a list or a text with one',
+    },
+  },
+  output: { name: 'pairs', description: 'each with pages and period_end', type: 'array' },
+  run({ pages_list: pages, periods }) {
+    const ends = readList(periods).map(readPeriodEnd);
+    return readList(pages)
+      .slice(0, ends.length)
+      .map((page, i) => ({ pages: page, period_end: ends[i] ?? null }));
+  },
+});
+
+function readPeriodEnd(period: Json): Json {
+  return isObject(period) ? ((period['period_end'] as Json | undefined) ?? null) : period;
+}

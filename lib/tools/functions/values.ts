@@ -1,0 +1,81 @@
+import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
+
+/** Stands for a field that was not found in a document. */
+export const NOT_FOUND = '__not_found__';
+
+/**
+ * Reads a list: a list as it is, or the JSON list in a text, whatever prose is around it. Anything else is an empty list,
+ * since a model may answer in words.
+ */
+export function readList(value: Json): Json[] {
+  if (Array.isArray(value)) return value;
+  const parsed = typeof value === 'string' ? parseBetween(value, '[', ']') : undefined;
+  return Array.isArray(parsed) ? parsed : [];
+}
+
+/** Reads a list of objects, one for each period; elements that are no objects become empty objects. */
+export function readRecords(value: Json): JsonObject[] {
+  return readList(value).map((record) => (isObject(record) ? (record as JsonObject) : {}));
+}
+
+/** Reads an object, or the JSON object in a text; anything else is an empty object. */
+export function readObject(value: Json): JsonObject {
+  const read = typeof value === 'string' ? parseBetween(value, '{', '}') : value;
+  return isObject(read) ? (read as JsonObject) : {};
+}
+
+/** Parses from the first opening bracket to the last closing one, so in linear time; undefined when that is no JSON. */
+function parseBetween(text: string, open: string, close: string): Json | undefined {
+  const start = text.indexOf(open);
+  const end = text.lastIndexOf(close);
+  if (start < 0 || end < start) return undefined;
+  try {
+    const parsed: Json = JSON.parse(text.slice(start, end + 1));
+    return parsed;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a field has a value that was found. */
+export function isFound(value: Json | undefined): value is Json {
+  return value !== undefined && value !== null && value !== NOT_FOUND && value !== '';
+}
+
+/** Reads an amount as documents have it: `1,234`, `(56)` for -56, `$7`, `8 %`. Undefined for anything else. */
+export function readAmount(value: Json | undefined): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value !== 'string' || value.length > MAX_AMOUNT_LENGTH) return undefined;
+  const isNegative = /^\(.*\)$/.test(value.trim());
+  const digits = value.replaceAll(/[\s,$€£%()]/g, '').replace('−', '-');
+  if (!/^[-+]?(?:\d+\.?\d*|\.\d+)$/.test(digits)) return undefined;
+  return isNegative ? -Math.abs(Number(digits)) : Number(digits);
+}
+
+const MAX_AMOUNT_LENGTH = 100;
+
+/** Writes a whole amount as text. */
+export function formatAmount(amount: number): string {
+  return String(Math.round(amount));
+}
+
+/** Writes a number with at least one and at most two places: `60.0`, `16.67`. */
+export function formatPlaces(value: number): string {
+  const rounded = Number(value.toFixed(2));
+  return Number.isInteger(rounded) ? rounded.toFixed(1) : String(rounded);
+}
+
+/** Returns a copy of an object with further fields. */
+export function withFields(record: JsonObject, fields: readonly (readonly [string, Json])[]): JsonObject {
+  const copy: JsonObject = { ...record };
+  for (const [key, value] of fields) setOwn(copy, key, value);
+  return copy;
+}
+
+/** Writes a key as an identifier: `Income Before Taxes` is `income_before_taxes`. */
+export function toSlug(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_|_$/g, '');
+}

@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { ToolError } from '../../../lib/common/errors.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
+import { callFunction } from '../../../lib/tools/functions/function.js';
+import { BUILTIN_FUNCTIONS } from '../../../lib/tools/functions/index.js';
+import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { toolContext } from '../../support/tool-context.js';
+
+interface Case {
+  readonly function: string;
+  readonly arguments: JsonObject;
+  readonly gives?: Json;
+  readonly fails?: true;
+}
+
+const CASES: readonly Case[] = JSON.parse(
+  readFileSync(new URL('builtin-cases.json', import.meta.url), 'utf8'),
+);
+
+function call(name: string, args: JsonObject): unknown {
+  const called = BUILTIN_FUNCTIONS.find((candidate) => candidate.name === name);
+  if (called === undefined) throw new Error(`there is no function ${name}`);
+  return callFunction(called, args, toolContext());
+}
+
+describe('The functions that come with the package (D49)', () => {
+  it('have a recorded case each', () => {
+    const covered = new Set(CASES.map(({ function: name }) => name));
+    expect([...covered].sort()).to.deep.equal(BUILTIN_FUNCTIONS.map(({ name }) => name));
+  });
+
+  for (const { function: name, arguments: args, gives, fails } of CASES) {
+    it(`${name} of ${JSON.stringify(args).slice(0, 80)} is as recorded`, () => {
+      if (fails)
+        expect(() => call(name, args))
+          .to.throw(ToolError)
+          .with.property('retryable', false);
+      else if (name === 'validate_cross_checks') expect(call(name, args)).to.containSubset(gives);
+      else expect(call(name, args)).to.deep.equal(gives);
+    });
+  }
+
+  it('fiscal_period_logic takes the year end before the date, and 28 February in the year before', () => {
+    const periods = call('fiscal_period_logic', { as_of_date: '2025-01-30', company: 'Walmart' });
+    expect(periods).to.containSubset([{ label: 'FY 2023/2024', period_end: '2024-01-31' }]);
+    expect(() => call('fiscal_period_logic', { as_of_date: '2023-02-29', company: 'x' })).to.throw(
+      '"2023-02-29" is not a date',
+    );
+  });
+
+  it('period_label names half years', () => {
+    expect(call('period_label', { date: '2025-07-01', period_type: 'semi_annual' })).to.equal('H2 2025');
+    expect(call('period_label', { date: '2025-06-30', period_type: 'semi_annual' })).to.equal('H1 2025');
+  });
+
+  it('ticker_lookup and fiscal_year_end find a name in whole words only', () => {
+    expect(() => call('ticker_lookup', { company: 'Pineapple Farms' })).to.throw('no ticker is known');
+    expect(call('fiscal_year_end', { company: 'Pineapple Farms' })).to.equal('12-31');
+  });
+
+  it('financial_scale_normalize takes rates, and says which currency has none', () => {
+    const args = { value: '3000', source_currency: 'XXX', target_currency: 'USD', target_scale: 'thousands' };
+    expect(call('financial_scale_normalize', { ...args, rates: { XXX: 0.5 } })).to.equal(1.5);
+    expect(() => call('financial_scale_normalize', args)).to.throw('no rate for "XXX"');
+  });
+
+  it('read lists from a text that has prose around its JSON, and an empty list from anything else', () => {
+    const corrections = 'Here they are: [{"a": "2"}] as asked.';
+    expect(call('finalize_extraction', { base_fields: '[{"a": "1"}]', corrections })).to.deep.equal([
+      { a: '2' },
+    ]);
+    expect(call('finalize_extraction', { base_fields: 5, corrections: '] none [' })).to.deep.equal([]);
+  });
+
+  it('compute_derived_fields computes margins anew, keeps a reported total, and what cannot be computed', () => {
+    const [fields] = call('compute_derived_fields', {
+      extracted_fields: [
+        {
+          'Total Revenues': '200',
+          'Net Income (Loss)': '(50)',
+          'Total Operating Expenses': '150',
+          'Cost of Revenues': '20',
+          'Net Margin (%)': '99',
+          'Operating Margin (%)': '12.0',
+        },
+      ],
+    }) as JsonObject[];
+    expect(fields).to.include({
+      'Total Operating Expenses': '150',
+      'Gross Profit': '180',
+      'Net Margin (%)': '-25.0',
+      'Operating Margin (%)': '12.0',
+      'Effective Tax Rate (%)': '__not_found__',
+    });
+  });
+
+  it('validate_cross_checks makes five checks, within their tolerances', () => {
+    const sound = {
+      'Total Revenues': '1,000',
+      'Segment Revenue — [1]': '1,001',
+      'Total Operating Expenses': 600,
+      'Operating Income (Loss)': '400',
+      'Other Income (Expense), Net': '(10)',
+      'Income Before Income Taxes': '390',
+      'Provision for Income Taxes': '90',
+      'Net Income (Loss)': '300',
+      'Diluted Shares': '100',
+      'Diluted EPS': '3.02',
+    };
+    const broken = {
+      ...sound,
+      'Segment Revenue — [1]': '900',
+      'Operating Income (Loss)': '500',
+      'Net Income (Loss)': '310',
+      'Diluted EPS': '4',
+    };
+    const failures = call('validate_cross_checks', { extracted_fields: [sound, broken] }) as JsonObject[];
+    expect(failures.map(({ check_id: id, period_label: label }) => [id, label])).to.deep.equal([
+      ['segment_revenue_reconciliation', 'Period 2'],
+      ['operating_income_identity', 'Period 2'],
+      ['pretax_income_identity', 'Period 2'],
+      ['net_income_identity', 'Period 2'],
+      ['diluted_eps_identity', 'Period 2'],
+    ]);
+  });
+
+  it('apply_segment_names takes names from a text, and leaves keys without a name', () => {
+    expect(
+      call('apply_segment_names', {
+        extracted_fields: [{ 'seg_[1]': 1, 'seg_[2]': 2, ['__proto__']: 3 }],
+        segment_names: 'so: {"[2]": "Cloud & more"}',
+      }),
+    ).to.deep.equal([{ 'seg_[1]': 1, seg__cloud_more: 2, ['__proto__']: 3 }]);
+  });
+
+  it('take time in proportion to their arguments', () => {
+    const many = (count: number): JsonObject => ({
+      base_fields: '['.repeat(count),
+      corrections: `[${'{"a": "1"},'.repeat(count)}{}]`,
+    });
+    const few = measureCpuMsSync(() => call('finalize_extraction', many(20_000)));
+    const more = measureCpuMsSync(() => call('finalize_extraction', many(200_000)));
+    expect(more).to.be.below(60 * Math.max(few, 5));
+  });
+});
