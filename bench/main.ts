@@ -70,6 +70,20 @@ row(
   perItem,
 );
 
+const called = fanOut(10_000);
+const cached = fanOut(10_000, true);
+const hits = await compare(
+  { cached: () => runWavetrain(cached), called: () => runWavetrain(called) },
+  { rounds: 9, warmup: 3 },
+);
+const perHit = ((hits.cached - hits.called) * 1000) / 10_000;
+row(
+  'output from the cache in memory: what it adds to an item, without the call',
+  `${perHit.toFixed(1)} µs`,
+  '100 µs',
+  `${(hits.cached / 10).toFixed(2)} µs an item, ${(hits.called / 10).toFixed(2)} µs when a no-op is called`,
+);
+
 const gaps: number[] = [];
 for (let round = 0; round < 5; round++) {
   gaps.push(

@@ -16,6 +16,7 @@ interface Task {
   readonly id: string;
   readonly inputs: Record<string, unknown>;
   readonly parallel_over?: string;
+  readonly cache?: boolean;
 }
 
 function createPipeline(tasks: readonly Task[]): Pipeline {
@@ -57,10 +58,15 @@ export function waves(count: number, width: number): Pipeline {
   );
 }
 
-/** One task returns a list, the next calls the tool for each item. */
-export function fanOut(items: number): Pipeline {
+/** One task returns a list, the next calls the tool for each item, or finds each output in the cache. */
+export function fanOut(items: number, cache = false): Pipeline {
   return createPipeline([
     { id: 'list', inputs: { items: Array.from({ length: items }, (_, i) => i) } },
-    { id: 'each', parallel_over: '{{list.output.items}}', inputs: { n: '{{item}}', text: 'item {{item}}' } },
+    {
+      id: 'each',
+      parallel_over: '{{list.output.items}}',
+      inputs: { n: '{{item}}', text: 'item {{item}}' },
+      cache,
+    },
   ]);
 }

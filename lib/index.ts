@@ -50,6 +50,11 @@ export { MemoryBlackboard } from './blackboard/memory-blackboard.js';
 
 // Tools
 export { builtinCatalog, Catalog } from './tools/catalog.js';
+export {
+  type NetworkAccess,
+  type NetworkOptions,
+  networkAccess,
+} from './tools/fetching/network.js';
 export { fileAccess } from './tools/files/file-access.js';
 export { defineFunction } from './tools/functions/function.js';
 export { defineSchema } from './tools/schemas/define-schema.js';
@@ -57,6 +62,8 @@ export {
   type CatalogEntry,
   type ComputeFunction,
   defineTool,
+  type FetchedResponse,
+  type FetchOptions,
   type FileAccess,
   type InputDeclaration,
   type InputDeclarations,

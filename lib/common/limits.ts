@@ -65,6 +65,8 @@ export const FETCH_LIMITS = {
   inFlight: 256,
   /** Default of the largest response, as it was sent and as it is unpacked. */
   responseBytes: 10 * 2 ** 20,
+  /** The largest response that a task may ask for. */
+  largestResponseBytes: 64 * 2 ** 20,
   /** Default of the time for one request with its redirects. */
   timeoutMs: 60_000,
   /** Time for which nothing may arrive. */

@@ -4,6 +4,7 @@ import type { ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
 import { compute } from './builtin/compute.js';
 import { fail, mock, sleep, store } from './builtin/fail-mock-sleep-store.js';
+import { httpRequest } from './builtin/http-request.js';
 import { ingestDocument } from './builtin/ingest-document.js';
 import { loadSchema } from './builtin/load-schema.js';
 import { runPipeline } from './builtin/run-pipeline.js';
@@ -116,6 +117,7 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   compute,
   fail,
   ingestDocument,
+  httpRequest,
   loadSchema,
   mock,
   runPipeline,

@@ -133,6 +133,7 @@ describe('Catalog', () => {
       'assert',
       'compute',
       'fail',
+      'http_request',
       'ingest_document',
       'load_schema',
       'mock',

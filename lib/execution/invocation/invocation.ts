@@ -1,6 +1,6 @@
 import type { Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
-import { isNonRetryable, ToolError } from '../../common/errors.js';
+import { isNonRetryable, readRetryAfterMs, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { type JsonOutput, toJsonOutputInSteps } from '../json-output.js';
@@ -202,14 +202,19 @@ export class Invocation {
     if (isPermanent) this.#services.parent?.onPermanentFailure?.();
     const isLast = this.#isAborted || this.#attempts > this.#call.task.retries;
     if (isPermanent || isLast) this.#fail(message, error);
-    else this.#scheduleRetry(message);
+    else this.#scheduleRetry(message, readRetryAfterMs(error));
   }
 
-  #scheduleRetry(error: string): void {
+  /** Without the secrets of the run: whoever follows it is told. */
+  #describe(error: unknown): string {
+    return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
+  }
+
+  #scheduleRetry(error: string, askedMs: number): void {
     this.#listener.onRetry(this.#call.item, error, this.#attempts);
     const { prepared, journal, dependencies } = this.#services;
     const backoff = taskBackoff(this.#call.task, prepared.options.backoff);
-    const delayMs = retryDelayMs(this.#attempts, backoff, dependencies.random());
+    const delayMs = retryDelayMs(this.#attempts, backoff, dependencies.random(), askedMs);
     if (journal.isObserved) {
       const { task, item } = this.#call;
       const attempt = this.#attempts;

@@ -21,6 +21,9 @@ const MAX_DOUBLINGS = 1000;
 /** The longest delay of a timer, about 24 days. An infinite one would not be a number in the event of the retry. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
+/** How long a retry may wait because a server asked for it, unless `maxMs` is longer. */
+const LONGEST_ASKED_DELAY_MS = 60_000;
+
 /** Reads the backoff from options that were checked. */
 export function readBackoff(options: ExecutionOptions): Backoff {
   return {
@@ -45,14 +48,24 @@ export function taskBackoff(
 
 /**
  * Calculates the delay before a retry. The cap applies before and after the jitter, so that no delay exceeds `maxMs`.
+ * A server that asked for more time gets it (D62), up to a minute or `maxMs`.
  *
  * @param retry number of the retry, from 1
  * @param random a number from 0 to 1
+ * @param askedMs for how long the server wants no request
  */
-export function retryDelayMs(retry: number, { baseMs, maxMs, jitter }: Backoff, random: number): number {
+export function retryDelayMs(
+  retry: number,
+  { baseMs, maxMs, jitter }: Backoff,
+  random: number,
+  askedMs = 0,
+): number {
   const doublings = Math.min(retry - 1, MAX_DOUBLINGS);
   const capMs = Math.min(maxMs, LONGEST_DELAY_MS);
   const delayMs = Math.min(capMs, baseMs * 2 ** doublings);
   const factor = 1 + jitter * (2 * random - 1);
-  return Math.min(capMs, delayMs * factor);
+  return Math.max(
+    Math.min(capMs, delayMs * factor),
+    Math.min(askedMs, Math.max(capMs, LONGEST_ASKED_DELAY_MS)),
+  );
 }

@@ -1,0 +1,126 @@
+import { STATUS_CODES } from 'node:http';
+import { ToolError } from '../../common/errors.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import { FETCH_LIMITS } from '../../common/limits.js';
+import { excerptOf, readContent } from '../fetching/content.js';
+import { describeRequest } from '../fetching/request.js';
+import { createStatusError, isExpected } from '../fetching/status.js';
+import { defineTool } from '../tool.js';
+
+/** Sends one HTTP request and reads the answer (D62), inside the guard of {@link ToolContext.fetch} (D51). */
+export const httpRequest = defineTool({
+  name: 'http_request',
+  description: 'Sends an HTTP request and returns the answer',
+  inputs: {
+    url: { type: 'string', minLength: 1, required: true, description: 'where to, with http or https' },
+    method: {
+      type: 'string',
+      enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'],
+      default: 'GET',
+      description: 'the method',
+    },
+    headers: { type: 'object', description: 'headers by name; null leaves one out' },
+    query: {
+      type: 'object',
+      description: 'values by name that are added to the URL; a list repeats the name, null leaves it out',
+    },
+    json: { description: 'a value to send as JSON' },
+    text: { type: 'string', description: 'a text to send, instead of json' },
+    expect: {
+      type: 'list',
+      items: {
+        type: ['integer', 'string'],
+        minimum: 100,
+        maximum: 599,
+        pattern: '^[1-5]([0-9]{2}(-[1-5][0-9]{2})?|xx)$',
+      },
+      default: ['2xx'],
+      description: 'the statuses that succeed: numbers, and ranges such as "2xx" or "200-299"',
+    },
+    parse: {
+      type: 'string',
+      enum: ['auto', 'json', 'text', 'bytes'],
+      default: 'auto',
+      description: 'how to read the body; auto: by its type; bytes: as a file',
+    },
+    timeout: {
+      type: 'number',
+      minimum: 0.001,
+      maximum: 3600,
+      default: FETCH_LIMITS.timeoutMs / 1000,
+      description: 'time limit of the request with its redirects, in seconds',
+    },
+    max_bytes: {
+      type: 'integer',
+      minimum: 1,
+      maximum: FETCH_LIMITS.largestResponseBytes,
+      default: FETCH_LIMITS.responseBytes,
+      description: 'size limit of the answer, unpacked',
+    },
+  },
+  output: {
+    name: 'response',
+    description: 'status, url (after redirects), headers, and body: parsed JSON, a text, or a file',
+    type: 'object',
+  },
+  async run({ url, method, headers, query, json, text, expect, parse, timeout, max_bytes }, context) {
+    const content = readRequestBody(json, text);
+    const response = await context.fetch(withQuery(url, query ?? {}), {
+      method,
+      headers: { ...content?.headers, ...readHeaders(headers ?? {}) },
+      body: content?.body,
+      timeoutMs: timeout * 1000,
+      maxBytes: max_bytes,
+    });
+    const { status } = response;
+    if (!isExpected(status, expect)) {
+      const what = describeRequest({ url: new URL(response.url), method });
+      const excerpt = excerptOf(response);
+      const reason = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+      const message = `${what} answered ${reason}${excerpt === '' ? '' : `: ${excerpt}`}`;
+      throw createStatusError(response, message, context.clock);
+    }
+    return { status, url: response.url, headers: response.headers, body: readContent(response, parse) };
+  },
+});
+
+interface RequestContent {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+function readRequestBody(json: Json | undefined, text: string | undefined): RequestContent | undefined {
+  if (json !== undefined && text !== undefined) {
+    throw ToolError.nonRetryable('"json" and "text" are both given: a request has one body');
+  }
+  if (text !== undefined) return { headers: { 'content-type': 'text/plain;charset=utf-8' }, body: text };
+  if (json === undefined) return undefined;
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) };
+}
+
+/** Adds the values to the query of a URL. A URL that is none is left as it is, and refused when it is fetched. */
+function withQuery(text: string, query: JsonObject): string {
+  if (Object.keys(query).length === 0 || !URL.canParse(text)) return text;
+  const url = new URL(text);
+  for (const [name, value] of Object.entries(query)) {
+    const values = Array.isArray(value) ? value : [value];
+    for (const one of values) {
+      if (one !== null) url.searchParams.append(name, toText(one, `the query's "${name}"`));
+    }
+  }
+  return url.href;
+}
+
+function readHeaders(headers: JsonObject): Record<string, string> {
+  const present = Object.entries(headers).filter(([, value]) => value !== null);
+  // In lower case, so that an own content-type takes the place of the default.
+  return Object.fromEntries(
+    present.map(([name, value]) => [name.toLowerCase(), toText(value, `the header "${name}"`)]),
+  );
+}
+
+function toText(value: Json, label: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw ToolError.nonRetryable(`${label} must be a text, a number or a boolean, not ${describeKind(value)}`);
+}

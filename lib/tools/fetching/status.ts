@@ -1,0 +1,38 @@
+import type { Clock } from '../../common/clock.js';
+import { ToolError } from '../../common/errors.js';
+import type { FetchedResponse } from '../tool.js';
+
+/**
+ * Whether a status is one of those that a task expects.
+ *
+ * @param expected numbers, and ranges such as `2xx` and `200-299`
+ */
+export function isExpected(status: number, expected: readonly (string | number)[]): boolean {
+  return expected.some((entry) => {
+    const [first = '', last = first] = String(entry).split('-');
+    return status >= Number(first.replace('xx', '00')) && status <= Number(last.replace('xx', '99'));
+  });
+}
+
+/** Statuses besides 5xx after which the same request may succeed later. */
+const TEMPORARY = new Set([408, 425, 429]);
+
+/** Statuses whose header `retry-after` says when. */
+const WITH_TIME = new Set([429, 503]);
+
+/** Creates the error of a status that was not expected (D62): retryable when the server may answer otherwise later. */
+export function createStatusError(response: FetchedResponse, message: string, clock: Clock): ToolError {
+  const { status, headers } = response;
+  if (status < 500 && !TEMPORARY.has(status)) return ToolError.nonRetryable(message);
+  const retryAfterMs = WITH_TIME.has(status) ? readRetryAfter(headers['retry-after'], clock) : undefined;
+  return new ToolError(message, retryAfterMs === undefined ? {} : { retryAfterMs });
+}
+
+/** Reads the header: seconds, or a date. In milliseconds from now; undefined when it says neither. */
+function readRetryAfter(header: string | undefined, clock: Clock): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
+  // A date begins with the name of its day; others would be read as a year.
+  const time = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : Math.max(0, time - clock.now());
+}
