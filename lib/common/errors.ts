@@ -150,18 +150,18 @@ interface SettledRun {
 export class ToolError extends Error {
   override readonly name = 'ToolError';
   readonly retryable: boolean;
+  /** Milliseconds for which no further attempt should begin, as a server has asked (D62). */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     message: string,
     options: { retryable?: boolean; cause?: unknown; retryAfterMs?: number } = {},
   ) {
-  /** Milliseconds for which no further attempt should begin, as a server has asked (D62). */
-  readonly retryAfterMs: number | undefined;
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.retryable = options.retryable ?? true;
+    this.retryAfterMs = options.retryAfterMs;
   }
 
-    this.retryAfterMs = options.retryAfterMs;
   /** Creates an error that no further attempt can avoid. */
   static nonRetryable(message: string, cause?: unknown): ToolError {
     return new ToolError(message, { retryable: false, cause });
@@ -185,8 +185,6 @@ export function isNonRetryable(thrown: unknown): boolean {
   }
 }
 
-/**
- * Returns the message of any thrown value, at most about 4,000 characters of it. A copy: a message may quote a part of a
 /** The `retryAfterMs` of a thrown ToolError, by its shape; 0 when it has none. Never throws. */
 export function readRetryAfterMs(thrown: unknown): number {
   try {
@@ -198,6 +196,8 @@ export function readRetryAfterMs(thrown: unknown): number {
   }
 }
 
+/**
+ * Returns the message of any thrown value, at most about 4,000 characters of it. A copy: a message may quote a part of a
  * large text, which V8 would keep with it. Never throws.
  */
 export function errorMessage(thrown: unknown): string {

@@ -205,11 +205,6 @@ export class Invocation {
     else this.#scheduleRetry(message, readRetryAfterMs(error));
   }
 
-  /** Without the secrets of the run: whoever follows it is told. */
-  #describe(error: unknown): string {
-    return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
-  }
-
   #scheduleRetry(error: string, askedMs: number): void {
     this.#listener.onRetry(this.#call.item, error, this.#attempts);
     const { prepared, journal, dependencies } = this.#services;
