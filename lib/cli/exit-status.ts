@@ -33,6 +33,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   run_already_terminal: EXIT.usage,
   run_not_settled: EXIT.usage,
   task_not_found: EXIT.usage,
+  artifact_not_found: EXIT.usage,
   nothing_to_rerun: EXIT.usage,
   idempotency_conflict: EXIT.usage,
   result_gone: EXIT.usage,

@@ -6,10 +6,12 @@ import type { PlanReport } from '../plans/report.js';
 import type { RunPage } from '../runs/listing.js';
 import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 import type { AcceptedRerun } from '../runs/rerun-report.js';
+import type { ArtifactPage } from '../runs/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import { parseJsonBody } from './errors.js';
 import { EventFeed, type EventOptions, type StreamedEvent } from './event-feed.js';
 import {
+  artifactPath,
   authorizationHeaders,
   formatQuery,
   getRequest,
@@ -22,6 +24,7 @@ import {
   taskPath,
 } from './http-request.js';
 import type {
+  ArtifactListQuery,
   AsyncPlanRunRequest,
   AsyncRunRequest,
   CancelOptions,
@@ -223,6 +226,16 @@ export class WavetrainClient {
     { signal, ...query }: TaskRequestOptions = {},
   ): Promise<ItemRecord> {
     return this.#get(`${taskPath(runId, taskId)}/items/${item}${formatQuery(query)}`, { signal });
+  }
+
+  /** Returns one page of the files of a run, by name (D63). */
+  async artifacts(runId: string, { signal, ...query }: ArtifactListQuery = {}): Promise<ArtifactPage> {
+    return this.#get(`${runPath(runId)}/artifacts${formatQuery(query)}`, { signal });
+  }
+
+  /** Downloads a file of a run: the response has its media type, and its content as bytes, as text or as a stream. */
+  async artifact(runId: string, name: string, options: RequestOptions = {}): Promise<Response> {
+    return this.#transport.open(getRequest(artifactPath(runId, name), options));
   }
 
   /** Cancels a run. The current wave finishes first, unless `force` stops its tools. */

@@ -106,6 +106,14 @@ export function taskPath(runId: string, taskId: string): string {
   return `${runPath(runId)}/tasks/${encodeURIComponent(taskId)}`;
 }
 
+/** @throws WavetrainError `run_not_found` or `artifact_not_found` for a name that cannot be part of a path */
+export function artifactPath(runId: string, name: string): string {
+  if (['', '.', '..'].includes(name)) {
+    throw new WavetrainError('artifact_not_found', `the run has no file "${name}"`);
+  }
+  return `${runPath(runId)}/artifacts/${encodeURIComponent(name)}`;
+}
+
 /** Formats a query string without the undefined fields. */
 export function formatQuery(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const query = new URLSearchParams();

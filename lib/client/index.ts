@@ -4,6 +4,7 @@ export type { ClientOptions } from './client.js';
 export type { EventOptions, GapNotice, StreamedEvent } from './event-feed.js';
 export { type ErrorDetail, FailedRunError, RequestError } from './errors.js';
 export type {
+  ArtifactListQuery,
   AsyncPlanRunRequest,
   AsyncRunRequest,
   CancelOptions,
@@ -29,7 +30,7 @@ export type {
 export type { RunStatus, TaskStatus } from '../../machines/types.js';
 export type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 export type { ErrorCause, ErrorRecord } from '../execution/invocation/thrown-error.js';
-export type { PlanOutcome, PlanResult, RunOutcome, RunResult } from '../execution/results.js';
+export type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/run-inputs.js';
 export type { Graph } from '../pipelines/graph.js';
 export type { ValidationReport } from '../pipelines/report.js';
@@ -37,6 +38,7 @@ export type { PlanReport } from '../plans/report.js';
 export type { PlanStatistics } from '../plans/statistics.js';
 export type { RunPage } from '../runs/listing.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
+export type { ArtifactPage } from '../runs/run-files.js';
 export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun-report.js';
 export type {
   AttemptRecord,

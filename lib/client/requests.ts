@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
+import type { ArtifactQuery } from '../runs/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { ToolMetadata } from '../tools/catalog.js';
 
@@ -88,6 +89,9 @@ export interface ListQuery extends RequestOptions {
 export interface TaskListQuery extends RequestOptions, TaskQuery {}
 
 export interface TaskRequestOptions extends RequestOptions, TaskOptions {}
+
+/** Pages the files of a run. */
+export interface ArtifactListQuery extends RequestOptions, ArtifactQuery {}
 
 export interface CancelOptions extends RequestOptions {
   /** Also stops the tools in flight. */

@@ -46,6 +46,11 @@ const SERVER = {
   runTtl: serverVariable('SERVICE_RUN_TTL', '86400', 'seconds for which settled runs are kept'),
   runKeep: serverVariable('SERVICE_RUN_KEEP', '1000', 'number of settled runs that are kept'),
   eventBuffer: serverVariable('SERVICE_EVENT_BUFFER', '10000', 'number of events kept of each run'),
+  artifacts: serverVariable(
+    'SERVICE_ARTIFACTS',
+    '',
+    'folder for the files of runs; default the folder for temporary files',
+  ),
   shutdown: serverVariable('SERVICE_SHUTDOWN_SECONDS', '10', 'grace period for runs at shutdown, in seconds'),
   memory: serverVariable(
     'SERVICE_MEMORY',
@@ -205,6 +210,8 @@ export interface ServerConfig {
   readonly runKeep: number;
   /** Events kept of each run. */
   readonly eventBuffer: number;
+  /** Folder in which the server creates one for the files of its runs (D63); undefined: that for temporary files. */
+  readonly artifactFolder: string | undefined;
   /** Grace period for runs when the server shuts down. */
   readonly shutdownMs: number;
   /** The memory limit of requests, runs and responses together. */
@@ -289,6 +296,7 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     runTtlMs: integer(SERVER.runTtl, 1, 10 * 365 * 86_400) * 1000,
     runKeep: integer(SERVER.runKeep, 0, 1_000_000),
     eventBuffer: integer(SERVER.eventBuffer, 100, 1_000_000),
+    artifactFolder: text(SERVER.artifacts) || undefined,
     shutdownMs: integer(SERVER.shutdown, 0, 3600) * 1000,
     memoryBytes: readMemory(isMemorySet ? memory : undefined, tenantShare, heapLimitBytes),
     tenantShare,

@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'run_already_terminal'
   | 'run_not_settled'
   | 'task_not_found'
+  | 'artifact_not_found'
   | 'nothing_to_rerun'
   | 'idempotency_conflict'
   | 'result_gone'

@@ -5,6 +5,7 @@ import { MAX_HEADERS } from './connection-limits.js';
 import { errorResponse, internalErrorResponse } from './errors/error-response.js';
 import { REQUEST_MESSAGE } from './logging/log.js';
 import { ResponseSender } from './responses/response-sender.js';
+import { artifactRoutes } from './routes/artifacts.js';
 import { docsRoutes, documentRoutes } from './routes/docs.js';
 import { eventRoutes } from './routes/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
@@ -25,6 +26,7 @@ export function createRoutes(services: HttpServices): Route[] {
     ...planRoutes(services),
     ...runRoutes(services),
     ...taskRoutes(services),
+    ...artifactRoutes(services),
     ...eventRoutes(services),
     ...runActionRoutes(services),
     ...healthRoutes(services),

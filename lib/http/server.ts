@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../common/clock.js';
 import type { ServerConfig } from '../common/config.js';
@@ -107,6 +108,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     retention: { maxRuns: config.runKeep, ttlMs: config.runTtlMs },
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
+    ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
       metrics.onEvent(event);
       logFailedRun(event, run, log, registry);

@@ -1,8 +1,15 @@
 import type { RunStatus } from '../../machines/types.js';
 import { toIsoTime } from '../common/clock.js';
+import { MAX_LISTED_ARTIFACTS } from '../common/limits.js';
 import type { FailedTask, TaskFailure } from '../common/errors.js';
 import type { TaskEvent } from '../execution/events/event.js';
-import type { PlanOutcome, RunOutcome, RunProgress, SubPipelineStatuses } from '../execution/results.js';
+import type {
+  PlanOutcome,
+  RunArtifact,
+  RunOutcome,
+  RunProgress,
+  SubPipelineStatuses,
+} from '../execution/results.js';
 import type { BaseRun } from '../execution/run/base-run.js';
 
 /** The public JSON of a run (Run record, D28): a read-only projection of its actor. */
@@ -33,13 +40,20 @@ export interface RunRecord {
   readonly sub_pipelines: SubPipelineStatuses | null;
   /** Id of the run that this one repeats; null when it is not a rerun (D35). */
   readonly rerun_of: string | null;
+  /** The first 1,000 of its files, in the order of their names (D63). */
+  readonly artifacts: readonly RunArtifact[];
+  /** The number of its files. */
+  readonly artifact_count: number;
 }
 
 /** A or B; fields of both can be read without narrowing first. */
 type Either<A, B> = (A & { readonly [K in keyof B]?: never }) | (B & { readonly [K in keyof A]?: never });
 
 /** A record without the fields that may be large, as listed. */
-export type RunSummary = Omit<RunRecord, 'result' | 'failures' | 'events' | 'sub_pipelines'>;
+export type RunSummary = Omit<
+  RunRecord,
+  'result' | 'failures' | 'events' | 'sub_pipelines' | 'artifacts' | 'artifact_count'
+>;
 
 /** The response to a submission. */
 export interface AcceptedRun {
@@ -50,11 +64,14 @@ export interface AcceptedRun {
 /** Builds the current record of a run; records are never stored (law L3). */
 export function toRunRecord(run: BaseRun): RunRecord {
   // Spreading the summary into a new object takes four times as long.
+  const { artifacts } = run;
   return Object.assign(toRunSummary(run), {
     result: run.result,
     sub_pipelines: run.subPipelines,
     failures: snapshotOf(run.failures, run),
     events: run.journal.events === null ? null : snapshotOf(run.journal.events, run),
+    artifacts: artifacts.length > MAX_LISTED_ARTIFACTS ? artifacts.slice(0, MAX_LISTED_ARTIFACTS) : artifacts,
+    artifact_count: artifacts.length,
   });
 }
 

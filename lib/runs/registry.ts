@@ -15,6 +15,7 @@ import type { StepRunner } from '../execution/prepare/step-runner.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import { Admission, type AdmissionLimits, UNLIMITED_ADMISSION } from './admission.js';
+import { RunFiles } from './run-files.js';
 import type { EventLog } from './event-log.js';
 import { fairYield, runInTurns } from './fair-yield.js';
 import {
@@ -99,12 +100,8 @@ export class RunRegistry {
     this.stepRunner = this.#executor.stepRunner;
     this.#idempotencyKeys = new IdempotencyStore(this.#clock, options.idempotency);
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
-    this.#retention = new Retention(
-      options.retention ?? UNLIMITED_RETENTION,
-      this.#clock,
-      options.memory,
-      (entry) => this.#drop(entry),
-    );
+    const { retention = UNLIMITED_RETENTION, memory } = options;
+    this.#retention = new Retention(retention, this.#clock, memory, (entry) => this.#drop(entry));
   }
 
   /**
@@ -139,11 +136,8 @@ export class RunRegistry {
     submit: (options: SubmissionOptions) => Promise<string>,
   ): Promise<OnceAcceptedRun> {
     this.#retention.sweep();
-    const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(
-      tenantId,
-      idempotency,
-      (reservation) => submit({ reservation }),
-    );
+    const begin = (reservation: Reservation): Promise<string> => submit({ reservation });
+    const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
     const kept = isReplayed ? this.#entries.get(runId)?.run.status : INITIAL_STATUS;
     const status = lastStatus ?? kept ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
@@ -272,6 +266,11 @@ export class RunRegistry {
       memory?.release(tenantId, heldBytes);
       release();
     }
+  }
+
+  /** The files of a run (D63). Throws `run_not_found`. */
+  artifacts(runId: string): RunFiles {
+    return new RunFiles(this.#entry(runId).run, this.#executor);
   }
 
   /** The actor tree of a run, as JSON. Throws `run_not_found`. */

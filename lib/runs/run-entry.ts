@@ -71,9 +71,10 @@ export class RunEntry {
 
   /** Changes whenever the record does: built from every part of the record that changes. */
   get version(): string {
-    const { status, isSettled, progress, failures, journal } = this.run;
+    const { status, isSettled, progress, failures, journal, artifacts } = this.run;
     const { invocations, waves_executed, tasks_settled, sub_pipelines_settled = 0 } = progress;
     const counts = [invocations, waves_executed, tasks_settled, sub_pipelines_settled, failures.length];
+    if (artifacts.length > 0) counts.push(artifacts.length);
     if (this.run.kind === 'plan') counts.push(sumStages(this.run.subPipelines));
     return [status, ...(isSettled ? ['settled'] : []), ...counts, journal.events?.length ?? 0].join('.');
   }

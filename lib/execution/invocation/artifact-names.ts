@@ -20,9 +20,13 @@ export class ArtifactNames {
   /** In lower case: some file systems do not distinguish it. */
   readonly #taken = new Set<string>();
 
-  /** Takes a name for a file, with the number that makes it unique. */
-  claim(name: string, { item, number }: NameOwner): string {
-    const first = number === 1 ? name : addNumber(name, number);
+  /**
+   * Takes a name for a file, with the number that makes it unique.
+   *
+   * @param isNumbered adds the number also to the first
+   */
+  claim(name: string, { item, number }: NameOwner, isNumbered = number > 1): string {
+    const first = isNumbered ? addNumber(name, number) : name;
     if (this.#take(first)) return first;
     const base = item === undefined ? name : addNumber(name, number);
     for (let next = item === undefined ? number + 1 : 2; ; next++) {

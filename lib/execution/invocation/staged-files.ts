@@ -78,11 +78,9 @@ export class StagedFiles {
 
   /** Takes a name for bytes in the output, and returns the path of their file. */
   claimBytes(): string {
-    const { item, number } = this.#owner;
-    const name = this.#folder.names.claim(`${this.#source.task_id}-${item === undefined ? 1 : number}.bin`, {
-      item,
-      number: 1,
-    });
+    const { item } = this.#owner;
+    const owner = { item, number: (item ?? 0) + 1 };
+    const name = this.#folder.names.claim(`${this.#source.task_id}.bin`, owner, true);
     return this.#add(name, BYTES_TYPE, this.#folder.pathOfBytes(name)).path;
   }
 

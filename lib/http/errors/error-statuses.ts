@@ -52,6 +52,7 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     status: 404,
     meaning: 'The run has no such task, the task no such item, or the plan no such sub-pipeline.',
   },
+  artifact_not_found: { status: 404, meaning: 'The run has no file of this name.' },
   method_not_allowed: {
     status: 405,
     meaning: 'The path does not accept this method: the header `Allow` lists those that it accepts.',

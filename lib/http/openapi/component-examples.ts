@@ -86,6 +86,8 @@ const CALL = {
   cut: [],
 };
 
+const ARTIFACT = { name: 'greeting.csv', task_id: 'greet', media_type: 'text/csv', size: 42 };
+
 /** The fields of a report on a valid definition. */
 const VALID = { ok: true, errors: null, warnings: [], problems: [] };
 
@@ -106,7 +108,17 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   PlanOutcome: PLAN_OUTCOME,
   PlanResult: { ...PLAN_OUTCOME, events: null },
   RunSummary: SUMMARY,
-  RunRecord: { ...SUMMARY, result: OUTCOME, failures: [], sub_pipelines: null, events: null },
+  RunRecord: {
+    ...SUMMARY,
+    result: OUTCOME,
+    failures: [],
+    sub_pipelines: null,
+    events: null,
+    artifacts: [ARTIFACT],
+    artifact_count: 1,
+  },
+  RunArtifact: ARTIFACT,
+  ArtifactPage: { artifacts: [ARTIFACT], total: 1, next_cursor: null },
   TaskRecord: {
     ...CALL,
     tool: 'fetch_city',

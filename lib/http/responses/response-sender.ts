@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { estimateBytesInSteps } from '../../common/json.js';
@@ -40,7 +41,7 @@ export class ResponseSender {
     result: RouteResult,
     tenantId: string,
   ): Promise<void> {
-    const { body, isLong, text, bytes, headers, stream, onSent } = result;
+    const { body, isLong, text, bytes, file, headers, stream, onSent } = result;
     // Koa would make its own response; none of this needs it.
     ctx.respond = false;
     if (onSent) ctx.res.once('finish', onSent);
@@ -49,7 +50,8 @@ export class ResponseSender {
       head.write();
       if (ctx.method === 'HEAD') ctx.res.end();
       else stream(ctx.res);
-    } else if (bytes !== undefined) await this.#sendBytes(head, withCharset(type), bytes, tenantId);
+    } else if (file !== undefined) await this.#sendFile(head, type, file, tenantId);
+    else if (bytes !== undefined) await this.#sendBytes(head, withCharset(type), bytes, tenantId);
     else if (text !== undefined) await this.#sendText(head, withCharset(type), text, tenantId);
     else if (body === undefined) head.write().end();
     else if (isLong !== true && isShortJson(body))
@@ -91,6 +93,26 @@ export class ResponseSender {
     else await this.#writeAll(res, tenantId, () => bytes.subarray(position, (position += CHUNK_LENGTH)));
   }
 
+  async #sendFile(head: Head, type: string, file: FileHandle, tenantId: string): Promise<void> {
+    try {
+      const { size } = await file.stat();
+      const release = this.#reserve(tenantId, STREAM_BYTES);
+      try {
+        const res = head.write(type, size);
+        const next = async (): Promise<Buffer> => {
+          const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_LENGTH), 0, CHUNK_LENGTH);
+          return buffer.subarray(0, bytesRead);
+        };
+        if (head.isAlone) res.end();
+        else await this.#writeAll(res, tenantId, next);
+      } finally {
+        release();
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
   async #sendLongJson(head: Head, result: RouteResult, body: unknown, tenantId: string): Promise<void> {
     if (head.isAlone) return void head.write(JSON_TYPE).end();
     const release = await this.#hold(result, body, tenantId);
@@ -105,8 +127,12 @@ export class ResponseSender {
   }
 
   /** Writes chunks until there is an empty one, each when its turn has come and the connection accepts it. */
-  async #writeAll(res: ServerResponse, tenantId: string, nextChunk: () => Buffer): Promise<void> {
-    for (let chunk = nextChunk(); chunk.length > 0; chunk = nextChunk()) {
+  async #writeAll(
+    res: ServerResponse,
+    tenantId: string,
+    nextChunk: () => Buffer | Promise<Buffer>,
+  ): Promise<void> {
+    for (let chunk = await nextChunk(); chunk.length > 0; chunk = await nextChunk()) {
       if (!res.write(chunk)) await this.#untilAccepted(res);
       if (res.destroyed) return;
       await this.#services.registry.fairYield(tenantId);

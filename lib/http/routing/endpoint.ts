@@ -107,7 +107,7 @@ export class Endpoint {
   #negotiateMediaType(ctx: Context): string {
     const [first = JSON_TYPE] = this.#mediaTypes;
     const { accept = '*/*' } = ctx.req.headers;
-    if (this.#route.isProbe || accept === '*/*') return first;
+    if (this.#route.isProbe || accept === '*/*' || first === '*/*') return first;
     const accepted = ctx.accepts([...this.#mediaTypes]);
     if (typeof accepted === 'string') return accepted;
     throw new WavetrainError(

@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller, KeyScope } from '../auth/authenticate.js';
@@ -38,6 +39,8 @@ export interface RouteResult {
   /** Like `text`, for the content of a file, which all responses share. */
   readonly bytes?: Buffer;
   readonly type?: string;
+  /** Like `bytes`, for a file that is read while it is sent, and closed then. */
+  readonly file?: FileHandle;
   /** Takes over the connection after the head was written. */
   readonly stream?: (response: ServerResponse) => void;
   /** The run that the request was about, for the log. */

@@ -4,6 +4,7 @@ import type { PlanOutcome, PlanResult, RunOutcome, RunResult } from '../../execu
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun-report.js';
+import { RunArtifactSchema } from './artifact.js';
 import { FailedTaskSchema, TaskFailureSchema } from './error.js';
 import { TaskEventSchema } from './event.js';
 import { ProblemSchema } from './report.js';
@@ -125,6 +126,10 @@ export const RunRecordSchema = schemaFor<RunRecord>()(
         }),
       ),
       events,
+      artifacts: Type.Array(RunArtifactSchema, {
+        description: 'The first 1,000 files of the run, in the order of their names.',
+      }),
+      artifact_count: count('Number of files of the run.'),
     },
     { title: 'RunRecord', description: 'The current state of a run.' },
   ),

@@ -21,6 +21,8 @@ export const RUNNING: RunRecord = {
   result: null,
   error: null,
   failures: [],
+  artifacts: [],
+  artifact_count: 0,
   sub_pipelines: null,
   events: null,
   failed_task: null,

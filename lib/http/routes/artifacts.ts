@@ -1,0 +1,101 @@
+import { constants, open } from 'node:fs/promises';
+import Type from 'typebox';
+import { errorCode, WavetrainError } from '../../common/errors.js';
+import { authorizeRun } from '../auth/authenticate.js';
+import { defineRoute, type Route } from '../routing/route.js';
+import { ArtifactPageSchema } from '../schemas/artifact.js';
+import { RunIdParams } from '../schemas/request.js';
+import type { HttpServices } from '../services.js';
+
+/** Routes that list and send the files of a run (D63). */
+export function artifactRoutes(services: HttpServices): Route[] {
+  return [listArtifactsRoute(services), getArtifactRoute(services)];
+}
+
+const PageQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Largest number on the page.' }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 256, description: 'The `next_cursor` of the previous page.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+function listArtifactsRoute({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/artifacts',
+    id: 'listArtifacts',
+    tag: 'Runs',
+    summary: 'List the files of a run, by name',
+    description: 'What tools have written, and bytes that they have returned. They are deleted with the run.',
+    access: 'read',
+    params: RunIdParams,
+    query: PageQuery,
+    responses: { 200: { description: 'One page of files.', schema: ArtifactPageSchema } },
+    errors: ['run_not_found'],
+    handle: ({ params, query, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      return { body: registry.artifacts(runId).page(query), runId };
+    },
+  });
+}
+
+const ArtifactParams = Type.Object({
+  ...RunIdParams.properties,
+  name: Type.String({ description: 'The name of the file, as in the list.' }),
+});
+
+function getArtifactRoute({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/artifacts/{name}',
+    id: 'getArtifact',
+    tag: 'Runs',
+    summary: 'Download a file of a run',
+    description:
+      'The media type is the one that the tool has given. The headers keep a browser from showing the file in place of a page of this server.',
+    access: 'read',
+    params: ArtifactParams,
+    responses: {
+      200: {
+        description: 'The content of the file.',
+        media: { '*/*': 'the bytes of the file' },
+        headers: { 'Content-Disposition': '`attachment`, with the name of the file.' },
+      },
+    },
+    errors: ['run_not_found', 'artifact_not_found'],
+    handle: async ({ params, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      const found = registry.artifacts(runId).find(params.name);
+      if (found === undefined) throw artifactNotFound(runId, params.name);
+      const { name, media_type: type } = found.artifact;
+      const file = await open(found.path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+        (error: unknown) => {
+          throw artifactNotFound(runId, params.name, ` any more: it cannot be read (${errorCode(error)})`);
+        },
+      );
+      return { file, type, headers: downloadHeaders(name), runId };
+    },
+  });
+}
+
+function artifactNotFound(runId: string, name: string, reason = ''): WavetrainError {
+  return new WavetrainError('artifact_not_found', `run ${runId} has no file "${name}"${reason}`);
+}
+
+/** Whatever a tool has written must not act in the browser as a page of this server. */
+function downloadHeaders(name: string): Record<string, string> {
+  const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return {
+    'Content-Disposition': `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+  };
+}

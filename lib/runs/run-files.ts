@@ -1,0 +1,48 @@
+import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
+import type { RunArtifact } from '../execution/results.js';
+
+/** Pages the files of a run. */
+export interface ArtifactQuery {
+  /** Largest number of files on the page. Default 50. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+export interface ArtifactPage {
+  /** In the order of their names. */
+  readonly artifacts: readonly RunArtifact[];
+  /** The number of files of the run. */
+  readonly total: number;
+  /** The `cursor` of the next page; null on the last page. */
+  readonly next_cursor: string | null;
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** The files of one run (D63). */
+export class RunFiles {
+  readonly #run: AnyRun;
+  readonly #executor: LocalExecutor;
+
+  constructor(run: AnyRun, executor: LocalExecutor) {
+    this.#run = run;
+    this.#executor = executor;
+  }
+
+  /** One page of them. It continues where the previous page ended, even if files were added. */
+  page({ limit = DEFAULT_LIMIT, cursor }: ArtifactQuery): ArtifactPage {
+    const { artifacts } = this.#run;
+    const next = cursor === undefined ? 0 : artifacts.findIndex(({ name }) => name > cursor);
+    const start = next === -1 ? artifacts.length : next;
+    const page = artifacts.slice(start, start + limit);
+    const isLast = start + page.length >= artifacts.length;
+    const nextCursor = isLast ? null : (page.at(-1)?.name ?? null);
+    return { artifacts: page, total: artifacts.length, next_cursor: nextCursor };
+  }
+
+  /** Where a file is; undefined when the run has none of this name. */
+  find(name: string): { readonly artifact: RunArtifact; readonly path: string } | undefined {
+    return this.#executor.findArtifact(this.#run.id, name);
+  }
+}
