@@ -80,6 +80,10 @@ export {
   type ToolInput,
 } from './tools/tool.js';
 
+// Secrets
+export { environmentSecrets } from './secrets/environment-secrets.js';
+export type { SecretSource } from './secrets/run-secrets.js';
+
 // Errors
 export {
   type ErrorCode,

@@ -24,6 +24,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   invalid_params: EXIT.usage,
   invalid_options: EXIT.usage,
   invalid_inputs: EXIT.usage,
+  secret_missing: EXIT.usage,
   unreadable_file: EXIT.usage,
   bad_usage: EXIT.usage,
   bad_tool_file: EXIT.usage,

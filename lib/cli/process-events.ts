@@ -47,11 +47,16 @@ const UNCAUGHT = ['uncaughtException', 'unhandledRejection'] as const;
  * Prints errors that no task can catch, because a tool throws them in a callback or after it has settled. The process
  * and its runs continue.
  *
+ * @param mask replaces secrets (D61)
  * @returns stops the reporting
  */
-export function reportUncaughtToolErrors(events: ProcessEvents, print: (line: string) => void): () => void {
+export function reportUncaughtToolErrors(
+  events: ProcessEvents,
+  print: (line: string) => void,
+  mask?: (text: string) => string,
+): () => void {
   const report = (thrown: unknown): void => {
-    print(`uncaught error in a tool, outside its task: ${toSingleLine(errorMessage(thrown))}`);
+    print(`uncaught error in a tool, outside its task: ${toSingleLine(errorMessage(thrown, mask))}`);
   };
   for (const event of UNCAUGHT) events.on(event, report);
   return () => {

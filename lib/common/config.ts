@@ -98,6 +98,12 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
       'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
     secret: false,
   },
+  {
+    name: 'SERVICE_SECRETS_FILE',
+    description:
+      'YAML file with the secrets of each tenant; without it, the variables SECRET_NAME are secrets',
+    secret: false,
+  },
   { name: 'WAVETRAIN_DEBUG', description: 'prints the stack trace of a bug in Wavetrain', secret: false },
   {
     name: 'WAVETRAIN_SERVER',
@@ -140,6 +146,26 @@ export function readCacheFolder({ SERVICE_CACHE: folder = '' }: Environment): st
 export function readUserCacheFolder({ XDG_CACHE_HOME: configured = '' }: Environment): string {
   // The standard of the variable says that a relative path is ignored.
   return join(isAbsolute(configured) ? configured : join(homedir(), '.cache'), 'wavetrain');
+}
+
+/** Where secrets come from (D61). */
+export interface SecretConfig {
+  /** The YAML file of all tenants; undefined when none is named. */
+  readonly file: string | undefined;
+  /** The values of the variables `SECRET_NAME`, by `NAME`. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+const SECRET_PREFIX = 'SECRET_';
+
+/** Reads where secrets come from. An empty variable counts as missing. */
+export function readSecretConfig(env: Environment): SecretConfig {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith(SECRET_PREFIX) || value === undefined || value === '') continue;
+    variables[name.slice(SECRET_PREFIX.length)] = value;
+  }
+  return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
 }
 
 /** What tools may reach on the network (D51). */

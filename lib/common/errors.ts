@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'invalid_params'
   | 'invalid_options'
   | 'invalid_inputs'
+  | 'secret_missing'
   | 'unreadable_file'
   | 'bad_usage'
   | 'bad_tool_file'
@@ -200,10 +201,13 @@ export function readRetryAfterMs(thrown: unknown): number {
 /**
  * Returns the message of any thrown value, at most about 4,000 characters of it. A copy: a message may quote a part of a
  * large text, which V8 would keep with it. Never throws.
+ *
+ * @param mask is called with the whole message, and replaces the secrets in it (D61)
  */
-export function errorMessage(thrown: unknown): string {
+export function errorMessage(thrown: unknown, mask?: (text: string) => string): string {
   try {
-    return shorten(readMessage(thrown));
+    const message = readMessage(thrown);
+    return shorten(mask === undefined ? message : mask(message));
   } catch {
     return 'failed with a value that cannot be read';
   }

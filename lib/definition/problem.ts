@@ -34,6 +34,7 @@ export type ProblemCode =
   | 'template_syntax'
   | 'unknown_reference'
   | 'self_reference'
+  | 'misplaced_secret'
   | 'item_outside_fan_out'
   | 'item_unused'
   | 'unknown_tool'
@@ -60,6 +61,7 @@ export type ProblemCode =
   | 'no_effect'
   | 'output_omitted'
   | 'stray_dollar'
+  | 'missing_secret'
   | 'session_never_stored'
   | 'session_race'
   | 'store_conflict';

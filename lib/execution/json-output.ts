@@ -3,6 +3,8 @@ import { errorMessage } from '../common/errors.js';
 import { type Json, MEMBER_BYTES, OBJECT_BYTES, setOwn, STRING_BYTES } from '../common/json.js';
 import { ellipsize, formatMebibytes } from '../common/text.js';
 import { runToEnd, type Steps } from '../common/steps.js';
+import { hasSymbolKey, isEqualFrozenList, isPlain, SHORT_VALUE } from './plain-values.js';
+import type { Masker } from '../secrets/masker.js';
 
 /**
  * The output of a tool as JSON (D24). What a tool returns is copied into plain, frozen JSON before anyone else sees it,
@@ -30,6 +32,8 @@ interface CopyOptions {
   readonly limitBytes: number;
   /** Creates the path of the next artifact. */
   readonly artifactPath: () => string;
+  /** Replaces the secrets of the run, in texts and keys (D61). */
+  readonly masker?: Masker | undefined;
 }
 
 /** Copies what a tool returned; `undefined` becomes null. */
@@ -44,7 +48,8 @@ export function* toJsonOutputInSteps(returned: unknown, options: CopyOptions): S
     const value = yield* copier.copy(returned);
     return { ok: true, value, artifacts: copier.artifacts, sizeBytes: copier.sizeBytes };
   } catch (error) {
-    return { ok: false, error: `the output ${describeCopyError(error)}${copier.describePlace(error)}` };
+    const reason = describeCopyError(error, options.masker);
+    return { ok: false, error: `the output ${reason}${copier.describePlace(error)}` };
   }
 }
 
@@ -59,18 +64,18 @@ interface FrozenJson {
  *
  * @throws Error with the reason as the end of a sentence: `holds a function, which JSON cannot hold`
  */
-export function copyToJson(value: unknown): FrozenJson {
-  return runToEnd(copyToJsonInSteps(value));
+export function copyToJson(value: unknown, masker?: Masker): FrozenJson {
+  return runToEnd(copyToJsonInSteps(value, masker));
 }
 
 /** Copies like `copyToJson`, in steps; copying the result again takes no time. */
-export function* copyToJsonInSteps(value: unknown): Steps<FrozenJson> {
-  const copier = new JsonCopier({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '' });
+export function* copyToJsonInSteps(value: unknown, masker?: Masker): Steps<FrozenJson> {
+  const copier = new JsonCopier({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '', masker });
   let json: Json;
   try {
     json = yield* copier.copy(value);
   } catch (error) {
-    throw new Error(describeCopyError(error), { cause: error });
+    throw new Error(describeCopyError(error, masker), { cause: error });
   }
   if (copier.artifacts.length > 0) throw new Error('holds bytes, which JSON cannot hold');
   return { json, sizeBytes: copier.sizeBytes };
@@ -108,8 +113,13 @@ export function forEachFrozen(values: object, visit: (key: string, json: Json) =
   }
 }
 
-function describeCopyError(error: unknown): string {
-  return error instanceof NotJsonError ? error.message : `could not be read: ${errorMessage(error)}`;
+function describeCopyError(error: unknown, masker: Masker | undefined): string {
+  return error instanceof NotJsonError
+    ? error.message
+    : `could not be read: ${errorMessage(error, masker?.mask)}`;
+/** Texts are masked in steps of about so many characters: some milliseconds. */
+const MASKED_PER_STEP = 2 ** 20;
+
 }
 
 /** Names what JSON cannot hold; the message is the end of a sentence. */
@@ -124,6 +134,8 @@ class NotJsonError extends Error {
 }
 
 /** A value with at most this many parts takes some milliseconds to copy. */
+  /** What was masked in it. */
+  readonly masker: Masker | undefined;
 const SHORT_VALUE = 5000;
 const STEP_VALUES = 1000;
 
@@ -162,6 +174,10 @@ interface OpenCopy {
   /** Number of members that were copied. */
   position: number;
   /** What was measured before it. */
+  /** Characters that may still be masked in this step. */
+  #maskable = MASKED_PER_STEP;
+  /** Members whose keys were numbered, because they became equal. */
+  #equalKeys = 0;
   readonly jsonBytes: number;
   readonly sizeBytes: number;
   readonly maxDepth: number;
@@ -187,7 +203,10 @@ class JsonCopier {
 
   *copy(value: unknown): Steps<Json> {
     const copy = this.#copyValue(value, 0);
-    for (let limit = SHORT_VALUE; this.#copyMembers(limit); limit = STEP_VALUES) yield;
+    for (let limit = SHORT_VALUE; this.#copyMembers(limit); limit = STEP_VALUES) {
+      yield;
+      this.#maskable = MASKED_PER_STEP;
+    }
     return copy;
   }
 
@@ -200,7 +219,9 @@ class JsonCopier {
       const position = open.position - 1;
       path = `${open.keys === undefined ? `[${position}]` : `.${open.keys[position]}`}${path}`;
     }
-    return path === '' ? '' : ` (at ${ellipsize(path.replace(/^\./, ''), MAX_PLACE_LENGTH)})`;
+    if (path === '') return path;
+    const masked = this.#mask(path.replace(/^\./, ''));
+    return ` (at ${ellipsize(masked, MAX_PLACE_LENGTH)})`;
   }
 
   /** Copies members of open lists and objects. Returns false when there are no others. */
@@ -210,7 +231,7 @@ class JsonCopier {
       const length = open.keys === undefined ? (open.copy as Json[]).length : open.keys.length;
       // A member that is a list or an object itself comes before the next one.
       while (open.position < length && this.#open === open) {
-        if (left-- === 0) return true;
+        if (left-- === 0 || this.#maskable < 0) return true;
         this.#copyMember(open, open.position++);
       }
       if (this.#open === open) this.#close(open);
@@ -228,7 +249,20 @@ class JsonCopier {
     if (member === undefined) return;
     this.#count(key.length + 4);
     this.sizeBytes += MEMBER_BYTES;
-    setOwn(copy, key, this.#copyValue(member, depth + 1));
+    setOwn(copy, this.#copyKey(key, copy), this.#copyValue(member, depth + 1));
+  }
+
+  /** Two keys that become equal stay two. */
+  #copyKey(key: string, copy: object): string {
+    const masked = this.#mask(key);
+    return masked !== key && Object.hasOwn(copy, masked) ? `${masked} (${++this.#equalKeys + 1})` : masked;
+  }
+
+  #mask(text: string): string {
+    const { masker } = this.#options;
+    if (masker === undefined) return text;
+    this.#maskable -= text.length;
+    return masker.mask(text);
   }
 
   /** Returns the copy of a value. That of a list or an object has no members yet. */
@@ -237,12 +271,12 @@ class JsonCopier {
       case 'string':
         this.#count(value.length + 2);
         this.sizeBytes += STRING_BYTES;
-        return value;
+        return this.#mask(value);
       case 'number':
         if (!Number.isFinite(value)) throw new NotJsonError(`holds ${value}, which JSON has no number for`);
         this.#count(8);
         if ((value | 0) !== value) this.sizeBytes += FRACTION_BYTES;
-        return value;
+        return this.#options.masker?.maskNumber(value) ?? value;
       case 'boolean':
         this.#count(5);
         return value;
@@ -268,7 +302,10 @@ class JsonCopier {
 
   /** Returns the copy of a value that was copied before, or is such a copy, and counts it. */
   #findCopy(value: object, depth: number): Json | undefined {
-    const measured = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
+    const found = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
+    const { masker } = this.#options;
+    // In another run, it may have been copied with what are secrets in this one.
+    const measured = masker === undefined || found?.masker === masker ? found : undefined;
     this.#enterDepth(depth + (measured?.height ?? 0));
     if (measured === undefined) return undefined;
     this.#count(measured.jsonBytes);
@@ -307,7 +344,8 @@ class JsonCopier {
     if (jsonBytes >= MIN_CACHED_BYTES) {
       const height = this.#maxDepth - open.depth;
       const sizeBytes = this.sizeBytes - open.sizeBytes;
-      const measured = { copy: copy as Json, jsonBytes, height, sizeBytes };
+      const { masker } = this.#options;
+      const measured = { copy: copy as Json, jsonBytes, height, sizeBytes, masker };
       measuredCopies.set(copy, measured);
       if (isEqualFrozenList(value, measured.copy)) measuredCopies.set(value, measured);
     }

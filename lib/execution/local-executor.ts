@@ -10,6 +10,7 @@ import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
+import type { SecretSource } from '../secrets/run-secrets.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
@@ -64,6 +65,13 @@ export interface LocalExecutorOptions {
   readonly keepArtifacts?: boolean;
   /** Observes every attempt of every run, for traces and metrics. */
   readonly onAttempt?: AttemptObserver;
+  /**
+   * Folder that keeps the outputs of tasks with `cache` (D65), also for other processes. Default: they are kept in memory
+   * for as long as the executor lives.
+   */
+  readonly cacheFolder?: string;
+  /** Where the secrets of tasks come from (D61). Default: there are none. */
+  readonly secrets?: SecretSource | undefined;
 }
 
 /** A run of a pipeline or of a plan. */
@@ -80,12 +88,15 @@ export class LocalExecutor implements Executor {
   readonly #providedBlackboard: Blackboard | undefined;
   readonly #dependencies: RunDependencies;
 
+  /** Undefined when there are none (D61). */
+  readonly secrets: SecretSource | undefined;
   constructor(options: LocalExecutorOptions = {}) {
     this.#providedBlackboard = options.blackboard;
     this.blackboard = options.blackboard ?? new OwnBlackboard();
     this.stepRunner = new StepRunner(options.parseText);
     this.#dependencies = {
       clock: completeClock(options.clock),
+    this.secrets = options.secrets;
       random: options.random ?? Math.random,
       files: options.files ?? fileAccess([process.cwd()]),
       network: options.network ?? networkAccess(),
@@ -128,14 +139,14 @@ export class LocalExecutor implements Executor {
    *
    * @param rerunSource an earlier run whose outcomes the run reuses
    * @param blackboard default: the one of the options, or else one of its own
-   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, or `queue_full` without memory for it
+   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, or `queue_full` without memory for it
    */
   createRun(
     inputs: RunInputs & WithSubmittedKeys,
     rerunSource?: RerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
   ): PipelineRun {
-    const prepared = prepareRun(inputs, rerunSource, blackboard, this.#dependencies.clock);
+    const prepared = prepareRun(inputs, rerunSource, blackboard, this.#dependencies.clock, this.secrets);
     const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
     const run = new PipelineRun(prepared, this.#dependencies, budget);
     this.#runs.add(run.id, run);
@@ -148,7 +159,7 @@ export class LocalExecutor implements Executor {
     rerunSource?: PlanRerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
   ): PlanRun {
-    const prepared = preparePlan(inputs, rerunSource, blackboard, this.#dependencies.clock);
+    const prepared = preparePlan(inputs, rerunSource, blackboard, this.#dependencies.clock, this.secrets);
     const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
     const run = new PlanRun(prepared, this.#dependencies, budget);
     this.#runs.add(run.id, run);

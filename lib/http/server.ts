@@ -9,6 +9,7 @@ import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { RunRegistry } from '../runs/registry.js';
+import type { SecretSource } from '../secrets/run-secrets.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -38,6 +39,8 @@ export interface ServerOptions {
   readonly network?: NetworkAccess | undefined;
   /** Undefined when requests need no key. */
   readonly keys: readonly ApiKey[] | undefined;
+  /** Where the secrets of tasks come from (D61). Default: there are none. */
+  readonly secrets?: SecretSource | undefined;
   /** Parses long definitions. Default: in this process. */
   readonly parseText?: ParseText | undefined;
   readonly log: Log;
@@ -82,6 +85,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     network,
     cacheFolder,
     keys,
+    secrets,
     parseText,
     log,
     clock,
@@ -100,6 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const registry = new RunRegistry({
     clock,
     files,
+    secrets,
     ...(network && { network }),
     ...(cacheFolder !== undefined && { cacheFolder }),
     parseText,

@@ -4,6 +4,8 @@ import type { RunValues } from './pipeline.js';
 
 export interface CheckOptions extends RunValues {
   readonly catalog: Catalog;
+  /** Names of the secrets that there are (D61): a warning names those that are missing. Default: unknown. */
+  readonly secrets?: KeyLookup | undefined;
 }
 
 /** A set of keys that may be infinite. */
@@ -22,6 +24,8 @@ export interface CheckContext {
   readonly inputHint: string;
   /** Session keys that exist when the run starts (D9). */
   readonly session: KeyLookup;
+  /** Names of secrets; undefined when nobody knows before the run (D61). */
+  readonly secrets: KeyLookup | undefined;
   /** Number of pipelines around this one, each in a task of the next. */
   readonly depth: number;
   /** Bounds the checks of params in this definition and all that are checked with it (D4). */
@@ -29,7 +33,12 @@ export interface CheckContext {
 }
 
 /** Creates the context of a definition that is not part of another one. */
-export function createCheckContext({ catalog, inputs = {}, session = {} }: CheckOptions): CheckContext {
+export function createCheckContext({
+  catalog,
+  inputs = {},
+  session = {},
+  secrets,
+}: CheckOptions): CheckContext {
   const inputKeys = Object.keys(inputs);
   return {
     catalog,
@@ -37,6 +46,7 @@ export function createCheckContext({ catalog, inputs = {}, session = {} }: Check
     suppliedInputs: inputKeys,
     inputHint: 'give it a default under "inputs", or pass it with --inputs',
     session: new Set(Object.keys(session)),
+    secrets,
     depth: 0,
     paramBudget: new CheckBudget(),
   };

@@ -24,6 +24,7 @@ import type { CheckNestedPipeline, CheckResult } from './pipeline.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
 import { checkReferences, checkUnusedInputs } from './rules/references.js';
+import { checkSecrets } from './rules/secrets.js';
 import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
 import { computeWaves, type Layering } from './waves.js';
@@ -108,7 +109,7 @@ function* applyRules(
   definition: unknown,
   draft: PipelineDraft,
   layering: Layering,
-  { catalog, inputKeys, inputHint, session, depth, paramBudget, suggestions }: RuleContext,
+  { catalog, inputKeys, inputHint, session, secrets, depth, paramBudget, suggestions }: RuleContext,
 ): Generator<Diagnostic | undefined> {
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkStructure(definition, PIPELINE_SHAPE);
@@ -117,6 +118,7 @@ function* applyRules(
   yield* checkPipelineCalls(draft, depth);
   yield* draft.diagnostics;
   yield* checkReferences({ draft, inputs, inputHint, suggestions });
+  yield* checkSecrets(draft, definition, catalog, secrets);
   if (layering.ok) yield* checkSessions(draft, layering.waves, session);
   else yield describeCycle(layering, draft);
 }

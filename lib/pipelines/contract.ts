@@ -17,6 +17,8 @@ export interface Contract {
   readonly reads: ReadonlyMap<string, SessionRead>;
   /** A task may read any key: it uses a custom tool, or runs a pipeline that is unknown before the run. */
   readonly readsUnknownKey: boolean;
+  /** The secrets that its tasks read, by name (D61). */
+  readonly secrets: ReadonlyMap<string, SecretUse>;
   /** Literal keys that its `store` tasks write, each with the first task that writes it. */
   readonly stores: ReadonlyMap<string, string>;
   /** Tasks whose `store` has a template as its key, or that run a pipeline written in place which has such a task. */
@@ -25,6 +27,14 @@ export interface Contract {
   readonly storesUnknownKey: boolean;
   /** Other keys may be stored too: unknown ones, and those of custom tools. */
   readonly mayStoreMore: boolean;
+}
+
+/** How a pipeline uses a secret. */
+interface SecretUse {
+  /** Ids of the tasks that read it, or that run a pipeline which does. */
+  readonly tasks: Set<string>;
+  /** Every template that reads it has a fallback. */
+  isOptional: boolean;
 }
 
 /** The first template that reads a key; one without a fallback takes precedence. */
@@ -63,6 +73,7 @@ export function deriveContract(
     reads: collectReads(tasks, nested),
     readsUnknownKey:
       usesCustomTool || runsUnknownPipeline || contracts.some((contract) => contract.readsUnknownKey),
+    secrets: collectSecrets(tasks, nested),
     stores: collectStores(tasks, nested),
     templatedStores,
     storesUnknownKey,
@@ -102,6 +113,31 @@ function nestedReads({ id, literalInputs }: DraftTask, nested: NestedContracts):
       return [key, { task: id, hasFallback, isNested: true }];
     });
 }
+
+function collectSecrets(
+  tasks: readonly DraftTask[],
+  nested: NestedContracts,
+): ReadonlyMap<string, SecretUse> {
+  let secrets: Map<string, SecretUse> | undefined;
+  const add = (name: string, task: string, isOptional: boolean): void => {
+    secrets ??= new Map();
+    const known = secrets.get(name);
+    if (known === undefined) secrets.set(name, { tasks: new Set([task]), isOptional });
+    else {
+      known.tasks.add(task);
+      known.isOptional &&= isOptional;
+    }
+  };
+  for (const { id, references } of tasks) {
+    for (const { reference, hasFallback } of references) {
+      if (reference.kind === 'secret') add(reference.name, id, hasFallback);
+    }
+    for (const [name, use] of nested.get(id)?.contract.secrets ?? []) add(name, id, use.isOptional);
+  }
+  return secrets ?? NO_SECRETS;
+}
+
+const NO_SECRETS: ReadonlyMap<string, SecretUse> = new Map();
 
 function collectStores(tasks: readonly DraftTask[], nested: NestedContracts): ReadonlyMap<string, string> {
   const stores = new Map<string, string>();

@@ -90,7 +90,7 @@ const TOO_LONG = {
 /** The nested pipeline sees the whole blackboard of that moment, whose keys are unknown before the run. */
 function createNestedContext(
   { id, literalInputs }: DraftTask,
-  { catalog, depth, paramBudget }: CheckContext,
+  { catalog, secrets, depth, paramBudget }: CheckContext,
 ): CheckContext {
   const { inputs = {} } = literalInputs;
   return {
@@ -99,6 +99,7 @@ function createNestedContext(
     suppliedInputs: [],
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of task "${id}"`,
     session: { has: () => true },
+    secrets,
     depth: depth + 1,
     paramBudget,
   };

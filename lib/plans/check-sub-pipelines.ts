@@ -18,6 +18,8 @@ export interface PlanCheckContext extends KeyContext {
   /** Pipelines that are not inline in the plan, by sub-pipeline id. */
   readonly pipelines: ReadonlyMap<string, PipelineInput>;
   /** Whether every pipeline is required, as for a run (D55). */
+  /** Names of the secrets that there are; undefined when unknown (D61). */
+  readonly secrets: CheckContext['secrets'];
   readonly complete: boolean;
   /** Bounds the checks of params in all pipelines (D4). */
   readonly paramBudget: CheckBudget;
@@ -132,6 +134,7 @@ function* checkSubPipeline(
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
     session: { has: (key) => reads.has(key) || context.session.has(key) },
     depth: 0,
+    secrets: context.secrets,
     paramBudget: context.paramBudget,
   });
   // When the pipeline is valid, comparing it with the plan reports the keys that nothing stores.

@@ -118,7 +118,7 @@ function* checkPlanSourceInSteps(source: Source, options: PlanCheckOptions): Che
 }
 
 function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheckOptions): PlanCheckContext {
-  const { catalog, inputs = {}, session = {}, pipelines = new Map(), complete = false } = options;
+  const { catalog, inputs = {}, session = {}, secrets, pipelines = new Map(), complete = false } = options;
   return {
     catalog,
     writers,
@@ -126,6 +126,7 @@ function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheck
     inputs: new Set([...draft.inputKeys, ...Object.keys(inputs)]),
     suggestions: new Suggestions(),
     pipelines,
+    secrets,
     complete,
     paramBudget: new CheckBudget(),
   };

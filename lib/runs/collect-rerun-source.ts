@@ -63,10 +63,10 @@ export function* collectRerunSource(
     }
   }
   const ownBytes = earlier.sizeBytes - (rerunSource === undefined ? 0 : measureSource(rerunSource));
-  const { pipeline: definition, params, inputs, session, goal } = earlier;
+  const { pipeline: definition, params, inputs, session, goal, secretDigests } = earlier;
   return {
     ...source,
-    given: { pipeline: definition, params, inputs, session, goal },
+    given: { pipeline: definition, params, inputs, session, goal, secretDigests },
     givenBytes: isChanged ? ownBytes : 0,
   };
 }

@@ -157,7 +157,10 @@ export class RunRegistry {
     const release = entry.retain();
     const hasFiles = this.#executor.hasArtifacts(runId);
     try {
-      const rerun = await this.stepRunner.run(prepareRerun(run, request, this.#clock), run.tenantId);
+      const rerun = await this.stepRunner.run(
+        prepareRerun(run, request, this.#clock, this.#options.secrets),
+        run.tenantId,
+      );
       if (hasFiles) this.#entry(runId); // throws if they were deleted meanwhile
       return await this.#submit(run.tenantId, submission, () => createRerun(this.#executor, rerun));
     } finally {

@@ -17,6 +17,7 @@ import type { PlanRerunSource, RerunSource } from '../execution/prepare/rerun-so
 import type { BaseRun } from '../execution/run/base-run.js';
 import type { PipelineRun } from '../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
+import type { SecretSource } from '../secrets/run-secrets.js';
 import { hasRunningTask } from './rerun-report.js';
 import { collectRerunSource } from './collect-rerun-source.js';
 
@@ -55,7 +56,12 @@ export interface RerunValues {
  *
  * @throws WavetrainError `run_not_settled`, `nothing_to_rerun`, `invalid_request`, and as `prepareRun`
  */
-export function* prepareRerun(run: AnyRun, request: RerunRequest, clock: Clock): Steps<Rerun> {
+export function* prepareRerun(
+  run: AnyRun,
+  request: RerunRequest,
+  clock: Clock,
+  secrets?: SecretSource,
+): Steps<Rerun> {
   assertSettled(run);
   assertChangesFit(run, request);
   const rerun = yield* run.kind === 'plan'
@@ -63,16 +69,16 @@ export function* prepareRerun(run: AnyRun, request: RerunRequest, clock: Clock):
     : preparePipelineRerun(run, request);
   if (!hasChanges(request)) return rerun;
   if (hasLongValues(rerun.inputs)) rerun.inputs = yield* freezeInSteps(rerun.inputs);
-  if (run.status === 'succeeded') yield* assertRuns(run.id, rerun, clock);
+  if (run.status === 'succeeded') yield* assertRuns(run.id, rerun, clock, secrets);
   return rerun;
 }
 
 /** @throws WavetrainError `nothing_to_rerun` when no task is, and none reads, anything that has changed */
-function* assertRuns(id: string, rerun: Rerun, clock: Clock): Steps<void> {
+function* assertRuns(id: string, rerun: Rerun, clock: Clock, secrets?: SecretSource): Steps<void> {
   const prepared =
     rerun.kind === 'plan'
-      ? preparePlan(rerun.inputs, rerun.source, undefined, clock)
-      : prepareRun(rerun.inputs, rerun.source, undefined, clock);
+      ? preparePlan(rerun.inputs, rerun.source, undefined, clock, secrets)
+      : prepareRun(rerun.inputs, rerun.source, undefined, clock, secrets);
   if (yield* hasRunningTask(prepared)) return;
   const message = `run ${id} succeeded, and nothing that its tasks are or read has changed: name a task in "from", or rerun it without changes`;
   throw new WavetrainError('nothing_to_rerun', message);

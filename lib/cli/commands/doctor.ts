@@ -15,6 +15,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
+import { describeSecrets } from '../input/secrets.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
@@ -46,6 +47,7 @@ export class DoctorCommand extends Command<CliContext> {
       checkNode(),
       ...configFindings,
       ...checkVariables(context.env),
+      await checkSecrets(context),
       checkFileRoots(config, context.cwd),
       await checkTools(config, this.tools, context),
       checkTerminal(context),
@@ -107,6 +109,24 @@ export function checkVariables(
     }
     return { name, state: 'ok', found: secret ? 'set' : value };
   });
+}
+
+/** Lists the names of the secrets, never their values (D61). */
+async function checkSecrets(context: CliContext): Promise<DoctorFinding> {
+  const name = 'secrets';
+  try {
+    const listed = await describeSecrets(context);
+    if (listed !== undefined) {
+      const { names, problems } = listed;
+      const advice = `no run can read all of them: ${problems.join('; ')}`;
+      return { name, state: 'ok', found: names, ...(problems.length > 0 && { advice }) };
+    }
+    const advice = 'optional: {{secrets.NAME}} in the inputs of a task reads SECRET_NAME';
+    return { name, state: 'missing', found: 'none', advice };
+  } catch (error) {
+    const advice = 'mend the file that SERVICE_SECRETS_FILE names, or the variable';
+    return { name, state: 'broken', found: errorMessage(error), advice };
+  }
 }
 
 /** Checks the folders that tools may read, besides the pipeline's own and the working directory (D51). */

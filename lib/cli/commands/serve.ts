@@ -20,6 +20,7 @@ import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
+import { DEFAULT_TENANT, openSecrets } from '../input/secrets.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { distFile, PROGRAM, readPackageJson } from '../package-info.js';
@@ -74,7 +75,9 @@ export class ServeCommand extends Command<CliContext> {
     const keys = await readKeys(modules, configured, context);
     const { interactive, colours } = detectTerminal(context.stdout, context.env);
     const { stdout: stream, clock } = context;
-    const log = modules.createLog({ stream, interactive, colours, level: configured.logLevel, clock });
+    const secrets = await openSecrets(context, keys && ((tenantId) => tenantId === DEFAULT_TENANT));
+    const mask = secrets?.mask;
+    const log = modules.createLog({ stream, interactive, colours, level: configured.logLevel, clock, mask });
     const flushLog = (): void => log.flush();
     context.processEvents.on('exit', flushLog);
     const tracing = await modules.openTracing(context.env, {
@@ -82,7 +85,11 @@ export class ServeCommand extends Command<CliContext> {
       warn: (message) => log.warn({}, message),
     });
     const signals = new StopSignals(context.processEvents);
-    const stopReporting = reportUncaughtToolErrors(context.processEvents, (line) => log.error({}, line));
+    const stopReporting = reportUncaughtToolErrors(
+      context.processEvents,
+      (line) => log.error({}, line),
+      mask,
+    );
     const config = lowerTenantShare(modules, configured, keys, log);
     const { expressions, texts } = startProcesses(modules, config, context);
     try {
@@ -90,6 +97,7 @@ export class ServeCommand extends Command<CliContext> {
         ...createServerOptions(modules, config, context),
         keys,
         parseText: (text, tenantId) => texts.parse(text, tenantId),
+        secrets,
         catalog: await loadServerCatalog(modules, expressions, this, context),
         log,
         observer: tracing,

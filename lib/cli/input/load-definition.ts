@@ -10,6 +10,7 @@ import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
 import { UsageError } from '../usage-errors.js';
 import { readEnvFile, readJsonFile, readJsonObject } from './flags.js';
+import { lookUpSecrets } from './secrets.js';
 import { readText, STANDARD_INPUT } from './read-file.js';
 
 /** The flags that name values, and perhaps the file of a definition. */
@@ -72,7 +73,14 @@ export async function loadDefinition(
   const { source, inputs, session, pipelines, folder } = file;
   const config = readConfig(context.env);
   const catalog = await loadCatalog(flags.tools, config, context);
-  const options = { catalog, ...(inputs && { inputs }), ...(session && { session }) };
+  // A run fails if a secret is missing; before it, a warning says so.
+  const secrets = complete ? undefined : await lookUpSecrets(context);
+  const options = {
+    catalog,
+    ...(inputs && { inputs }),
+    ...(session && { session }),
+    ...(secrets && { secrets }),
+  };
   const folders = [...file.files.keys()].map((name) => dirname(resolve(folder, name)));
   const configured = config.fileRoots.map((root) => resolve(context.cwd, root));
   const fileRoots = [...new Set([folder, context.cwd, ...configured, ...folders])];

@@ -15,7 +15,8 @@ const NO_SCHEDULER =
   'there is no scheduler: let cron or another one call wavetrain run or POST /pipelines/run_async';
 const NO_CACHE = 'nothing is cached between runs; a rerun reuses the outputs of an earlier run';
 const NO_HANDLERS = 'there are no handlers: read the record of the run, or follow its events';
-const NO_SECRETS = 'there are no secrets in definitions; a tool of your own reads them from its environment';
+const NO_SECRETS =
+  'secrets are not declared: the inputs of a task read {{secrets.NAME}}, which comes from SECRET_NAME in the environment';
 const NO_WAITING = 'no task waits for a person or a signal; the tool sleep waits for some seconds';
 const NO_PRIORITIES = 'there are no priorities and no pools; the queue of a server is fair to its tenants';
 const NO_LABELS = 'there are no tags, no labels and no owners: write them into "description"';

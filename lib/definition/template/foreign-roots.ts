@@ -38,8 +38,7 @@ export function hintForForeignRoot(
     case 'variables':
       return 'templates read no environment: declare a param and pass it';
     case 'secret':
-    case 'secrets':
-      return 'templates read no secrets: a tool of your own reads them from its environment';
+      return didYouMean(formatPath('secrets', path));
     default:
       return undefined;
   }

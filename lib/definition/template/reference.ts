@@ -20,9 +20,13 @@ export type Reference =
   | { readonly kind: 'session'; readonly key: string }
   | { readonly kind: 'item' }
   | { readonly kind: 'goal' }
+  | { readonly kind: 'secret'; readonly name: string }
   | { readonly kind: 'unknown'; readonly message: string; readonly hint?: string };
 
-const NAMESPACES = ['params', 'session', 'item', 'pipeline'] as const;
+const NAMESPACES = ['params', 'session', 'item', 'pipeline', 'secrets'] as const;
+
+/** The name of a secret (D61). */
+export const SECRET_NAME = /^[A-Z][A-Z0-9_]*$/;
 
 /** The names with which an unknown one is compared. */
 export interface KnownNames {
@@ -51,6 +55,8 @@ export function resolveReference(
       return { kind: 'item' };
     case 'pipeline':
       return resolvePipelineMember(path);
+    case 'secrets':
+      return resolveSecret(path, taskIds);
     default:
       return taskIds.has(root) ? resolveTask(root, path) : unknownName(expression, taskIds, known);
   }
@@ -88,6 +94,23 @@ function resolvePipelineMember(path: readonly Segment[]): Reference {
       meant === undefined
         ? 'write {{pipeline.inputs.<name>}} or {{pipeline.goal}}'
         : didYouMean(`pipeline.${meant}`),
+  };
+}
+
+/** A name in capitals is a secret; anything else may be the output of a task that is called like the namespace (D61). */
+function resolveSecret([segment, ...rest]: readonly Segment[], taskIds: ReadonlySet<string>): Reference {
+  const name = segment?.kind === 'field' ? segment.name : '';
+  if (SECRET_NAME.test(name)) {
+    if (rest.length === 0) return { kind: 'secret', name };
+    const message = 'a secret is a text, which has no fields';
+    return { kind: 'unknown', message, hint: `write {{secrets.${name}}}` };
+  }
+  if (taskIds.has('secrets')) return resolveTask('secrets', segment === undefined ? [] : [segment, ...rest]);
+  const capitals = name.toUpperCase().replaceAll('-', '_');
+  return {
+    kind: 'unknown',
+    message: 'the name of a secret has capital letters, digits and _, and begins with a letter',
+    hint: SECRET_NAME.test(capitals) ? didYouMean(`secrets.${capitals}`) : 'write {{secrets.<NAME>}}',
   };
 }
 
@@ -169,6 +192,15 @@ export function toValueSource(expression: Expression): ValueSource {
     case 'session': {
       const sessionPath = [toField(reference.key), ...path.slice(1)];
       return { label: 'session', path: sessionPath, whenAbsent, read: (scope) => scope.session };
+    }
+    case 'secret': {
+      const secretPath = [toField(reference.name)];
+      return {
+        label: 'secrets',
+        path: secretPath,
+        whenAbsent,
+        read: (scope) => scope.secrets as JsonObject | undefined,
+      };
     }
     case 'goal':
       return { label: 'pipeline.goal', path: path.slice(1), whenAbsent, read: (scope) => scope.goal };

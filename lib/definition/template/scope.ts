@@ -11,6 +11,8 @@ export interface TemplateScope {
   readonly session: Record<string, Json>;
   /** `pipeline.goal`, with params rendered (D28). */
   readonly goal: string;
+  /** By name; undefined where there are none (D61). */
+  readonly secrets?: Readonly<Record<string, string>> | undefined;
   /** The current item; undefined outside a fan-out (rule 7). */
   readonly item?: Json | undefined;
   /** Measures what rendering makes; undefined when that is not limited. */

@@ -221,7 +221,9 @@ export class Attempt implements ToolContext, CallingAttempt {
     }
     if (this.#isOver) return this.#log(`dropped the write to "${key}": the attempt is over`);
     this.#assertDeclared(key);
+    const { masker } = this.#services.prepared.secrets;
     const output = toJsonOutput(value, {
+      masker,
       limitBytes: this.#services.dependencies.outputLimitBytes,
       artifactPath: () => key,
     });
@@ -229,7 +231,12 @@ export class Attempt implements ToolContext, CallingAttempt {
       throw ToolError.nonRetryable(`"${key}" was not written: the blackboard cannot hold bytes`);
     }
     if (!output.ok) throw ToolError.nonRetryable(`"${key}" was not written: ${output.error}`);
-    this.#addWrite({ key, value: output.value, append, sizeBytes: output.sizeBytes });
+    this.#addWrite({
+      key: masker === undefined ? key : masker.mask(key),
+      value: output.value,
+      append,
+      sizeBytes: output.sizeBytes,
+    });
   }
 
   /**
@@ -254,7 +261,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   /** A tool may be written in JavaScript, and log anything. */
   #log(value: unknown): void {
     if (!this.#services.journal.isObserved) return;
-    const message = cutText(showValue(value), MAX_LOG_LENGTH);
+    const message = cutText(this.#services.prepared.secrets.mask(showValue(value)), MAX_LOG_LENGTH);
     const item = this.item_index === null ? {} : { item: this.item_index };
     this.#services.journal.write({ kind: 'log', task_id: this.task_id, ...item, message });
   }

@@ -132,7 +132,8 @@ export class Invocation {
     const { dependencies, prepared } = this.#services;
     const { outputLimitBytes: limitBytes } = dependencies;
     const artifactPath = (): string => attempt.stagedFiles.claimBytes();
-    const steps = toJsonOutputInSteps(value, { limitBytes, artifactPath });
+    const { masker } = prepared.secrets;
+    const steps = toJsonOutputInSteps(value, { limitBytes, artifactPath, masker });
     const first = steps.next();
     if (first.done === true) return this.#onCopied(attempt, first.value);
     // Copying all of a long output at once would hold the event loop.
@@ -210,6 +211,11 @@ export class Invocation {
     const { prepared, journal, dependencies } = this.#services;
     const backoff = taskBackoff(this.#call.task, prepared.options.backoff);
     const delayMs = retryDelayMs(this.#attempts, backoff, dependencies.random(), askedMs);
+  /** Without the secrets of the run: whoever follows it is told. */
+  #describe(error: unknown): string {
+    return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
+  }
+
     if (journal.isObserved) {
       const { task, item } = this.#call;
       const attempt = this.#attempts;

@@ -27,13 +27,20 @@ const MAX_PARTS = 3;
 
 const MAX_STACK_LENGTH = 4000;
 
-/** Returns the message of anything thrown, with those of its causes that it does not contain. Never throws. */
-export function messageWithCauses(thrown: unknown): string {
-  const message = errorMessage(thrown);
+/** Replaces the secrets of a run; undefined when it has none (D61). */
+type Mask = ((text: string) => string) | undefined;
+
+/**
+ * Returns the message of anything thrown, with those of its causes that it does not contain. Never throws.
+ *
+ * @param mask is called before a long text is cut: half a secret would not be found
+ */
+export function messageWithCauses(thrown: unknown, mask?: Mask): string {
+  const message = errorMessage(thrown, mask);
   const causes = causesOf(thrown);
   if (causes.length === 0) return message;
   let whole = message;
-  for (const cause of causes.map(describeOne)) {
+  for (const cause of causes.map((thrownCause) => describeOne(thrownCause, mask))) {
     if (!whole.includes(cause.message)) whole += `: ${cause.message}`;
   }
   return errorMessage(whole);
@@ -45,32 +52,43 @@ export function messageWithCauses(thrown: unknown): string {
  * @param message as the run keeps it
  * @param withStack false to save the time that reading a stack takes
  */
-export function describeThrown(thrown: unknown, message: string, withStack: boolean): ErrorRecord {
+export function describeThrown(
+  thrown: unknown,
+  message: string,
+  withStack: boolean,
+  mask?: Mask,
+): ErrorRecord {
   const causes = causesOf(thrown);
-  const stack = withStack ? joinStacks([thrown, ...causes]) : undefined;
-  const record = { ...describeOne(thrown), message, causes: causes.map(describeOne) };
+  const stack = withStack ? joinStacks([thrown, ...causes], mask) : undefined;
+  const described = causes.map((cause) => describeOne(cause, mask));
+  const record = { ...describeOne(thrown, mask), message, causes: described };
   return stack === undefined ? record : { ...record, stack };
 }
 
-function describeOne(thrown: unknown): ErrorCause {
-  const type = typeOf(thrown);
+function describeOne(thrown: unknown, mask: Mask = String): ErrorCause {
+  const type = typeOf(thrown, mask);
   const code = read(thrown, 'code') === undefined ? undefined : errorCode(thrown);
-  const message = messageOfParts(thrown) ?? errorMessage(thrown);
-  return code === undefined ? { type, message } : { type, message, code: copyText(code.slice(0, 100)) };
+  const message = messageOfParts(thrown, mask) ?? errorMessage(thrown, mask);
+  return code === undefined ? { type, message } : { type, message, code: copyText(mask(code).slice(0, 100)) };
 }
 
-function typeOf(thrown: unknown): string {
+function typeOf(thrown: unknown, mask: (text: string) => string): string {
   const name = read(thrown, 'name');
-  if (typeof name === 'string' && name !== '') return copyText(name.slice(0, 100));
+  if (typeof name === 'string' && name !== '') return copyText(mask(name).slice(0, 100));
   if (thrown === undefined) return 'Error';
   return thrown === null ? 'null' : typeof thrown;
 }
 
 /** An AggregateError of Node.js has no message of its own. */
-function messageOfParts(thrown: unknown): string | undefined {
+function messageOfParts(thrown: unknown, mask: Mask): string | undefined {
   const parts = read(thrown, 'errors');
   if (!Array.isArray(parts) || parts.length === 0 || read(thrown, 'message') !== '') return undefined;
-  return errorMessage(parts.slice(0, MAX_PARTS).map(errorMessage).join('; '));
+  return errorMessage(
+    parts
+      .slice(0, MAX_PARTS)
+      .map((part) => errorMessage(part, mask))
+      .join('; '),
+  );
 }
 
 function causesOf(thrown: unknown): unknown[] {
@@ -98,17 +116,17 @@ const CODE_URLS = CODE_FOLDERS.map((folder) => new URL(folder, import.meta.url).
 const PACKAGE_PATHS = [...CODE_URLS, ...CODE_URLS.map((url) => fileURLToPath(url)), '/node_modules/xstate/'];
 
 /** Undefined when nothing of it is outside of this package. */
-function joinStacks(errors: readonly unknown[]): string | undefined {
-  const stacks = errors.map(ownStack).filter((stack) => stack !== undefined);
+function joinStacks(errors: readonly unknown[], mask: Mask): string | undefined {
+  const stacks = errors.map((error) => ownStack(error, mask)).filter((stack) => stack !== undefined);
   if (stacks.length === 0) return undefined;
   return copyText(stacks.join('\ncaused by ').slice(0, MAX_STACK_LENGTH));
 }
 
 /** The stack of one error down to where this package called the tool. */
-function ownStack(thrown: unknown): string | undefined {
+function ownStack(thrown: unknown, mask: Mask = String): string | undefined {
   const stack = read(thrown, 'stack');
   if (typeof stack !== 'string') return undefined;
-  const lines = stack.split('\n');
+  const lines = mask(stack).split('\n');
   const last = lines.findLastIndex((line) => isCall(line) && isForeign(line));
   return last === -1 ? undefined : lines.slice(0, last + 1).join('\n');
 }

@@ -180,7 +180,7 @@ export class NestedRuns {
     const { id, tenantId, options, submittedOptions } = caller;
     try {
       const run = { pipeline, params, inputs, tenant_id: tenantId };
-      const prepared = prepareRun(run, undefined, undefined, dependencies.clock);
+      const prepared = prepareRun(run, undefined, undefined, dependencies.clock, caller.secrets);
       const ownSession = freezeValues('session', call.session ?? {}).json;
       const session = mergeSessions(outerSession, ownSession);
       const inputBytes =

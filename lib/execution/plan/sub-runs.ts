@@ -111,9 +111,9 @@ export class SubRuns implements PlanPorts {
 
   /** Never rejects, whatever the blackboard does. */
   async #readBlackboard(): Promise<TaskResult> {
-    const { blackboard, ownsBlackboard, tenantId } = this.#prepared;
+    const { blackboard, ownsBlackboard, tenantId, secrets } = this.#prepared;
     try {
-      const { json, sizeBytes } = copyToJson(assertRecord(await blackboard.getAll(tenantId)));
+      const { json, sizeBytes } = copyToJson(assertRecord(await blackboard.getAll(tenantId)), secrets.masker);
       this.blackboard = json as Record<string, Json>;
       // Others may write to a blackboard that the caller provided, so the copy shares nothing with the outputs.
       if (!ownsBlackboard) this.#budget.reserve(sizeBytes);

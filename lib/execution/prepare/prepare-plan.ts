@@ -4,6 +4,7 @@ import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
+import { RunSecrets, type SecretSource } from '../../secrets/run-secrets.js';
 import type { PlanInputs } from '../run-inputs.js';
 import {
   createRunId,
@@ -23,6 +24,7 @@ export interface PreparedPlan
   extends Pick<
     PreparedRun,
     | 'id'
+    | 'secrets'
     | 'tenantId'
     | 'inputs'
     | 'session'
@@ -50,13 +52,14 @@ export interface PreparedPlan
 /**
  * Checks the inputs of a plan run for all of its sub-pipelines: either all of them may begin, or none does.
  *
- * @throws WavetrainError `invalid_params`, `invalid_inputs` or `invalid_options`
+ * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options` or `secret_missing`
  */
 export function preparePlan(
   run: PlanInputs & WithSubmittedKeys,
   rerunSource: PlanRerunSource | undefined,
   providedBlackboard: Blackboard | undefined,
   clock: Clock,
+  secretSource?: SecretSource,
 ): PreparedPlan {
   const { plan } = run;
   const inputs = freezeValues('inputs', mergeInputs(plan.definition.inputs ?? {}, run.inputs ?? {}));
@@ -64,6 +67,7 @@ export function preparePlan(
   const blackboard = providedBlackboard ?? new MemoryBlackboard();
   const ownsBlackboard = providedBlackboard === undefined;
   const id = createRunId(clock.now());
+  const secrets = new RunSecrets(secretSource, readTenantId(run));
   const subRuns = [...plan.subPipelines.values()].map((subPipeline): [string, PreparedRun] => {
     const prepared = prepareSubRun(
       subPipeline,
@@ -71,11 +75,13 @@ export function preparePlan(
       rerunSource,
       blackboard,
       clock,
+      secrets,
     );
     return [subPipeline.id, { ...prepared, id, session: session.json, ownsBlackboard }];
   });
   return {
     id,
+    secrets,
     plan,
     tenantId: readTenantId(run),
     inputs: inputs.json,
@@ -107,6 +113,7 @@ function prepareSubRun(
   rerunSource: PlanRerunSource | undefined,
   blackboard: Blackboard,
   clock: Clock,
+  secrets: RunSecrets,
 ): PreparedRun {
   const inputs: JsonObject = {};
   for (const key of keys) {
@@ -119,7 +126,7 @@ function prepareSubRun(
     ...(tenantId !== undefined && { tenant_id: tenantId }),
   };
   try {
-    return prepareRun(run, rerunSource?.subRuns.get(id), blackboard, clock);
+    return prepareRun(run, rerunSource?.subRuns.get(id), blackboard, clock, secrets);
   } catch (cause) {
     if (!(cause instanceof WavetrainError) || cause.code === 'invalid_options') throw cause;
     throw new WavetrainError(cause.code, `sub-pipeline "${id}": ${errorMessage(cause)}`, { cause });

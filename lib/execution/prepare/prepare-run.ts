@@ -8,7 +8,9 @@ import { resolveParams } from '../../definition/params.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Steps } from '../../common/steps.js';
-import { copyToJson, copyToJsonInSteps, isLongValue } from '../json-output.js';
+import { RunSecrets, type SecretSource } from '../../secrets/run-secrets.js';
+import { copyToJson, copyToJsonInSteps } from '../json-output.js';
+import { isLongValue } from '../plain-values.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../run-inputs.js';
 import { type Options, readOptions } from './options.js';
 import { type RunDefinition, measureSource, type RerunSource } from './rerun-source.js';
@@ -16,6 +18,8 @@ import { type RunDefinition, measureSource, type RerunSource } from './rerun-sou
 /** Checked run inputs: every parameter has a value, inputs are merged, options are read. */
 export interface PreparedRun extends RunDefinition {
   readonly id: string;
+  /** Those of the submitted run, which its sub-pipelines and nested runs share. */
+  readonly secrets: RunSecrets;
   readonly tenantId: string;
   readonly options: Options;
   readonly submittedKeys: SubmittedKeys;
@@ -49,13 +53,15 @@ export const RUN_BYTES = 12 * 1024;
 /**
  * Checks the inputs of a run.
  *
- * @throws WavetrainError `invalid_params`, `invalid_inputs` or `invalid_options`
+ * @param secrets where its secrets come from, or those of the run that contains it
+ * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options` or `secret_missing`
  */
 export function prepareRun(
   run: RunInputs & WithSubmittedKeys,
   rerunSource: RerunSource | undefined,
   blackboard: Blackboard | undefined,
   clock: Clock,
+  secrets?: SecretSource | RunSecrets,
 ): PreparedRun {
   const { pipeline } = run;
   const resolved = resolveParams(pipeline.definition, run.params ?? {});
@@ -63,9 +69,14 @@ export function prepareRun(
   const params = freezeValues('params', resolved.values);
   const inputs = freezeValues('inputs', mergeInputs(pipeline.definition.inputs ?? {}, run.inputs ?? {}));
   const session = freezeValues('session', run.session ?? {});
-  const goal = renderGoal(pipeline, new GoalScope(params.json, inputs.json));
+  const tenantId = readTenantId(run);
+  const runSecrets = secrets instanceof RunSecrets ? secrets : new RunSecrets(secrets, tenantId);
+  runSecrets.add(pipeline.contract.secrets);
+  const goal = runSecrets.mask(renderGoal(pipeline, new GoalScope(params.json, inputs.json)));
   return {
     id: createRunId(clock.now()),
+    secrets: runSecrets,
+    secretDigests: runSecrets.digests,
     pipeline,
     tenantId: readTenantId(run),
     params: params.json,

@@ -10,6 +10,8 @@ export interface RunDefinition {
   readonly inputs: JsonObject;
   readonly session: JsonObject;
   readonly goal: string;
+  /** Of the secrets that its tasks read, by name, to be compared; undefined when they read none (D61). */
+  readonly secretDigests: ReadonlyMap<string, string> | undefined;
 }
 
 /** The items of one fan-out that have succeeded. */

@@ -107,6 +107,7 @@ export class InputRenderer {
     if (!list.ok) return list;
     const items = toList(list.value) as readonly Json[];
     const renderItem = task.inputs.bind(scope);
+    const shown = toList(this.#mask(list.value)) as readonly Json[];
     const render = (item: number): RenderedInputs => {
       const { sharedBytes } = meter;
       meter.start();
@@ -114,7 +115,15 @@ export class InputRenderer {
       this.#count(meter.ownBytes + meter.sharedBytes - sharedBytes);
       return rendered;
     };
-    return { ok: true, value: { items, render } };
+    return { ok: true, value: { items: shown, render } };
+  }
+
+  #attempt<T>(render: () => T): Rendered<T> {
+    try {
+      return { ok: true, value: render() };
+    } catch (error) {
+      return { ok: false, error: errorMessage(error, this.#run.prepared.secrets.masker?.mask) };
+    }
   }
 
   #count(bytes: number): void {
@@ -122,10 +131,18 @@ export class InputRenderer {
     this.#hold(bytes);
   }
 
-  /** Adds the defaults of the tool, unless the inputs are not valid: then that is why the task has failed. */
+  /**
+   * Adds the defaults of the tool, unless the inputs are not valid: then that is why the task has failed. Replaces the
+   * values of secrets that the run was given in another way, such as in its params.
+   */
   #complete({ tool }: Task, rendered: Json): JsonObject {
     const validated = validateInputs(tool, rendered as JsonObject);
-    return validated.ok ? validated.inputs : (rendered as JsonObject);
+    return this.#mask(validated.ok ? validated.inputs : rendered) as JsonObject;
+  }
+
+  #mask(value: Json): Json {
+    const { masker } = this.#run.prepared.secrets;
+    return masker === undefined ? value : copyToJson(value, masker).json;
   }
 
   #createScope({ wave }: Task): TaskScope {
@@ -140,6 +157,7 @@ class TaskScope implements TemplateScope {
   readonly params: JsonObject;
   readonly goal: string;
   readonly #run: PipelineRun;
+  readonly secrets: Readonly<Record<string, string>> | undefined;
   readonly #session: JsonObject;
 
   constructor(run: PipelineRun, session: JsonObject) {
@@ -147,6 +165,7 @@ class TaskScope implements TemplateScope {
     this.params = run.prepared.params;
     this.goal = run.prepared.goal;
     this.#run = run;
+    this.secrets = run.prepared.secrets.maskedValues;
     this.#session = session;
   }
 

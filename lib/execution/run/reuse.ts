@@ -124,6 +124,7 @@ export class Reuse {
       forced.get(task.id) ??
       (before.tool === task.tool ? undefined : 'calls another tool') ??
       this.#findDefinitionChange(task, before, FIELDS_OF_ITEMS) ??
+      this.#findSecretChange(task) ??
       this.#findValueChange(task.inputs)
     );
   }
@@ -148,6 +149,17 @@ export class Reuse {
     return changed.length === 0
       ? undefined
       : `has another ${changed.map((field) => `"${field}"`).join(', ')}`;
+  }
+
+  /** Finds a secret that has another value now, also of a pipeline that the task runs. */
+  #findSecretChange({ id }: Task): string | undefined {
+    const { contract } = this.#now.pipeline;
+    for (const [name, { tasks }] of contract.secrets) {
+      const before = this.#source.given?.secretDigests?.get(name);
+      if (tasks.has(id) && before !== this.#now.secretDigests?.get(name))
+        return `reads the secret "${name}", which has changed`;
+    }
+    return undefined;
   }
 
   /** Finds a template that reads another value of what the run was given. */

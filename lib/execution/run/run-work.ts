@@ -201,6 +201,7 @@ class RunScope implements TemplateScope {
   readonly goal: string;
   /** Of the invocation, or of the fan-out, that is being rendered. */
   meter = new RenderMeter();
+  readonly #secrets: InvocationServices['prepared']['secrets'];
   readonly #session: Session;
   readonly #outputs: Record<string, Json>;
 
@@ -208,8 +209,13 @@ class RunScope implements TemplateScope {
     this.inputs = prepared.inputs;
     this.params = prepared.params;
     this.goal = prepared.goal;
+    this.#secrets = prepared.secrets;
     this.#session = session;
     this.#outputs = outputs;
+  }
+
+  get secrets(): Readonly<Record<string, string>> | undefined {
+    return this.#secrets.values;
   }
 
   get session(): Record<string, Json> {

@@ -1,6 +1,7 @@
 import type { TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
 import { describeThrown, type ErrorRecord } from '../invocation/thrown-error.js';
+import type { RunSecrets } from '../../secrets/run-secrets.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from '../session/session-overrides.js';
 import type { ReusableItems } from './reusable-items.js';
@@ -76,10 +77,12 @@ export class TaskTrace {
   #stacks = 0;
   #stackReads = 0;
   readonly #budget: MemoryBudget;
+  readonly #secrets: RunSecrets;
 
-  constructor(startedAt: number, budget: MemoryBudget) {
+  constructor(startedAt: number, budget: MemoryBudget, secrets: RunSecrets) {
     this.startedAt = startedAt;
     this.#budget = budget;
+    this.#secrets = secrets;
   }
 
   /** Call when the list of a fan-out is known. @param outputs is filled by the caller */
@@ -150,7 +153,7 @@ export class TaskTrace {
   /** Without memory for more, keeps the message only, which the run has anyway. */
   #describe(thrown: unknown, message: string): ErrorRecord {
     const withStack = this.#stacks < MAX_STACKS && this.#stackReads++ < MAX_STACK_READS;
-    const record = describeThrown(thrown, message, withStack);
+    const record = describeThrown(thrown, message, withStack, this.#secrets.masker?.mask);
     if (!this.#budget.tryReserve(measure(record))) return { type: record.type, message, causes: [] };
     if (record.stack !== undefined) this.#stacks++;
     return record;

@@ -90,7 +90,7 @@ export class TaskWork implements CachingListener {
     reuse: Reuse | undefined,
   ) {
     this.task = task;
-    this.trace = new TaskTrace(services.journal.timeline.now(), services.budget);
+    this.trace = new TaskTrace(services.journal.timeline.now(), services.budget, services.prepared.secrets);
     this.#services = services;
     this.#scope = scope;
     this.#meter = scope.meter;
@@ -223,13 +223,18 @@ export class TaskWork implements CachingListener {
           : this.#renderItemInputs?.(this.items[item] ?? null, item)
       ) as JsonObject;
       this.#hold(this.#meter.sharedBytes - sharedBytes);
-      const validated = validateInputs(this.task.tool, rendered);
+      const { masker } = this.#services.prepared.secrets;
+      const validated = validateInputs(
+        this.task.tool,
+        rendered,
+        masker && ((value) => copyToJson(value, masker).json),
+      );
       if (!validated.ok) return validated.errors.join('; ');
       const heldBytes = INVOCATION_BYTES + this.#meter.ownBytes;
       this.#services.budget.reserve(heldBytes);
       return { task: this.task, item, inputs: Object.freeze(validated.inputs), heldBytes };
     } catch (error) {
-      return errorMessage(error);
+      return errorMessage(error, this.#services.prepared.secrets.masker?.mask);
     }
   }
 

@@ -26,6 +26,11 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   },
   invalid_params: { status: 400, meaning: 'A param is missing, unknown, or of another type.' },
   invalid_options: { status: 400, meaning: 'An option is unknown or out of its range.' },
+  secret_missing: {
+    status: 400,
+    meaning:
+      'A secret that the definition reads is not there for this tenant, or its value is no secret: the message names it.',
+  },
   invalid_inputs: { status: 400, meaning: '`inputs` or `session` contain values that a run cannot store.' },
   run_already_terminal: {
     status: 400,

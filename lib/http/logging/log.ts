@@ -33,6 +33,8 @@ export interface LogOptions {
   /** The lowest level to write: `debug`, `info`, `warn`, `error` or `silent`. */
   readonly level: string;
   readonly clock: Clock;
+  /** Replaces the secrets that runs have used (D61). */
+  readonly mask?: ((text: string) => string) | undefined;
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -69,7 +71,7 @@ export function logFailedRun(
   if (stack !== undefined) log.debug({ ...location, err: { type, message, stack } }, 'a tool has thrown');
 }
 
-function createJsonLog({ stream, level, clock }: LogOptions): StreamLog {
+function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
   const buffer = new LineBuffer(stream);
   const logger = pino(
     {
@@ -77,18 +79,18 @@ function createJsonLog({ stream, level, clock }: LogOptions): StreamLog {
       // Omits pid and hostname: the host's own log has them.
       base: null,
       timestamp: () => `,"time":"${toIsoTime(clock.now())}"`,
-      formatters: { level: (label) => ({ level: label }), log: (facts) => redactFacts(facts) },
+      formatters: { level: (label) => ({ level: label }), log: (facts) => redactFacts(facts, mask) },
       // redactFacts has serialized errors already; pino's serializer would add all their properties.
       serializers: { err: (serialized: unknown) => serialized },
     },
     buffer,
   );
-  // The facts of a request hold neither headers nor errors.
-  const requestLogger = logger.child({}, { formatters: { log: (facts) => facts } });
+  // The facts of a request hold neither headers nor errors; its path may name a secret.
+  const requestLogger = mask ? logger : logger.child({}, { formatters: { log: (facts) => facts } });
   const createWriter =
     (severity: Level) =>
     (facts: object, message: string): void => {
-      logger[severity](facts, message);
+      logger[severity](facts, mask === undefined ? message : mask(message));
       buffer.flush();
     };
   const info = createWriter('info');
@@ -128,16 +130,18 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** Creates a log for people who watch a server on their terminal: one line per entry, coloured by level or status. */
 function createTerminalLog(options: LogOptions): StreamLog {
-  const { stream, clock } = options;
+  const { stream, clock, mask = String } = options;
   const colours = picocolors.createColors(options.colours);
   const minLevel = LEVELS.indexOf(options.level);
   const createWriter =
     (level: Level) =>
     (entry: object, message: string): void => {
       if (LEVELS.indexOf(level) < minLevel) return;
-      const { err, ...facts } = redactFacts(entry);
+      const { err, ...facts } = redactFacts(entry, options.mask);
       const isRequest = message === REQUEST_MESSAGE && level === 'info';
-      const text = isRequest ? formatRequest(facts, colours) : formatEntry(level, message, facts, colours);
+      const text = isRequest
+        ? formatRequest(facts, colours)
+        : formatEntry(level, mask(message), facts, colours);
       const localTime = new Date(clock.now()).toTimeString().slice(0, 8);
       stream.write(`${colours.dim(localTime)} ${text}\n${formatError(err, colours)}`);
     };
@@ -218,31 +222,33 @@ interface SerializedError {
  * Copies the facts of a line, redacts secret headers at every depth and serializes errors. Pino's own `redact` takes
  * exact paths and cannot find a header by name at any depth and in any case.
  */
-function redactFacts(facts: object, depth = 0): Record<string, unknown> {
+function redactFacts(facts: object, mask: LogOptions['mask'], depth = 0): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(facts)) {
-    copy[name] = SECRET_HEADERS.has(name.toLowerCase()) ? '[redacted]' : redactValue(value, depth + 1);
+    copy[name] = SECRET_HEADERS.has(name.toLowerCase()) ? '[redacted]' : redactValue(value, mask, depth + 1);
   }
   return copy;
 }
 
-function redactValue(value: unknown, depth: number): unknown {
+function redactValue(value: unknown, mask: LogOptions['mask'], depth: number): unknown {
+  if (typeof value === 'string') return mask === undefined ? value : mask(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) return '[deeper]';
-  if (value instanceof Error) return serializeError(value, depth);
-  if (Array.isArray(value)) return value.map((entry) => redactValue(entry, depth + 1));
+  if (value instanceof Error) return serializeError(value, mask, depth);
+  if (Array.isArray(value)) return value.map((entry) => redactValue(entry, mask, depth + 1));
   if (value instanceof Uint8Array) return `[${value.length} bytes]`;
-  return redactFacts(value, depth);
+  return redactFacts(value, mask, depth);
 }
 
-function serializeError(error: Error, depth: number): SerializedError {
-  const { name, message, stack, cause } = error;
+function serializeError(error: Error, mask: LogOptions['mask'], depth: number): SerializedError {
+  const { name, stack, cause } = error;
+  const show = mask ?? String;
   const code = errorCode(error);
   return {
     type: name,
     message,
     ...(code !== undefined && { code }),
-    ...(stack !== undefined && { stack }),
-    ...(cause !== undefined && { cause: redactValue(cause, depth + 1) }),
+    ...(stack !== undefined && { stack: show(stack) }),
+    ...(cause !== undefined && { cause: redactValue(cause, mask, depth + 1) }),
   };
 }

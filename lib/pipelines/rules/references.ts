@@ -51,6 +51,7 @@ function* checkDollar({ afterDollar, reference, source, path, at }: LocatedRefer
 function checkGoalReference(located: LocatedReference, context: ReferenceContext): Diagnostic[] {
   const { reference, source, path, at } = located;
   if (reference.kind === 'param') return checkParam(located, reference.name, context);
+  if (reference.kind === 'secret') return [];
   const message = `{{${source}}} stays text: the goal can only read params`;
   return [{ code: 'unknown_reference', message, path, at, hint: GOAL_HINT, severity: 'warning' }];
 }
@@ -85,6 +86,7 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
       return [{ code: 'item_outside_fan_out', message, path, at, hint }];
     }
     case 'session':
+    case 'secret':
     case 'goal':
       return [];
   }

@@ -15,12 +15,18 @@ export const INPUT_NOUNS: Nouns = { one: 'input', all: 'inputs' };
  * Validates the resolved inputs of one invocation against the declarations of its tool, and fills in defaults (D48).
  * Does not change `inputs`; the returned inputs may share values with them.
  *
+ * @param mask replaces secrets in the values that errors quote (D61)
  * @throws WavetrainError `bad_tool_file` when the declarations are not a valid JSON Schema
  */
-export function validateInputs(tool: Tool, inputs: JsonObject): ValidatedInputs {
+export function validateInputs(
+  tool: Tool,
+  inputs: JsonObject,
+  mask?: (value: unknown) => unknown,
+): ValidatedInputs {
   const { inputs: complete, violations } = applyDeclarations(tool, inputs);
   if (violations.length === 0) return { ok: true, inputs: complete };
-  return { ok: false, errors: describeViolations(violations, INPUT_NOUNS) };
+  const shown = mask ? violations.map((found) => ({ ...found, value: mask(found.value) })) : violations;
+  return { ok: false, errors: describeViolations(shown, INPUT_NOUNS) };
 }
 
 const validators = new WeakMap<Tool, InputValidator>();

@@ -58,7 +58,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['timeout_sec: 3', /^write timeout: SECONDS/],
     ['max_parallel: 3', /^write fan_out_concurrency: N/],
     ['output: RESULT', /\{\{ID\.output\}\}.*store/],
-    ['secrets: [a]', /no secrets/],
+    ['secrets: [a]', /secrets are not declared.*\{\{secrets\.NAME\}\}.*SECRET_NAME/],
     ['on_failure: x', /no handlers/],
     ['description: x', /comment/],
     ['tags: [x]', /^write a comment after #$/],

@@ -24,6 +24,8 @@ describe('resolveReference (rules 5 and 8)', () => {
     ['params.lang', { kind: 'param', name: 'lang' }],
     ['params.0', { kind: 'param', name: '0' }],
     ['session.notes.first', { kind: 'session', key: 'notes' }],
+    ['secrets.TOKEN_2', { kind: 'secret', name: 'TOKEN_2' }],
+    ['secrets["TOKEN"]', { kind: 'secret', name: 'TOKEN' }],
     ['item', { kind: 'item' }],
     ['item.name', { kind: 'item' }],
   ];
@@ -60,11 +62,11 @@ describe('resolveReference (rules 5 and 8)', () => {
     ['steps.gone.outputs.x', /there is no task "steps"/, 'an output is read as {{TASK.output.x}}'],
     ['steps.x', /there is no task "steps"/, undefined],
     ['env.CITY', /there is no task "env"/, 'templates read no environment: declare a param and pass it'],
-    [
-      'secrets.X',
-      /there is no task "secrets"/,
-      'templates read no secrets: a tool of your own reads them from its environment',
-    ],
+    ['secret.X', /there is no task "secret"/, 'did you mean "secrets.X"?'],
+    ['secrets', /the name of a secret has capital letters/, 'write {{secrets.<NAME>}}'],
+    ['secrets.api-key', /the name of a secret has capital letters/, 'did you mean "secrets.API_KEY"?'],
+    ['secrets[0]', /the name of a secret has capital letters/, 'write {{secrets.<NAME>}}'],
+    ['secrets.TOKEN.user', /a secret is a text, which has no fields/, 'write {{secrets.TOKEN}}'],
     ['elsewhere.x', /there is no task "elsewhere"/, undefined],
     ['toString.x', /there is no task "toString"/, undefined],
   ];

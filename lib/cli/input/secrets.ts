@@ -1,0 +1,78 @@
+import { resolve } from 'node:path';
+import { readSecretConfig } from '../../common/config.js';
+import { WavetrainError } from '../../common/errors.js';
+import type { SecretSource } from '../../secrets/run-secrets.js';
+import type { UsedSecrets } from '../../secrets/used-secrets.js';
+import type { CliContext } from '../context.js';
+
+type SecretContext = Pick<CliContext, 'env' | 'cwd'>;
+
+/** The tenant of a run that names none. */
+export const DEFAULT_TENANT = 'default';
+
+/** Says whether a tenant may read the secrets of the environment. */
+type OwnsEnvironment = ((tenantId: string) => boolean) | undefined;
+
+/** A source of secrets, and their names for people: `A, B`, or `default: A, B; acme: C`. */
+interface OpenedSource {
+  readonly source: SecretSource;
+  readonly names: string;
+  /** Says what is wrong with values of the environment, as sentences without a value. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Opens the secrets of this process (D61): those of the file that SERVICE_SECRETS_FILE names, each tenant its own, or else
+ * those of the environment. Returns undefined when there are none.
+ *
+ * @param ownsEnvironment default: everybody does
+ * @throws WavetrainError `unreadable_file` or `bad_usage`
+ */
+export async function openSecrets(
+  context: SecretContext,
+  ownsEnvironment?: OwnsEnvironment,
+): Promise<UsedSecrets | undefined> {
+  const opened = await openSource(context, ownsEnvironment);
+  if (opened === undefined) return undefined;
+  const { UsedSecrets: Used } = await import('../lazy/secrets.js');
+  return new Used(opened.source);
+}
+
+async function openSource(
+  { env, cwd }: SecretContext,
+  ownsEnvironment?: OwnsEnvironment,
+): Promise<OpenedSource | undefined> {
+  const { file, variables } = readSecretConfig(env);
+  if (file === undefined && Object.keys(variables).length === 0) return undefined;
+  const { environmentSecrets, findSecretProblem, readSecretsFile } = await import('../lazy/secrets.js');
+  if (file === undefined) {
+    const source = environmentSecrets(variables, ownsEnvironment);
+    const problems = source.names.flatMap((name) => {
+      const problem = findSecretProblem(variables[name] ?? '');
+      return problem === undefined ? [] : [`the value of SECRET_${name} ${problem}`];
+    });
+    return { source, names: source.names.join(', '), problems };
+  }
+  const source = await readSecretsFile(resolve(cwd, file), file);
+  const tenants = Array.from(source.names, ([tenant, names]) => `${tenant}: ${names.join(', ') || 'none'}`);
+  return { source, names: tenants.join('; '), problems: [] };
+}
+
+/**
+ * Describes which secrets there are, and which variables cannot be secrets, without their values; undefined when there are
+ * none.
+ *
+ * @throws as `openSecrets`
+ */
+export async function describeSecrets(
+  context: SecretContext,
+): Promise<Pick<OpenedSource, 'names' | 'problems'> | undefined> {
+  const opened = await openSource(context);
+  return opened?.names === '' ? undefined : opened;
+}
+
+/** Tells which secrets a run here would find. @throws as `openSecrets` */
+export async function lookUpSecrets(context: SecretContext): Promise<{ has(name: string): boolean }> {
+  const opened = await openSource(context);
+  return { has: (name) => opened?.source.find(DEFAULT_TENANT, name) !== undefined };
+}

@@ -1,0 +1,117 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { WavetrainError } from '../common/errors.js';
+import { formatFirst } from '../common/text.js';
+import { findSecretProblem } from './encodings.js';
+import { MASK, Masker } from './masker.js';
+
+/** Where the values of secrets come from (D61). */
+export interface SecretSource {
+  /**
+   * Returns the value of a secret; undefined when the tenant has none of that name. Called before a run begins, and again
+   * when a task runs a pipeline that was not known before.
+   */
+  find(tenantId: string, name: string): string | undefined;
+  /** Says how a missing secret is added, as the end of a sentence. */
+  explain?(tenantId: string, name: string): string;
+}
+
+/** How a pipeline uses a secret. */
+interface NeededSecret {
+  /** Ids of the tasks that read it. */
+  readonly tasks: ReadonlySet<string>;
+  /** Every template that reads it has a fallback. */
+  readonly isOptional: boolean;
+}
+
+/** Maximum number of secrets of one run: each makes masking its outputs take longer. */
+const MAX_SECRETS = 100;
+
+/** Maximum number of secrets in an error message. */
+const MAX_LISTED = 5;
+
+/** Digests compare secrets within this process, and say nothing outside of it. */
+const DIGEST_KEY = randomBytes(32);
+
+/**
+ * The secrets of one submitted run, with its sub-pipelines and nested runs: their values for templates, and the masker
+ * that replaces them in whatever is kept, told or printed (D61).
+ */
+export class RunSecrets {
+  /** Undefined for a run without secrets, which nothing need be masked for. */
+  masker: Masker | undefined;
+  readonly #source: SecretSource | undefined;
+  readonly #tenantId: string;
+  #values: Record<string, string> | undefined;
+  #digests: Map<string, string> | undefined;
+
+  /** @param source undefined when there are no secrets at all */
+  constructor(source: SecretSource | undefined, tenantId: string) {
+    this.#source = source;
+    this.#tenantId = tenantId;
+  }
+
+  /** By name, for templates; undefined when there are none. */
+  get values(): Readonly<Record<string, string>> | undefined {
+    return this.#values;
+  }
+
+  /** What stands in place of the values for those who look at the run. */
+  get maskedValues(): Readonly<Record<string, string>> | undefined {
+    return this.#values && Object.fromEntries(Object.keys(this.#values).map((name) => [name, MASK]));
+  }
+
+  /** By name, what two runs compare instead of the values. */
+  get digests(): ReadonlyMap<string, string> | undefined {
+    return this.#digests;
+  }
+
+  /** Masks a text for whoever is told of it. */
+  mask(text: string): string {
+    return this.masker === undefined ? text : this.masker.mask(text);
+  }
+
+  /**
+   * Adds the secrets of a pipeline. Call before it begins.
+   *
+   * @param needed by name
+   * @throws WavetrainError `secret_missing`, also for a value that cannot be masked
+   */
+  add(needed: ReadonlyMap<string, NeededSecret>): void {
+    if (needed.size === 0) return;
+    const added: [string, string][] = [];
+    const problems: string[] = [];
+    for (const [name, use] of needed) {
+      if (this.#values !== undefined && Object.hasOwn(this.#values, name)) continue;
+      const value = this.#source?.find(this.#tenantId, name);
+      const problem = value === undefined ? undefined : findSecretProblem(value);
+      if (problem !== undefined) problems.push(`the value of the secret "${name}" ${problem}`);
+      else if (value !== undefined) added.push([name, value]);
+      else if (!use.isOptional) problems.push(this.#describeMissing(name, use));
+    }
+    if (problems.length > 0) {
+      throw new WavetrainError('secret_missing', formatFirst(problems, MAX_LISTED).join('; '));
+    }
+    if (added.length > 0) this.#use(added);
+  }
+
+  #describeMissing(name: string, { tasks }: NeededSecret): string {
+    const [task = ''] = tasks;
+    const advice = this.#source?.explain?.(this.#tenantId, name) ?? `set SECRET_${name} in the environment`;
+    return `there is no secret "${name}", which task "${task}" reads: ${advice}`;
+  }
+
+  #use(added: readonly [string, string][]): void {
+    this.#values ??= Object.create(null) as Record<string, string>;
+    this.#digests ??= new Map();
+    for (const [name, value] of added) {
+      this.#values[name] = value;
+      this.#digests.set(name, createHmac('sha256', DIGEST_KEY).update(value).digest('base64'));
+    }
+    const values = Object.values(this.#values);
+    if (values.length > MAX_SECRETS) {
+      const message = `a run can read ${MAX_SECRETS} secrets; this one reads ${values.length}`;
+      throw new WavetrainError('secret_missing', message);
+    }
+    this.masker = new Masker(values);
+  }
+}

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { encodeSecret, findSecretProblem } from '../../lib/secrets/encodings.js';
+import { Masker } from '../../lib/secrets/masker.js';
+import { measureCpuMsSync } from '../support/cpu-time.js';
+
+const secretText = fc
+  .oneof(
+    fc.string({ minLength: 4, maxLength: 40 }),
+    fc.string({ minLength: 4, maxLength: 20, unit: 'grapheme' }),
+    fc.constantFrom('p"a\\s\n\ts/w', 'a+b c&d=e', 'sk-live-1234567890', '密码密码密码'),
+  )
+  .filter((text) => findSecretProblem(text) === undefined && !text.includes('*'));
+
+describe('A masker (D61)', () => {
+  const cases: [title: string, secrets: string[], text: string, masked: string][] = [
+    ['replaces a secret in a text', ['hunter22'], 'login hunter22!', 'login ***!'],
+    ['replaces all of a text', ['hunter22'], 'hunter22', '***'],
+    ['replaces each of several', ['hunter22'], 'hunter22hunter22', '******'],
+    ['takes the longer one of two that begin together', ['abcd', 'abcdefgh'], 'x abcdefgh y', 'x *** y'],
+    ['leaves nothing of a secret that contains another', ['cdef', 'abcdefgh'], '(abcdefgh)', '(***)'],
+    ['replaces secrets that overlap as one', ['abcdef', 'defghi'], '-abcdefghi-', '-***-'],
+    ['leaves a part of a secret', ['hunter22'], 'hunter2 unter22', 'hunter2 unter22'],
+    ['ignores spaces around a secret', [' hunter22\n'], '<hunter22>', '<***>'],
+    ['keeps a short text', ['hunter22'], 'hun', 'hun'],
+  ];
+  for (const [title, secrets, text, masked] of cases) {
+    it(title, () => {
+      expect(new Masker(secrets).mask(text)).to.equal(masked);
+    });
+  }
+
+  const awkward = 'p"a\\s\n\té/w +&';
+  const encoded: [title: string, text: string][] = [
+    ['as it is', awkward],
+    ['in JSON, where it spans several escapes', JSON.stringify(awkward).slice(1, -1)],
+    ['in JSON within JSON', JSON.stringify(JSON.stringify(awkward)).slice(3, -3)],
+    ['in JSON of letters in ASCII', JSON.stringify(awkward).slice(1, -1).replace('é', String.raw`\u00e9`)],
+    ['in JSON with escaped slashes', JSON.stringify(awkward).slice(1, -1).replace('/', String.raw`\/`)],
+    ['percent-encoded', encodeURIComponent(awkward)],
+    [
+      'percent-encoded in small digits',
+      encodeURIComponent(awkward).replaceAll(/%../g, (x) => x.toLowerCase()),
+    ],
+    ['in a form', new URLSearchParams({ x: awkward }).toString().slice(2)],
+    ['in HTML', awkward.replace('&', '&amp;').replace('"', '&quot;')],
+    ['in Base64', Buffer.from(awkward).toString('base64').replaceAll('=', '')],
+    ['in Base64 for URLs', Buffer.from(awkward).toString('base64url')],
+  ];
+  for (const [title, text] of encoded) {
+    it(`finds a secret ${title}`, () => {
+      const masked = new Masker([awkward]).mask(`<<${text}>>`);
+      // The last character of Base64 may also depend on what follows.
+      expect(masked).to.match(/^<<\*\*\*.?=*>>$/);
+    });
+  }
+
+  it('finds a secret in the middle of Base64, as in the header of a user and a password', () => {
+    const masker = new Masker(['open sesame 22']);
+    for (const user of ['', 'a', 'al', 'ali', 'alice']) {
+      const header = Buffer.from(`${user}:open sesame 22`).toString('base64');
+      expect(masker.mask(`Basic ${header}`)).to.include('***');
+      expect(masker.mask(`Basic ${header}`).length).to.be.below(6 + Buffer.from(`${user}:`).length * 2 + 8);
+    }
+  });
+
+  it('replaces a number that is a secret, or contains one', () => {
+    const masker = new Masker(['12345678']);
+    expect([1, 12345678, 9912345678, 1234567].map((number) => masker.maskNumber(number))).to.deep.equal([
+      1,
+      '***',
+      '***',
+      1234567,
+    ]);
+    expect(new Masker(['hunter22']).maskNumber(12345678)).to.equal(12345678);
+  });
+
+  it('leaves no secret in any text, whatever surrounds it', () => {
+    const texts = fc.array(fc.oneof(fc.string(), fc.nat()), { maxLength: 8 });
+    fc.assert(
+      fc.property(fc.uniqueArray(secretText, { minLength: 1, maxLength: 5 }), texts, (secrets, parts) => {
+        const text = parts
+          .map((part) => (typeof part === 'string' ? part : secrets[part % secrets.length]))
+          .join('');
+        const masked = new Masker(secrets).mask(text);
+        for (const secret of secrets) expect(masked).not.to.include(secret.trim());
+      }),
+    );
+  });
+
+  it('changes nothing in a text without secrets', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(secretText, { minLength: 1, maxLength: 5 }),
+        fc.string(),
+        (secrets, text) => {
+          const forms = secrets.flatMap((secret) => [...encodeSecret(secret)]);
+          fc.pre(!forms.some((form) => text.includes(form)));
+          expect(new Masker(secrets).mask(text)).to.equal(text);
+        },
+      ),
+    );
+  });
+
+  it('takes a time that is linear in the length of the text, however many secrets there are', () => {
+    const secrets = Array.from({ length: 100 }, (_, index) => `secret-${index}-${'x'.repeat(index)}`);
+    const masker = new Masker(secrets);
+    const text = `${'the quick brown fox, secret-1'.repeat(1000)} ${secrets.join(' ')}`;
+    const long = text.repeat(8);
+    masker.mask(long);
+    const measure = (masked: string): number => measureCpuMsSync(() => void masker.mask(masked));
+    const [one, eight] = [measure(text), measure(long)];
+    expect(eight).to.be.below(8 * one * 3 + 5);
+  });
+});
+
+describe('What can be a secret (D61)', () => {
+  const refused: [string, RegExp][] = [
+    ['', /fewer than 4 characters/],
+    ['abc', /fewer than 4 characters/],
+    ['  abc  ', /fewer than 4 characters/],
+    ['true', /a word that stands everywhere/],
+    ['NULL', /a word that stands everywhere/],
+    ['aaaaaaaa', /one character over and over/],
+    ['x'.repeat(4000) + 'y'.repeat(5000), /more than 8,192 characters/],
+    ['abcd\ud800', /half of a character/],
+  ];
+  for (const [value, problem] of refused) {
+    it(`refuses ${JSON.stringify(value.slice(0, 20))} in words that do not contain it`, () => {
+      expect(findSecretProblem(value)).to.match(problem);
+    });
+  }
+
+  it('accepts a common word of four characters', () => {
+    expect(findSecretProblem('task')).to.equal(undefined);
+  });
+});
