@@ -81,21 +81,6 @@ export function* copyToJsonInSteps(value: unknown, masker?: Masker): Steps<Froze
   return { json, sizeBytes: copier.sizeBytes };
 }
 
-/** Whether a value has too many parts to be copied at once. Looks at no more of them than that. */
-export function isLongValue(value: unknown): boolean {
-  return subtractParts(value, SHORT_VALUE) < 0;
-}
-
-function subtractParts(value: unknown, left: number): number {
-  let rest = left - 1;
-  if (!isContainer(value)) return rest;
-  for (const key in value) {
-    if (rest < 0) break;
-    rest = subtractParts((value as Record<string, unknown>)[key], rest);
-  }
-  return rest;
-}
-
 /**
  * Copies each value of a record into frozen JSON, and visits the copies when all values are valid.
  *
@@ -117,9 +102,6 @@ function describeCopyError(error: unknown, masker: Masker | undefined): string {
   return error instanceof NotJsonError
     ? error.message
     : `could not be read: ${errorMessage(error, masker?.mask)}`;
-/** Texts are masked in steps of about so many characters: some milliseconds. */
-const MASKED_PER_STEP = 2 ** 20;
-
 }
 
 /** Names what JSON cannot hold; the message is the end of a sentence. */
@@ -133,11 +115,10 @@ class NotJsonError extends Error {
   }
 }
 
-/** A value with at most this many parts takes some milliseconds to copy. */
-  /** What was masked in it. */
-  readonly masker: Masker | undefined;
-const SHORT_VALUE = 5000;
 const STEP_VALUES = 1000;
+
+/** Texts are masked in steps of about so many characters: some milliseconds. */
+const MASKED_PER_STEP = 2 ** 20;
 
 const MAX_DEPTH = 500;
 const MAX_PLACE_LENGTH = 200;
@@ -153,6 +134,8 @@ interface MeasuredCopy {
   readonly jsonBytes: number;
   readonly height: number;
   readonly sizeBytes: number;
+  /** What was masked in it. */
+  readonly masker: Masker | undefined;
 }
 
 /**
@@ -174,10 +157,6 @@ interface OpenCopy {
   /** Number of members that were copied. */
   position: number;
   /** What was measured before it. */
-  /** Characters that may still be masked in this step. */
-  #maskable = MASKED_PER_STEP;
-  /** Members whose keys were numbered, because they became equal. */
-  #equalKeys = 0;
   readonly jsonBytes: number;
   readonly sizeBytes: number;
   readonly maxDepth: number;
@@ -195,6 +174,10 @@ class JsonCopier {
   #maxDepth = 0;
   /** The innermost list or object that is being copied. */
   #open: OpenCopy | undefined;
+  /** Characters that may still be masked in this step. */
+  #maskable = MASKED_PER_STEP;
+  /** Members whose keys were numbered, because they became equal. */
+  #equalKeys = 0;
   readonly #options: CopyOptions;
 
   constructor(options: CopyOptions) {
@@ -388,28 +371,4 @@ class JsonCopier {
       throw new NotJsonError(`is larger than the limit of ${limit}: return less, or a file`, true);
     }
   }
-}
-
-/** Whether the value is a frozen list of what its copy holds too: of scalars, and of what was copied before. */
-function isEqualFrozenList(value: object, copy: Json): boolean {
-  if (!Array.isArray(value) || !Array.isArray(copy) || !Object.isFrozen(value)) return false;
-  return value.every((member, position) => member === copy[position]);
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
-/** Returns true for a list, and for an object that is no instance of a class. */
-function isPlain(value: object): boolean {
-  if (Array.isArray(value)) return true;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
-function hasSymbolKey(value: object): boolean {
-  for (const symbol of Object.getOwnPropertySymbols(value)) {
-    if (Object.prototype.propertyIsEnumerable.call(value, symbol)) return true;
-  }
-  return false;
 }

@@ -17,6 +17,8 @@ import type { LiveEvent, TaskEvent } from './events/event.js';
 import type { Executor } from './executor.js';
 import { ArtifactStore } from './invocation/artifact-store.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
+import { DiskCache } from './invocation/cache/disk-cache.js';
+import { OutputCache } from './invocation/cache/output-cache.js';
 import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
 import { preparePlan } from './prepare/prepare-plan.js';
@@ -63,8 +65,6 @@ export interface LocalExecutorOptions {
   readonly outputFolder?: string;
   /** Keeps these files when their run is forgotten, and after `close`. Default: false. */
   readonly keepArtifacts?: boolean;
-  /** Observes every attempt of every run, for traces and metrics. */
-  readonly onAttempt?: AttemptObserver;
   /**
    * Folder that keeps the outputs of tasks with `cache` (D65), also for other processes. Default: they are kept in memory
    * for as long as the executor lives.
@@ -72,6 +72,8 @@ export interface LocalExecutorOptions {
   readonly cacheFolder?: string;
   /** Where the secrets of tasks come from (D61). Default: there are none. */
   readonly secrets?: SecretSource | undefined;
+  /** Observes every attempt of every run, for traces and metrics. */
+  readonly onAttempt?: AttemptObserver;
 }
 
 /** A run of a pipeline or of a plan. */
@@ -86,17 +88,17 @@ export class LocalExecutor implements Executor {
   readonly #runs = new LinkedMap<string, AnyRun>();
   /** Undefined: runs of a registry have one each. */
   readonly #providedBlackboard: Blackboard | undefined;
-  readonly #dependencies: RunDependencies;
-
   /** Undefined when there are none (D61). */
   readonly secrets: SecretSource | undefined;
+  readonly #dependencies: RunDependencies;
+
   constructor(options: LocalExecutorOptions = {}) {
     this.#providedBlackboard = options.blackboard;
     this.blackboard = options.blackboard ?? new OwnBlackboard();
     this.stepRunner = new StepRunner(options.parseText);
+    this.secrets = options.secrets;
     this.#dependencies = {
       clock: completeClock(options.clock),
-    this.secrets = options.secrets;
       random: options.random ?? Math.random,
       files: options.files ?? fileAccess([process.cwd()]),
       network: options.network ?? networkAccess(),
@@ -110,8 +112,16 @@ export class LocalExecutor implements Executor {
         options.keepArtifacts ?? false,
         options.outputFolder,
       ),
+      cache: this.#createCache(options),
       onAttempt: options.onAttempt && guardObserver(options.onAttempt),
     };
+  }
+
+  #createCache({ clock: host, cacheFolder }: LocalExecutorOptions): OutputCache {
+    const clock = completeClock(host);
+    if (cacheFolder === undefined) return new OutputCache(clock);
+    const runSteps: StepRunner['run'] = (steps, tenantId) => this.stepRunner.run(steps, tenantId);
+    return new OutputCache(clock, new DiskCache(cacheFolder, clock, runSteps));
   }
 
   /**
@@ -243,8 +253,13 @@ export class LocalExecutor implements Executor {
   }
 
   /** Removes the files of all runs. Call when nobody needs them any more. */
-  close(): Promise<void> {
-    return this.#dependencies.artifacts.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#dependencies.artifacts.close(), this.cacheWritten()]);
+  }
+
+  /** Resolves when the outputs that the cache keeps in its folder are there. Never rejects. */
+  cacheWritten(): Promise<void> {
+    return this.#dependencies.cache.written();
   }
 
   /** Drops a run with its files, and stops it with its tools if it is still at work. */

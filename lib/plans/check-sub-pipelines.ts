@@ -7,6 +7,7 @@ import { Suggestions } from '../definition/suggest.js';
 import { groupUnquotedByEntry, nestedSource, type Source } from '../definition/text/source.js';
 import { type CheckSteps, readInput } from '../definition/check-steps.js';
 import { checkSourceInSteps } from '../pipelines/check.js';
+import type { CheckContext } from '../pipelines/check-context.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Catalog } from '../tools/catalog.js';
 import { type DraftSubPipeline, type PlanDraft, uniqueSubPipelines } from './draft.js';
@@ -17,9 +18,9 @@ export interface PlanCheckContext extends KeyContext {
   readonly catalog: Catalog;
   /** Pipelines that are not inline in the plan, by sub-pipeline id. */
   readonly pipelines: ReadonlyMap<string, PipelineInput>;
-  /** Whether every pipeline is required, as for a run (D55). */
   /** Names of the secrets that there are; undefined when unknown (D61). */
   readonly secrets: CheckContext['secrets'];
+  /** Whether every pipeline is required, as for a run (D55). */
   readonly complete: boolean;
   /** Bounds the checks of params in all pipelines (D4). */
   readonly paramBudget: CheckBudget;
@@ -133,8 +134,8 @@ function* checkSubPipeline(
     suppliedInputs: [],
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
     session: { has: (key) => reads.has(key) || context.session.has(key) },
-    depth: 0,
     secrets: context.secrets,
+    depth: 0,
     paramBudget: context.paramBudget,
   });
   // When the pipeline is valid, comparing it with the plan reports the keys that nothing stores.

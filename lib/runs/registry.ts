@@ -318,6 +318,11 @@ export class RunRegistry {
     this.#drop(entry);
   }
 
+  /** Resolves when the outputs that the cache keeps in its folder are there (D65). Call before the process ends. */
+  cacheWritten(): Promise<void> {
+    return this.#executor.cacheWritten();
+  }
+
   /**
    * Keeps the memory of a run counted until the returned function is called, even when the run is deleted or evicted
    * before. For responses that are sent from it bit by bit. Returns undefined when the run is not kept any more.

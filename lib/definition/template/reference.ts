@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json.js';
 import { ellipsize } from '../../common/text.js';
 import { didYouMean, nearest, type Suggestions } from '../suggest.js';
 import { type Expression, formatPath, type Segment } from './expression.js';

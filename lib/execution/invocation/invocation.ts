@@ -12,7 +12,7 @@ import { AttemptTimeout } from './attempt-timeout.js';
 import { retryDelayMs, taskBackoff } from './retry-delay.js';
 import { messageWithCauses } from './thrown-error.js';
 
-const STOPPED = 'stopped by force';
+export const STOPPED = 'stopped by force';
 
 /** Receives the end of an invocation. */
 export interface InvocationListener {
@@ -20,13 +20,17 @@ export interface InvocationListener {
   onAttempt(item: number | undefined, attempt: number): void;
   /** Called when an attempt has failed, and another one will follow. @param attempt from 1 */
   onRetry(item: number | undefined, error: string, attempt: number): void;
-  /** @param sizeBytes memory of the value and the writes, taken from the run */
+  /**
+   * @param sizeBytes memory of the value and the writes, taken from the run
+   * @param hasFiles the value names files, which go with the run
+   */
   onSuccess(
     item: number | undefined,
     value: Json,
     writes: readonly Write[],
     attempts: number,
     sizeBytes: number,
+    hasFiles: boolean,
   ): void;
   /**
    * Returns the error as it is kept: without a long text when there is no memory for it.
@@ -169,7 +173,8 @@ export class Invocation {
     this.#afterNestedRuns(attempt, () => {
       this.#settle();
       const bytes = sizeBytes + attempt.writtenBytes;
-      this.#listener.onSuccess(this.#call.item, value, attempt.writes, this.#attempts, bytes);
+      const { writes, hasFiles } = attempt;
+      this.#listener.onSuccess(this.#call.item, value, writes, this.#attempts, bytes, hasFiles);
       this.#slot.settle({ ok: true });
     });
   }
@@ -181,7 +186,7 @@ export class Invocation {
 
   #onFailed(attempt: Attempt, error: unknown): void {
     if (attempt !== this.#attempt) return;
-    this.#endAttempt(messageWithCauses(error));
+    this.#endAttempt(this.#describe(error));
     this.#afterNestedRuns(attempt, () => this.#failOrRetry(error));
   }
 
@@ -198,7 +203,7 @@ export class Invocation {
 
   #failOrRetry(error: unknown): void {
     if (this.#settled) return;
-    const message = messageWithCauses(error);
+    const message = this.#describe(error);
     const isPermanent = isNonRetryable(error);
     if (isPermanent) this.#services.parent?.onPermanentFailure?.();
     const isLast = this.#isAborted || this.#attempts > this.#call.task.retries;
@@ -206,16 +211,16 @@ export class Invocation {
     else this.#scheduleRetry(message, readRetryAfterMs(error));
   }
 
-  #scheduleRetry(error: string, askedMs: number): void {
-    this.#listener.onRetry(this.#call.item, error, this.#attempts);
-    const { prepared, journal, dependencies } = this.#services;
-    const backoff = taskBackoff(this.#call.task, prepared.options.backoff);
-    const delayMs = retryDelayMs(this.#attempts, backoff, dependencies.random(), askedMs);
   /** Without the secrets of the run: whoever follows it is told. */
   #describe(error: unknown): string {
     return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
   }
 
+  #scheduleRetry(error: string, askedMs: number): void {
+    this.#listener.onRetry(this.#call.item, error, this.#attempts);
+    const { prepared, journal, dependencies } = this.#services;
+    const backoff = taskBackoff(this.#call.task, prepared.options.backoff);
+    const delayMs = retryDelayMs(this.#attempts, backoff, dependencies.random(), askedMs);
     if (journal.isObserved) {
       const { task, item } = this.#call;
       const attempt = this.#attempts;

@@ -78,7 +78,7 @@ export function prepareRun(
     secrets: runSecrets,
     secretDigests: runSecrets.digests,
     pipeline,
-    tenantId: readTenantId(run),
+    tenantId,
     params: params.json,
     inputs: inputs.json,
     session: session.json,

@@ -5,6 +5,7 @@ import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
+import { copyToJson } from '../json-output.js';
 import type { Write } from '../session/session-overrides.js';
 import type { PipelineRun } from './pipeline-run.js';
 
@@ -93,7 +94,7 @@ export class InputRenderer {
   /** Renders the inputs of a task that calls its tool once. */
   renderInputs(task: Task): RenderedInputs {
     const scope = this.#createScope(task);
-    const rendered = attempt(() => this.#complete(task, task.inputs.render(scope)));
+    const rendered = this.#attempt(() => this.#complete(task, task.inputs.render(scope)));
     this.#count(scope.meter.ownBytes);
     return rendered;
   }
@@ -102,16 +103,16 @@ export class InputRenderer {
   renderItems(task: Task): Rendered<RenderedItems> {
     const scope = this.#createScope(task);
     const { meter } = scope;
-    const list = attempt(() => task.parallelOver?.render(scope) ?? null);
+    const list = this.#attempt(() => task.parallelOver?.render(scope) ?? null);
     this.#count(meter.ownBytes);
     if (!list.ok) return list;
     const items = toList(list.value) as readonly Json[];
-    const renderItem = task.inputs.bind(scope);
     const shown = toList(this.#mask(list.value)) as readonly Json[];
+    const renderItem = task.inputs.bind(scope);
     const render = (item: number): RenderedInputs => {
       const { sharedBytes } = meter;
       meter.start();
-      const rendered = attempt(() => this.#complete(task, renderItem(items[item] ?? null, item)));
+      const rendered = this.#attempt(() => this.#complete(task, renderItem(items[item] ?? null, item)));
       this.#count(meter.ownBytes + meter.sharedBytes - sharedBytes);
       return rendered;
     };
@@ -156,16 +157,16 @@ class TaskScope implements TemplateScope {
   readonly inputs: JsonObject;
   readonly params: JsonObject;
   readonly goal: string;
-  readonly #run: PipelineRun;
   readonly secrets: Readonly<Record<string, string>> | undefined;
+  readonly #run: PipelineRun;
   readonly #session: JsonObject;
 
   constructor(run: PipelineRun, session: JsonObject) {
     this.inputs = run.prepared.inputs;
     this.params = run.prepared.params;
     this.goal = run.prepared.goal;
-    this.#run = run;
     this.secrets = run.prepared.secrets.maskedValues;
+    this.#run = run;
     this.#session = session;
   }
 
@@ -178,14 +179,6 @@ class TaskScope implements TemplateScope {
   output(taskId: string): Json | undefined {
     const { outputs } = this.#run.work;
     return Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined;
-  }
-}
-
-function attempt<T>(render: () => T): Rendered<T> {
-  try {
-    return { ok: true, value: render() };
-  } catch (error) {
-    return { ok: false, error: errorMessage(error) };
   }
 }
 

@@ -233,9 +233,13 @@ function toTaskFields({ task, reused }: TaskWork): Pick<TaskEvent, 'task_id' | '
 }
 
 /** Returns the attempts of a task or the items of a fan-out; of an outcome that was reused, the items that failed. */
-function toCountFields(work: TaskWork): Pick<TaskEvent, 'attempt' | 'items' | 'failed_items'> {
+function toCountFields(
+  work: TaskWork,
+): Pick<TaskEvent, 'attempt' | 'items' | 'failed_items' | 'cached' | 'cached_items'> {
   const { items, attempts, reused, collected = reused?.collected } = work;
   const failed = collected && { failed_items: collected.length };
   if (reused !== undefined) return { ...failed };
-  return items === undefined ? { attempt: attempts } : { items: items.length, ...failed };
+  const { cacheHits } = work.trace;
+  if (items === undefined) return cacheHits === 0 ? { attempt: attempts } : { cached: true };
+  return { items: items.length, ...failed, ...(cacheHits > 0 && { cached_items: cacheHits }) };
 }

@@ -6,6 +6,7 @@ import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
+import { copyToJson } from '../json-output.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
 import { CachedInvocation, type CachingListener } from '../invocation/cache/cached-invocation.js';
 import type { CachedOutput } from '../invocation/cache/output-cache.js';

@@ -245,8 +245,8 @@ function serializeError(error: Error, mask: LogOptions['mask'], depth: number): 
   const show = mask ?? String;
   const code = errorCode(error);
   return {
-    type: name,
-    message,
+    type: show(name),
+    message: show(error.message),
     ...(code !== undefined && { code }),
     ...(stack !== undefined && { stack: show(stack) }),
     ...(cause !== undefined && { cause: redactValue(cause, mask, depth + 1) }),
