@@ -8,6 +8,7 @@ import { httpRequest } from './builtin/http-request.js';
 import { ingestDocument } from './builtin/ingest-document.js';
 import { loadSchema } from './builtin/load-schema.js';
 import { runPipeline } from './builtin/run-pipeline.js';
+import { select } from './builtin/select.js';
 import { transform } from './builtin/transform.js';
 import { BUILTIN_FUNCTIONS } from './functions/index.js';
 import { createToolSchema } from './inputs/editor-schema.js';
@@ -121,6 +122,7 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   loadSchema,
   mock,
   runPipeline,
+  select,
   sleep,
   store,
   transform,

@@ -138,6 +138,7 @@ describe('Catalog', () => {
       'load_schema',
       'mock',
       'run_pipeline',
+      'select',
       'sleep',
       'store',
       'transform',

@@ -91,14 +91,14 @@ export class ServeCommand extends Command<CliContext> {
       mask,
     );
     const config = lowerTenantShare(modules, configured, keys, log);
-    const { expressions, texts } = startProcesses(modules, config, context);
+    const { documents, expressions, texts } = startProcesses(modules, config, context);
     try {
       const server = await modules.startServer({
         ...createServerOptions(modules, config, context),
         keys,
         parseText: (text, tenantId) => texts.parse(text, tenantId),
         secrets,
-        catalog: await loadServerCatalog(modules, expressions, this, context),
+        catalog: await loadServerCatalog(modules, documents, expressions, this, context),
         log,
         observer: tracing,
       });
@@ -111,7 +111,7 @@ export class ServeCommand extends Command<CliContext> {
     } finally {
       signals.close();
       stopReporting();
-      await Promise.all([expressions.close(), texts.close()]);
+      await Promise.all([documents.close(), expressions.close(), texts.close()]);
       context.processEvents.off('exit', flushLog);
       flushLog();
     }
@@ -119,21 +119,30 @@ export class ServeCommand extends Command<CliContext> {
 }
 
 type ServerModule = typeof import('../lazy/server.js');
+type DocumentPool = InstanceType<ServerModule['DocumentPool']>;
 type ExpressionPool = InstanceType<ServerModule['ExpressionPool']>;
 type TextParser = InstanceType<ServerModule['TextParser']>;
 
 /**
- * Starts what evaluates expressions and parses texts in other processes. They have a lower priority than the server, so
- * that they may use every processor; two at least, so that more than one tenant finds a process.
+ * Starts what evaluates expressions and parses texts and documents in other processes. They have a lower priority than
+ * the server, so that they may use every processor; two at least, so that more than one tenant finds a process.
  */
 function startProcesses(
-  { ExpressionPool, TextParser, runInTurns }: ServerModule,
+  { DocumentPool, ExpressionPool, TextParser, runInTurns }: ServerModule,
   { tenantShare }: ServerConfig,
   { clock }: CliContext,
-): { readonly expressions: ExpressionPool; readonly texts: TextParser } {
+): { readonly documents: DocumentPool; readonly expressions: ExpressionPool; readonly texts: TextParser } {
   const parallelism = Math.max(2, availableParallelism());
   const program = distFile('expression-process.cjs');
   return {
+    documents: new DocumentPool({
+      file: distFile('document-process.cjs'),
+      parallelism,
+      tenantShare,
+      isolateTenants: true,
+      clock,
+      runSteps: runInTurns,
+    }),
     expressions: new ExpressionPool(program, parallelism, tenantShare, clock, runInTurns),
     texts: TextParser.start(distFile('parsing-process.cjs'), parallelism, tenantShare, clock),
   };
@@ -203,14 +212,19 @@ function createServerOptions(
 
 /** Loads the tools. Expressions come from callers, so tools evaluate them in separate processes. */
 async function loadServerCatalog(
-  { createAssert, createTransform }: ServerModule,
+  { createAssert, createIngestDocument, createTransform }: ServerModule,
+  documents: DocumentPool,
   expressions: ExpressionPool,
   { tools }: ServeCommand,
   context: CliContext,
 ): Promise<Catalog> {
   const catalog = await loadCatalog(tools, readConfig(context.env), context);
   const evaluate: EvaluateExpression = (...request) => expressions.evaluate(...request);
-  return catalog.withVariant(createTransform(evaluate)).withVariant(createAssert(evaluate));
+  const ingest = createIngestDocument((...request) => documents.parse(...request), documents.turns);
+  return catalog
+    .withVariant(ingest)
+    .withVariant(createTransform(evaluate))
+    .withVariant(createAssert(evaluate));
 }
 
 /** Warns about misspelt variables, which have no effect and would otherwise go unnoticed. */

@@ -11,6 +11,7 @@ import {
 } from '../../common/json.js';
 import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
+import { documentText, TOO_LONG } from '../text/document-text.js';
 import { type Expression, formatPath } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing } from './missing-value.js';
@@ -241,14 +242,17 @@ function settle(evaluate: () => Json): () => Json {
 }
 
 /**
- * Formats a value within a text (D10).
+ * Formats a value within a text (D10); of a document or its pages, their text (D64).
  *
  * @throws TemplateError that names `path` when the value is too large or too deep
  */
 export function toText(value: Json, path: string, meter?: RenderMeter): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';
-  return typeof value === 'object' ? toJsonText(value, path, meter) : String(value);
+  if (typeof value !== 'object') return String(value);
+  const text = documentText(value);
+  if (text === TOO_LONG) return failAtSize(path);
+  return text ?? toJsonText(value, path, meter);
 }
 
 /** @throws TemplateError when the text would exceed the limit */

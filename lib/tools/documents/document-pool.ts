@@ -9,6 +9,7 @@ import { ProcessPool } from '../../workers/process-pool.js';
 import { WorkerError } from '../../workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
+import { Turnstile } from './turnstile.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 
 /** The content as JSON text, or the error message. */
@@ -46,6 +47,8 @@ const MAX_PROCESSES = 4;
  * kills its process; the next gets a new one.
  */
 export class DocumentPool {
+  /** How many documents are in memory at once while they are read. */
+  readonly turns: Turnstile;
   readonly #pool: ProcessPool<ParseRequest, ParseResponse>;
   readonly #runSteps: RunSteps;
   readonly #limits: { readonly timeoutMs: number; readonly memoryMiB: number };
@@ -54,6 +57,7 @@ export class DocumentPool {
     const { file, parallelism, tenantShare, isolateTenants, clock } = options;
     this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
     this.#limits = options.limits ?? DOCUMENT_LIMITS;
+    this.turns = new Turnstile(shareLimit(DOCUMENT_LIMITS.atOnce, tenantShare));
     const maxProcesses = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     this.#pool = new ProcessPool({
       file,

@@ -66,3 +66,36 @@ describe('appendText', () => {
     expect(() => appendText(most, 'y', 'a.output')).to.throw(TemplateError, /^\{\{a\.output}}: .*10 MiB/);
   });
 });
+
+describe('toText of documents (D64)', () => {
+  const page = (number: number, text: string): Json => ({ number, text, is_scanned: false, metadata: {} });
+  const document = { source: 'a.pdf', format: 'pdf', pages: [page(1, 'one'), page(2, 'two')], metadata: {} };
+
+  it('gives the text of a document, of a page list and of a page, with an empty line between pages', () => {
+    expect(toText(document, 'p')).to.equal('one\n\ntwo');
+    expect(
+      toText({ parent_source: 'a.pdf', parent_format: 'pdf', pages: [page(2, 'two')], metadata: {} }, 'p'),
+    ).to.equal('two');
+    expect(toText(page(1, 'one'), 'p')).to.equal('one');
+    expect(toText({ ...document, pages: [] }, 'p')).to.equal('');
+  });
+
+  it('keeps JSON for anything else, such as an object that has pages, and a list of documents', () => {
+    const others: Json[] = [
+      { pages: [page(1, 'one')] },
+      { ...document, pages: [page(1, 'one'), { number: 2 }] },
+      { ...document, pages: 'none' },
+      { number: 1, text: 'a row of a table' },
+      [document],
+    ];
+    for (const other of others) expect(toText(other, 'p')).to.equal(JSON.stringify(other));
+  });
+
+  it('throws for a document whose text is over 10 MiB, without making it', () => {
+    const shared = page(1, 'x'.repeat(2 ** 20));
+    const long = { ...document, pages: Array.from({ length: 1_000_000 }, () => shared) };
+    expect(() => toText(long, 'a.output')).to.throw(TemplateError, /the rendered text is over 10 MiB/);
+    const fits = { ...document, pages: Array.from({ length: 9 }, () => shared) };
+    expect(toText(fits, 'a.output')).to.have.length.above(9 * 2 ** 20);
+  });
+});

@@ -1,28 +1,49 @@
 import { expect } from 'chai';
 import { errorMessage, ToolError } from '../../../lib/common/errors.js';
-import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
+import { createIngestDocument } from '../../../lib/tools/builtin/ingest-document.js';
+import { parseContent } from '../../../lib/tools/documents/parse-content.js';
+import type { Json } from '../../../lib/common/json.js';
+import type { FetchedResponse } from '../../../lib/tools/tool.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { toolContext } from '../../support/tool-context.js';
+import { type TestContext, type TestContextOptions, toolContext } from '../../support/tool-context.js';
+
+const PAGE = { is_scanned: false, sheet_name: null, metadata: {}, image_bytes: null, image_mime: null };
+
+/** What every document of one page has. */
+const WHOLE = { page_count: 1, is_scanned: false, source_url: null, metadata: {} };
+
+/** The tool that parses in this process. */
+const ingestDocument = createIngestDocument((request, { signal }) => parseContent(request, signal));
 
 describe('ingest_document (D49)', () => {
   let folder: TemporaryFolder;
+  let context: TestContext;
+  let answers: Record<string, Partial<FetchedResponse>>;
 
   beforeEach(() => {
     folder = new TemporaryFolder();
+    answers = {};
   });
 
   afterEach(() => folder.remove());
 
-  async function ingest(path: string, format = 'auto'): Promise<unknown> {
-    const context = toolContext({ files: fileAccess([folder.path]) });
-    return await ingestDocument.run({ path, format }, context);
+  async function ingest(path: Json, format = 'auto', options: Record<string, Json> = {}): Promise<unknown> {
+    const validated = validateInputs(ingestDocument, { path, format, ...options });
+    if (!validated.ok) throw new ToolError(validated.errors.join('; '));
+    const fetch: TestContextOptions['fetch'] = (url) => {
+      const answer = answers[url];
+      if (answer === undefined) return Promise.reject(new ToolError(`no answer from ${url}`));
+      return Promise.resolve({ status: 200, url, headers: {}, bytes: Buffer.alloc(0), ...answer });
+    };
+    context = toolContext({ files: fileAccess([folder.path]), fetch });
+    return await ingestDocument.run(validated.inputs, context);
   }
 
-  async function catchMessage(path: string, format?: string): Promise<string> {
-    const error = await catchRejection(ingest(path, format));
+  async function catchMessage(path: Json, format?: string, options?: Record<string, Json>): Promise<string> {
+    const error = await catchRejection(ingest(path, format, options));
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
     return errorMessage(error);
   }
@@ -33,8 +54,11 @@ describe('ingest_document (D49)', () => {
       source: 'notes/a.txt',
       format: 'text',
       title: 'a.txt',
+      filename: 'a.txt',
       text: 'Grüße\n',
       bytes: 8,
+      pages: [{ ...PAGE, number: 1, text: 'Grüße\n' }],
+      ...WHOLE,
     });
   });
 
@@ -46,6 +70,9 @@ describe('ingest_document (D49)', () => {
       title: 'The title',
       text: 'before\n# The title\nbody\n',
       bytes: 24,
+      filename: 'a.MD',
+      pages: [{ ...PAGE, number: 1, text: 'before\n# The title\nbody\n' }],
+      ...WHOLE,
       sections: [
         { level: 0, heading: '', text: 'before' },
         { level: 1, heading: 'The title', text: 'body' },
@@ -61,6 +88,9 @@ describe('ingest_document (D49)', () => {
       title: 'a.csv',
       text: 'id,name\n1,x\n007,y\n',
       bytes: 21,
+      filename: 'a.csv',
+      pages: [{ ...PAGE, number: 1, text: 'id,name\n1,x\n007,y\n' }],
+      ...WHOLE,
       columns: ['id', 'name'],
       rows: [
         { id: 1, name: 'x' },
@@ -84,13 +114,16 @@ describe('ingest_document (D49)', () => {
     expect(await ingest('table', 'text')).to.deep.include({ format: 'text', text: 'a\n1\n' });
   });
 
-  it('lists the supported extensions for an unknown one', async () => {
-    expect(await catchMessage('report.pdf')).to.equal(
-      '"report.pdf" has none of the supported extensions (.txt, .md, .markdown, .csv, .tsv, .json): ' +
-        'set "format" to one of text, markdown, csv, json',
-    );
-    expect(await catchMessage('toString')).to.contain('none of the supported extensions');
-    expect(validateInputs(ingestDocument, { path: 'a', format: 'pdf' })).to.have.property('ok', false);
+  it('reads a file with an unknown ending as text, and refuses one that is binary', async () => {
+    folder.write('a.log', 'started\n');
+    folder.write('a.bin', new Uint8Array([1, 0, 2]));
+    folder.write('nul.txt', 'a\0b');
+    folder.write('a.gz', new Uint8Array([0x1f, 0x8b, 8]));
+    expect(await ingest('a.log')).to.deep.include({ format: 'text', text: 'started\n' });
+    expect(await catchMessage('a.bin')).to.contain('"a.bin" is binary, and nothing that can be read');
+    expect(await catchMessage('nul.txt')).to.contain('it holds NUL characters, as binary files do');
+    expect(await catchMessage('a.gz')).to.contain('is a gzip archive, which cannot be read');
+    expect(validateInputs(ingestDocument, { path: 'a', format: 'doc' })).to.have.property('ok', false);
   });
 
   it('rejects a file that is outside the allowed folders, missing or too large (D51)', async () => {
@@ -123,5 +156,154 @@ describe('ingest_document (D49)', () => {
     expect(await ingest('a.txt')).to.deep.include({ text: '', bytes: 0 });
     expect(await ingest('a.md')).to.deep.include({ title: 'a.md', sections: [] });
     expect(await ingest('a.csv')).to.deep.include({ columns: [], rows: [] });
+  });
+
+  it('indents the page of JSON, and gives a list for a list of several, as recorded', async () => {
+    folder.write('a.json', '{"b":1}');
+    folder.write('a.txt', 'a');
+    expect(await ingest('a.json')).to.deep.include({
+      pages: [{ ...PAGE, number: 1, text: '{\n  "b": 1\n}' }],
+    });
+    const documents = await ingest(['a.txt', 'a.json']);
+    expect(documents).to.have.length(2);
+    expect(await ingest(['a.txt'])).to.deep.include({ source: 'a.txt' });
+  });
+
+  it('passes a document on as it is, also among paths', async () => {
+    folder.write('a.txt', 'a');
+    const document = { source: 'x', format: 'text', pages: [], metadata: {} };
+    expect(await ingest(document)).to.deep.equal(document);
+    expect(await ingest([document, 'a.txt'])).to.have.length(2);
+  });
+
+  it('refuses what names no document, with its position', async () => {
+    expect(await catchMessage({ status: 'success', results: [] })).to.contain('without filings in "results"');
+    expect(await catchMessage(['a', 7])).to.contain(
+      '"path"[1] is a number: give a path, a URL or a document',
+    );
+    expect(await catchMessage([])).to.contain('"path" names no document');
+    expect(await catchMessage('')).to.contain('the path is empty');
+    expect(await catchMessage(Array.from({ length: 1001 }, () => 'a'))).to.contain(
+      'more than the limit of 1,000',
+    );
+  });
+
+  describe('reads from URLs', () => {
+    const url = 'https://example.com/reports/a.bin?x=1';
+
+    it('by the content type first, then by the ending', async () => {
+      answers = {
+        [url]: { bytes: Buffer.from('<p>Hi'), headers: { 'content-type': 'text/html; charset=utf-8' } },
+        'https://example.com/t.csv': {
+          bytes: Buffer.from('a\nx\n'),
+          headers: { 'content-type': 'text/plain' },
+        },
+      };
+      expect(await ingest(url)).to.deep.include({
+        source: url,
+        source_url: url,
+        format: 'html',
+        filename: 'a.bin',
+        text: 'Hi',
+      });
+      expect(await ingest('https://example.com/t.csv')).to.deep.include({
+        format: 'csv',
+        rows: [{ a: 'x' }],
+      });
+    });
+
+    it('of the filings that fetch_data found, and leaves out those that fail with a message', async () => {
+      answers = { [url]: { bytes: Buffer.from('text') } };
+      const filings = [{ url }, { url: 'https://example.com/gone' }];
+      expect(await ingest({ status: 'success', results: [{ filings }] })).to.deep.include({ text: 'text' });
+      expect(context.logs).to.deep.equal(['left out a filing: no answer from https://example.com/gone']);
+      expect(await ingest({ status: 'success', url, data: 'x' })).to.deep.include({ text: 'text' });
+    });
+
+    it('and fails for another status, for good unless the server may recover', async () => {
+      for (const [status, retryable] of [
+        [404, false],
+        [503, true],
+      ] as const) {
+        answers = { [url]: { status } };
+        const error = await catchRejection(ingest(url));
+        expect(error).to.be.instanceOf(ToolError).with.property('retryable', retryable);
+        expect(errorMessage(error)).to.contain(`the server answered ${status}`);
+      }
+    });
+  });
+
+  it('keeps the bytes of a picture, which become a file of the run (D24), and knows a wrong ending', async () => {
+    const bytes = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+    folder.write('a.pdf', bytes);
+    expect(await ingest('a.pdf')).to.deep.include({
+      format: 'image',
+      is_scanned: true,
+      text: '',
+      pages: [
+        { ...PAGE, number: 1, text: '', is_scanned: true, image_bytes: bytes, image_mime: 'image/png' },
+      ],
+    });
+  });
+
+  it('refuses a document with more text than an output can hold twice', async () => {
+    folder.write('long.txt', 'x'.repeat(5 * 2 ** 20 + 1));
+    expect(await catchMessage('long.txt')).to.contain(
+      '"long.txt" has more text than a document may have, which is 5 MiB',
+    );
+    for (const name of ['a.txt', 'b.txt']) folder.write(name, 'x'.repeat(3 * 2 ** 20));
+    expect(await catchMessage(['a.txt', 'b.txt'])).to.contain('together more than 5 MiB of text');
+  });
+
+  it('refuses a format that the content contradicts', async () => {
+    folder.write('a.txt', '%PDF-1.7');
+    folder.write('b.txt', 'text');
+    expect(await catchMessage('a.txt', 'text')).to.contain('"a.txt" is not text: it is a PDF');
+    expect(await catchMessage('b.txt', 'pdf')).to.contain('"b.txt" is not a PDF');
+    folder.write('b.docx', 'text');
+    expect(await catchMessage('b.docx')).to.contain('is not a DOCX file, whatever its name says');
+  });
+
+  describe('converts the cells of CSV', () => {
+    it('to numbers with either decimal sign, integers, booleans and dates', async () => {
+      folder.write('us.csv', 'n,i,b,d,s\n"$ 1,200.00",7,yes,2024-02-29,007\n(300.5),,,,\n');
+      const columns = { n: 'number', i: 'integer', b: 'boolean', d: 'date', s: 'string' };
+      expect(await ingest('us.csv', 'auto', { columns })).to.deep.include({
+        rows: [
+          { n: 1200, i: 7, b: true, d: '2024-02-29', s: '007' },
+          { n: -300.5, i: null, b: null, d: null, s: '' },
+        ],
+      });
+      folder.write('de.csv', 'n;m\n1.234,50;-5 €\n1234,5;1 000\n');
+      expect(
+        await ingest('de.csv', 'auto', { columns: { n: 'number', m: 'number' }, decimal: ',' }),
+      ).to.deep.include({
+        rows: [
+          { n: 1234.5, m: -5 },
+          { n: 1234.5, m: 1000 },
+        ],
+      });
+    });
+
+    it('or names the line and the column of the one that does not convert', async () => {
+      folder.write('a.csv', 'n\n"1\n"\n1,5\n'.replace('1,5', '"1,5"'));
+      expect(await catchMessage('a.csv', 'auto', { columns: { n: 'number' } })).to.equal(
+        '"a.csv" is not a table: line 4, column "n": "1,5" is not a number',
+      );
+      folder.write('b.csv', 'd\n2023-02-29\n');
+      expect(await catchMessage('b.csv', 'auto', { columns: { d: 'date' } })).to.contain(
+        'line 2, column "d": "2023-02-29" is not a date',
+      );
+      expect(await catchMessage('b.csv', 'auto', { columns: { x: 'date' } })).to.contain('no column "x"');
+      expect(await catchMessage('b.csv', 'auto', { columns: { d: 'money' } })).to.contain(
+        '"columns" gives "d" the type "money": use string, integer, number, boolean, date',
+      );
+    });
+
+    it('between any delimiter', async () => {
+      folder.write('a.csv', 'a|b\n1|2\n');
+      expect(await ingest('a.csv', 'auto', { delimiter: '|' })).to.deep.include({ rows: [{ a: 1, b: 2 }] });
+      expect(await catchMessage('a.csv', 'auto', { delimiter: '' })).to.contain('use one to 10 characters');
+    });
   });
 });

@@ -1,0 +1,107 @@
+import { ToolError } from '../../common/errors.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { isDocument } from '../documents/document.js';
+import { IndexCache } from '../search/index-cache.js';
+import { parseRanges, type Selection, selectPages } from '../search/select-pages.js';
+import { defineTool } from '../tool.js';
+
+const indexes = new IndexCache();
+
+/** Selects pages of documents, by their numbers or by the words of a prompt (D49). */
+export const select = defineTool({
+  name: 'select',
+  description: 'Selects pages of a document: by their numbers, by the words of a prompt, or all',
+  inputs: {
+    document: {
+      required: true,
+      description:
+        'a document, pages that were selected before, a list of these, or a text, which is one page',
+    },
+    prompt: {
+      type: 'string',
+      default: null,
+      description: 'what to look for: the pages that share most words with it are selected',
+    },
+    pages: {
+      default: null,
+      description:
+        'page numbers: 3, "3", "1-3", or a list of these; those that the document does not have are left out',
+    },
+    granularity: {
+      type: 'string',
+      enum: ['page', 'chunk'],
+      default: 'page',
+      description:
+        'page: compares whole pages with the prompt; chunk: compares parts of about 512 words and tables, and selects ' +
+        'the pages of the best',
+    },
+    top_k: {
+      type: 'integer',
+      minimum: 1,
+      maximum: DOCUMENT_LIMITS.pages,
+      default: 15,
+      description: 'the number of pages or chunks that the prompt selects at most',
+    },
+    filter: { default: null, description: 'without effect' },
+    rerank: { default: null, description: 'without effect' },
+    model: {
+      type: 'string',
+      default: null,
+      description: 'without effect in this version, which compares words',
+    },
+  },
+  output: {
+    name: 'selection',
+    description:
+      'a page list, or a list of them for a list of several documents: parent_source, parent_format, pages, ' +
+      'selector_prompt, metadata; also source, format, filename',
+    type: 'object',
+  },
+  async run({ document, prompt, pages, granularity, top_k: topK }, context) {
+    const selection: Selection = {
+      pages: pages === null ? undefined : parseRanges(pages),
+      prompt: prompt === null || prompt.trim() === '' ? undefined : prompt,
+      granularity,
+      topK,
+    };
+    if (granularity === 'chunk' && selection.prompt === undefined) {
+      throw ToolError.nonRetryable('"granularity" is "chunk", which needs a prompt: add "prompt"');
+    }
+    if (selection.pages?.length === 0) {
+      throw ToolError.nonRetryable('"pages" is empty: name pages, or leave it out to select all');
+    }
+    const documents = toDocuments(document);
+    const lists = [];
+    for (const each of documents) lists.push(await selectPages(each, selection, indexes, context));
+    return lists.length === 1 ? lists[0] : lists;
+  },
+});
+
+function toDocuments(value: Json): JsonObject[] {
+  if (typeof value === 'string') return [inlineDocument(value)];
+  if (!Array.isArray(value)) return [toDocument(value, '"document"')];
+  if (value.length === 0) throw ToolError.nonRetryable('"document" is an empty list: give a document');
+  return value.map((member, position) => toDocument(member, `"document"[${position}]`));
+}
+
+function toDocument(value: Json, place: string): JsonObject {
+  if (isDocument(value)) return value;
+  throw ToolError.nonRetryable(
+    `${place} is ${describeKind(value)}, not a document: give what ingest_document or select returned`,
+  );
+}
+
+/** A text as a document of one page. */
+function inlineDocument(text: string): JsonObject {
+  const page = {
+    number: 1,
+    text,
+    is_scanned: false,
+    sheet_name: null,
+    metadata: {},
+    image_bytes: null,
+    image_mime: null,
+  };
+  return { source: '<inline>', format: 'text', pages: [page] };
+}

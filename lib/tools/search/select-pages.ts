@@ -1,0 +1,119 @@
+import { ToolError } from '../../common/errors.js';
+import type { Json, JsonObject } from '../../common/json.js';
+import { joinFirst, showValue } from '../../common/text.js';
+import { pagesOf } from '../documents/document.js';
+import type { ToolContext } from '../tool.js';
+import type { Granularity, IndexCache } from './index-cache.js';
+
+/** Which pages of a document are wanted; the first of `granularity: chunk`, `pages` and `prompt` that is there counts. */
+export interface Selection {
+  readonly pages: readonly PageRange[] | undefined;
+  readonly prompt: string | undefined;
+  readonly granularity: Granularity;
+  readonly topK: number;
+}
+
+/** Page numbers, both included. */
+interface PageRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Pages of one document, in its order. */
+export interface PageList {
+  readonly parent_source: Json;
+  readonly parent_format: Json;
+  readonly pages: readonly JsonObject[];
+  /** How they were selected. */
+  readonly selector_prompt: string;
+  readonly metadata: JsonObject;
+  readonly source: Json;
+  readonly format: Json;
+  readonly filename: Json;
+}
+
+const EXPLICIT = '[explicit pages]';
+const ALL = '[passthrough]';
+const ALL_FOR_LACK_OF_TEXT = '[chunk-fallback-passthrough]';
+
+/** Selects pages of one document. @throws ToolError, not retryable */
+export async function selectPages(
+  document: JsonObject,
+  selection: Selection,
+  indexes: IndexCache,
+  context: ToolContext,
+): Promise<PageList> {
+  const pages = pagesOf(document);
+  const { pages: ranges, prompt, granularity, topK } = selection;
+  if (granularity === 'page' && ranges !== undefined) return toPageList(document, pickPages(pages, ranges));
+  if (prompt === undefined || pages.length === 0) return toPageList(document, pages, ALL);
+  const index = await indexes.get(document, granularity, context);
+  const best = index.search(prompt, topK);
+  // No page has a word of the prompt: whoever reads them knows better.
+  if (granularity === 'page' && best.every(({ score }) => score === 0)) return toPageList(document, pages);
+  if (best.length === 0) return toPageList(document, pages, ALL_FOR_LACK_OF_TEXT);
+  const wanted = new Set(best.map(({ page }) => page));
+  return toPageList(
+    document,
+    pages.filter((_, position) => wanted.has(position)),
+  );
+}
+
+function toPageList(
+  document: JsonObject,
+  pages: readonly JsonObject[],
+  selectorPrompt: string = EXPLICIT,
+): PageList {
+  const source = document['parent_source'] ?? document['source'] ?? null;
+  const format = document['parent_format'] ?? document['format'] ?? null;
+  return {
+    parent_source: source,
+    parent_format: format,
+    pages,
+    selector_prompt: selectorPrompt,
+    metadata: {},
+    source,
+    format,
+    filename: document['filename'] ?? null,
+  };
+}
+
+/** Picks pages by their numbers, in the order of the document; numbers that it does not have are left out. */
+function pickPages(pages: readonly JsonObject[], ranges: readonly PageRange[]): JsonObject[] {
+  const picked = pages.filter(({ number }) =>
+    ranges.some(({ first, last }) => Number(number) >= first && Number(number) <= last),
+  );
+  if (picked.length > 0 || pages.length === 0) return picked;
+  const numbers = joinFirst(
+    pages.map(({ number }) => String(number)),
+    20,
+  );
+  throw ToolError.nonRetryable(`the document has none of the pages that "pages" names: it has ${numbers}`);
+}
+
+const MAX_RANGES = 10_000;
+const RANGE = /^\s*(\d{1,9})(?:\s*[-–]\s*(\d{1,9}))?\s*$/;
+
+/** Reads page numbers: 3, "3", "1-3", or a list of these. @throws ToolError, not retryable */
+export function parseRanges(pages: Json): PageRange[] {
+  const named = Array.isArray(pages) ? pages : [pages];
+  if (named.length > MAX_RANGES) {
+    throw ToolError.nonRetryable(
+      `"pages" has more than ${MAX_RANGES.toLocaleString('en')} entries: use ranges`,
+    );
+  }
+  return named.flatMap((entry) => {
+    if (typeof entry === 'number') return [parseRange(entry)];
+    return typeof entry === 'string' ? entry.split(',').map(parseRange) : [parseRange(entry)];
+  });
+}
+
+function parseRange(entry: Json): PageRange {
+  const [, from, to] = RANGE.exec(typeof entry === 'number' ? String(entry) : showValue(entry)) ?? [];
+  const [first, last] = [Number(from), Number(to ?? from)];
+  if (from !== undefined && first >= 1 && last >= first) return { first, last };
+  const shown = showValue(entry).slice(0, 50);
+  throw ToolError.nonRetryable(
+    `"pages" holds ${JSON.stringify(shown)}: use page numbers such as 3, or "1-3"`,
+  );
+}

@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { systemClock } from '../../../lib/common/clock.js';
+import { ToolError } from '../../../lib/common/errors.js';
+import type { Steps } from '../../../lib/common/steps.js';
+import { DocumentPool } from '../../../lib/tools/documents/document-pool.js';
+import type { DocumentFormat } from '../../../lib/tools/documents/document.js';
+import { parseContent } from '../../../lib/tools/documents/parse-content.js';
+import { Turnstile } from '../../../lib/tools/documents/turnstile.js';
+import { requireBuild, ROOT } from '../../project/files.js';
+import { type Deferred, deferred } from '../../support/deferred.js';
+import { catchRejection } from '../../support/rejection.js';
+import { toolContext } from '../../support/tool-context.js';
+import { makePdf } from './make-pdf.js';
+
+const PROGRAM = join(ROOT, 'dist', 'document-process.cjs');
+const LONG = makePdf(
+  Array.from({ length: 3000 }, (_, i) => Array.from({ length: 40 }, () => `Line of page ${i}`)),
+);
+
+describe('DocumentPool', () => {
+  let steps = 0;
+
+  before(() => requireBuild());
+
+  function open(limits = { timeoutMs: 60_000, memoryMiB: 512 }): DocumentPool {
+    return new DocumentPool({
+      file: PROGRAM,
+      parallelism: 1,
+      tenantShare: 10,
+      isolateTenants: true,
+      clock: systemClock,
+      limits,
+      runSteps: async <T>(work: Steps<T>): Promise<T> => {
+        for (let step = work.next(); ; step = work.next(), steps++) if (step.done === true) return step.value;
+      },
+    });
+  }
+
+  function request(format: DocumentFormat, bytes: Buffer) {
+    return { format, bytes, source: 'a' };
+  }
+
+  it('gives what parsing in this process gives, and the same errors', async () => {
+    const pool = open();
+    try {
+      const pdf = request('pdf', makePdf([['One'], ['Two']]));
+      expect(await pool.parse(pdf, toolContext())).to.deep.equal(await parseContent(pdf));
+      const csv = request('csv', Buffer.from(`a,b\n${'x,1\n'.repeat(300_000)}`));
+      steps = 0;
+      expect((await pool.parse(csv, toolContext())).rows).to.have.length(300_000);
+      expect(steps).to.be.above(50);
+      const bad = request('pdf', Buffer.from('%PDF-1.4 nothing'));
+      const [here, there] = await Promise.all([
+        catchRejection(parseContent(bad)),
+        catchRejection(pool.parse(bad, toolContext())),
+      ]);
+      expect(there)
+        .to.be.instanceOf(ToolError)
+        .with.property('message', (here as Error).message);
+    } finally {
+      await pool.close();
+    }
+  });
+
+  it('ends a document when its attempt aborts, takes too long or too much memory, and reads the next', async () => {
+    const pool = open({ timeoutMs: 60_000, memoryMiB: 512 });
+    const hasty = open({ timeoutMs: 1, memoryMiB: 512 });
+    const small = open({ timeoutMs: 60_000, memoryMiB: 24 });
+    try {
+      const context = toolContext();
+      const started = deferred<void>();
+      const pauseTimeout = () => () => started.resolve(undefined);
+      const parsing = catchRejection(pool.parse(request('pdf', LONG), { ...context, pauseTimeout }));
+      await started.promise;
+      await nextTick();
+      context.abort();
+      expect(await parsing).to.have.property('message', '"a" was not read: it was aborted');
+      expect(await catchRejection(hasty.parse(request('pdf', LONG), toolContext())))
+        .to.have.property('message')
+        .that.contains('takes too much to read: it ran for more than 0.001 s');
+      expect(await catchRejection(small.parse(request('pdf', LONG), toolContext())))
+        .to.have.property('message')
+        .that.contains('takes too much to read: it needed more than 24 MiB of memory');
+      expect((await pool.parse(request('pdf', makePdf([['x']])), toolContext())).pages).to.have.length(1);
+    } finally {
+      await Promise.all([pool.close(), hasty.close(), small.close()]);
+    }
+  });
+});
+
+describe('Turnstile', () => {
+  it('lets some in at once, pauses the time limit of those that wait, and serves tenants in turn', async () => {
+    const turns = new Turnstile({ total: 1 });
+    const log: string[] = [];
+    const gates = new Map<string, Deferred<void>>();
+    const enter = (tenantId: string, name: string): Promise<void> => {
+      const pauseTimeout = () => {
+        log.push(`${name} waits`);
+        return () => void log.push(`${name} goes on`);
+      };
+      return turns.pass({ ...toolContext({ tenant_id: tenantId }), pauseTimeout }, () => {
+        log.push(name);
+        const gate = deferred<void>();
+        gates.set(name, gate);
+        return gate.promise;
+      });
+    };
+    const all = [enter('a', 'a1'), enter('a', 'a2'), enter('a', 'a3'), enter('b', 'b1')];
+    for (const name of ['a1', 'a2', 'b1', 'a3']) {
+      while (!gates.has(name)) await nextTick();
+      gates.get(name)?.resolve(undefined);
+    }
+    await Promise.all(all);
+    expect(log.filter((entry) => entry.length === 2)).to.deep.equal(['a1', 'a2', 'b1', 'a3']);
+    expect(log.filter((entry) => entry.startsWith('a2'))).to.deep.equal(['a2 waits', 'a2 goes on', 'a2']);
+    expect(log).not.to.include('a1 waits');
+  });
+
+  it('drops one that is aborted while it waits', async () => {
+    const turns = new Turnstile({ total: 1 });
+    const gate = deferred<void>();
+    const first = turns.pass(toolContext(), () => gate.promise);
+    const context = toolContext();
+    const second = catchRejection(turns.pass(context, () => Promise.resolve()));
+    context.abort();
+    expect(await second).to.be.instanceOf(ToolError);
+    gate.resolve(undefined);
+    await first;
+    expect(await turns.pass(toolContext(), () => Promise.resolve('in'))).to.equal('in');
+  });
+});

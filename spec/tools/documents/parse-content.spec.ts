@@ -1,0 +1,204 @@
+import { expect } from 'chai';
+import writeXlsxFile from 'write-excel-file/node';
+import { errorMessage, ToolError } from '../../../lib/common/errors.js';
+import type { DocumentContent, DocumentFormat, DocumentPage } from '../../../lib/tools/documents/document.js';
+import { parseContent } from '../../../lib/tools/documents/parse-content.js';
+import { catchRejection } from '../../support/rejection.js';
+import { makePdf } from './make-pdf.js';
+import { docxParagraph, makeDocx, makeZip } from './make-zip.js';
+
+function parse(format: DocumentFormat, bytes: Buffer): Promise<DocumentContent> {
+  return parseContent({ format, bytes, source: 'a' });
+}
+
+async function pagesOf(format: DocumentFormat, bytes: Buffer): Promise<readonly DocumentPage[]> {
+  return (await parse(format, bytes)).pages ?? [];
+}
+
+async function catchMessage(format: DocumentFormat, bytes: Buffer): Promise<string> {
+  const error = await catchRejection(parse(format, bytes));
+  expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
+  return errorMessage(error);
+}
+
+describe('parseContent', () => {
+  describe('of HTML', () => {
+    const html = (body: string): Promise<readonly DocumentPage[]> => pagesOf('html', Buffer.from(body));
+    const shown = async (body: string): Promise<unknown[]> =>
+      (await html(body)).map(({ text, metadata }) => [metadata['type'], metadata['heading'], text]);
+
+    it('gives a page for each section under h1 to h4, and one for each table', async () => {
+      const body =
+        '<title>T</title>before<h1>One</h1><p>a <b>b</b>&amp;c</p><div>d</div>' +
+        '<table><tr><th>x<th>y<tr><td>1<td>2</table><h5>small</h5>e<h4>Two</h4><table><tr><td>p<td>q</table>';
+      expect(await shown(body)).to.deep.equal([
+        ['prose', null, 'before'],
+        ['prose', 'One', 'One\n\na b&c\n\nd\n\nsmall\n\ne'],
+        ['table', 'One', 'x | y\n1 | 2'],
+        ['table', 'Two', 'p | q'],
+      ]);
+      expect(await parse('html', Buffer.from(body))).to.have.property('title', 'T');
+    });
+
+    it('writes numbers in brackets as negative, with the signs that filings put into cells of their own', async () => {
+      const rows =
+        '<tr><td>a<td>(1,234)<td>x<tr><td>b<td>$ (5.5)<td>(note)' +
+        '<tr><td>c<td></td><td>$</td><td>(7</td><td>)</td><tr><td>d<td><td>8<td>%';
+      const [page] = await html(`<table>${rows}</table>`);
+      expect(page?.text.split('\n')).to.deep.equal([
+        'a | -1234 | x',
+        'b | -5.5 | (note)',
+        'c |  |  | -7',
+        'd |  | 8%',
+      ]);
+    });
+
+    it('drops scripts, styles and the header of XBRL', async () => {
+      const body =
+        '<style>s{}</style><script>if (a<b) x("<p>")</script>a<ix:header><ix:hidden>h</ix:hidden></ix:header><p>b';
+      expect(await shown(body)).to.deep.equal([['prose', null, 'a\n\nb']]);
+    });
+
+    it('finds the labels of notes and items in headings', async () => {
+      const labels = ['NOTE 2 - Revenue', 'Item 7a. MD&amp;A', '3. Taxes', '2024 in short', 'Notes'];
+      const pages = await html(labels.map((label) => `<h2>${label}</h2>x`).join(''));
+      expect(pages.map(({ metadata }) => metadata['note_label'])).to.deep.equal([
+        'Note 2',
+        'Item 7A',
+        '3.',
+        null,
+        null,
+      ]);
+    });
+
+    it('splits long prose at paragraphs and loses nothing', async () => {
+      const paragraph = 'word '.repeat(500).trim();
+      const pages = await html(`<h1>H</h1>${`<p>${paragraph}</p>`.repeat(10)}`);
+      expect(pages).to.have.length(4);
+      expect(pages.map(({ text }) => text).join('\n\n')).to.equal(
+        ['H', ...Array.from({ length: 10 }, () => paragraph)].join('\n\n'),
+      );
+    });
+
+    it('decodes it as it declares, and reads a table in a table and tags that are never closed', async () => {
+      expect(
+        (await pagesOf('html', Buffer.from('<meta charset="iso-8859-1">Gr\xfc\xdfe', 'latin1')))[0]?.text,
+      ).to.equal('Grüße');
+      expect(await catchMessage('html', Buffer.from('<meta charset="none-such">'))).to.contain(
+        'cannot be decoded as "none-such"',
+      );
+      const nested = '<table><tr><td><table><tr><td>a<td>b</table>outer<h1>';
+      expect(await shown(nested)).to.deep.equal(
+        [
+          ['table', null, 'a | b'],
+          ['prose', null, 'outer'],
+        ].toSorted(),
+      );
+    });
+
+    it('refuses more than 10,000 pages', async () => {
+      expect(await catchMessage('html', Buffer.from('<h1>a</h1>'.repeat(10_001)))).to.contain(
+        '10,001 pages, more than the limit of 10,000',
+      );
+    });
+  });
+
+  describe('of PDF', () => {
+    it('gives a page for each page with its size, and says which have no text', async () => {
+      const content = await parse('pdf', makePdf([['One', 'line (two)'], []]));
+      expect(
+        content.pages?.map(({ text, is_scanned, metadata }) => ({ text, is_scanned, ...metadata })),
+      ).to.deep.equal([
+        { text: 'One\nline (two)', is_scanned: false, width: 612, height: 792, native_char_count: 12 },
+        { text: '', is_scanned: true, width: 612, height: 792, native_char_count: 0 },
+      ]);
+    });
+
+    it('refuses a file that is damaged, encrypted or empty', async () => {
+      const whole = makePdf([['One']]);
+      expect(await catchMessage('pdf', whole.subarray(0, 300))).to.contain('is not a PDF that can be read');
+      expect(await catchMessage('pdf', makePdf([['One']], { encrypted: true }))).to.equal(
+        '"a" is encrypted: save it without a password',
+      );
+      expect(await catchMessage('pdf', Buffer.alloc(0))).to.contain('its size is zero bytes');
+      expect(await catchMessage('pdf', makePdf([]))).to.contain('has no pages');
+    });
+
+    it('reads 10,000 pages at most', async function () {
+      this.timeout(60_000);
+      const lines = Array.from({ length: 10_001 }, (_, i) => [`Page ${i}`]);
+      expect(await catchMessage('pdf', makePdf(lines))).to.contain(
+        'has 10,001 pages, more than the limit of 10,000',
+      );
+    });
+  });
+
+  describe('of DOCX', () => {
+    it('gives a page for each section and table, as of HTML', async () => {
+      const table = `<w:tbl><w:tr><w:tc>${docxParagraph('x')}</w:tc><w:tc>${docxParagraph('(1,000)')}</w:tc></w:tr></w:tbl>`;
+      const bytes = makeDocx(docxParagraph('Title', 'Heading1') + docxParagraph('Body') + table);
+      expect((await pagesOf('docx', bytes)).map(({ text }) => text)).to.deep.equal([
+        'Title\n\nBody',
+        'x | -1000',
+      ]);
+    });
+
+    it('refuses a bomb before it is unpacked, also one whose directory lies', async () => {
+      const zeros = Buffer.alloc(101 * 2 ** 20);
+      const bomb = makeDocx('', [{ name: 'word/media/a', content: zeros }]);
+      expect(bomb.length).to.be.below(200_000);
+      expect(await catchMessage('docx', bomb)).to.match(/unpacks to 101 MiB, more than the limit of 100 MiB/);
+      const liar = makeDocx('', [{ name: 'word/media/a', content: zeros, claimedBytes: 10 }]);
+      expect(await catchMessage('docx', liar)).to.contain(
+        '"word/media/a" in it cannot be unpacked, or is larger than it says',
+      );
+    });
+
+    it('refuses too many files, and an archive that is cut off', async () => {
+      const files = Array.from({ length: 10_001 }, (_, i) => ({ name: `f${i}`, content: '' }));
+      expect(await catchMessage('docx', makeZip(files))).to.contain(
+        '10,001 files, more than the limit of 10,000',
+      );
+      expect(await catchMessage('docx', makeDocx('').subarray(0, 200))).to.contain(
+        'its ZIP directory cannot be read',
+      );
+      expect(await catchMessage('docx', makeZip([{ name: 'a', content: 'b' }]))).to.contain(
+        'is not a DOCX file that can be read',
+      );
+    });
+  });
+
+  describe('of XLSX', () => {
+    it('gives a page for each sheet with its name and rows', async () => {
+      const bytes = await writeXlsxFile(
+        [
+          [
+            [{ value: 'name' }, { value: 'due' }],
+            [{ value: 1.5 }, { value: new Date(Date.UTC(2024, 0, 31)), format: 'yyyy-mm-dd' }],
+          ],
+          [[{ value: true }, null, { value: 'x' }]],
+        ].map((data, i) => ({ data, sheet: `S${i + 1}` })),
+      ).toBuffer();
+      const pages = await pagesOf('xlsx', bytes);
+      expect(pages.map(({ sheet_name, rows, text }) => ({ sheet_name, rows, text }))).to.deep.equal([
+        {
+          sheet_name: 'S1',
+          rows: [
+            ['name', 'due'],
+            [1.5, '2024-01-31'],
+          ],
+          text: 'name | due\n1.5 | 2024-01-31',
+        },
+        { sheet_name: 'S2', rows: [[true, null, 'x']], text: 'true |  | x' },
+      ]);
+    });
+
+    it('refuses a bomb before it is unpacked, and what is no workbook', async () => {
+      const bomb = makeZip([{ name: 'xl/worksheets/sheet1.xml', content: Buffer.alloc(101 * 2 ** 20) }]);
+      expect(await catchMessage('xlsx', bomb)).to.match(/unpacks to 101 MiB, more than the limit of 100 MiB/);
+      expect(await catchMessage('xlsx', makeZip([{ name: 'a', content: 'b' }]))).to.contain(
+        'is not an XLSX file that can be read',
+      );
+    });
+  });
+});
