@@ -2,9 +2,9 @@ import { ToolError } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { CELL_TYPES, type CellTypes } from '../documents/csv-cells.js';
-import type { CsvOptions } from '../documents/csv.js';
+import type { CsvReadOptions } from '../documents/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
-import { loadDocuments, type LoadOptions } from '../documents/load-documents.js';
+import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { parseLocally } from '../documents/local-parser.js';
 import { Turnstile } from '../documents/turnstile.js';
 import { defineTool, type Tool } from '../tool.js';
@@ -16,7 +16,7 @@ import { defineTool, type Tool } from '../tool.js';
  * @param turns how many documents are in memory at once while they are read
  */
 export function createIngestDocument(
-  parse: LoadOptions['parse'],
+  parse: LoadDocumentOptions['parse'],
   turns: Turnstile = new Turnstile({ total: DOCUMENT_LIMITS.atOnce }),
 ): Tool {
   return defineTool({
@@ -72,7 +72,7 @@ export function createIngestDocument(
       type: 'object',
     },
     async run({ path, format, columns, decimal, delimiter }, context) {
-      const csv: CsvOptions = {
+      const csv: CsvReadOptions = {
         columns: parseTypes(columns),
         decimal,
         ...(delimiter !== null && { delimiter: parseDelimiter(delimiter) }),

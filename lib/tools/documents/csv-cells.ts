@@ -1,4 +1,4 @@
-import type { Cell } from './document.js';
+import type { DocumentCell } from './document.js';
 
 /** The types that a column of a table may have. */
 export const CELL_TYPES = ['string', 'integer', 'number', 'boolean', 'date'] as const;
@@ -15,7 +15,7 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)
  *
  * @param decimal of numbers; the other of the two signs, a space or an apostrophe may stand between groups of digits
  */
-export function convertCell(cell: string, type: CellType, decimal: '.' | ','): Cell | undefined {
+export function convertCell(cell: string, type: CellType, decimal: '.' | ','): DocumentCell | undefined {
   if (type === 'string') return cell;
   const text = cell.trim();
   if (text === '') return null;

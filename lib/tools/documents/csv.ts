@@ -4,13 +4,13 @@ import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { setOwn } from '../../common/json.js';
 import { ellipsize, joinFirst } from '../../common/text.js';
 import { type CellTypes, convertCell } from './csv-cells.js';
-import { type Cell, type DocumentContent, documentError } from './document.js';
+import { type DocumentCell, type DocumentContent, documentError } from './document.js';
 
 const SLICE_BYTES = 2 ** 16;
 const DELIMITERS = [',', ';', '\t'] as const;
 
 /** How a table is read. */
-export interface CsvOptions {
+export interface CsvReadOptions {
   /** Between cells. Default: the comma, semicolon or tab that occurs most often in the first line. */
   readonly delimiter?: string;
   /** Of numbers in the columns that have a type. Default: a point. */
@@ -38,12 +38,12 @@ export async function parseCsv(
   text: string,
   source: string,
   signal: AbortSignal | undefined,
-  options: CsvOptions = {},
+  options: CsvReadOptions = {},
 ): Promise<DocumentContent> {
   const { parse } = await import('csv-parse');
   const { delimiter = detectDelimiter(text), columns: types = {}, decimal = '.' } = options;
   let columns: readonly string[] = [];
-  const rows: Record<string, Cell>[] = [];
+  const rows: Record<string, DocumentCell>[] = [];
   const parser = parse({ bom: true, skip_empty_lines: true, delimiter, info: true });
   try {
     await pipeline(
@@ -91,8 +91,8 @@ function toRow(
   types: CellTypes,
   decimal: '.' | ',',
   line: number,
-): Record<string, Cell> {
-  const row: Record<string, Cell> = {};
+): Record<string, DocumentCell> {
+  const row: Record<string, DocumentCell> = {};
   for (const [i, column] of columns.entries()) {
     const cell = cells[i] ?? '';
     const type = Object.hasOwn(types, column) ? types[column] : undefined;

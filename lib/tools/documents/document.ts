@@ -40,7 +40,7 @@ export interface DocumentPage {
   readonly rows?: readonly (readonly Json[])[];
 }
 
-export type Cell = string | number | boolean | null;
+export type DocumentCell = string | number | boolean | null;
 
 /** What the parser of a format finds in a document. */
 export interface DocumentContent {
@@ -49,7 +49,7 @@ export interface DocumentContent {
   /** Default: one page with the whole text. */
   readonly pages?: readonly DocumentPage[];
   /** CSV: one object per row, with the columns as keys. */
-  readonly rows?: readonly Record<string, Cell>[];
+  readonly rows?: readonly Record<string, DocumentCell>[];
   /** CSV: the header. */
   readonly columns?: readonly string[];
   /** JSON: the value. */
@@ -77,12 +77,15 @@ export function isDocument(value: unknown): value is JsonObject {
   return typeof value['source'] === 'string' || typeof value['parent_source'] === 'string';
 }
 
+/** A page as a task passes it on. */
+export type PassedPage = JsonObject & { readonly number: number; readonly text: string };
+
 /** The pages of a document or a page list that look like pages. */
-export function pagesOf(document: JsonObject): JsonObject[] {
+export function pagesOf(document: JsonObject): PassedPage[] {
   return toList(document['pages']).filter(isPage);
 }
 
-function isPage(value: unknown): value is JsonObject {
+function isPage(value: unknown): value is PassedPage {
   return isObject(value) && typeof value['number'] === 'number' && typeof value['text'] === 'string';
 }
 

@@ -5,7 +5,7 @@ import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { decodeText } from '../files/regular-file.js';
 import type { ToolContext } from '../tool.js';
-import type { CsvOptions } from './csv.js';
+import type { CsvReadOptions } from './csv.js';
 import { assertFormat, detectFormat, imageMime, isTabSeparated } from './detect-format.js';
 import {
   type DocumentContent,
@@ -18,9 +18,9 @@ import { type ParseRequest, wholeText } from './parse-content.js';
 import type { Turnstile } from './turnstile.js';
 
 /** How the documents of one task are read. */
-export interface LoadOptions {
+export interface LoadDocumentOptions {
   readonly format: 'auto' | DocumentFormat;
-  readonly csv: CsvOptions;
+  readonly csv: CsvReadOptions;
   readonly parse: (request: ParseRequest, context: ToolContext) => Promise<DocumentContent>;
   readonly turns: Turnstile;
 }
@@ -39,7 +39,7 @@ interface DocumentSource {
  */
 export async function loadDocuments(
   named: Json,
-  options: LoadOptions,
+  options: LoadDocumentOptions,
   context: ToolContext,
 ): Promise<Record<string, unknown>[]> {
   const sources = listSources(named);
@@ -111,7 +111,7 @@ interface ReadBytes {
 
 async function loadOne(
   from: string,
-  { format, csv, parse }: LoadOptions,
+  { format, csv, parse }: LoadDocumentOptions,
   context: ToolContext,
 ): Promise<Record<string, unknown>> {
   const read = /^https?:\/\//i.test(from)

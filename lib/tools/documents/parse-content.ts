@@ -1,11 +1,11 @@
 import { errorMessage } from '../../common/errors.js';
 import { decodeText } from '../files/regular-file.js';
-import { parseCsv, type CsvOptions } from './csv.js';
+import { parseCsv, type CsvReadOptions } from './csv.js';
 import { type DocumentContent, type DocumentFormat, documentError, parseJson, textPage } from './document.js';
-import { parseHtml } from './html.js';
+import { parseHtml } from './formats/html.js';
 import { parseMarkdown } from './markdown.js';
-import { parseDocx, parseXlsx } from './office.js';
-import { parsePdf } from './pdf.js';
+import { parseDocx, parseXlsx } from './formats/office.js';
+import { parsePdf } from './formats/pdf.js';
 
 /** A document to parse. */
 export interface ParseRequest {
@@ -15,7 +15,7 @@ export interface ParseRequest {
   readonly source: string;
   /** The character set of HTML that the content type names. */
   readonly charset?: string | undefined;
-  readonly csv?: CsvOptions;
+  readonly csv?: CsvReadOptions;
 }
 
 /**

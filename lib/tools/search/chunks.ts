@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
-import { pagesOf } from '../documents/document.js';
+import { pagesOf, type PassedPage } from '../documents/document.js';
 
 /** A part of a page that is found, or not found, as a whole. */
 export interface Chunk {
@@ -19,7 +19,7 @@ const MAX_HEADING_LENGTH = 80;
 export function* pageChunks(document: JsonObject): Steps<Chunk[]> {
   const chunks: Chunk[] = [];
   for (const [page, value] of pagesOf(document).entries()) {
-    chunks.push({ page, text: [...labelsOf(value), textOf(value)].join('\n') });
+    chunks.push({ page, text: [...labelsOf(value), value.text].join('\n') });
     if (page % 100 === 99) yield;
   }
   return chunks;
@@ -33,7 +33,7 @@ export function* smallChunks(document: JsonObject): Steps<Chunk[]> {
   const chunks: Chunk[] = [];
   for (const [page, value] of pagesOf(document).entries()) {
     const labels = labelsOf(value).join('\n');
-    const text = textOf(value);
+    const text = value.text;
     const add = (chunk: string): void => {
       chunks.push({ page, text: labels === '' ? chunk : `${labels}\n${chunk}` });
     };
@@ -44,11 +44,7 @@ export function* smallChunks(document: JsonObject): Steps<Chunk[]> {
   return chunks;
 }
 
-function textOf(page: JsonObject): string {
-  return String(page['text']);
-}
-
-function labelsOf(page: JsonObject): string[] {
+function labelsOf(page: PassedPage): string[] {
   const metadata = page['metadata'];
   const heading =
     typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata) && metadata['heading'];

@@ -85,7 +85,7 @@ function* indexInSteps(document: JsonObject, granularity: Granularity): Steps<Bm
 }
 
 function measure(document: JsonObject): number {
-  return pagesOf(document).reduce((sum, { text }) => sum + String(text).length + 100, 0);
+  return pagesOf(document).reduce((sum, { text }) => sum + text.length + 100, 0);
 }
 
 const KEYS: Readonly<Record<Granularity, string>> = { page: 'select.pages', chunk: 'select.chunks' };

@@ -1,7 +1,7 @@
 import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import { joinFirst, showValue } from '../../common/text.js';
-import { pagesOf } from '../documents/document.js';
+import { pagesOf, type PassedPage } from '../documents/document.js';
 import type { ToolContext } from '../tool.js';
 import type { Granularity, IndexCache } from './index-cache.js';
 
@@ -79,9 +79,9 @@ function toPageList(
 }
 
 /** Picks pages by their numbers, in the order of the document; numbers that it does not have are left out. */
-function pickPages(pages: readonly JsonObject[], ranges: readonly PageRange[]): JsonObject[] {
+function pickPages(pages: readonly PassedPage[], ranges: readonly PageRange[]): PassedPage[] {
   const picked = pages.filter(({ number }) =>
-    ranges.some(({ first, last }) => Number(number) >= first && Number(number) <= last),
+    ranges.some(({ first, last }) => number >= first && number <= last),
   );
   if (picked.length > 0 || pages.length === 0) return picked;
   const numbers = joinFirst(

@@ -1,12 +1,12 @@
-import { errorMessage } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import { errorMessage } from '../../../common/errors.js';
+import type { JsonObject } from '../../../common/json.js';
 import {
   assertPageCount,
   type DocumentContent,
   documentError,
   type DocumentPage,
   textPage,
-} from './document.js';
+} from '../document.js';
 
 type PdfDocument = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;

@@ -1,6 +1,11 @@
-import { errorMessage } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
-import { assertPageCount, type Cell, type DocumentContent, documentError, textPage } from './document.js';
+import { errorMessage } from '../../../common/errors.js';
+import {
+  assertPageCount,
+  type DocumentCell,
+  type DocumentContent,
+  documentError,
+  textPage,
+} from '../document.js';
 import { parseHtml } from './html.js';
 import { assertSmallArchive } from './zip.js';
 
@@ -41,12 +46,12 @@ export async function parseXlsx(bytes: Buffer, source: string): Promise<Document
   assertPageCount(sheets.length, source);
   const pages = sheets.map(({ sheet, data }, index) => {
     const rows = (data as readonly (readonly unknown[])[]).map((row) => row.map(toCell));
-    return { ...textPage(index + 1, toText(rows)), sheet_name: sheet, rows: rows as Json[][] };
+    return { ...textPage(index + 1, toText(rows)), sheet_name: sheet, rows };
   });
   return { pages };
 }
 
-function toCell(value: unknown): Cell {
+function toCell(value: unknown): DocumentCell {
   if (value instanceof Date) return formatDate(value);
   return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string' ? value : null;
 }
@@ -57,6 +62,6 @@ function formatDate(date: Date): string {
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text;
 }
 
-function toText(rows: readonly (readonly Cell[])[]): string {
+function toText(rows: readonly (readonly DocumentCell[])[]): string {
   return rows.map((row) => row.map((cell) => (cell === null ? '' : String(cell))).join(' | ')).join('\n');
 }
