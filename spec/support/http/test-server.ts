@@ -18,6 +18,7 @@ export interface TestServerOptions {
   readonly clock?: Clock;
   readonly observer?: RunObserver;
   readonly parseText?: ServerOptions['parseText'];
+  readonly secrets?: ServerOptions['secrets'];
 }
 
 /** A line of the server's log. */
@@ -69,6 +70,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     version: '0.0.0-spec',
     observer,
     parseText: options.parseText,
+    secrets: options.secrets,
     checkResponses: true,
   });
   return {
