@@ -57,6 +57,7 @@ export {
 } from './tools/fetching/network.js';
 export { fileAccess } from './tools/files/file-access.js';
 export { defineFunction } from './tools/functions/function.js';
+export { defineSource } from './tools/sources/source.js';
 export { defineSchema } from './tools/schemas/define-schema.js';
 export {
   type CatalogEntry,

@@ -74,6 +74,19 @@ export const FETCH_LIMITS = {
   redirects: 5,
 } as const;
 
+/** What the source `url` keeps of responses, for all tenants together. */
+export const URL_CACHE_LIMITS = { responseBytes: 2 ** 20, totalBytes: 16 * 2 ** 20 } as const;
+
+/** The limits of the source `sec_edgar`. */
+export const SEC_LIMITS = {
+  /** As the SEC allows, of all runs together. */
+  requestsPerSecond: 10,
+  responseBytes: 32 * 2 ** 20,
+  companies: 100,
+  /** Files of older filings of one company. */
+  olderFiles: 20,
+} as const;
+
 /** Maximum size of one file that a tool writes (D63). */
 export const MAX_ARTIFACT_BYTES = 64 * 2 ** 20;
 

@@ -4,6 +4,7 @@ import type { ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
 import { compute } from './builtin/compute.js';
 import { fail, mock, sleep, store } from './builtin/fail-mock-sleep-store.js';
+import { fetchData } from './builtin/fetch-data.js';
 import { httpRequest } from './builtin/http-request.js';
 import { ingestDocument } from './builtin/ingest-document.js';
 import { loadSchema } from './builtin/load-schema.js';
@@ -11,11 +12,13 @@ import { runPipeline } from './builtin/run-pipeline.js';
 import { select } from './builtin/select.js';
 import { transform } from './builtin/transform.js';
 import { BUILTIN_FUNCTIONS } from './functions/index.js';
+import { BUILTIN_SOURCES } from './sources/index.js';
 import { createToolSchema } from './inputs/editor-schema.js';
 import { bindRegistries, originOf } from './inputs/registries.js';
 import type {
   CatalogEntry,
   ComputeFunction,
+  DataSource,
   OutputDeclaration,
   RegisteredSchema,
   Registries,
@@ -31,7 +34,12 @@ export class Catalog {
   readonly #tools = new Map<string, Tool>();
   readonly #functions = new Map<string, ComputeFunction>();
   readonly #schemas = new Map<string, RegisteredSchema>();
-  readonly #registries: Registries = { functions: this.#functions, schemas: this.#schemas };
+  readonly #sources = new Map<string, DataSource>();
+  readonly #registries: Registries = {
+    functions: this.#functions,
+    schemas: this.#schemas,
+    sources: this.#sources,
+  };
   readonly #builtin: ReadonlySet<CatalogEntry>;
 
   /**
@@ -47,6 +55,7 @@ export class Catalog {
   #add(entry: CatalogEntry): void {
     if (entry.kind === 'schema') this.#addTo(this.#schemas, entry, 'schemas');
     else if (isFunction(entry)) this.#addTo(this.#functions, entry, 'functions');
+    else if (isSource(entry)) this.#addTo(this.#sources, entry, 'sources');
     else this.#addTo(this.#tools, originOf(entry), 'tools');
   }
 
@@ -96,15 +105,17 @@ export class Catalog {
     return new Catalog([...this.#all(), ...entries], this.#builtin);
   }
 
-  /** Replaces the built-in tool of the same name by a variant of it. An own tool stays in its place. */
+  /** Replaces the built-in tool, or source, of the same name by a variant of it. An own one stays in its place. */
   withVariant(builtin: Tool): Catalog {
-    if (!this.isBuiltin(builtin.name)) return this;
-    const entries = this.#all().map((entry) => (entry === this.#tools.get(builtin.name) ? builtin : entry));
+    const present = (isSource(builtin) ? this.#sources : this.#tools).get(builtin.name);
+    if (present === undefined || !this.#builtin.has(present)) return this;
+    const entries = this.#all().map((entry) => (entry === present ? builtin : entry));
     return new Catalog(entries, [...this.#builtin, builtin]);
   }
 
   #all(): CatalogEntry[] {
-    return [...this.#tools.values(), ...this.#functions.values(), ...this.#schemas.values()];
+    const { functions, schemas, sources } = this.#registries;
+    return [this.#tools, functions, schemas, sources].flatMap((entries) => [...entries.values()]);
   }
 }
 
@@ -112,13 +123,18 @@ function isFunction(entry: Tool): entry is ComputeFunction {
   return entry.kind === 'function';
 }
 
+function isSource(entry: Tool): entry is DataSource {
+  return entry.kind === 'source';
+}
+
 /** The tools that come with the package (D22, D49). */
 const BUILTIN_TOOLS: readonly Tool[] = [
   assert,
   compute,
   fail,
-  ingestDocument,
+  fetchData,
   httpRequest,
+  ingestDocument,
   loadSchema,
   mock,
   runPipeline,
@@ -128,7 +144,7 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   transform,
 ];
 
-const BUILTIN_ENTRIES: readonly CatalogEntry[] = [...BUILTIN_TOOLS, ...BUILTIN_FUNCTIONS];
+const BUILTIN_ENTRIES: readonly CatalogEntry[] = [...BUILTIN_TOOLS, ...BUILTIN_FUNCTIONS, ...BUILTIN_SOURCES];
 
 /** Creates the catalog of the built-in tools and functions. */
 export function builtinCatalog(): Catalog {
@@ -164,6 +180,8 @@ export interface ToolMetadata extends FunctionMetadata {
   readonly replaces_builtin?: true;
   /** The functions that an input may name, in alphabetical order; their inputs are further inputs of the task. */
   readonly functions?: readonly FunctionMetadata[];
+  /** The sources that an input may name, in alphabetical order, with their further inputs. */
+  readonly sources?: readonly FunctionMetadata[];
   /** The schemas that an input may name, in alphabetical order. */
   readonly schemas?: readonly SchemaMetadata[];
 }
@@ -179,11 +197,12 @@ const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) 
 /** Derives the metadata of a tool from its declaration (D48). */
 function describeTool(tool: Tool, isBuiltin: boolean): ToolMetadata {
   const named = new Set(Object.values(tool.inputs).map(({ registry }) => registry));
-  const { functions, schemas } = tool.registries ?? {};
+  const { functions, schemas, sources } = tool.registries ?? {};
   return {
     ...describeCallable(tool),
     ...(!isBuiltin && BUILTIN_NAMES.has(tool.name) && { replaces_builtin: true }),
     ...(named.has('functions') && { functions: sortByName(functions).map(describeCallable) }),
+    ...(named.has('sources') && { sources: sortByName(sources).map(describeCallable) }),
     ...(named.has('schemas') && {
       schemas: sortByName(schemas).map(({ name, description }) => ({ name, description })),
     }),

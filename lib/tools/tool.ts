@@ -31,7 +31,7 @@ export interface InputDeclaration {
   readonly verbatim?: boolean;
   /**
    * The input names an entry of the catalog. With `functions`, it must be the name of a function, and all further inputs
-   * of the task are the arguments of that function; with `schemas`, it may be the name of a schema.
+   * of the task are the arguments of that function; so it is with `sources`; with `schemas`, it may be the name of a schema.
    */
   readonly registry?: keyof Registries;
 }
@@ -182,8 +182,11 @@ export interface FileAccess {
 
 /** A tool in the catalog: one declaration defines its metadata, validation and types (D48). */
 export interface Tool {
-  /** Set for a function, which tasks call through the tool `compute` and not by its own name. */
-  readonly kind?: 'function';
+  /**
+   * Set for a function, which tasks call through the tool `compute` and not by its own name, and for a source of data,
+   * which they call through `fetch_data`.
+   */
+  readonly kind?: 'function' | 'source';
   readonly name: string;
   readonly description: string;
   readonly inputs: Readonly<Record<string, ToolInput>>;
@@ -203,6 +206,11 @@ export interface ComputeFunction extends Tool {
   readonly kind: 'function';
 }
 
+/** A source of data in the catalog, which the tool `fetch_data` calls (D49). */
+export interface DataSource extends Tool {
+  readonly kind: 'source';
+}
+
 /** A schema in the catalog, which the tool `load_schema` finds by its name. */
 export interface RegisteredSchema {
   readonly kind: 'schema';
@@ -219,6 +227,7 @@ export type CatalogEntry = Tool | RegisteredSchema;
 export interface Registries {
   readonly functions: ReadonlyMap<string, ComputeFunction>;
   readonly schemas: ReadonlyMap<string, RegisteredSchema>;
+  readonly sources: ReadonlyMap<string, DataSource>;
 }
 
 /** The type of the values that a declaration or a schema accepts. */

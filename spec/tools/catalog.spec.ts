@@ -6,7 +6,7 @@ import { parsePipeline } from '../../lib/pipelines/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
 
 const fetchData = defineTool({
-  name: 'fetch_data',
+  name: 'fetch_records',
   description: 'Fetches a data set',
   inputs: {
     source: { type: 'string', required: true, description: 'where from' },
@@ -20,7 +20,7 @@ const fetchData = defineTool({
 describe('Catalog', () => {
   it('finds tools by their own names only', () => {
     const catalog = new Catalog([mock, fetchData]);
-    expect(catalog.get('fetch_data')).to.equal(fetchData);
+    expect(catalog.get('fetch_records')).to.equal(fetchData);
     expect(['constructor', '__proto__', 'fetch'].map((name) => catalog.get(name))).to.deep.equal([
       undefined,
       undefined,
@@ -30,14 +30,14 @@ describe('Catalog', () => {
 
   it('lists names and metadata in alphabetical order', () => {
     const catalog = new Catalog([mock, fetchData]);
-    expect(catalog.names()).to.deep.equal(['fetch_data', 'mock']);
-    expect(catalog.metadata().map(({ name }) => name)).to.deep.equal(['fetch_data', 'mock']);
+    expect(catalog.names()).to.deep.equal(['fetch_records', 'mock']);
+    expect(catalog.metadata().map(({ name }) => name)).to.deep.equal(['fetch_records', 'mock']);
   });
 
   it('describes a tool with all fields of its metadata (Tool metadata)', () => {
     expect(new Catalog([fetchData]).metadata()).to.deep.equal([
       {
-        name: 'fetch_data',
+        name: 'fetch_records',
         description: 'Fetches a data set',
         inputs: {
           source: {
@@ -64,9 +64,9 @@ describe('Catalog', () => {
   it('rejects two own tools with one name, but accepts the same tool twice', () => {
     const impostor = { ...fetchData };
     expect(() => new Catalog([fetchData, impostor]))
-      .to.throw(WavetrainError, 'two tools named "fetch_data"')
+      .to.throw(WavetrainError, 'two tools named "fetch_records"')
       .with.property('code', 'bad_tool_file');
-    expect(new Catalog([fetchData, mock, fetchData, mock]).names()).to.deep.equal(['fetch_data', 'mock']);
+    expect(new Catalog([fetchData, mock, fetchData, mock]).names()).to.deep.equal(['fetch_records', 'mock']);
   });
 
   describe('an own tool with the name of a built-in one (D58)', () => {
@@ -123,7 +123,7 @@ describe('Catalog', () => {
 
   it('returns another catalog when tools are added', () => {
     const small = new Catalog([mock]);
-    expect(small.with([fetchData]).names()).to.deep.equal(['fetch_data', 'mock']);
+    expect(small.with([fetchData]).names()).to.deep.equal(['fetch_records', 'mock']);
     expect(small.names()).to.deep.equal(['mock']);
     expect(small.with([{ ...mock }]).get('mock')).not.to.equal(mock);
   });
@@ -133,6 +133,7 @@ describe('Catalog', () => {
       'assert',
       'compute',
       'fail',
+      'fetch_data',
       'http_request',
       'ingest_document',
       'load_schema',

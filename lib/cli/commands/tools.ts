@@ -1,7 +1,7 @@
 import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config.js';
 import { nearest } from '../../definition/suggest.js';
-import type { Catalog, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
+import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
@@ -86,7 +86,8 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
     style.bold('Inputs'),
     ...(inputs.length === 0 ? ['  any'] : formatTable(rows, columns, style.cyan)),
     '',
-    ...formatFunctions(tool, columns, style),
+    ...formatCallables('Functions', tool.functions, columns, style),
+    ...formatCallables('Sources', tool.sources, columns, style),
     ...formatSchemas(tool, columns, style),
     style.bold('Output'),
     ...formatTable([[`${name} (${type})`, description]], columns, style.cyan),
@@ -96,10 +97,15 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
   ];
 }
 
-/** Formats the functions that an input may name, each with its arguments. */
-function formatFunctions({ functions = [] }: ToolMetadata, columns: number, style: Style): string[] {
-  if (functions.length === 0) return [];
-  const blocks = functions.map(({ name, description, inputs }) => [
+/** Formats the functions or sources that an input may name, each with its inputs. */
+function formatCallables(
+  title: string,
+  callables: readonly FunctionMetadata[] | undefined,
+  columns: number,
+  style: Style,
+): string[] {
+  if (callables === undefined || callables.length === 0) return [];
+  const blocks = callables.map(({ name, description, inputs }) => [
     `  ${style.cyan(name)}`,
     ...wrapText(description, columns - 4).map((line) => `    ${line}`),
     ...formatTable(
@@ -108,7 +114,7 @@ function formatFunctions({ functions = [] }: ToolMetadata, columns: number, styl
       style.cyan,
     ).map((line) => `  ${line}`),
   ]);
-  return [style.bold('Functions'), ...blocks.flat(), ''];
+  return [style.bold(title), ...blocks.flat(), ''];
 }
 
 /** Formats the schemas that an input may name. */
@@ -135,12 +141,13 @@ function inputRow(input: InputMetadata, columns: number): readonly [string, stri
 
 /** A task to paste. It sets the required inputs, or else the first one, and lists the others as comments. */
 function exampleTask(tool: ToolMetadata): string[] {
-  const [called] = tool.functions ?? [];
+  const [called] = tool.functions ?? tool.sources ?? [];
   const inputs = [...Object.values(tool.inputs), ...Object.values(called?.inputs ?? {})];
   const first = inputs.some(({ required }) => required) ? undefined : inputs[0];
   const lines = inputs.map((input) => {
     const comment = input.required || input === first ? '' : '# ';
-    const value = input.registry === 'functions' && called !== undefined ? called.name : exampleValue(input);
+    const isCallee = input.registry === 'functions' || input.registry === 'sources';
+    const value = isCallee && called !== undefined ? called.name : exampleValue(input);
     return `      ${comment}${input.name}: ${value}`;
   });
   return [

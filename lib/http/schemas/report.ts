@@ -132,8 +132,8 @@ const callable = {
         }),
       ),
       registry: Type.Optional(
-        Type.Union([Type.Literal('functions'), Type.Literal('schemas')], {
-          description: 'The input names one of the functions or schemas of the tool.',
+        Type.Union([Type.Literal('functions'), Type.Literal('schemas'), Type.Literal('sources')], {
+          description: 'The input names one of the functions, schemas or sources of the tool.',
         }),
       ),
     }),
@@ -151,6 +151,11 @@ const ToolMetadataSchema = schemaFor<ToolMetadata>()(
       functions: Type.Optional(
         Type.Array(Type.Object(callable), {
           description: 'The functions that an input may name; their inputs are further inputs of the task.',
+        }),
+      ),
+      sources: Type.Optional(
+        Type.Array(Type.Object(callable), {
+          description: 'The sources that an input may name; their inputs are further inputs of the task.',
         }),
       ),
       schemas: Type.Optional(

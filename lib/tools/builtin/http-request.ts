@@ -1,10 +1,8 @@
-import { STATUS_CODES } from 'node:http';
 import { ToolError } from '../../common/errors.js';
 import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
-import { excerptOf, readContent } from '../fetching/content.js';
-import { describeRequest } from '../fetching/request.js';
-import { createStatusError, isExpected } from '../fetching/status.js';
+import { readContent } from '../fetching/content.js';
+import { assertStatus } from '../fetching/status.js';
 import { defineTool } from '../tool.js';
 
 /** Sends one HTTP request and reads the answer (D62), inside the guard of {@link ToolContext.fetch} (D51). */
@@ -72,14 +70,8 @@ export const httpRequest = defineTool({
       timeoutMs: timeout * 1000,
       maxBytes: max_bytes,
     });
+    assertStatus(response, method, expect, context.clock);
     const { status } = response;
-    if (!isExpected(status, expect)) {
-      const what = describeRequest({ url: new URL(response.url), method });
-      const excerpt = excerptOf(response);
-      const reason = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
-      const message = `${what} answered ${reason}${excerpt === '' ? '' : `: ${excerpt}`}`;
-      throw createStatusError(response, message, context.clock);
-    }
     return { status, url: response.url, headers: response.headers, body: readContent(response, parse) };
   },
 });

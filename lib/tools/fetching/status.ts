@@ -1,6 +1,9 @@
+import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import type { FetchedResponse } from '../tool.js';
+import { excerptOf } from './content.js';
+import { describeRequest } from './request.js';
 
 /**
  * Whether a status is one of those that a task expects.
@@ -12,6 +15,30 @@ export function isExpected(status: number, expected: readonly (string | number)[
     const [first = '', last = first] = String(entry).split('-');
     return status >= Number(first.replace('xx', '00')) && status <= Number(last.replace('xx', '99'));
   });
+}
+
+/**
+ * Checks that the status of a response is one of those that are expected. The message of the error has the status, the
+ * method, the URL without its query, and the beginning of the body.
+ *
+ * @throws ToolError (D62): retryable when the server may answer otherwise later
+ */
+export function assertStatus(
+  response: FetchedResponse,
+  method: string,
+  expected: readonly (string | number)[],
+  clock: Clock,
+): void {
+  const { status, url } = response;
+  if (isExpected(status, expected)) return;
+  const what = describeRequest({ url: new URL(url), method });
+  const excerpt = excerptOf(response);
+  const reason = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  throw createStatusError(
+    response,
+    `${what} answered ${reason}${excerpt === '' ? '' : `: ${excerpt}`}`,
+    clock,
+  );
 }
 
 /** Statuses besides 5xx after which the same request may succeed later. */

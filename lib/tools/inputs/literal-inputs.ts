@@ -1,5 +1,6 @@
 import { describeViolation, type Violation } from '../../common/json-schema/violation.js';
 import type { JsonObject } from '../../common/json.js';
+import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
 import { localEvaluator } from '../expressions/evaluate.js';
@@ -32,11 +33,12 @@ export function* findLiteralInputProblems(tool: Tool, inputs: JsonObject): Gener
   yield* findArgumentProblems(tool, inputs);
 }
 
-/** Checks the arguments of the function that an input names; without a template, its name is certain. */
+/** Checks the arguments of the function or source that an input names; without a template, its name is certain. */
 function* findArgumentProblems(tool: Tool, inputs: JsonObject): Generator<LiteralInputProblem> {
   for (const [input, { registry }] of Object.entries(tool.inputs)) {
-    const name = registry === 'functions' && Object.hasOwn(inputs, input) ? inputs[input] : undefined;
-    const called = typeof name === 'string' ? tool.registries?.functions.get(name) : undefined;
+    if (registry !== 'functions' && registry !== 'sources') continue;
+    const name = Object.hasOwn(inputs, input) ? inputs[input] : undefined;
+    const called = typeof name === 'string' ? tool.registries?.[registry].get(name) : undefined;
     if (called === undefined) continue;
     const args = Object.entries(inputs).filter(([argument]) => !Object.hasOwn(tool.inputs, argument));
     yield* findLiteralInputProblems(called, Object.fromEntries(args));
@@ -54,6 +56,9 @@ function* findSyntaxErrors(tool: Tool, inputs: JsonObject): Generator<LiteralInp
     yield { code: 'invalid_input', input, path: [input], message };
   }
 }
+
+/** In a hint. */
+const MAX_LISTED_SOURCES = 20;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -74,8 +79,9 @@ function toProblem(violation: Violation, tool: Tool): LiteralInputProblem {
   const name = String(path[0] ?? (typeof wanted === 'string' ? wanted : ''));
   const label = `${tool.kind ?? 'tool'} "${tool.name}"`;
   if (path.length > 0) {
-    if (violation.keyword === 'enum' && tool.inputs[name]?.registry === 'functions')
-      return toUnknownFunction(violation, name, tool);
+    const { registry } = tool.inputs[name] ?? {};
+    if (violation.keyword === 'enum' && (registry === 'functions' || registry === 'sources'))
+      return toUnknownCallee(violation, name, tool, registry);
     const message = `${describeViolation(violation, INPUT_NOUNS)} (${label})`;
     return withHint({ code: 'invalid_input', input: name, path, message }, hintForValue(violation));
   }
@@ -87,10 +93,20 @@ function toProblem(violation: Violation, tool: Tool): LiteralInputProblem {
   return withHint({ code: 'unknown_input', input: name, path: [name], message }, hintForUnknown(name, tool));
 }
 
-function toUnknownFunction(violation: Violation, input: string, tool: Tool): LiteralInputProblem {
-  const message = `there is no function ${JSON.stringify(violation.value)} (tool "${tool.name}")`;
-  const hint =
-    hintForValue(violation) ?? `\`wavetrain tools ${tool.name}\` lists the functions; --tools adds your own`;
+function toUnknownCallee(
+  violation: Violation,
+  input: string,
+  tool: Tool,
+  registry: 'functions' | 'sources',
+): LiteralInputProblem {
+  const noun = registry === 'functions' ? 'function' : 'source';
+  const message = `there is no ${noun} ${JSON.stringify(violation.value)} (tool "${tool.name}")`;
+  const names = [...(tool.registries?.[registry].keys() ?? [])].sort();
+  const list =
+    registry === 'sources'
+      ? `the sources are ${joinFirst(names, MAX_LISTED_SOURCES)}`
+      : `\`wavetrain tools ${tool.name}\` lists the functions`;
+  const hint = hintForValue(violation) ?? `${list}; --tools adds your own`;
   return { code: 'invalid_input', input, path: [input], message, hint };
 }
 

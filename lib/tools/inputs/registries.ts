@@ -38,8 +38,8 @@ function branchOf<K extends object>(branches: WeakMap<K, Branch>, key: K): Branc
   return branch;
 }
 
-function sortedEntries({ functions, schemas }: Registries): object[] {
-  return [functions, schemas].flatMap((entries) =>
+function sortedEntries({ functions, schemas, sources }: Registries): object[] {
+  return [functions, schemas, sources].flatMap((entries) =>
     [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
   );
 }
@@ -47,8 +47,8 @@ function sortedEntries({ functions, schemas }: Registries): object[] {
 function bind(tool: Tool, registries: Registries): Tool {
   const inputs = Object.entries(tool.inputs).map(([name, declared]): [string, ToolInput] => [
     name,
-    declared.registry === 'functions'
-      ? { ...declared, enum: [...registries.functions.keys()].sort() }
+    declared.registry === 'functions' || declared.registry === 'sources'
+      ? { ...declared, enum: [...registries[declared.registry].keys()].sort() }
       : declared,
   ]);
   const bound: Tool = {
@@ -63,9 +63,9 @@ function bind(tool: Tool, registries: Registries): Tool {
 }
 
 /** Another one when the tool, a function or a schema is another: the cache then forgets outputs (D65). */
-function versionOf(tool: Tool, { functions, schemas }: Registries): string {
+function versionOf(tool: Tool, { functions, schemas, sources }: Registries): string {
   const hash = createHash('sha256');
-  for (const { name, version, run } of [tool, ...functions.values()]) {
+  for (const { name, version, run } of [tool, ...functions.values(), ...sources.values()]) {
     hash.update(JSON.stringify([name, version ?? String(run)]));
   }
   hash.update(JSON.stringify([...schemas.values()]));

@@ -9,6 +9,7 @@ import { didYouMean, nearest } from '../../definition/suggest.js';
 import { areFlat } from '../inputs/flat-validator.js';
 import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
 import { defineFunction } from '../functions/function.js';
+import { sourceOf } from '../sources/source.js';
 import { defineSchema } from '../schemas/define-schema.js';
 import {
   type CatalogEntry,
@@ -56,8 +57,8 @@ function parseSchema(
 
 function defineParsed(value: Record<string, unknown>, label: string): Tool {
   const { kind, name, description, inputs, openInputs, output, version, run } = value;
-  const define = kind === 'function' ? defineFunction : defineTool;
-  const what = kind === 'function' ? 'function' : 'tool';
+  const define = kind === 'function' ? defineFunction : kind === 'source' ? sourceOf : defineTool;
+  const what = kind === 'function' || kind === 'source' ? kind : 'tool';
   if (typeof name !== 'string') throw new Error(`${label} is not a ${what}: it has no name`);
   const invalid = (reason: string): Error => new Error(`${label} ("${name}") is not a ${what}: ${reason}`);
   if (typeof run !== 'function') throw invalid('it has no function "run"');
