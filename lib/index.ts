@@ -82,8 +82,7 @@ export {
 } from './tools/tool.js';
 
 // Secrets
-export { environmentSecrets } from './secrets/environment-secrets.js';
-export type { SecretSource } from './secrets/run-secrets.js';
+export type { SecretSource } from './definition/secrets/run-secrets.js';
 
 // Errors
 export {

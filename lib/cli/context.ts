@@ -10,7 +10,7 @@ import {
   systemEnvironment,
 } from '../common/config.js';
 import type { RunRegistry } from '../runs/registry.js';
-import type { SecretSource } from '../secrets/run-secrets.js';
+import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './process-events.js';
@@ -70,7 +70,7 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
   return builtinCatalog().with(loaded.flat());
 };
 
-const openRegistry: CliContext['openRegistry'] = async (roots, clock, env, secrets) => {
+const openRegistry: CliContext['openRegistry'] = async (roots, clock, env, secrets, outputFolder) => {
   const { RunRegistry, fileAccess, networkAccess } = await import('./lazy/execution.js');
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));

@@ -3,8 +3,7 @@ import { errorMessage } from '../common/errors.js';
 import { type Json, MEMBER_BYTES, OBJECT_BYTES, setOwn, STRING_BYTES } from '../common/json.js';
 import { ellipsize, formatMebibytes } from '../common/text.js';
 import { runToEnd, type Steps } from '../common/steps.js';
-import { hasSymbolKey, isEqualFrozenList, isPlain, SHORT_VALUE } from './plain-values.js';
-import type { Masker } from '../secrets/masker.js';
+import type { Masker } from '../definition/secrets/masker.js';
 
 /**
  * The output of a tool as JSON (D24). What a tool returns is copied into plain, frozen JSON before anyone else sees it,

@@ -10,7 +10,7 @@ import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
-import type { SecretSource } from '../secrets/run-secrets.js';
+import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';

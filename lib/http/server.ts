@@ -9,7 +9,7 @@ import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { RunRegistry } from '../runs/registry.js';
-import type { SecretSource } from '../secrets/run-secrets.js';
+import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Catalog } from '../tools/catalog.js';

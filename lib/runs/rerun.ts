@@ -17,7 +17,7 @@ import type { PlanRerunSource, RerunSource } from '../execution/prepare/rerun-so
 import type { BaseRun } from '../execution/run/base-run.js';
 import type { PipelineRun } from '../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import type { SecretSource } from '../secrets/run-secrets.js';
+import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { hasRunningTask } from './rerun-report.js';
 import { collectRerunSource } from './collect-rerun-source.js';
 

@@ -41,10 +41,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['clock'],
     reason: 'reading a definition and rendering templates needs neither tools nor runs',
   },
-  secrets: {
-    may: ['definition', 'errors', 'files', 'json', 'text'],
-    reason: 'it reads and masks secrets, and knows neither runs nor whom they are told to',
-  },
   blackboard: { may: [], types: ['json'], reason: 'it stores values and needs nothing else' },
   tools: {
     may: [
@@ -84,7 +80,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'limits',
       'linked-map',
       'machines',
-      'secrets',
       'shared-limit',
       'steps',
       'text',
@@ -109,7 +104,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'text',
       'warnings',
     ],
-    types: ['memory-pool', 'secrets'],
+    types: ['definition', 'memory-pool'],
     reason: 'the registry owns the runs and makes their records',
   },
   config: { may: ['errors'], reason: 'it reads the environment for all others' },
@@ -137,7 +132,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'telemetry',
       'text',
     ],
-    types: ['config', 'execution', 'machines', 'secrets', 'steps', 'tools'],
+    types: ['config', 'execution', 'machines', 'steps', 'tools'],
     reason: 'it reaches runs through the registry (law L2)',
   },
   client: {
@@ -159,7 +154,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'pipelines',
       'plans',
       'runs',
-      'secrets',
       'shared-limit',
       'telemetry',
       'text',
@@ -174,7 +168,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'suites test contracts, not implementations',
   },
   index: {
-    may: ['blackboard', 'clock', 'errors', 'execution', 'pipelines', 'plans', 'runs', 'secrets', 'tools'],
+    may: ['blackboard', 'clock', 'errors', 'execution', 'pipelines', 'plans', 'runs', 'tools'],
     types: ['definition', 'json', 'machines'],
     reason: 'it is the public surface of the library',
   },
@@ -267,7 +261,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     only: {
       'lib/cli/context.ts': 'ids and secrets of commands, replaced in specs',
       'lib/execution/prepare/prepare-run.ts': 'ids of runs',
-      'lib/secrets/run-secrets.ts': 'the key of digests, which never leave the process',
+      'lib/definition/secrets/run-secrets.ts': 'the key of digests, which never leave the process',
       'lib/execution/local-executor.ts': 'the default of the jitter',
     },
   },

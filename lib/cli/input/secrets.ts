@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { readSecretConfig } from '../../common/config.js';
 import { WavetrainError } from '../../common/errors.js';
-import type { SecretSource } from '../../secrets/run-secrets.js';
-import type { UsedSecrets } from '../../secrets/used-secrets.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
+import type { UsedSecrets } from '../../definition/secrets/sources.js';
 import type { CliContext } from '../context.js';
 
 type SecretContext = Pick<CliContext, 'env' | 'cwd'>;

@@ -89,7 +89,24 @@ export class Attempt implements ToolContext, CallingAttempt {
   }
 
   get artifacts(): ToolContext['artifacts'] {
-    return { write: (file) => this.stagedFiles.write(file) };
+    return {
+      write: async (file) => {
+        this.#assertNoSecret(file);
+        return this.stagedFiles.write(file);
+      },
+    };
+  }
+
+  /** The names of files are listed in the record, and are no texts that could be masked (D61). */
+  #assertNoSecret({ name, media_type: mediaType }: ArtifactContent): void {
+    const { masker } = this.#services.prepared.secrets;
+    if (masker === undefined) return;
+    for (const text of [name, mediaType]) {
+      if (typeof text !== 'string' || masker.mask(text) === text) continue;
+      throw ToolError.nonRetryable(
+        'the file was not written: a secret is part of its name or its media type',
+      );
+    }
   }
 
   /** Created when first needed: most tools write no files. */

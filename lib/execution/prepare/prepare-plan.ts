@@ -4,7 +4,7 @@ import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
-import { RunSecrets, type SecretSource } from '../../secrets/run-secrets.js';
+import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { PlanInputs } from '../run-inputs.js';
 import {
   createRunId,

@@ -8,7 +8,7 @@ import { resolveParams } from '../../definition/params.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Steps } from '../../common/steps.js';
-import { RunSecrets, type SecretSource } from '../../secrets/run-secrets.js';
+import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import { copyToJson, copyToJsonInSteps } from '../json-output.js';
 import { isLongValue } from '../plain-values.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../run-inputs.js';

@@ -1,6 +1,8 @@
 import type { Abort, Slot } from '../../../../machines/ports.js';
 import { errorMessage } from '../../../common/errors.js';
 import type { Json } from '../../../common/json.js';
+import type { Masker } from '../../../definition/secrets/masker.js';
+import { copyToJson } from '../../json-output.js';
 import type { InvocationServices } from '../../run-context.js';
 import type { Write } from '../../session/session-overrides.js';
 import { Invocation, type InvocationListener, STOPPED, type ToolCall } from '../invocation.js';
@@ -60,7 +62,9 @@ export class CachedInvocation {
     const first = steps.next();
     this.#key =
       first.done === true ? first.value : await dependencies.stepRunner.run(steps, prepared.tenantId);
-    return this.#cache.get(this.#key);
+    const cached = await this.#cache.get(this.#key);
+    const { masker } = prepared.secrets;
+    return cached === undefined || masker === undefined ? cached : maskOutput(cached, masker);
   }
 
   #invoke(): void {
@@ -105,4 +109,11 @@ export class CachedInvocation {
     this.#services.budget.release(this.#call.heldBytes);
     this.#slot.settle(this.#listener.onFailure(this.#call.item, STOPPED, 0));
   }
+}
+
+/** The run that kept an output may have had other secrets (D61). */
+function maskOutput({ output, writes, sizeBytes }: CachedOutput, masker: Masker): CachedOutput {
+  const mask = (value: Json): Json => copyToJson(value, masker).json;
+  const masked = writes.map((write) => ({ ...write, key: masker.mask(write.key), value: mask(write.value) }));
+  return { output: mask(output), writes: masked, sizeBytes };
 }

@@ -4,17 +4,17 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import { systemClock } from '../../lib/common/clock.js';
-import { WavetrainError } from '../../lib/common/errors.js';
-import type { LiveEvent } from '../../lib/execution/events/event.js';
-import type { RunInputs } from '../../lib/execution/run-inputs.js';
-import { parsePipeline } from '../../lib/pipelines/load.js';
-import { type RegistryOptions, RunRegistry } from '../../lib/runs/registry.js';
-import { encodeSecret } from '../../lib/secrets/encodings.js';
-import { environmentSecrets } from '../../lib/secrets/environment-secrets.js';
-import { RunTracer } from '../../lib/telemetry/run-spans.js';
-import { Spans } from '../../lib/telemetry/spans.js';
-import { catchRejection } from '../support/rejection.js';
+import { systemClock } from '../../../lib/common/clock.js';
+import { WavetrainError } from '../../../lib/common/errors.js';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
+import type { RunInputs } from '../../../lib/execution/run-inputs.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { type RegistryOptions, RunRegistry } from '../../../lib/runs/registry.js';
+import { encodeSecret } from '../../../lib/definition/secrets/encodings.js';
+import { environmentSecrets } from '../../../lib/definition/secrets/sources.js';
+import { RunTracer } from '../../../lib/telemetry/run-spans.js';
+import { Spans } from '../../../lib/telemetry/spans.js';
+import { catchRejection } from '../../support/rejection.js';
 import { FAILURES, LEAKY_TOOLS, TOKEN } from './leaky-tools.js';
 
 /** Everything that was told of one run. */
@@ -183,6 +183,26 @@ describe('A run with secrets (D61)', () => {
     });
     expect((told.outputs['a'] as { inputs: unknown }).inputs).to.deep.equal({ x: '*** run ***' });
     expect(told.registry.record(told.runId).status).to.equal('succeeded');
+  });
+
+  it('writes no file whose name contains a secret', async () => {
+    const told = await run('{id: a, tool: filing, inputs: {token: "{{secrets.PIN}}"}}', {
+      secrets: { PIN: 'p98765x' },
+    });
+    expect(told.error).to.include('a secret is part of its name');
+    expectNothingTold(told.text, 'p98765x');
+  });
+
+  it('masks its secrets in outputs from the cache, which another run has kept', async () => {
+    const registry = new RunRegistry({ secrets: environmentSecrets({ TOKEN }) });
+    const kept = `{id: a, tool: mock, cache: true, inputs: {x: ${JSON.stringify(TOKEN)}}}`;
+    const outputs = [];
+    for (const tasks of [kept, `${kept}, {id: b, tool: mock, inputs: {x: "{{secrets.TOKEN}}"}}`]) {
+      const runId = await registry.submit({ pipeline: parsePipeline(`{id: p, goal: g, tasks: [${tasks}]}`) });
+      outputs.push(JSON.stringify((await registry.settled(runId)).result));
+    }
+    expect(outputs[0]).to.include('98765');
+    expectNothingTold(outputs[1] ?? '');
   });
 
   it('changes nothing in a run without secrets', async () => {

@@ -1,5 +1,5 @@
-import { ToolError } from '../../lib/common/errors.js';
-import { defineTool, type Tool } from '../../lib/tools/tool.js';
+import { ToolError } from '../../../lib/common/errors.js';
+import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 
 /** A secret with all that encodings change. */
 export const TOKEN = 'tok"en\\with\n\tévery/thing + 98765';
@@ -76,4 +76,13 @@ const choosy = defineTool({
   run: () => null,
 });
 
-export const LEAKY_TOOLS: readonly Tool[] = [echo, fail, unprintable, choosy];
+/** Writes a file that is named after a secret. */
+const filing = defineTool({
+  name: 'filing',
+  description: 'Writes a file.',
+  inputs,
+  run: ({ token }, { artifacts }) =>
+    artifacts.write({ name: `${String(token)}.txt`, bytes: 'x', media_type: 'text/plain' }),
+});
+
+export const LEAKY_TOOLS: readonly Tool[] = [echo, fail, unprintable, choosy, filing];

@@ -1,15 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { chmodSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { systemClock } from '../../lib/common/clock.js';
-import { createLog } from '../../lib/http/logging/log.js';
-import { environmentSecrets } from '../../lib/secrets/environment-secrets.js';
-import { UsedSecrets } from '../../lib/secrets/used-secrets.js';
-import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { defineTool } from '../../lib/tools/tool.js';
-import { invoke, Recorder } from '../cli/invoke.js';
-import { startTestServer } from '../support/http/test-server.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
+import { systemClock } from '../../../lib/common/clock.js';
+import { createLog } from '../../../lib/http/logging/log.js';
+import { environmentSecrets, UsedSecrets } from '../../../lib/definition/secrets/sources.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { defineTool } from '../../../lib/tools/tool.js';
+import { invoke, Recorder } from '../../cli/invoke.js';
+import { startTestServer } from '../../support/http/test-server.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { LEAKY_TOOLS, TOKEN } from './leaky-tools.js';
 
 const FAILING = '{id: b, tool: leak, retry: 1, inputs: {how: message, token: "Bearer {{secrets.TOKEN}}"}}';

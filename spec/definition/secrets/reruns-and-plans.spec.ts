@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { parsePipeline } from '../../lib/pipelines/load.js';
-import { RunRegistry } from '../../lib/runs/registry.js';
-import { environmentSecrets } from '../../lib/secrets/environment-secrets.js';
-import type { SecretSource } from '../../lib/secrets/run-secrets.js';
-import { catchRejection } from '../support/rejection.js';
-import { parsePlan } from '../support/definitions/parse-plan.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { RunRegistry } from '../../../lib/runs/registry.js';
+import { environmentSecrets } from '../../../lib/definition/secrets/sources.js';
+import type { SecretSource } from '../../../lib/definition/secrets/run-secrets.js';
+import { catchRejection } from '../../support/rejection.js';
+import { parsePlan } from '../../support/definitions/parse-plan.js';
 import { LEAKY_TOOLS, TOKEN } from './leaky-tools.js';
 
 /** Secrets that change while the process runs, as those of a library's host may. */

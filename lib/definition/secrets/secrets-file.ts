@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
 import { platform } from 'node:os';
-import { WavetrainError } from '../common/errors.js';
-import { decodeUtf8, describeErrno } from '../common/files.js';
-import { describeKind, isObject } from '../common/json.js';
-import type { Path } from '../definition/problem.js';
-import { SECRET_NAME } from '../definition/template/reference.js';
-import { readSource, type Source } from '../definition/text/source.js';
+import { WavetrainError } from '../../common/errors.js';
+import { decodeUtf8, describeErrno } from '../../common/files.js';
+import { describeKind, isObject } from '../../common/json.js';
+import type { Path } from '../problem.js';
+import { SECRET_NAME } from '../template/reference.js';
+import { readSource, type Source } from '../text/source.js';
 import { findSecretProblem } from './encodings.js';
 import type { SecretSource } from './run-secrets.js';
 

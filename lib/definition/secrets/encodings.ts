@@ -2,7 +2,7 @@
 export const MIN_SECRET_LENGTH = 4;
 
 /** Longer values are no secrets but data. */
-export const MAX_SECRET_LENGTH = 8192;
+const MAX_SECRET_LENGTH = 8192;
 
 /** The forms of longer values in Base64 are unlikely to stand in a text by chance. */
 const MIN_BASE64_BYTES = 8;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { encodeSecret, findSecretProblem } from '../../lib/secrets/encodings.js';
-import { Masker } from '../../lib/secrets/masker.js';
-import { measureCpuMsSync } from '../support/cpu-time.js';
+import { encodeSecret, findSecretProblem } from '../../../lib/definition/secrets/encodings.js';
+import { Masker } from '../../../lib/definition/secrets/masker.js';
+import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 const secretText = fc
   .oneof(

@@ -1,10 +1,10 @@
 import { chmodSync } from 'node:fs';
 import { platform } from 'node:os';
 import { expect } from 'chai';
-import { environmentSecrets } from '../../lib/secrets/environment-secrets.js';
-import { parseSecretsFile, readSecretsFile } from '../../lib/secrets/secrets-file.js';
-import { catchRejection } from '../support/rejection.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
+import { environmentSecrets } from '../../../lib/definition/secrets/sources.js';
+import { parseSecretsFile, readSecretsFile } from '../../../lib/definition/secrets/secrets-file.js';
+import { catchRejection } from '../../support/rejection.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('A secrets file (D61)', () => {
   it('gives each tenant its own secrets, and no other', () => {
