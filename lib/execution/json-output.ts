@@ -1,6 +1,16 @@
 import { isAnyArrayBuffer, isDate } from 'node:util/types';
 import { errorMessage } from '../common/errors.js';
-import { type Json, MEMBER_BYTES, OBJECT_BYTES, setOwn, STRING_BYTES } from '../common/json.js';
+import {
+  hasSymbolKey,
+  isEqualFrozenList,
+  isPlain,
+  type Json,
+  MEMBER_BYTES,
+  OBJECT_BYTES,
+  setOwn,
+  SHORT_VALUE,
+  STRING_BYTES,
+} from '../common/json.js';
 import { ellipsize, formatMebibytes } from '../common/text.js';
 import { runToEnd, type Steps } from '../common/steps.js';
 import type { Masker } from '../definition/secrets/masker.js';

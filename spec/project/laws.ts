@@ -37,7 +37,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   machines: { may: [], reason: 'machines decide when, and call the rest through functions passed in' },
   'json-schema': { may: ['errors', 'json', 'text'], reason: 'JSON Schema is independent of pipelines' },
   definition: {
-    may: ['errors', 'json', 'json-schema', 'limits', 'shared-limit', 'steps', 'text', 'workers'],
+    may: ['errors', 'files', 'json', 'json-schema', 'limits', 'shared-limit', 'steps', 'text', 'workers'],
     types: ['clock'],
     reason: 'reading a definition and rendering templates needs neither tools nor runs',
   },
@@ -299,6 +299,8 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/documents/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
+  'lib/tools/functions/function.ts': "a bug in the caller's own code: a function with an impossible argument",
+  'lib/tools/schemas/schema.ts': "a bug in the caller's own code: a schema without a name",
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
   'machines/readiness.ts': 'a bug: a need that is not in the plan',
   'machines/ports.ts': 'a bug: a run or a plan without ports',

@@ -2,7 +2,7 @@ import { ToolError } from '../../common/errors.js';
 import { describeKind, type Json } from '../../common/json.js';
 import { MAX_LOG_LENGTH } from '../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../common/text.js';
-import type { ToolBlackboard, ToolContext } from '../../tools/tool.js';
+import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
