@@ -41,6 +41,7 @@ const lazyPackages = [
   'read-excel-file',
   'undici',
   'unpdf',
+  'write-excel-file',
 ];
 const serverPackages = [
   '@koa/router',

@@ -26,12 +26,16 @@ export type CliContext = BaseContext & {
   readonly secretBytes: (count: number) => Uint8Array;
   /** Loads the built-in tools and those of the named files and packages. */
   readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
-  /** Opens a registry whose tools can read files inside `roots` only, and reach what `env` says (D51). */
+  /**
+   * Opens a registry whose tools can read files inside `roots` only, reach what `env` says (D51), and write files to
+   * `outputFolder` (D63).
+   */
   readonly openRegistry: (
     roots: readonly string[],
     clock: Clock,
     env: Environment,
     secrets?: SecretSource,
+    outputFolder?: string,
   ) => Promise<RegistryApi>;
 };
 
@@ -83,5 +87,6 @@ const openRegistry: CliContext['openRegistry'] = async (roots, clock, env, secre
     clock,
     cacheFolder,
     keepArtifacts: true,
+    ...(outputFolder !== undefined && { outputFolder }),
   });
 };

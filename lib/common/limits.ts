@@ -124,3 +124,17 @@ export const DOCUMENT_LIMITS = {
   /** Documents of all runs that `select` keeps indexed for the next query, by the length of their texts together. */
   indexedLength: 16 * 2 ** 20,
 } as const;
+
+/** The limits of `export`. */
+export const EXPORT_LIMITS = {
+  /** Maximum number of cells in all sheets of a workbook together. */
+  cells: 500_000,
+  /** Maximum number of rows in a sheet, with the names of its columns, as spreadsheets have them. */
+  rows: 1_048_576,
+  /** Maximum length of a text in a cell of a workbook, in characters, as spreadsheets have it. */
+  cellLength: 32_767,
+  /** How many workbooks of all runs are written at once, each in a thread of its own; others wait. */
+  workbooks: 2,
+  /** Memory of that thread. */
+  workbookMiB: 512,
+} as const;

@@ -3,6 +3,7 @@ import type { Json } from '../common/json.js';
 import type { ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
 import { compute } from './builtin/compute.js';
+import { exportFile } from './builtin/export.js';
 import { fail, mock, sleep, store } from './builtin/fail-mock-sleep-store.js';
 import { fetchData } from './builtin/fetch-data.js';
 import { httpRequest } from './builtin/http-request.js';
@@ -131,6 +132,7 @@ function isSource(entry: Tool): entry is DataSource {
 const BUILTIN_TOOLS: readonly Tool[] = [
   assert,
   compute,
+  exportFile,
   fail,
   fetchData,
   httpRequest,

@@ -7,6 +7,7 @@ import { InitCommand } from './init.js';
 import { KeysNewCommand } from './keys.js';
 import { RunCommand } from './run.js';
 import {
+  RunsArtifactsCommand,
   RunsCancelCommand,
   RunsDeleteCommand,
   RunsListCommand,
@@ -29,6 +30,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsSubmitCommand,
   RunsListCommand,
   RunsShowCommand,
+  RunsArtifactsCommand,
   RunsWatchCommand,
   RunsCancelCommand,
   RunsRerunCommand,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config.js';
 import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
@@ -20,6 +21,9 @@ import { UsageError } from '../usage-errors.js';
 import { RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from './shared-options.js';
 
 const SERVER_TOOLS_HINT = `a server has its own tools: ${PROGRAM} serve --tools FILE, or SERVICE_TOOLS, adds yours`;
+
+/** In the working directory, for the files that tools write by name. */
+const DEFAULT_OUTPUT_FOLDER = 'outputs';
 
 export class RunCommand extends RunFileCommand {
   static override paths = [['run']];
@@ -76,6 +80,9 @@ export class RunCommand extends RunFileCommand {
     description:
       '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
   });
+  artifacts = Option.String('--artifacts', {
+    description: '<FOLDER> write the files of tools such as export to this folder; default outputs',
+  });
   verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
   quiet = Option.Boolean('--quiet', false, { description: 'show no progress and no warnings' });
 
@@ -106,6 +113,7 @@ export class RunCommand extends RunFileCommand {
     if (!check.ok) return EXIT.invalid;
     const secrets = await openSecrets(context);
     const mask = secrets?.mask;
+    const outputFolder = resolve(context.cwd, this.artifacts ?? DEFAULT_OUTPUT_FOLDER);
     // An absent flag leaves its field out, so that the default applies.
     const commonInputs = {
       options,
@@ -117,7 +125,13 @@ export class RunCommand extends RunFileCommand {
       const { pipeline } = check;
       await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
       const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
-      const registry = await context.openRegistry(fileRoots, context.clock, context.env, secrets);
+      const registry = await context.openRegistry(
+        fileRoots,
+        context.clock,
+        context.env,
+        secrets,
+        outputFolder,
+      );
       return { ...displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context)), mask };
     }
     const { plan } = check;
@@ -127,13 +141,19 @@ export class RunCommand extends RunFileCommand {
       ...commonInputs,
       ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
-    const registry = await context.openRegistry(fileRoots, context.clock, context.env, secrets);
+    const registry = await context.openRegistry(fileRoots, context.clock, context.env, secrets, outputFolder);
     return { ...displayPlan(planInputs, registry, listFilesRead(this, loaded, context)), mask };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */
   async #runOnServer(signals: StopSignals, interrupted: Promise<ExitStatus>): Promise<ExitStatus> {
-    const { tools, server = '' } = this;
+    const { tools, artifacts, server = '' } = this;
+    if (artifacts !== undefined) {
+      throw new UsageError(
+        '--artifacts does not go with --server',
+        'runs artifacts downloads files of a run',
+      );
+    }
     if (tools !== undefined) {
       throw new UsageError('--tools does not go with --server', SERVER_TOOLS_HINT);
     }

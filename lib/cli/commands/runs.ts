@@ -8,6 +8,7 @@ import type { DisplayFlags } from '../progress/display.js';
 import { describeDraining, serverFlag } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { prepareSubmission } from '../run/submission.js';
+import { showArtifacts } from '../runs/artifacts.js';
 import { listRuns } from '../runs/list.js';
 import { rerun } from '../runs/rerun.js';
 import { callServer, resolveRunId, type ServerFlags } from '../runs/server-client.js';
@@ -145,6 +146,30 @@ export class RunsShowCommand extends ServerCommand {
     if (task !== undefined) return showTask(this, task, this.context);
     if (this.item === undefined) return showRun(this, this.context);
     throw new UsageError('--item needs --task', 'write --task TASK --item N');
+  }
+}
+
+export class RunsArtifactsCommand extends ServerCommand {
+  static override paths = [['runs', 'artifacts']];
+  static override usage = Command.Usage({
+    description: 'lists the files that the tools of a run have written, or downloads one of them',
+    details: `${RUN_ID_DETAILS}
+      With NAME the file is downloaded into the working directory, unless a file of that name is there.`,
+    examples: [
+      ['all files of a run', '$0 runs artifacts 3f9c1a'],
+      ['download one of them', '$0 runs artifacts 3f9c1a report.xlsx --output /tmp/report.xlsx'],
+    ],
+  });
+
+  runId = Option.String(RUN_ID);
+  name = Option.String({ name: 'NAME', required: false });
+  output = Option.String('--output', {
+    description: '<FILE> with NAME: write it to this file, which may exist; - prints it',
+  });
+  json = Option.Boolean('--json', false, { description: 'print the list as one JSON document' });
+
+  override execute(): Promise<number> {
+    return showArtifacts(this, this.context);
   }
 }
 

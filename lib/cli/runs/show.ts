@@ -30,6 +30,7 @@ import {
   wrapText,
 } from '../render/text.js';
 import { inspectRun, readTasks } from '../run/inspect-run.js';
+import { artifactLine } from './artifacts.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
 /** Shows one run with its outputs, or with its tasks and its failures. */
@@ -49,11 +50,25 @@ export async function showRun(
       ...fieldLines(listFields(record, terminal.style), terminal),
       ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),
       ...failureSection(record, details, flags.server, terminal),
+      ...artifactSection(record, terminal),
     ];
     context.stdout.write(`${lines.join('\n')}\n`);
     if (record.result !== null) printOutputs(record.result, context);
     return EXIT.done;
   });
+}
+
+const MAX_ARTIFACTS = 20;
+
+function artifactSection({ artifacts, artifact_count: count }: RunRecord, { style }: Terminal): string[] {
+  if (count === 0) return [];
+  const shown = artifacts.slice(0, MAX_ARTIFACTS);
+  const hidden = count - shown.length;
+  return [
+    style.bold('Files:'),
+    ...shown.map((artifact) => `  ${artifactLine(artifact)}`),
+    ...(hidden > 0 ? [style.dim(`  … ${formatNumber(hidden)} more; runs artifacts lists all of them`)] : []),
+  ];
 }
 
 function failureSection(

@@ -1,0 +1,158 @@
+import { setImmediate } from 'node:timers/promises';
+import { ToolError } from '../../common/errors.js';
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { runWithPauses, type Steps } from '../../common/steps.js';
+import { applySchema, describeSource } from '../export/apply-schema.js';
+import { toCsvInSteps } from '../export/csv.js';
+import { toJsonTextInSteps } from '../export/json.js';
+import { listNotes, NOTE_COLUMNS, toMarkdownInSteps } from '../export/markdown.js';
+import { toTable } from '../export/table.js';
+import { type NamedTable, toXlsx } from '../export/xlsx.js';
+import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
+
+const FORMATS = {
+  json: { ending: '.json', mediaType: 'application/json' },
+  csv: { ending: '.csv', mediaType: 'text/csv' },
+  markdown: { ending: '.md', mediaType: 'text/markdown' },
+  xlsx: { ending: '.xlsx', mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
+  text: { ending: '.txt', mediaType: 'text/plain' },
+} as const;
+
+const inputs = {
+  data: { description: 'the value to write; a text that is JSON counts as its value' },
+  content: { description: 'the value to write when there is no data' },
+  format: {
+    type: 'string',
+    enum: ['json', 'csv', 'markdown', 'xlsx', 'text'],
+    default: 'markdown',
+    description: 'the format of the file',
+  },
+  filename: { type: 'string', default: null, description: 'the name of the file; default artifact' },
+  schema: {
+    type: 'object',
+    default: null,
+    description: 'the fields that are written: of load_schema, or a JSON Schema. Required ones must be there',
+  },
+  strict: { type: 'boolean', default: false, description: 'refuse fields that the schema does not declare' },
+  periods: {
+    type: 'list',
+    default: null,
+    description: 'Markdown: the columns of a list of objects, as texts or objects with label',
+  },
+  metadata: { type: 'object', default: null, description: 'Markdown and XLSX: what is said about the data' },
+  analyst_notes: {
+    default: null,
+    description:
+      'Markdown and XLSX: a text, or a list of texts or of objects with period, line_item and note',
+  },
+  sheets: {
+    type: 'object',
+    default: null,
+    description: 'XLSX: the value of each sheet, by its name, in place of data',
+  },
+  delimiter: { type: 'string', enum: [',', ';', '\t', '|'], default: ',', description: 'CSV: between cells' },
+  decimal: { type: 'string', enum: ['.', ','], default: '.', description: 'CSV: the decimal sign' },
+  formulas: {
+    type: 'boolean',
+    default: false,
+    description: "CSV: leave texts that begin like a formula as they are; otherwise they get a ' in front",
+  },
+  output_dir: {
+    type: 'string',
+    default: null,
+    description: 'has no effect: run --artifacts names the folder, and a server has its own',
+  },
+} as const;
+
+type ExportInputs = InputsOf<typeof inputs>;
+
+/** Writes a value to a file of the run, in one of several formats (D49, D63). */
+export const exportFile = defineTool({
+  name: 'export',
+  description: 'Writes a value to a file of the run: JSON, CSV, Markdown, XLSX or text',
+  inputs,
+  output: {
+    name: 'artifact',
+    description:
+      'status ("success"), format, filename, name, path, media_type, size; with a schema schema_source',
+    type: 'object',
+  },
+  async run(given, context) {
+    const { format, filename, schema, output_dir: outputDir } = given;
+    if (outputDir !== null) context.log('output_dir has no effect: run --artifacts names the folder');
+    const base = filename === null || filename === '' ? 'artifact' : filename;
+    const { ending, mediaType } = FORMATS[format];
+    const name = base.toLowerCase().endsWith(ending) ? base : base + ending;
+    const bytes = await toBytes({ ...given, filename: base }, context);
+    const written = await context.artifacts.write({ name, bytes, media_type: mediaType });
+    return {
+      status: 'success',
+      format,
+      filename: base,
+      ...written,
+      ...(schema !== null && { schema_source: describeSource(schema) }),
+    };
+  },
+});
+
+async function toBytes(given: ExportInputs, context: ToolContext): Promise<string | Uint8Array> {
+  const { format, sheets, metadata, periods, analyst_notes: notes } = given;
+  if (sheets !== null && format !== 'xlsx') {
+    throw ToolError.nonRetryable(`sheets are for the format xlsx, and not for ${format}`);
+  }
+  if (format === 'xlsx') return await toWorkbook(given, context);
+  const data = prepare(given.data ?? given.content ?? null, given);
+  switch (format) {
+    case 'json':
+      return await inTurns(toJsonTextInSteps(data), context);
+    case 'csv':
+      return await inTurns(toCsvInSteps(toTable(data), given), context);
+    case 'text':
+      return typeof data === 'string' ? data : await inTurns(toJsonTextInSteps(data), context);
+    case 'markdown': {
+      const options = { title: given.filename ?? '', periods, metadata, notes };
+      return await inTurns(toMarkdownInSteps(data, options), context);
+    }
+  }
+}
+
+/** Does work in steps, so that it does not hold the event loop. */
+function inTurns<T>(steps: Steps<T>, { signal }: ToolContext): Promise<T> {
+  return runWithPauses(steps, async () => {
+    signal.throwIfAborted();
+    await setImmediate();
+  });
+}
+
+async function toWorkbook(given: ExportInputs, { signal, pauseTimeout }: ToolContext): Promise<Uint8Array> {
+  const { sheets, metadata, analyst_notes: notes, filename } = given;
+  const values: [string, Json][] =
+    sheets === null
+      ? [[filename ?? '', given.data ?? given.content ?? null]]
+      : Object.entries(sheets as JsonObject);
+  if (values.length === 0) throw ToolError.nonRetryable('sheets must have at least one sheet');
+  const tables: NamedTable[] = values.map(([name, value]) => ({
+    name,
+    table: toTable(prepare(value, given)),
+  }));
+  if (metadata !== null) tables.push({ name: 'Metadata', table: toTable(metadata) });
+  if (notes !== null)
+    tables.push({ name: 'Notes', table: { columns: NOTE_COLUMNS, rows: listNotes(notes) } });
+  return await toXlsx(tables, signal, pauseTimeout);
+}
+
+/** Reads a text that is JSON, perhaps as models write it, and applies the schema. */
+function prepare(value: Json, { schema, strict, format }: ExportInputs): Json {
+  const data = typeof value === 'string' && format !== 'text' ? parseText(value) : value;
+  return schema === null ? data : applySchema(data, schema, strict);
+}
+
+function parseText(text: string): Json {
+  const fenced = /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text;
+  try {
+    const value = JSON.parse(fenced) as Json;
+    return isObject(value) || Array.isArray(value) ? value : text;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,72 @@
+import { ToolError } from '../../common/errors.js';
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { joinFirst } from '../../common/text.js';
+
+const MAX_NAMES = 10;
+
+interface Declared {
+  readonly names: ReadonlySet<string>;
+  readonly required: readonly string[];
+}
+
+/**
+ * Keeps the fields of an object, or of each object in a list, that a schema declares.
+ *
+ * @param schema of `load_schema`, with `fields`, or a JSON Schema, with `properties`
+ * @param isStrict refuses other fields instead of dropping them
+ * @throws ToolError, not retryable, when a required field is missing or the schema is none
+ */
+export function applySchema(data: Json, schema: JsonObject, isStrict: boolean): Json {
+  const declared = readDeclared(schema);
+  if (isObject(data)) return pick(data, declared, isStrict, '');
+  if (!Array.isArray(data)) return data;
+  return data.map((entry, index) =>
+    isObject(entry) ? pick(entry, declared, isStrict, ` in element ${index}`) : entry,
+  );
+}
+
+/** Says where the schema comes from, for the output. */
+export function describeSource({ source, $id: id, title }: JsonObject): string {
+  for (const name of [source, id, title]) if (typeof name === 'string' && name !== '') return name;
+  return 'inline';
+}
+
+function readDeclared({ fields, properties, required }: JsonObject): Declared {
+  if (Array.isArray(fields)) {
+    const named = fields.map((field) => (typeof field === 'string' ? { name: field } : field));
+    const objects = named.filter(
+      (field): field is JsonObject => isObject(field) && typeof field['name'] === 'string',
+    );
+    const names = objects.map(({ name }) => String(name));
+    // A field of a schema is required unless it says that it is not, as in `load_schema`.
+    const needed = objects.filter((field) => field['required'] !== false).map(({ name }) => String(name));
+    return { names: new Set(names), required: needed };
+  }
+  if (isObject(properties)) {
+    const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+    return { names: new Set(Object.keys(properties)), required: needed };
+  }
+  throw ToolError.nonRetryable(
+    'the schema must have "fields", as from load_schema, or "properties", as a JSON Schema has',
+  );
+}
+
+function pick(
+  object: JsonObject,
+  { names, required }: Declared,
+  isStrict: boolean,
+  place: string,
+): JsonObject {
+  const missing = required.filter((name) => !Object.hasOwn(object, name) || object[name] === null);
+  if (missing.length > 0) {
+    throw ToolError.nonRetryable(`the data lacks required fields${place}: ${joinFirst(missing, MAX_NAMES)}`);
+  }
+  const others = Object.keys(object).filter((name) => !names.has(name));
+  if (others.length === 0) return object;
+  if (isStrict) {
+    throw ToolError.nonRetryable(
+      `the schema does not declare these fields${place}: ${joinFirst(others, MAX_NAMES)} (strict: false drops them)`,
+    );
+  }
+  return Object.fromEntries(Object.entries(object).filter(([name]) => names.has(name)));
+}

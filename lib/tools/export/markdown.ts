@@ -1,0 +1,91 @@
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
+import { asObjects, type Cell, keysOf, NOT_FOUND, toCell, toTable } from './table.js';
+
+export interface MarkdownOptions {
+  readonly title: string;
+  /** Objects with `label`, or texts: the columns of a list of objects. */
+  readonly periods: readonly Json[] | null;
+  readonly metadata: JsonObject | null;
+  readonly notes: Json;
+}
+
+/** A longer list of objects has a row for each object, unless periods are given. */
+const MAX_PERIODS = 12;
+const ROWS_PER_STEP = 1000;
+const DASH = '—';
+
+/** Writes data as Markdown: a heading, the metadata, the data as a table or a text, and the notes of analysts. */
+export function* toMarkdownInSteps(data: Json, options: MarkdownOptions): Steps<string> {
+  const { title, metadata, notes } = options;
+  const parts = [`# ${toLine(title)}`];
+  if (metadata !== null) parts.push(yield* toRows(['Field', 'Value'], entriesOf(metadata)));
+  parts.push(yield* toBody(data, options.periods));
+  if (notes !== null) parts.push('## Analyst notes', yield* toNotes(notes));
+  return `${parts.join('\n\n')}\n`;
+}
+
+function* toBody(data: Json, periods: readonly Json[] | null): Steps<string> {
+  if (isObject(data)) return yield* toRows(['Field', 'Value'], entriesOf(data));
+  const objects = asObjects(data);
+  if (objects !== undefined && (periods !== null || objects.length <= MAX_PERIODS)) {
+    const labels = objects.map((_, index) => labelOf(periods?.[index], index));
+    const rows = keysOf(objects).map((key) => [
+      key,
+      ...objects.map((object) => (Object.hasOwn(object, key) ? toCell(object[key] ?? null) : null)),
+    ]);
+    return yield* toRows(['Field', ...labels], rows);
+  }
+  if (!Array.isArray(data)) return data === null ? DASH : String(data);
+  const { columns, rows } = toTable(data);
+  if (rows.length === 0) return DASH;
+  return yield* toRows(columns ?? rows[0]?.map((_, index) => `Column ${index + 1}`) ?? [], rows);
+}
+
+function labelOf(period: Json | undefined, index: number): string {
+  const label = isObject(period) ? period['label'] : period;
+  return typeof label === 'string' || typeof label === 'number' ? String(label) : `Period ${index + 1}`;
+}
+
+function entriesOf(object: JsonObject): Cell[][] {
+  return Object.entries(object).map(([key, value]) => [key, toCell(value)]);
+}
+
+/** Notes are a text, a list of `{period, line_item, note}` or of texts, or an object with such a list. */
+export function listNotes(notes: Json): Cell[][] {
+  const list = isObject(notes) && Array.isArray(notes['notes']) ? notes['notes'] : notes;
+  const entries = Array.isArray(list) ? list : [list];
+  return entries.map((note, index) =>
+    isObject(note)
+      ? [index + 1, ...['period', 'line_item', 'note'].map((key) => toCell(note[key] ?? null))]
+      : [index + 1, null, null, toCell(note)],
+  );
+}
+
+export const NOTE_COLUMNS = ['#', 'Period', 'Line Item', 'Note'] as const;
+
+function* toNotes(notes: Json): Steps<string> {
+  return yield* toRows(NOTE_COLUMNS, listNotes(notes));
+}
+
+function* toRows(columns: readonly string[], rows: readonly (readonly Cell[])[]): Steps<string> {
+  const lines = [toRow(columns), `|${'---|'.repeat(columns.length)}`];
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+    lines.push(toRow(row));
+  }
+  return lines.join('\n');
+}
+
+function toRow(cells: readonly Cell[]): string {
+  return `| ${cells.map(formatCell).join(' | ')} |`;
+}
+
+function formatCell(cell: Cell): string {
+  if (cell === null || cell === '' || cell === NOT_FOUND) return DASH;
+  return toLine(String(cell)).replaceAll('|', '\\|');
+}
+
+function toLine(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll(/\r\n?|\n/g, '<br>');
+}

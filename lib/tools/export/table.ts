@@ -1,0 +1,62 @@
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
+
+/** Rows of cells. A cell is a text, a number, a boolean or null; lists and objects in it are JSON text. */
+export interface Table {
+  /** Undefined when the data has no names for them. */
+  readonly columns: readonly string[] | undefined;
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+export type Cell = string | number | boolean | null;
+
+/** Stands for a field that was not found in a document. */
+export const NOT_FOUND = '__not_found__';
+
+/**
+ * Lays data out as rows: a list of objects with a column for each key, in the order in which keys appear; a list of lists
+ * as it is; an object with a row for each key; anything else in a single column.
+ */
+export function toTable(data: Json): Table {
+  const objects = asObjects(data);
+  if (objects !== undefined) return fromObjects(objects);
+  if (Array.isArray(data) && data.length > 0 && data.every((row): row is Json[] => Array.isArray(row))) {
+    return { columns: undefined, rows: data.map((row) => row.map(toCell)) };
+  }
+  if (isObject(data)) {
+    return {
+      columns: ['field', 'value'],
+      rows: Object.entries(data).map(([key, value]) => [key, toCell(value)]),
+    };
+  }
+  if (data === null) return { columns: undefined, rows: [] };
+  const values = Array.isArray(data) ? data : [data];
+  return { columns: ['value'], rows: values.map((value) => [toCell(value)]) };
+}
+
+/** Returns a list of objects as such; undefined for anything else, and for an empty list. */
+export function asObjects(data: Json): readonly JsonObject[] | undefined {
+  if (!Array.isArray(data) || data.length === 0) return undefined;
+  const objects = data.filter((element): element is JsonObject => isObject(element));
+  return objects.length === data.length ? objects : undefined;
+}
+
+function fromObjects(objects: readonly JsonObject[]): Table {
+  const columns = keysOf(objects);
+  return {
+    columns,
+    rows: objects.map((object) =>
+      columns.map((column) => (Object.hasOwn(object, column) ? toCell(object[column] ?? null) : null)),
+    ),
+  };
+}
+
+/** The keys of all objects, in the order in which they appear. */
+export function keysOf(objects: readonly JsonObject[]): string[] {
+  const keys = new Set<string>();
+  for (const object of objects) for (const key of Object.keys(object)) keys.add(key);
+  return [...keys];
+}
+
+export function toCell(value: Json): Cell {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
