@@ -1,13 +1,14 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
+import { pdfTimes, searchTimes } from './documents.js';
 import { runWithLimit } from './fan-out-limit.js';
 import { runFloor } from './floor.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
 import { runWavetrain } from './wavetrain.js';
-import { planChain, planCheckTime, planTimes } from './plans.js';
+import { planChain, planCheckTime, planTimes } from './definitions/plans.js';
 import { chain, fanOut, waves } from './shapes.js';
 import { compareStart } from './start.js';
-import { validationTime } from './validation.js';
+import { validationTime } from './definitions/validation.js';
 
 /** `npm run bench`: measures our claims about speed, as ratios to a floor in the same process. */
 const rows: [string, string, string, string][] = [];
@@ -123,6 +124,23 @@ row(
   `${(start.run / start.node).toFixed(2)}x`,
   '2.2x',
   `${start.run.toFixed(0)} ms against ${start.node.toFixed(0)} ms`,
+);
+
+const pdf = await pdfTimes();
+row(
+  'reading a PDF of 500 pages in another process against unpdf alone',
+  `${(pdf.pool / pdf.library).toFixed(2)}x`,
+  '1.3x',
+  `${pdf.pool.toFixed(0)} ms against ${pdf.library.toFixed(0)} ms`,
+);
+row('longest event-loop gap meanwhile', `${pdf.gap.toFixed(0)} ms`, '50 ms', '');
+
+const search = await searchTimes();
+row(
+  'BM25 over 10,000 chunks: one query after indexing',
+  `${search.queryMs.toFixed(1)} ms`,
+  '20 ms',
+  `indexing ${search.indexMs.toFixed(0)} ms, longest event-loop gap ${search.gapMs.toFixed(0)} ms`,
 );
 
 const validation = validationTime();

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
-import { LocalExecutor } from '../lib/execution/local-executor.js';
-import type { Pipeline } from '../lib/pipelines/pipeline.js';
-import { checkPlanDefinition } from '../lib/plans/check.js';
-import type { Plan } from '../lib/plans/plan.js';
-import { builtinCatalog } from '../lib/tools/catalog.js';
-import { compare, median } from './measure.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import type { Pipeline } from '../../lib/pipelines/pipeline.js';
+import { checkPlanDefinition } from '../../lib/plans/check.js';
+import type { Plan } from '../../lib/plans/plan.js';
+import { builtinCatalog } from '../../lib/tools/catalog.js';
+import { compare, median } from '../measure.js';
 
 const executor = new LocalExecutor();
 const catalog = builtinCatalog();

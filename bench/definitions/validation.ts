@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { stringify } from 'yaml';
-import { checkDefinition, checkPipeline } from '../lib/pipelines/check.js';
-import { Catalog } from '../lib/tools/catalog.js';
-import { median } from './measure.js';
-import { noop } from './shapes.js';
+import { checkDefinition, checkPipeline } from '../../lib/pipelines/check.js';
+import { Catalog } from '../../lib/tools/catalog.js';
+import { median } from '../measure.js';
+import { noop } from '../shapes.js';
 
 /** Measures the validation of 10,000 tasks, as an object and as YAML text, and of 5,000, in milliseconds. */
 export function validationTime(): {

@@ -22,7 +22,7 @@ export function createIngestDocument(
   return defineTool({
     name: 'ingest_document',
     description:
-      'Reads a text, Markdown, CSV, JSON, HTML, PDF, DOCX or XLSX file or a picture, and returns its pages',
+      'Reads a text, Markdown, CSV, JSON, HTML, PDF, DOCX or XLSX file or an image, and returns its pages',
     inputs: {
       path: {
         required: true,
@@ -59,7 +59,7 @@ export function createIngestDocument(
         type: 'string',
         default: null,
         description:
-          'the model that reads pictures; without effect in this version, which reads no text in pictures',
+          'the model that reads images; without effect in this version, which reads no text in images',
       },
     },
     output: {

@@ -50,7 +50,7 @@ const NAMES: Readonly<Record<DocumentFormat, string>> = {
   pdf: 'a PDF',
   docx: 'a DOCX file',
   xlsx: 'an XLSX file',
-  image: 'a picture (PNG, JPEG, GIF or WebP)',
+  image: 'an image (PNG, JPEG, GIF or WebP)',
 };
 
 /** What the first bytes of a file say that it is. */
@@ -59,7 +59,7 @@ interface Kind {
   readonly format?: DocumentFormat;
   /** As the end of a sentence: `a ZIP archive`. */
   readonly name: string;
-  /** The media type of a picture. */
+  /** The media type of an image. */
   readonly mime?: string;
 }
 
@@ -103,7 +103,7 @@ export function assertFormat(format: DocumentFormat, { source, bytes }: NamedByt
   throw documentError(source, `is not ${NAMES[format]}: ${reason}; "format" may be "auto"`);
 }
 
-/** The media type of a picture. */
+/** The media type of an image. */
 export function imageMime(bytes: Buffer): string {
   return findKind(bytes)?.mime ?? 'application/octet-stream';
 }
@@ -137,11 +137,11 @@ const PDF_HEAD_LENGTH = 1024;
 
 function findKind(bytes: Buffer): Kind | undefined {
   const head = bytes.toString('latin1', 0, 16);
-  if (head.startsWith('\x89PNG\r\n')) return { format: 'image', name: 'a PNG picture', mime: 'image/png' };
-  if (head.startsWith('\xff\xd8\xff')) return { format: 'image', name: 'a JPEG picture', mime: 'image/jpeg' };
-  if (/^GIF8[79]a/.test(head)) return { format: 'image', name: 'a GIF picture', mime: 'image/gif' };
+  if (head.startsWith('\x89PNG\r\n')) return { format: 'image', name: 'a PNG image', mime: 'image/png' };
+  if (head.startsWith('\xff\xd8\xff')) return { format: 'image', name: 'a JPEG image', mime: 'image/jpeg' };
+  if (/^GIF8[79]a/.test(head)) return { format: 'image', name: 'a GIF image', mime: 'image/gif' };
   if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') {
-    return { format: 'image', name: 'a WebP picture', mime: 'image/webp' };
+    return { format: 'image', name: 'a WebP image', mime: 'image/webp' };
   }
   if (bytes.subarray(0, PDF_HEAD_LENGTH).includes('%PDF-')) return { format: 'pdf', name: 'a PDF' };
   if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return findArchiveKind(bytes);

@@ -24,12 +24,12 @@ export interface Section {
   readonly text: string;
 }
 
-/** A page of a PDF, a sheet, a section or a table of HTML, a picture, or all of a text. */
+/** A page of a PDF, a sheet, a section or a table of HTML, an image, or all of a text. */
 export interface DocumentPage {
   /** From 1. */
   readonly number: number;
   readonly text: string;
-  /** It has no text of its own: its content is a picture, if any. */
+  /** It has no text of its own: its content is an image, if any. */
   readonly is_scanned: boolean;
   readonly sheet_name: string | null;
   /** HTML: type, heading, note_label; PDF: width and height in points, native_char_count. */

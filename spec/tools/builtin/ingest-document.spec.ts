@@ -233,7 +233,7 @@ describe('ingest_document (D49)', () => {
     });
   });
 
-  it('keeps the bytes of a picture, which become a file of the run (D24), and knows a wrong ending', async () => {
+  it('keeps the bytes of an image, which become a file of the run (D24), and knows a wrong ending', async () => {
     const bytes = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
     folder.write('a.pdf', bytes);
     expect(await ingest('a.pdf')).to.deep.include({

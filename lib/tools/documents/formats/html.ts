@@ -11,7 +11,7 @@ const UNSEEN = new Set(['script', 'style', 'noscript', 'template', 'svg', 'ix:he
 /** Elements that end a paragraph. */
 const BLOCKS = new Set(
   (
-    'address article aside blockquote br dd div dl dt fieldset figcaption figure footer form h5 h6 header hr li main ' +
+    'address article aside blockquote br dd div dl dt fieldset figcaption footer form h5 h6 header hr li main ' +
     'nav ol p pre section tr ul'
   ).split(' '),
 );

@@ -10,7 +10,7 @@ import { parseHtml } from './html.js';
 import { assertSmallArchive } from './zip.js';
 
 /**
- * Reads a DOCX file as HTML is read: a page for each section under a heading, and one for each table. Pictures and
+ * Reads a DOCX file as HTML is read: a page for each section under a heading, and one for each table. Images and
  * linked files are left out.
  *
  * @throws ToolError, not retryable, when the file is damaged or unpacks to more than the limit
