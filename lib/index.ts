@@ -58,7 +58,7 @@ export {
 export { fileAccess } from './tools/files/file-access.js';
 export { defineFunction } from './tools/functions/function.js';
 export { defineSource } from './tools/sources/source.js';
-export { defineSchema } from './tools/schemas/define-schema.js';
+export { defineSchema } from './tools/schemas/schema.js';
 export {
   type CatalogEntry,
   type ComputeFunction,

@@ -99,6 +99,12 @@ export const MAX_LISTED_ARTIFACTS = 1000;
 /** Maximum length of the name of a file that a tool writes, as UTF-8: file systems allow 255 with a number. */
 export const MAX_FILE_NAME_BYTES = 200;
 
+/** Maximum length of a text in which a function of the package finds JSON: parsing it blocks the event loop. */
+export const MAX_FUNCTION_TEXT = 2 ** 20;
+
+/** Maximum number of elements of a list that a function of the package reads: it makes more of each. */
+export const MAX_FUNCTION_LIST = 10_000;
+
 /** Maximum length of a file that `load_schema` reads, in characters: parsing YAML blocks the event loop. */
 export const MAX_SCHEMA_LENGTH = 256 * 1024;
 

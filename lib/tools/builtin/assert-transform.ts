@@ -1,3 +1,7 @@
+import { ToolError } from '../../common/errors.js';
+import type { Json, JsonObject } from '../../common/json.js';
+import { JsonWriter } from '../../common/json-writer.js';
+import { ellipsize } from '../../common/text.js';
 import { type EvaluateExpression, evaluateHere } from '../expressions/evaluate.js';
 import { defineTool, type Tool } from '../tool.js';
 
@@ -36,3 +40,63 @@ export function createTransform(evaluate: EvaluateExpression): Tool {
 
 /** Evaluates in this process: the fastest way, for a single run. */
 export const transform = createTransform(evaluateHere);
+
+/**
+ * Creates the tool that fails its task when a JSONata expression is not true.
+ *
+ * @param evaluate where expressions are evaluated, as for `transform`
+ */
+export function createAssert(evaluate: EvaluateExpression): Tool {
+  return defineTool({
+    name: 'assert',
+    description: 'Fails the task unless a JSONata expression is true; returns its input',
+    inputs: {
+      input: { required: true, description: 'the value that the expression reads as $' },
+      that: {
+        type: 'string',
+        format: 'jsonata',
+        minLength: 1,
+        required: true,
+        description: 'a JSONata expression, such as $count(lines) > 0',
+      },
+      bindings: {
+        type: 'object',
+        default: {},
+        description: 'named values: the expression reads {"least": 2} as $least',
+      },
+      message: { type: 'string', default: null, description: 'what the error says when it is not true' },
+    },
+    output: { name: 'input', description: 'the input, unchanged', type: 'any' },
+    async run({ input, that, bindings, message }, context) {
+      const value = await evaluate(that, input, bindings, context);
+      if (value === true) return input;
+      throw ToolError.nonRetryable(
+        describeFailure(message ?? `${show(that)} does not hold`, value, input, bindings),
+      );
+    },
+  });
+}
+
+/** Evaluates in this process: the fastest way, for a single run. */
+export const assert = createAssert(evaluateHere);
+
+/** Longer values are cut: the record of the run has them. */
+const MAX_SHOWN = 500;
+const MAX_BINDINGS = 10;
+
+function describeFailure(sentence: string, value: Json, input: Json, bindings: JsonObject): string {
+  const result =
+    value === null ? 'the expression matches nothing' : `the expression gives ${show(value)}, not true`;
+  const given = Object.entries(bindings).slice(0, MAX_BINDINGS);
+  const shown = [`input ${show(input)}`, ...given.map(([name, bound]) => `$${name} ${show(bound)}`)];
+  return `${sentence} (${result}; ${shown.join(', ')})`;
+}
+
+/** Writes the beginning of a value: the whole text of one that contains a list many times may have gigabytes. */
+function show(value: Json): string {
+  const writer = new JsonWriter(value);
+  let text = '';
+  for (let chunk = writer.next(); chunk !== '' && text.length <= MAX_SHOWN; chunk = writer.next())
+    text += chunk;
+  return ellipsize(text, MAX_SHOWN);
+}

@@ -1,6 +1,36 @@
 import { ToolError } from '../../common/errors.js';
-import { callFunction } from '../functions/function.js';
-import { defineTool } from '../tool.js';
+import type { JsonObject } from '../../common/json.js';
+import { fiscalYearEnd, tickerLookup } from '../functions/companies.js';
+import { validateCrossChecks } from '../functions/cross-checks.js';
+import { calculateDerivedFields, computeDerivedFields } from '../functions/derived-fields.js';
+import { fiscalPeriodLogic, periodLabel } from '../functions/periods.js';
+import { financialScaleNormalize } from '../functions/scale.js';
+import {
+  applySegmentNames,
+  assembleExtractionSections,
+  extractXbrlConceptList,
+  finalizeExtraction,
+  zipPagesWithPeriods,
+} from '../functions/sections.js';
+import { validateInputs } from '../inputs/validate.js';
+import { type ComputeFunction, defineTool, type ToolContext } from '../tool.js';
+
+/** The functions that come with the package, for reports of companies. */
+export const BUILTIN_FUNCTIONS: readonly ComputeFunction[] = [
+  applySegmentNames,
+  assembleExtractionSections,
+  calculateDerivedFields,
+  computeDerivedFields,
+  extractXbrlConceptList,
+  finalizeExtraction,
+  financialScaleNormalize,
+  fiscalPeriodLogic,
+  fiscalYearEnd,
+  periodLabel,
+  tickerLookup,
+  validateCrossChecks,
+  zipPagesWithPeriods,
+];
 
 /** Calls a function of the catalog (D49): those that come with the package, and those of tool files. */
 export const compute = defineTool({
@@ -22,3 +52,14 @@ export const compute = defineTool({
     return callFunction(called, args, context);
   },
 });
+
+/**
+ * Checks the arguments, fills in their defaults and calls the function. Returns what it returns, perhaps a promise.
+ *
+ * @throws ToolError, not retryable, that names the function and its invalid arguments
+ */
+export function callFunction(called: ComputeFunction, args: JsonObject, context: ToolContext): unknown {
+  const validated = validateInputs(called, args);
+  if (validated.ok) return called.run(validated.inputs, context);
+  throw ToolError.nonRetryable(`function "${called.name}": ${validated.errors.join('; ')}`);
+}

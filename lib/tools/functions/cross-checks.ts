@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../common/json.js';
-import { type Figures, readFigures } from './derived-fields.js';
+import { type Amounts, readAmounts } from './derived-fields.js';
 import { defineFunction } from './function.js';
 import { readAmount, readList, readRecords } from './values.js';
 
@@ -15,9 +15,9 @@ interface Check {
   readonly section: string;
   readonly description: string;
   readonly tolerance: number;
-  /** Undefined when a figure that it needs was not found. */
-  readonly compute: (figures: Figures, record: JsonObject) => number | undefined;
-  readonly report: (figures: Figures) => number | undefined;
+  /** Undefined when an amount that it needs was not found. */
+  readonly compute: (amounts: Amounts, record: JsonObject) => number | undefined;
+  readonly report: (amounts: Amounts) => number | undefined;
 }
 
 const CHECKS: readonly Check[] = [
@@ -94,10 +94,10 @@ export const validateCrossChecks = defineFunction({
 });
 
 function checkRecord(record: JsonObject, index: number, label: string): JsonObject[] {
-  const figures = readFigures(record);
+  const amounts = readAmounts(record);
   return CHECKS.flatMap(({ id, section, description, tolerance, compute, report }) => {
-    const computed = compute(figures, record);
-    const reported = report(figures);
+    const computed = compute(amounts, record);
+    const reported = report(amounts);
     if (computed === undefined || reported === undefined) return [];
     const discrepancy = Math.abs(computed - reported);
     if (discrepancy <= tolerance + ROUNDING) return [];

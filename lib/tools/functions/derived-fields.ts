@@ -4,7 +4,7 @@ import {
   formatAmount,
   formatPlaces,
   isFound,
-  NOT_FOUND,
+  FIELD_NOT_FOUND,
   readAmount,
   readList,
   readRecords,
@@ -12,8 +12,8 @@ import {
   withFields,
 } from './values.js';
 
-/** The figures of an income statement, with the names that documents have for them, as slugs. */
-const FIGURES = {
+/** The items of an income statement, with the names that documents have for them, as slugs. */
+const ITEMS = {
   revenue: [
     'revenue',
     'revenues',
@@ -50,21 +50,21 @@ const FIGURES = {
   grossProfit: ['gross_profit'],
 } as const;
 
-/** The figures of one period that were found; undefined for the others. */
-export type Figures = Readonly<Record<keyof typeof FIGURES, number | undefined>>;
+/** The amounts of one period that were found, by item; undefined for the others. */
+export type Amounts = Readonly<Record<keyof typeof ITEMS, number | undefined>>;
 
-/** Reads the figures from a record, whatever their spelling. */
-export function readFigures(record: JsonObject): Figures {
-  const amounts = new Map<string, number>();
+/** Reads the amounts from a record, whatever the spelling of their names. */
+export function readAmounts(record: JsonObject): Amounts {
+  const bySlug = new Map<string, number>();
   for (const [key, value] of Object.entries(record)) {
     const amount = readAmount(value);
-    if (amount !== undefined) amounts.set(toSlug(key), amount);
+    if (amount !== undefined) bySlug.set(toSlug(key), amount);
   }
-  const found = Object.entries(FIGURES).map(([figure, names]) => {
-    const name = names.find((candidate) => amounts.has(candidate));
-    return [figure, name === undefined ? undefined : amounts.get(name)];
+  const found = Object.entries(ITEMS).map(([item, names]) => {
+    const name = names.find((candidate) => bySlug.has(candidate));
+    return [item, name === undefined ? undefined : bySlug.get(name)];
   });
-  return Object.fromEntries(found) as Figures;
+  return Object.fromEntries(found) as Amounts;
 }
 
 interface Ratios {
@@ -76,9 +76,9 @@ interface Ratios {
   readonly taxRate: number | undefined;
 }
 
-function computeRatios(figures: Figures): Ratios {
-  const { revenue, cost, operatingIncome, netIncome, pretaxIncome, tax } = figures;
-  const grossProfit = revenue === undefined || cost === undefined ? figures.grossProfit : revenue - cost;
+function computeRatios(amounts: Amounts): Ratios {
+  const { revenue, cost, operatingIncome, netIncome, pretaxIncome, tax } = amounts;
+  const grossProfit = revenue === undefined || cost === undefined ? amounts.grossProfit : revenue - cost;
   return {
     grossProfit,
     grossMargin: percent(grossProfit, revenue),
@@ -93,7 +93,7 @@ function percent(part: number | undefined, whole: number | undefined): number | 
   return (100 * part) / whole;
 }
 
-/** Keeps what the document says where the figures for a computation are missing. */
+/** Keeps what the document says where the amounts for a computation are missing. */
 function derived(
   record: JsonObject,
   name: string,
@@ -101,7 +101,7 @@ function derived(
   format: (value: number) => string,
 ): readonly [string, Json] {
   const extracted = Object.hasOwn(record, name) ? record[name] : undefined;
-  return [name, value === undefined ? (isFound(extracted) ? extracted : NOT_FOUND) : format(value)];
+  return [name, value === undefined ? (isFound(extracted) ? extracted : FIELD_NOT_FOUND) : format(value)];
 }
 
 export const calculateDerivedFields = defineFunction({
@@ -123,7 +123,7 @@ export const calculateDerivedFields = defineFunction({
   },
   run: ({ extracted_fields: records }) =>
     readRecords(records).map((record) => {
-      const ratios = computeRatios(readFigures(record));
+      const ratios = computeRatios(readAmounts(record));
       return withFields(record, [
         derived(record, 'gross_profit', ratios.grossProfit, formatAmount),
         derived(record, 'gross_margin_pct', ratios.grossMargin, formatPlaces),
@@ -154,20 +154,20 @@ export const computeDerivedFields = defineFunction({
   run({ extracted_fields, periods }) {
     const records = readRecords(extracted_fields);
     const types = readList(periods).map((period) => (isObject(period) ? period['period_type'] : undefined));
-    const all = records.map(readFigures);
+    const all = records.map(readAmounts);
     const prior = all[types.indexOf('ytd_prior')];
     return records.map((record, i) => {
-      const figures = all[i] ?? readFigures(record);
-      const growth = types[i] === 'ytd_current' ? [deriveGrowth(record, figures, prior)] : [];
-      return withFields(record, [...deriveTitled(record, figures), ...growth]);
+      const amounts = all[i] ?? readAmounts(record);
+      const growth = types[i] === 'ytd_current' ? [deriveGrowth(record, amounts, prior)] : [];
+      return withFields(record, [...deriveTitled(record, amounts), ...growth]);
     });
   },
 });
 
-function deriveTitled(record: JsonObject, figures: Figures): (readonly [string, Json])[] {
-  const ratios = computeRatios(figures);
+function deriveTitled(record: JsonObject, amounts: Amounts): (readonly [string, Json])[] {
+  const ratios = computeRatios(amounts);
   return [
-    derived(record, 'Total Operating Expenses', figures.totalExpenses ?? sumExpenses(figures), formatAmount),
+    derived(record, 'Total Operating Expenses', amounts.totalExpenses ?? sumExpenses(amounts), formatAmount),
     derived(record, 'Gross Profit', ratios.grossProfit, formatAmount),
     derived(record, 'Gross Margin (%)', ratios.grossMargin, formatPlaces),
     derived(record, 'Operating Margin (%)', ratios.operatingMargin, formatPlaces),
@@ -177,12 +177,12 @@ function deriveTitled(record: JsonObject, figures: Figures): (readonly [string, 
 }
 
 /** The sum of the expenses that were found. */
-function sumExpenses({ cost, research, marketing, administration }: Figures): number | undefined {
+function sumExpenses({ cost, research, marketing, administration }: Amounts): number | undefined {
   const found = [cost, research, marketing, administration].filter((part) => part !== undefined);
   return found.length === 0 ? undefined : found.reduce((sum, part) => sum + part, 0);
 }
 
-function deriveGrowth(record: JsonObject, now: Figures, prior: Figures | undefined): readonly [string, Json] {
+function deriveGrowth(record: JsonObject, now: Amounts, prior: Amounts | undefined): readonly [string, Json] {
   const before = prior?.revenue;
   const grown = now.revenue === undefined || before === undefined ? undefined : now.revenue - before;
   const whole = before === undefined ? undefined : Math.abs(before);

@@ -1,6 +1,3 @@
-import { ToolError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
-import { validateInputs } from '../inputs/validate.js';
 import {
   type ComputeFunction,
   defineTool,
@@ -32,15 +29,4 @@ export function defineFunction<const M extends InputDeclarations>(declaration: {
     );
   }
   return { ...defineTool(declaration), kind: 'function' };
-}
-
-/**
- * Checks the arguments, fills in their defaults and calls the function. Returns what it returns, perhaps a promise.
- *
- * @throws ToolError, not retryable, that names the function and its invalid arguments
- */
-export function callFunction(called: ComputeFunction, args: JsonObject, context: ToolContext): unknown {
-  const validated = validateInputs(called, args);
-  if (validated.ok) return called.run(validated.inputs, context);
-  throw ToolError.nonRetryable(`function "${called.name}": ${validated.errors.join('; ')}`);
 }

@@ -2,6 +2,9 @@ import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.
 import { defineFunction } from './function.js';
 import { isFound, readList, readObject, readRecords, toSlug, withFields } from './values.js';
 
+/** Longer names of segments are cut: they become part of every key. */
+const MAX_NAME_LENGTH = 100;
+
 const RECORDS = 'one object per period, in a list or in a text with a JSON list';
 
 const FIELDS_OUTPUT = { name: 'fields', description: 'one object per period', type: 'array' } as const;
@@ -20,21 +23,19 @@ export const applySegmentNames = defineFunction({
   run({ extracted_fields: records, segment_names: names }) {
     const slugs = new Map<string, string>();
     for (const [placeholder, name] of Object.entries(readObject(names))) {
-      if (typeof name === 'string' && isFound(name)) slugs.set(placeholder, `_${toSlug(name)}`);
+      if (typeof name === 'string' && isFound(name))
+        slugs.set(placeholder, `_${toSlug(name.slice(0, MAX_NAME_LENGTH))}`);
     }
     return readRecords(records).map((record) => renameFields(record, slugs));
   },
 });
 
+/** Replaces the first placeholder of each key; only what is in the key is looked up. */
 function renameFields(record: JsonObject, slugs: ReadonlyMap<string, string>): JsonObject {
   const renamed: JsonObject = {};
   for (const [key, value] of Object.entries(record)) {
-    // Only what is in the key is looked up, so that many names cost nothing.
-    setOwn(
-      renamed,
-      key.replaceAll(/\[\d+\]/g, (placeholder) => slugs.get(placeholder) ?? placeholder),
-      value,
-    );
+    const name = key.replace(/\[\d{1,9}\]/, (placeholder) => slugs.get(placeholder) ?? placeholder);
+    setOwn(renamed, name, value);
   }
   return renamed;
 }
@@ -47,7 +48,7 @@ export const assembleExtractionSections = defineFunction({
     face: { default: [], description: `of the income statement: ${RECORDS}` },
     segments: { default: [], description: 'of the segments, likewise' },
     other_income: { default: [], description: 'of other income, likewise' },
-    per_share: { default: [], description: 'of the figures per share, likewise' },
+    per_share: { default: [], description: 'of the amounts per share, likewise' },
   },
   output: FIELDS_OUTPUT,
   run({ face, segments, other_income: otherIncome, per_share: perShare }) {
@@ -109,3 +110,28 @@ export const zipPagesWithPeriods = defineFunction({
 function readPeriodEnd(period: Json): Json {
   return isObject(period) ? ((period['period_end'] as Json | undefined) ?? null) : period;
 }
+
+export const extractXbrlConceptList = defineFunction({
+  name: 'extract_xbrl_concept_list',
+  description: 'Lists the concepts of XBRL facts as text, one per line, for a prompt',
+  inputs: {
+    facts: { type: 'object', required: true, description: 'the facts of a company: concepts by taxonomy' },
+    max_chars: {
+      type: 'integer',
+      minimum: 1,
+      default: 8000,
+      description: 'the length after which the list is cut, with a mark',
+    },
+  },
+  output: { name: 'concepts', description: 'lines such as us-gaap/Revenues', type: 'string' },
+  run({ facts, max_chars: most }) {
+    let list = '';
+    for (const [taxonomy, concepts] of Object.entries(facts)) {
+      for (const concept of isObject(concepts) ? Object.keys(concepts) : []) {
+        list += `${list === '' ? '' : '\n'}${taxonomy}/${concept}`;
+        if (list.length > most) return `${list.slice(0, most)}\n...(truncated)`;
+      }
+    }
+    return list;
+  },
+});

@@ -1,16 +1,22 @@
+import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { MAX_FUNCTION_LIST, MAX_FUNCTION_TEXT } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
 
 /** Stands for a field that was not found in a document. */
-export const NOT_FOUND = '__not_found__';
+export const FIELD_NOT_FOUND = '__not_found__';
 
 /**
  * Reads a list: a list as it is, or the JSON list in a text, whatever prose is around it. Anything else is an empty list,
  * since a model may answer in words.
+ *
+ * @throws ToolError, not retryable, when the list or the text is too long
  */
 export function readList(value: Json): Json[] {
-  if (Array.isArray(value)) return value;
-  const parsed = typeof value === 'string' ? parseBetween(value, '[', ']') : undefined;
-  return Array.isArray(parsed) ? parsed : [];
+  const parsed = typeof value === 'string' ? parseBetween(value, '[', ']') : value;
+  if (!Array.isArray(parsed)) return [];
+  if (parsed.length <= MAX_FUNCTION_LIST) return parsed;
+  throw ToolError.nonRetryable(`a list has ${parsed.length} elements: at most ${MAX_FUNCTION_LIST} are read`);
 }
 
 /** Reads a list of objects, one for each period; elements that are no objects become empty objects. */
@@ -26,6 +32,9 @@ export function readObject(value: Json): JsonObject {
 
 /** Parses from the first opening bracket to the last closing one, so in linear time; undefined when that is no JSON. */
 function parseBetween(text: string, open: string, close: string): Json | undefined {
+  if (text.length > MAX_FUNCTION_TEXT) {
+    throw ToolError.nonRetryable(`a text with JSON is longer than ${formatMebibytes(MAX_FUNCTION_TEXT)}`);
+  }
   const start = text.indexOf(open);
   const end = text.lastIndexOf(close);
   if (start < 0 || end < start) return undefined;
@@ -39,7 +48,7 @@ function parseBetween(text: string, open: string, close: string): Json | undefin
 
 /** Whether a field has a value that was found. */
 export function isFound(value: Json | undefined): value is Json {
-  return value !== undefined && value !== null && value !== NOT_FOUND && value !== '';
+  return value !== undefined && value !== null && value !== FIELD_NOT_FOUND && value !== '';
 }
 
 /** Reads an amount as documents have it: `1,234`, `(56)` for -56, `$7`, `8 %`. Undefined for anything else. */

@@ -10,7 +10,7 @@ import { areFlat } from '../inputs/flat-validator.js';
 import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
 import { defineFunction } from '../functions/function.js';
 import { sourceOf } from '../sources/source.js';
-import { defineSchema } from '../schemas/define-schema.js';
+import { defineSchema } from '../schemas/schema.js';
 import {
   type CatalogEntry,
   type InputDeclaration,

@@ -1,6 +1,7 @@
 import { ToolError } from '../../common/errors.js';
 import { describeKind, isObject, type Json } from '../../common/json.js';
 import { MAX_SCHEMA_FIELDS } from '../../common/limits.js';
+import type { RegisteredSchema } from '../tool.js';
 
 /** One field that a document is read for. */
 export interface SchemaField {
@@ -115,4 +116,21 @@ function readFlag(value: unknown, fallback: boolean, key: string, place: string)
   if (value === undefined || value === null) return fallback;
   if (typeof value === 'boolean') return value;
   throw ToolError.nonRetryable(`"${key}" of ${place} must be true or false, not ${describeKind(value)}`);
+}
+
+/**
+ * Defines a schema that tasks load by its name with the tool `load_schema` (D49).
+ *
+ * @throws TypeError without a name; ToolError when a field is invalid
+ */
+export function defineSchema(declaration: {
+  readonly name: string;
+  readonly description: string;
+  /** Names, or objects with `name` and perhaps `type`, `description`, `required` and so on. */
+  readonly fields: readonly Json[];
+}): RegisteredSchema {
+  const { name, description, fields } = declaration;
+  if (typeof name !== 'string' || name.trim() === '') throw new TypeError('a schema needs a name');
+  readFields([...fields], `the schema "${name}"`);
+  return { kind: 'schema', name, description, fields };
 }

@@ -11,7 +11,8 @@ import { ERROR_STATUSES } from '../../../lib/http/errors/error-statuses.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { SERVER_VARIABLES } from '../../../lib/common/config.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { defineTool, type Tool } from '../../../lib/tools/tool.js';
+import { defineFunction } from '../../../lib/tools/functions/function.js';
+import { type CatalogEntry, defineTool } from '../../../lib/tools/tool.js';
 import { type Fence, fencesOf, tableRows } from './markdown.js';
 import { documents, read } from '../files.js';
 
@@ -98,7 +99,7 @@ function codesIn(file: string): string[] {
   return tableRows(read(file)).map(([code = '']) => code.replaceAll('`', ''));
 }
 
-/** Treats a list of tasks as a pipeline; `tools=NAME` stands for a tool that the document defines. */
+/** Treats a list of tasks as a pipeline; `tools=NAME` and `functions=NAME` stand for what the document defines. */
 function check(fence: Fence): { readonly ok: boolean; readonly problems: readonly Problem[] } {
   const { text, info } = fence;
   if (detectKindOfText(text) === 'plan') {
@@ -108,7 +109,7 @@ function check(fence: Fence): { readonly ok: boolean; readonly problems: readonl
   const definition = isList
     ? `id: shown\ngoal: be shown\ntasks:\n${text.replaceAll(/^(?=.)/gm, '  ')}`
     : text;
-  return checkPipeline(definition, { catalog: builtinCatalog().with(standIns(info['tools'])) });
+  return checkPipeline(definition, { catalog: builtinCatalog().with(standIns(info)) });
 }
 
 /** The blocks that the document saves beside a plan, by file name without extension. */
@@ -123,9 +124,12 @@ function savedBeside({ file, info }: Fence): Map<string, PipelineInput> {
   return new Map(saved);
 }
 
-function standIns(name: string | undefined): Tool[] {
-  if (name === undefined) return [];
-  return [defineTool({ name, description: 'stands in', inputs: {}, openInputs: true, run: () => null })];
+function standIns({ tools, functions }: Fence['info']): CatalogEntry[] {
+  const standIn = { description: 'stands in', inputs: {}, openInputs: true, run: () => null };
+  return [
+    ...(tools === undefined ? [] : [defineTool({ ...standIn, name: tools })]),
+    ...(functions === undefined ? [] : [defineFunction({ ...standIn, name: functions })]),
+  ];
 }
 
 function sectionOf(heading: string, file: string = GUIDE): string {

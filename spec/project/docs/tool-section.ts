@@ -1,7 +1,7 @@
-import type { InputMetadata, ToolMetadata } from '../../../lib/tools/catalog.js';
+import type { FunctionMetadata, InputMetadata, ToolMetadata } from '../../../lib/tools/catalog.js';
 
 /** Renders the section that docs/tools.md must have for a tool, from the tool's declaration. */
-export function toolSection({ name, description, inputs, output }: ToolMetadata): string {
+export function toolSection({ name, description, inputs, output, functions = [] }: ToolMetadata): string {
   const rows = Object.values(inputs);
   return [
     `### ${name}`,
@@ -12,10 +12,21 @@ export function toolSection({ name, description, inputs, output }: ToolMetadata)
     '',
     `Gives \`${output.name}\` (${output.type}): ${plain(output.description)}.`,
     '',
+    ...(functions.length === 0 ? [] : [...FUNCTIONS_HEAD, ...functions.map(functionRow), '']),
   ].join('\n');
 }
 
 const HEAD = ['| Input | Type | Default | Is |', '|---|---|---|---|'];
+
+const FUNCTIONS_HEAD = ['| Function | Arguments | Does |', '|---|---|---|'];
+
+function functionRow({ name, description, inputs, output }: FunctionMetadata): string {
+  const args = Object.values(inputs).map(({ name: argument, required, default: fallback }) =>
+    required ? `\`${argument}\`` : `\`${argument}\` (${JSON.stringify(fallback)})`,
+  );
+  const gives = `Gives ${output.name}: ${output.description}`;
+  return `| \`${name}\` | ${args.join(', ')} | ${plain(`${description}. ${gives}`).replaceAll('__', '\\_\\_')} |`;
+}
 
 function inputRow({
   name,

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
-import { callFunction } from '../../../lib/tools/functions/function.js';
-import { BUILTIN_FUNCTIONS } from '../../../lib/tools/functions/index.js';
+import { BUILTIN_FUNCTIONS, callFunction } from '../../../lib/tools/builtin/compute.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
 import { toolContext } from '../../support/tool-context.js';
 
@@ -134,13 +133,19 @@ describe('The functions that come with the package (D49)', () => {
     ).to.deep.equal([{ 'seg_[1]': 1, seg__cloud_more: 2, ['__proto__']: 3 }]);
   });
 
+  it('limit the lists and the texts that they read', () => {
+    const read = (base: Json): unknown => call('finalize_extraction', { base_fields: base, corrections: [] });
+    expect(() => read(Array.from({ length: 10_001 }, () => ({})))).to.throw('at most 10000 are read');
+    expect(() => read('['.repeat(2 ** 20 + 1))).to.throw('longer than 1 MiB');
+  });
+
   it('take time in proportion to their arguments', () => {
-    const many = (count: number): JsonObject => ({
-      base_fields: '['.repeat(count),
-      corrections: `[${'{"a": "1"},'.repeat(count)}{}]`,
-    });
-    const few = measureCpuMsSync(() => call('finalize_extraction', many(20_000)));
-    const more = measureCpuMsSync(() => call('finalize_extraction', many(200_000)));
-    expect(more).to.be.below(60 * Math.max(few, 5));
+    const read = (count: number) => (): unknown =>
+      call('finalize_extraction', {
+        base_fields: '['.repeat(count),
+        corrections: `${'[{'.repeat(count / 2)}]`,
+      });
+    const few = measureCpuMsSync(read(100_000));
+    expect(measureCpuMsSync(read(1_000_000))).to.be.below(60 * Math.max(few, 5));
   });
 });
