@@ -104,6 +104,19 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
       'YAML file with the secrets of each tenant; without it, the variables SECRET_NAME are secrets',
     secret: false,
   },
+  {
+    name: 'SEC_USER_AGENT',
+    description: 'name and address that the source sec_edgar sends, as the SEC asks',
+    secret: false,
+  },
+  {
+    name: 'SERVICE_SEARCH_PROVIDER',
+    description:
+      'who answers search_web: duckduckgo, brave, serpapi, or a URL with {query} that gives JSON; default duckduckgo',
+    secret: false,
+  },
+  { name: 'BRAVE_API_KEY', description: 'key of the search provider brave', secret: true },
+  { name: 'SERPAPI_API_KEY', description: 'key of the search provider serpapi', secret: true },
   { name: 'WAVETRAIN_DEBUG', description: 'prints the stack trace of a bug in Wavetrain', secret: false },
   {
     name: 'WAVETRAIN_SERVER',
@@ -166,6 +179,41 @@ export function readSecretConfig(env: Environment): SecretConfig {
     variables[name.slice(SECRET_PREFIX.length)] = value;
   }
   return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
+}
+
+/** Who tools ask on the network, and as whom. */
+export interface ProviderConfig {
+  /** Of the source `sec_edgar`. */
+  readonly secUserAgent: string | undefined;
+  /** A name, or a URL with `{query}`. */
+  readonly searchProvider: string | undefined;
+  readonly braveKey: string | undefined;
+  readonly serpapiKey: string | undefined;
+}
+
+/**
+ * Reads who tools ask on the network from environment variables.
+ *
+ * @throws WavetrainError `bad_usage` with the variable and its valid values
+ */
+export function readProviderConfig(env: Environment): ProviderConfig {
+  const read = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const searchProvider = read('SERVICE_SEARCH_PROVIDER');
+  if (
+    searchProvider !== undefined &&
+    !/^(duckduckgo|brave|serpapi|https?:.*\{query\}.*)$/.test(searchProvider)
+  ) {
+    throw invalidVariable(
+      'SERVICE_SEARCH_PROVIDER',
+      'must be duckduckgo, brave, serpapi, or a URL with {query}, as in https://search.example/?q={query}&format=json',
+    );
+  }
+  return {
+    secUserAgent: read('SEC_USER_AGENT'),
+    searchProvider,
+    braveKey: read('BRAVE_API_KEY'),
+    serpapiKey: read('SERPAPI_API_KEY'),
+  };
 }
 
 /** What tools may reach on the network (D51). */

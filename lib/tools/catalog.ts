@@ -10,6 +10,7 @@ import { httpRequest } from './builtin/http-request.js';
 import { ingestDocument } from './builtin/ingest-document.js';
 import { loadSchema } from './builtin/load-schema.js';
 import { runPipeline } from './builtin/run-pipeline.js';
+import { searchWeb } from './builtin/search-web.js';
 import { select } from './builtin/select.js';
 import { BUILTIN_SOURCES } from './sources/index.js';
 import { createToolSchema } from './inputs/editor-schema.js';
@@ -138,6 +139,7 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   loadSchema,
   mock,
   runPipeline,
+  searchWeb,
   select,
   sleep,
   store,

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { delimiter } from 'node:path';
-import { readConfig, readServerConfig, systemEnvironment, VARIABLES } from '../../lib/common/config.js';
+import {
+  VARIABLES,
+  readConfig,
+  readNetworkConfig,
+  readProviderConfig,
+  readServerConfig,
+  systemEnvironment,
+} from '../../lib/common/config.js';
 import { WavetrainError } from '../../lib/common/errors.js';
 
 describe('readConfig', () => {
@@ -55,6 +62,44 @@ describe('readConfig', () => {
   it('reads the variables of this process', () => {
     expect(systemEnvironment()).to.equal(process.env);
   });
+});
+
+describe('readNetworkConfig and readProviderConfig (D51)', () => {
+  it('closes the private network, and configures nobody, by default', () => {
+    expect(readNetworkConfig({})).to.deep.equal({ allowPrivate: false });
+    expect(readNetworkConfig({ SERVICE_ALLOW_PRIVATE_NETWORK: ' True ' })).to.deep.equal({
+      allowPrivate: true,
+    });
+    expect(Object.values(readProviderConfig({ SEC_USER_AGENT: ' ' }))).to.deep.equal(
+      Array(4).fill(undefined),
+    );
+  });
+
+  it('reads providers and keys', () => {
+    const env = {
+      SEC_USER_AGENT: 'A a@a.example',
+      SERVICE_SEARCH_PROVIDER: 'brave',
+      BRAVE_API_KEY: 'b',
+      SERPAPI_API_KEY: 's',
+    };
+    const expected = {
+      secUserAgent: 'A a@a.example',
+      searchProvider: 'brave',
+      braveKey: 'b',
+      serpapiKey: 's',
+    };
+    expect(readProviderConfig(env)).to.deep.equal(expected);
+  });
+
+  for (const [read, env] of [
+    [readNetworkConfig, { SERVICE_ALLOW_PRIVATE_NETWORK: '1' }],
+    [readProviderConfig, { SERVICE_SEARCH_PROVIDER: 'https://search.example/' }],
+    [readProviderConfig, { SERVICE_SEARCH_PROVIDER: 'bing' }],
+  ] as const) {
+    it(`rejects ${JSON.stringify(env)} with the valid values`, () => {
+      expect(() => read(env)).to.throw(WavetrainError, `${Object.keys(env).join()} must be `);
+    });
+  }
 });
 
 describe('readServerConfig: SERVICE_MEMORY and the heap (Limits)', () => {

@@ -139,6 +139,7 @@ describe('Catalog', () => {
       'load_schema',
       'mock',
       'run_pipeline',
+      'search_web',
       'select',
       'sleep',
       'store',

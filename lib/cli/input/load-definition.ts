@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { type Config, readConfig } from '../../common/config.js';
+import { type Config, readConfig, readProviderConfig } from '../../common/config.js';
 import type { JsonObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { Source } from '../../definition/text/source.js';
@@ -155,12 +155,22 @@ function assertStandardInputReadOnce({ file, params, inputs, session, sessionFil
  *
  * @throws WavetrainError `bad_tool_file`
  */
-export function loadCatalog(
+export async function loadCatalog(
   specifiers: readonly string[] | undefined,
   config: Config,
-  { openCatalog, cwd }: CliContext,
+  { openCatalog, cwd, env }: CliContext,
 ): Promise<Catalog> {
-  return openCatalog([...new Set([...config.tools, ...(specifiers ?? [])])], cwd);
+  const catalog = await openCatalog([...new Set([...config.tools, ...(specifiers ?? [])])], cwd);
+  const { secUserAgent, searchProvider, ...keys } = readProviderConfig(env);
+  if ([secUserAgent, searchProvider, ...Object.values(keys)].every((value) => value === undefined)) {
+    return catalog;
+  }
+  const { createSearchWeb, createSecEdgar } = await import('../lazy/validation.js');
+  const variants = [
+    createSearchWeb({ provider: searchProvider, ...keys }),
+    ...createSecEdgar({ userAgent: secUserAgent }),
+  ];
+  return variants.reduce((configured, variant) => configured.withVariant(variant), catalog);
 }
 
 async function readPlanPipelines(
