@@ -16,6 +16,7 @@ const PLAN = 'examples/10-plan/plan.yaml';
 const PROGRAMS = [
   ['examples/09-library/embed.ts', 'examples/09-library/embed.expected.txt'],
   ['examples/11-own-blackboard/main.ts', 'examples/11-own-blackboard/main.expected.txt'],
+  ['examples/12-http-api/main.ts', 'examples/12-http-api/main.expected.txt'],
 ] as const;
 
 /** Definitions that a program or a plan runs. */
@@ -25,6 +26,7 @@ const PARTS = [
   'examples/10-plan/figures.yaml',
   'examples/10-plan/ingest.yaml',
   'examples/11-own-blackboard/plan.yaml',
+  'examples/12-http-api/pipeline.yaml',
 ];
 
 describe('The examples', () => {
