@@ -71,7 +71,7 @@ export async function describeSecrets(
   return opened?.names === '' ? undefined : opened;
 }
 
-/** Tells which secrets a run here would find. @throws as `openSecrets` */
+/** Returns the names of the secrets that a run here would find. @throws as `openSecrets` */
 export async function lookUpSecrets(context: SecretContext): Promise<{ has(name: string): boolean }> {
   const opened = await openSource(context);
   return { has: (name) => opened?.source.find(DEFAULT_TENANT, name) !== undefined };

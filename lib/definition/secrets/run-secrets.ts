@@ -65,7 +65,7 @@ export class RunSecrets {
     return this.#digests;
   }
 
-  /** Masks a text for whoever is told of it. */
+  /** Masks a text before anybody sees it. */
   mask(text: string): string {
     return this.masker === undefined ? text : this.masker.mask(text);
   }

@@ -211,7 +211,7 @@ export class Invocation {
     else this.#scheduleRetry(message, readRetryAfterMs(error));
   }
 
-  /** Without the secrets of the run: whoever follows it is told. */
+  /** Without the secrets of the run, which whoever follows it would see. */
   #describe(error: unknown): string {
     return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
   }

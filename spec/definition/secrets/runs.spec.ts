@@ -177,7 +177,7 @@ describe('A run with secrets (D61)', () => {
     expect(told.text).not.to.include('73519846');
   });
 
-  it('masks a secret that is a common word, in what tools tell, and keeps the words of the record', async () => {
+  it('masks a secret that is a common word, in what tools say, and keeps the words of the record', async () => {
     const told = await run('{id: a, tool: mock, inputs: {x: "{{secrets.WORD}} run succeeded"}}', {
       secrets: { WORD: 'succeeded' },
     });

@@ -24,7 +24,7 @@ function expectNothingTold(text: string): void {
     .and.not.to.match(/tok[\\]*"en/);
 }
 
-describe('What the command line tells of secrets (D61)', () => {
+describe('What the command line shows of secrets (D61)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());
 
@@ -116,7 +116,7 @@ describe('What the command line tells of secrets (D61)', () => {
   });
 });
 
-describe('What a server tells of secrets (D61)', () => {
+describe('What a server shows of secrets (D61)', () => {
   it('masks them in responses, headers, event streams and its log', async () => {
     const secrets = environmentSecrets({ TOKEN });
     const server = await startTestServer({
