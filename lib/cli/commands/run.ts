@@ -142,7 +142,8 @@ export class RunCommand extends RunFileCommand {
       ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
     const registry = await context.openRegistry(fileRoots, context.clock, context.env, secrets, outputFolder);
-    return { ...displayPlan(planInputs, registry, listFilesRead(this, loaded, context)), mask };
+    const displayed = await displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
+    return { ...displayed, mask };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */
