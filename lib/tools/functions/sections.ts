@@ -108,7 +108,7 @@ export const zipPagesWithPeriods = defineFunction({
 });
 
 function readPeriodEnd(period: Json): Json {
-  return isObject(period) ? ((period['period_end'] as Json | undefined) ?? null) : period;
+  return isObject(period) ? (period['period_end'] ?? null) : period;
 }
 
 export const extractXbrlConceptList = defineFunction({

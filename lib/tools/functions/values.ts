@@ -21,13 +21,13 @@ export function readList(value: Json): Json[] {
 
 /** Reads a list of objects, one for each period; elements that are no objects become empty objects. */
 export function readRecords(value: Json): JsonObject[] {
-  return readList(value).map((record) => (isObject(record) ? (record as JsonObject) : {}));
+  return readList(value).map((record) => (isObject(record) ? record : {}));
 }
 
 /** Reads an object, or the JSON object in a text; anything else is an empty object. */
 export function readObject(value: Json): JsonObject {
   const read = typeof value === 'string' ? parseBetween(value, '{', '}') : value;
-  return isObject(read) ? (read as JsonObject) : {};
+  return isObject(read) ? read : {};
 }
 
 /** Parses from the first opening bracket to the last closing one, so in linear time; undefined when that is no JSON. */

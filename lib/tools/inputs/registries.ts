@@ -65,9 +65,15 @@ function bind(tool: Tool, registries: Registries): Tool {
 /** Another one when the tool, a function or a schema is another: the cache then forgets outputs (D65). */
 function versionOf(tool: Tool, { functions, schemas, sources }: Registries): string {
   const hash = createHash('sha256');
-  for (const { name, version, run } of [tool, ...functions.values(), ...sources.values()]) {
-    hash.update(JSON.stringify([name, version ?? String(run)]));
-  }
+  for (const entry of [tool, ...functions.values(), ...sources.values()]) hash.update(identify(entry));
   hash.update(JSON.stringify([...schemas.values()]));
   return hash.digest('hex');
+}
+
+function identify({
+  name,
+  version,
+  run,
+}: Pick<Tool, 'name' | 'version'> & { readonly run: unknown }): string {
+  return JSON.stringify([name, version ?? String(run)]);
 }

@@ -76,7 +76,7 @@ function readNamedFields(value: Json, place: string): SchemaField[] {
   }
   assertFieldCount(Object.keys(value).length, place);
   return Object.entries(value).map(([name, type]) => {
-    if (isObject(type)) return readField({ ...type, name } as Json, `"${name}" of ${place}`);
+    if (isObject(type)) return readField({ ...type, name }, `"${name}" of ${place}`);
     return readField({ name, type: type as Json }, `"${name}" of ${place}`);
   });
 }

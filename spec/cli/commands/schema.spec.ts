@@ -8,11 +8,20 @@ import { invoke } from '../invoke.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
 const TOOLS = join(EXAMPLES, '07-own-tool/tools.ts');
+/** Its functions are values of an input. */
+const FUNCTIONS = join(EXAMPLES, '13-credit/tools.ts');
 
 describe('wavetrain schema pipeline', () => {
   let schema: Schema;
   before(async () => {
-    const { status, stdout, stderr } = await invoke(['schema', 'pipeline', '--tools', TOOLS]);
+    const { status, stdout, stderr } = await invoke([
+      'schema',
+      'pipeline',
+      '--tools',
+      TOOLS,
+      '--tools',
+      FUNCTIONS,
+    ]);
     expect(status, stderr).to.equal(0);
     expect(stderr).to.equal('');
     schema = JSON.parse(stdout);
@@ -53,7 +62,9 @@ describe('wavetrain schema pipeline', () => {
       tasks: [{ id: 't', tool, inputs }],
     });
     const plain = await invoke(['schema', 'pipeline']);
-    const ofServer = await invoke(['schema', 'pipeline'], { env: { SERVICE_TOOLS: TOOLS } });
+    const ofServer = await invoke(['schema', 'pipeline'], {
+      env: { SERVICE_TOOLS: `${TOOLS}:${FUNCTIONS}` },
+    });
     expect(JSON.parse(ofServer.stdout)).to.deep.equal(schema);
     const accepts = new Ajv({ strict: false }).compile(JSON.parse(plain.stdout));
     expect(accepts(task('store', { key: 'k', value: 1 }))).to.equal(true);
