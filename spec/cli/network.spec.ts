@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { LoopbackServer } from '../../tools/fetching/loopback-server.js';
-import { invoke } from '../invoke.js';
+import { LoopbackServer } from '../tools/fetching/loopback-server.js';
+import { invoke } from './invoke.js';
 
 const ALLOWED = { SERVICE_ALLOW_PRIVATE_NETWORK: 'true' };
 

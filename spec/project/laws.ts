@@ -301,6 +301,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/functions/function.ts': "a bug in the caller's own code: a function with an impossible argument",
   'lib/tools/schemas/schema.ts': "a bug in the caller's own code: a schema without a name",
+  'lib/tools/sources/source.ts': "a bug in the caller's own code: a source with an impossible input",
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
   'machines/readiness.ts': 'a bug: a need that is not in the plan',
   'machines/ports.ts': 'a bug: a run or a plan without ports',

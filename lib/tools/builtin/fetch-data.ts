@@ -1,7 +1,7 @@
 import { ToolError } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
 import { validateInputs } from '../inputs/validate.js';
-import { defineTool } from '../tool.js';
+import { type DataSource, defineTool, type Registries } from '../tool.js';
 
 /** Maximum number of sources in an error message. */
 const MAX_LISTED_SOURCES = 20;
@@ -26,13 +26,17 @@ export const fetchData = defineTool({
     type: 'any',
   },
   run({ source: name, ...inputs }, context, registries) {
-    const source = registries?.sources.get(name);
-    if (source === undefined) {
-      const names = joinFirst([...(registries?.sources.keys() ?? [])].sort(), MAX_LISTED_SOURCES);
-      throw ToolError.nonRetryable(`there is no source "${name}"; the sources are ${names}`);
-    }
+    const source = findSource(name, registries?.sources ?? new Map());
     const validated = validateInputs(source, inputs);
     if (validated.ok) return source.run(validated.inputs, context);
     throw ToolError.nonRetryable(`source "${name}": ${validated.errors.join('; ')}`);
   },
 });
+
+/** @throws ToolError, not retryable, that lists the sources */
+function findSource(name: string, sources: Registries['sources']): DataSource {
+  const source = sources.get(name);
+  if (source !== undefined) return source;
+  const names = joinFirst([...sources.keys()].sort(), MAX_LISTED_SOURCES);
+  throw ToolError.nonRetryable(`there is no source "${name}"; the sources are ${names}`);
+}

@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
-import { ToolError } from '../../common/errors.js';
+import { errorMessage, ToolError } from '../../common/errors.js';
 
 /** Finds the addresses of a name, as `lookup` of `node:dns/promises` does. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
@@ -15,11 +15,7 @@ export interface AddressRules {
   readonly resolve?: Resolve | undefined;
 }
 
-type LookupCallback = (
-  error: Error | null,
-  address: string | LookupAddress[],
-  family?: number | undefined,
-) => void;
+type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 type IpParser = Pick<typeof import('ipaddr.js'), 'parse'>;
 
@@ -53,15 +49,20 @@ export class AddressGuard {
 
   /** The lookup of a socket: finds the addresses of a name, and fails when one of them is refused. */
   readonly lookup = (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
-    this.#resolveAllowed(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (first === undefined || options.all === true) callback(null, addresses);
-        else callback(null, first.address, first.family);
-      },
-      (error: Error) => callback(error, []),
-    );
+    void this.#answer(hostname, options, callback);
   };
+
+  async #answer(hostname: string, { all }: LookupOptions, callback: LookupCallback): Promise<void> {
+    let addresses: LookupAddress[];
+    try {
+      addresses = await this.#resolveAllowed(hostname);
+    } catch (error) {
+      return callback(error instanceof Error ? error : new ToolError(errorMessage(error)), []);
+    }
+    const [first] = addresses;
+    if (first === undefined || all === true) callback(null, addresses);
+    else callback(null, first.address, first.family);
+  }
 
   async #resolveAllowed(hostname: string): Promise<LookupAddress[]> {
     const addresses = [...(await (this.#rules.resolve ?? resolveWithSystem)(hostname))];

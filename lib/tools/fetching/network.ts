@@ -126,7 +126,7 @@ class Exchange {
     const { statusCode, body, ...response } = await this.#dispatcher.request({
       origin: url.origin,
       path: url.pathname + url.search,
-      method: method as Dispatcher.HttpMethod,
+      method,
       headers: Object.fromEntries(headers),
       body: sent,
       signal: timer.signal,

@@ -10,7 +10,7 @@ import { describeRequest } from './request.js';
  *
  * @param expected numbers, and ranges such as `2xx` and `200-299`
  */
-export function isExpected(status: number, expected: readonly (string | number)[]): boolean {
+function isExpected(status: number, expected: readonly (string | number)[]): boolean {
   return expected.some((entry) => {
     const [first = '', last = first] = String(entry).split('-');
     return status >= Number(first.replace('xx', '00')) && status <= Number(last.replace('xx', '99'));
@@ -47,8 +47,7 @@ const TEMPORARY = new Set([408, 425, 429]);
 /** Statuses whose header `retry-after` says when. */
 const WITH_TIME = new Set([429, 503]);
 
-/** Creates the error of a status that was not expected (D62): retryable when the server may answer otherwise later. */
-export function createStatusError(response: FetchedResponse, message: string, clock: Clock): ToolError {
+function createStatusError(response: FetchedResponse, message: string, clock: Clock): ToolError {
   const { status, headers } = response;
   if (status < 500 && !TEMPORARY.has(status)) return ToolError.nonRetryable(message);
   const retryAfterMs = WITH_TIME.has(status) ? readRetryAfter(headers['retry-after'], clock) : undefined;

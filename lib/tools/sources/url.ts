@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import { URL_CACHE_LIMITS } from '../../common/limits.js';
 import { decodeBody, readContent, readMediaType } from '../fetching/content.js';
 import { assertStatus } from '../fetching/status.js';
@@ -114,7 +114,10 @@ function readData(response: FetchedResponse): Json | Buffer {
 
 function readHeaders(headers: JsonObject): Record<string, string> {
   const entries = Object.entries(headers).filter(([, value]) => value !== null);
-  const invalid = entries.find(([, value]) => isObject(value) || Array.isArray(value));
-  if (invalid !== undefined) throw ToolError.nonRetryable(`the header "${invalid[0]}" must be a text`);
-  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      if (typeof value === 'string') return [name.toLowerCase(), value];
+      throw ToolError.nonRetryable(`the header "${name}" must be a text, not ${describeKind(value)}`);
+    }),
+  );
 }
