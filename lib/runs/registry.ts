@@ -72,7 +72,6 @@ export interface SubmissionOptions {
   readonly reservation?: Reservation | undefined;
 }
 
-/** For whoever has no registry yet. */
 export { runInTurns } from './fair-yield.js';
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
@@ -124,9 +123,8 @@ export class RunRegistry {
   }
 
   /**
-   * Calls `submit` unless the key was used before, and returns the run of the first submission (D36). Submissions that
-   * arrive while the first one is still being checked share its run or its error. Rejects as `submit` does, and with
-   * `idempotency_conflict`.
+   * Calls `submit` unless the key was used before, and returns the run of the first submission (D36), or its error, also
+   * while that is still being checked. Rejects as `submit` does, and with `idempotency_conflict`.
    *
    * @param submit passes the options to the registry's `submit` or `submitPlan`
    */
@@ -138,8 +136,8 @@ export class RunRegistry {
     this.#retention.sweep();
     const begin = (reservation: Reservation): Promise<string> => submit({ reservation });
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
-    const kept = isReplayed ? this.#entries.get(runId)?.run.status : INITIAL_STATUS;
-    const status = lastStatus ?? kept ?? INITIAL_STATUS;
+    const kept = isReplayed ? this.#entries.get(runId) : undefined;
+    const status = lastStatus ?? kept?.run.status ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
   }
 
@@ -281,10 +279,7 @@ export class RunRegistry {
     return this.#entry(runId).run.getActorTree();
   }
 
-  /**
-   * Resolves with the record once the run has settled. Rejects with `run_not_found`, also when the run is forgotten
-   * before it ends.
-   */
+  /** Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before. */
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.#entry(runId);
     await run.settled;

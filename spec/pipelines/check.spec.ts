@@ -97,6 +97,19 @@ pipeline:
     });
   });
 
+  for (const tool of ['write_file', 'save_file', 'write', 'csv_export', 'file']) {
+    it(`leads from ${tool} to export (D63)`, () => {
+      const check = checkDefinition(
+        { id: 'p', goal: 'g', tasks: [{ id: 'a', tool }] },
+        { catalog: builtinCatalog() },
+      );
+      expect(onlyProblem(check)).to.include({
+        code: 'unknown_tool',
+        hint: 'the tool "export" writes files',
+      });
+    });
+  }
+
   const wrong: [string, string, string[]][] = [
     ['no definition at all', '[1, 2]', ['wrong_type at ']],
     ['text', 'just text', ['wrong_type at ']],

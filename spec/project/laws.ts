@@ -199,6 +199,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   htmlparser2: { rooms: ['tools'], reason: 'one tool reads HTML, on demand' },
   mammoth: { rooms: ['tools'], reason: 'one tool reads DOCX, on demand' },
   'read-excel-file': { rooms: ['tools'], reason: 'one tool reads XLSX, on demand' },
+  'write-excel-file': { rooms: ['tools'], reason: 'one tool writes XLSX, in a thread' },
   unpdf: { rooms: ['tools'], reason: 'one tool reads PDF, on demand' },
   'csv-parse': { rooms: ['tools'], reason: 'one tool reads CSV' },
   jsonata: { rooms: ['tools'], reason: 'one tool evaluates expressions, in a folder of its own' },

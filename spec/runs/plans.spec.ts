@@ -42,6 +42,8 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
       result: null,
       error: null,
       failures: [],
+      artifacts: [],
+      artifact_count: 0,
       sub_pipelines: { a: 'running', b: null },
       events: null,
       failed_task: null,

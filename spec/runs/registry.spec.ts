@@ -39,6 +39,8 @@ describe('RunRegistry (law L2)', () => {
       result: null,
       error: null,
       failures: [],
+      artifacts: [],
+      artifact_count: 0,
       sub_pipelines: null,
       events: null,
       failed_task: null,

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
-import type { PlanOutcome, PlanResult, RunOutcome, RunResult } from '../../execution/results.js';
+import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../../execution/results.js';
+import type { ArtifactPage } from '../../runs/run-files.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun-report.js';
-import { RunArtifactSchema } from './artifact.js';
 import { FailedTaskSchema, TaskFailureSchema } from './error.js';
 import { TaskEventSchema } from './event.js';
 import { ProblemSchema } from './report.js';
@@ -109,6 +109,20 @@ const RunSummarySchema = schemaFor<RunSummary>()(
   Type.Object(summary, { title: 'RunSummary', description: 'A run without its large fields.' }),
 );
 
+const RunArtifactSchema = schemaFor<RunArtifact>()(
+  Type.Object(
+    {
+      name: Type.String({ description: 'Unique in the run.' }),
+      sub_pipeline: Type.Optional(Type.String({ description: 'Only in a run of a plan.' })),
+      task_id: Type.String({ description: 'The task that made the file, or ran the pipeline that did.' }),
+      item: Type.Optional(count('Index of the item of a fan-out, from 0.')),
+      media_type: Type.String({ description: 'As in `text/csv`.' }),
+      size: count('In bytes.'),
+    },
+    { title: 'RunArtifact', description: 'A file that a tool has written, or bytes that it has returned.' },
+  ),
+);
+
 export const RunRecordSchema = schemaFor<RunRecord>()(
   Type.Object(
     {
@@ -132,6 +146,17 @@ export const RunRecordSchema = schemaFor<RunRecord>()(
       artifact_count: count('Number of files of the run.'),
     },
     { title: 'RunRecord', description: 'The current state of a run.' },
+  ),
+);
+
+export const ArtifactPageSchema = schemaFor<ArtifactPage>()(
+  Type.Object(
+    {
+      artifacts: Type.Array(RunArtifactSchema, { description: 'In the order of their names.' }),
+      total: count('Number of files of the run.'),
+      next_cursor: nullable(Type.String({ description: 'Send it as `cursor` to get the next page.' })),
+    },
+    { title: 'ArtifactPage' },
   ),
 );
 

@@ -4,9 +4,8 @@ import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { applySchema, describeSource } from '../export/apply-schema.js';
 import { toCsvInSteps } from '../export/csv.js';
-import { toJsonTextInSteps } from '../export/json.js';
 import { listNotes, NOTE_COLUMNS, toMarkdownInSteps } from '../export/markdown.js';
-import { toTable } from '../export/table.js';
+import { toJsonTextInSteps, toTable } from '../export/table.js';
 import { type NamedTable, toXlsx } from '../export/xlsx.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 

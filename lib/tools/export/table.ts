@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
 
 /** Rows of cells. A cell is a text, a number, a boolean or null; lists and objects in it are JSON text. */
 export interface Table {
@@ -59,4 +60,21 @@ export function keysOf(objects: readonly JsonObject[]): string[] {
 
 export function toCell(value: Json): Cell {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
+
+const MEMBERS_PER_STEP = 500;
+
+/** Writes JSON indented by 2, a few members of the outermost list or object at a time. */
+export function* toJsonTextInSteps(data: Json): Steps<string> {
+  const members = Array.isArray(data) ? data : isObject(data) ? Object.values(data) : [];
+  if (members.length === 0) return JSON.stringify(data, null, 2);
+  const keys = Array.isArray(data) ? undefined : Object.keys(data as object);
+  const parts: string[] = [];
+  for (const [index, member] of members.entries()) {
+    if (index % MEMBERS_PER_STEP === MEMBERS_PER_STEP - 1) yield;
+    const key = keys === undefined ? '' : `${JSON.stringify(keys[index])}: `;
+    parts.push(`  ${key}${JSON.stringify(member, null, 2).replaceAll('\n', '\n  ')}`);
+  }
+  const [open, close] = keys === undefined ? '[]' : '{}';
+  return `${open}\n${parts.join(',\n')}\n${close}`;
 }

@@ -70,6 +70,8 @@ describe('POST /plans/run_async', () => {
       },
       error: null,
       failures: [],
+      artifacts: [],
+      artifact_count: 0,
       sub_pipelines: { sign: 'succeeded', greet: 'succeeded' },
       events: null,
       failed_task: null,

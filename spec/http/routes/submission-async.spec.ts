@@ -58,6 +58,8 @@ describe('POST /pipelines/run_async', () => {
       },
       error: null,
       failures: [],
+      artifacts: [],
+      artifact_count: 0,
       sub_pipelines: null,
       events: null,
       failed_task: null,
