@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { readSecretConfig } from '../../common/config.js';
-import { WavetrainError } from '../../common/errors.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { UsedSecrets } from '../../definition/secrets/sources.js';
 import type { CliContext } from '../context.js';

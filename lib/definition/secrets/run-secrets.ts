@@ -34,7 +34,7 @@ const DIGEST_KEY = randomBytes(32);
 
 /**
  * The secrets of one submitted run, with its sub-pipelines and nested runs: their values for templates, and the masker
- * that replaces them in whatever is kept, told or printed (D61).
+ * that replaces them in whatever is kept, shown or printed (D61).
  */
 export class RunSecrets {
   /** Undefined for a run without secrets, which nothing need be masked for. */

@@ -4,7 +4,10 @@ import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 /** A secret with all that encodings change. */
 export const TOKEN = 'tok"en\\with\n\tévery/thing + 98765';
 
-const inputs = { token: { description: 'a secret' }, how: { description: 'where it is told' } };
+const inputs = {
+  token: { description: 'a secret', type: 'string', required: true },
+  how: { description: 'how it is shown', type: 'string', default: '' },
+} as const;
 
 /** Returns, stores and logs what it is given, in many ways. */
 const echo = defineTool({
@@ -12,7 +15,7 @@ const echo = defineTool({
   description: 'Tells a secret.',
   inputs,
   run({ token }, { log, blackboard }) {
-    const text = String(token);
+    const text = token;
     log(`the token is ${text}`);
     log({ token: text } as never);
     log(`${'x'.repeat(3990)}${text}`);
@@ -30,7 +33,7 @@ const echo = defineTool({
   },
 });
 
-/** The ways in which a tool can tell a secret as it fails. */
+/** The ways in which a tool can show a secret as it fails. */
 export const FAILURES: Readonly<Record<string, (token: string) => unknown>> = {
   message: (token) => new Error(`refused: ${token}`),
   'a long message, which is cut within it': (token) =>
@@ -53,7 +56,7 @@ const fail = defineTool({
   description: 'Fails, telling a secret.',
   inputs,
   run({ token, how }) {
-    throw FAILURES[String(how)]?.(String(token));
+    throw FAILURES[how]?.(token);
   },
 });
 
@@ -62,7 +65,7 @@ const unprintable = defineTool({
   name: 'unprintable',
   description: 'Returns a function.',
   inputs,
-  run: ({ token }) => ({ rows: { [String(token)]: () => token } }),
+  run: ({ token }) => ({ rows: { [token]: () => token } }),
 });
 
 /** Takes one of some words. */
@@ -82,7 +85,7 @@ const filing = defineTool({
   description: 'Writes a file.',
   inputs,
   run: ({ token }, { artifacts }) =>
-    artifacts.write({ name: `${String(token)}.txt`, bytes: 'x', media_type: 'text/plain' }),
+    artifacts.write({ name: `${token}.txt`, bytes: 'x', media_type: 'text/plain' }),
 });
 
 export const LEAKY_TOOLS: readonly Tool[] = [echo, fail, unprintable, choosy, filing];

@@ -36,7 +36,7 @@ async function run(
   tasks: string,
   { secrets = { TOKEN }, registry: options, ...inputs }: Options = {},
 ): Promise<Told> {
-  const pipeline = parsePipeline(`{id: spec, goal: tell nothing, tasks: [${tasks}]}`, { tools: LEAKY_TOOLS });
+  const pipeline = parsePipeline(`{id: spec, goal: show nothing, tasks: [${tasks}]}`, { tools: LEAKY_TOOLS });
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const tracer = new RunTracer(new Spans(provider.getTracer('spec')), systemClock);
@@ -91,7 +91,7 @@ function expectNothingTold(text: string, secret = TOKEN): void {
 }
 
 describe('A run with secrets (D61)', () => {
-  it('gives tools the values, and tells nobody: neither in outputs, writes, logs, events, records, snapshots nor traces', async () => {
+  it('gives tools the values, and shows nobody: neither in outputs, writes, logs, events, records, snapshots nor traces', async () => {
     const told = await run(
       '{id: a, tool: echo, inputs: {token: "{{secrets.TOKEN}}"}}, {id: b, tool: mock, inputs: {x: "{{a.output}}", y: "{{session.plain}}"}, await: [a]}',
     );
@@ -99,7 +99,7 @@ describe('A run with secrets (D61)', () => {
     expectNothingTold(told.text);
     expect(told.outputs['a']).to.include({ plain: 'kept', '***': 1 });
     expect(told.text).to.include('the token is ***');
-    expect(told.text).to.include('"inputs":{"token":"***"}');
+    expect(told.text).to.include('"inputs":{"token":"***","how":""}');
     expect(told.outputs['b']).to.deep.include({ inputs: { x: told.outputs['a'], y: ['***'] } });
   });
 
@@ -133,7 +133,7 @@ describe('A run with secrets (D61)', () => {
     const fanOut =
       '{id: a, tool: leak, on_item_error: collect, parallel_over: "{{l.output}}", inputs: {how: message, token: "{{secrets.TOKEN}}{{item}}"}}';
     const good =
-      '{id: b, tool: echo, parallel_over: "{{l.output}}", inputs: {token: "{{secrets.TOKEN}}", how: "{{item}}"}}';
+      '{id: b, tool: echo, parallel_over: "{{l.output}}", inputs: {token: "{{secrets.TOKEN}}", how: "n{{item}}"}}';
     const told = await run(`${list}, ${fanOut}, ${good}`);
     expect(told.text).to.include('refused: ***1');
     expectNothingTold(told.text);

@@ -60,10 +60,10 @@ describe('What the command line shows of secrets (D61)', () => {
     const printing = defineTool({
       name: 'printing',
       description: 'Prints.',
-      inputs: { token: { description: 'a secret' } },
+      inputs: { token: { description: 'a secret', type: 'string', required: true } },
       run({ token }) {
-        stdout.write(`printed ${String(token)}\n`);
-        processEvents.emit('uncaughtException', new Error(`late ${String(token)}`));
+        stdout.write(`printed ${token}\n`);
+        processEvents.emit('uncaughtException', new Error(`late ${token}`));
         return null;
       },
     });
