@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { pdfTimes, searchTimes } from './documents.js';
 import { runWithLimit } from './fan-out-limit.js';
+import { measureRequests } from './requests.js';
 import { runFloor } from './floor.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
 import { runWavetrain } from './wavetrain.js';
@@ -83,6 +84,14 @@ row(
   `${perHit.toFixed(1)} µs`,
   '100 µs',
   `${(hits.cached / 10).toFixed(2)} µs an item, ${(hits.called / 10).toFixed(2)} µs when a no-op is called`,
+);
+
+const requests = await measureRequests();
+row(
+  '1,000 requests to this machine with `http_request`, 64 in flight, against undici alone',
+  `${(requests.ours / requests.undici).toFixed(2)}x`,
+  '3x',
+  `${requests.ours.toFixed(0)} ms, undici ${requests.undici.toFixed(0)} ms`,
 );
 
 const gaps: number[] = [];
