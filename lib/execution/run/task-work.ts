@@ -9,7 +9,7 @@ import { validateInputs } from '../../tools/inputs/validate.js';
 import { copyToJson } from '../json-output.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
 import { CachedInvocation, type CachingListener } from '../invocation/cache/cached-invocation.js';
-import type { CachedOutput } from '../invocation/cache/output-cache.js';
+import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import { Invocation, type ToolCall } from '../invocation/invocation.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';

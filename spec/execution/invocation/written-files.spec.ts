@@ -17,7 +17,7 @@ const write = defineTool({
   description: 'writes files',
   inputs: {
     filename: { type: 'string', required: true, description: 'the name' },
-    text: { description: 'the content' },
+    text: { type: 'string', default: 'x', description: 'the content' },
     times: { type: 'integer', default: 1, description: 'how many' },
     fails: { type: 'integer', default: 0, description: 'attempts that fail' },
     gate: { type: 'string', description: 'what it waits for' },
@@ -26,9 +26,7 @@ const write = defineTool({
     if (gate !== undefined) await gates.get(gate)?.promise;
     const written: WrittenArtifact[] = [];
     for (let count = 0; count < times; count++) {
-      written.push(
-        await artifacts.write({ name: filename, bytes: String(text ?? 'x'), media_type: 'text/plain' }),
-      );
+      written.push(await artifacts.write({ name: filename, bytes: text, media_type: 'text/plain' }));
     }
     if (attempt <= fails) throw new Error('failed after writing');
     return written.length === 1 ? (written[0] ?? null) : written;

@@ -6,7 +6,8 @@ import { copyToJson } from '../../json-output.js';
 import type { InvocationServices } from '../../run-context.js';
 import type { Write } from '../../session/session-overrides.js';
 import { Invocation, type InvocationListener, STOPPED, type ToolCall } from '../invocation.js';
-import { type CachedOutput, type CacheKey, computeCacheKey, type OutputCache } from './output-cache.js';
+import type { CachedOutput, CacheKey } from './cached-output.js';
+import { computeCacheKey, type OutputCache } from './output-cache.js';
 
 /** Receives the end of an invocation whose output may come from the cache. */
 export interface CachingListener extends InvocationListener {

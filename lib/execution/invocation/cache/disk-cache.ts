@@ -9,7 +9,7 @@ import type { Steps } from '../../../common/steps.js';
 import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
 import { copyToJsonInSteps } from '../../json-output.js';
 import type { Write } from '../../session/session-overrides.js';
-import type { CachedOutput, CacheFolder, CacheKey } from './output-cache.js';
+import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';
 
 /** Size of all files, and of the largest one, in bytes (Limits). */
 const MAX_BYTES = 2 ** 30;

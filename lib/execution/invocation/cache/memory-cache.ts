@@ -1,6 +1,6 @@
 import { LinkedMap } from '../../../common/linked-map.js';
 import { findLargest } from '../../../common/shared-limit.js';
-import type { CachedOutput, CacheKey } from './output-cache.js';
+import type { CachedOutput, CacheKey } from './cached-output.js';
 
 /** Memory of an entry without its output. */
 const ENTRY_BYTES = 512;

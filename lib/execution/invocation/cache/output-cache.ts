@@ -1,38 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../common/clock.js';
 import { errorMessage } from '../../../common/errors.js';
-import type { Json, JsonObject } from '../../../common/json.js';
+import type { JsonObject } from '../../../common/json.js';
 import { JsonWriter } from '../../../common/json-writer.js';
 import type { Steps } from '../../../common/steps.js';
 import { warnHost } from '../../../common/warnings.js';
 import type { Tool } from '../../../tools/tool.js';
-import type { Write } from '../../session/session-overrides.js';
+import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';
 import { MemoryCache } from './memory-cache.js';
-
-/** What an invocation published, for an equal one later (D65). */
-export interface CachedOutput {
-  /** Frozen. */
-  readonly output: Json;
-  /** What it stored on the blackboard. */
-  readonly writes: readonly Write[];
-  /** Approximate memory of both, in bytes. */
-  readonly sizeBytes: number;
-}
-
-/** Identifies equal invocations: the same tool in the same version, with the same inputs, of the same tenant. */
-export interface CacheKey {
-  readonly tenantId: string;
-  /** SHA-256 in hexadecimal digits. */
-  readonly hash: string;
-}
-
-/** Keeps outputs beyond this process. Resolves or rejects whatever the state of its files is, and never hangs. */
-export interface CacheFolder {
-  /** Resolves with undefined when there is no such output, or when it has expired. */
-  read(key: CacheKey, tenantId: string): Promise<CachedOutput | undefined>;
-  /** @param expiresAt milliseconds since 1970; `Infinity` for never */
-  write(key: CacheKey, cached: CachedOutput, expiresAt: number): Promise<void>;
-}
 
 /**
  * Outputs of invocations that equal ones reuse, in any run (D65): in memory, and in a folder if there is one. A cache that

@@ -6,12 +6,8 @@ import type { Json } from '../../../../lib/common/json.js';
 import { runToEnd, type Steps } from '../../../../lib/common/steps.js';
 import { DiskCache } from '../../../../lib/execution/invocation/cache/disk-cache.js';
 import { MemoryCache } from '../../../../lib/execution/invocation/cache/memory-cache.js';
-import {
-  type CachedOutput,
-  type CacheKey,
-  computeCacheKey,
-  OutputCache,
-} from '../../../../lib/execution/invocation/cache/output-cache.js';
+import type { CachedOutput, CacheKey } from '../../../../lib/execution/invocation/cache/cached-output.js';
+import { computeCacheKey, OutputCache } from '../../../../lib/execution/invocation/cache/output-cache.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { ManualClock } from '../../../support/manual-clock.js';
 import { takeWarnings } from '../../../support/warnings.js';

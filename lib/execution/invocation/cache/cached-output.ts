@@ -1,0 +1,27 @@
+import type { Json } from '../../../common/json.js';
+import type { Write } from '../../session/session-overrides.js';
+
+/** What an invocation published, for an equal one later (D65). */
+export interface CachedOutput {
+  /** Frozen. */
+  readonly output: Json;
+  /** What it stored on the blackboard. */
+  readonly writes: readonly Write[];
+  /** Approximate memory of both, in bytes. */
+  readonly sizeBytes: number;
+}
+
+/** Identifies equal invocations: the same tool in the same version, with the same inputs, of the same tenant. */
+export interface CacheKey {
+  readonly tenantId: string;
+  /** SHA-256 in hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** Keeps outputs beyond this process. Resolves or rejects whatever the state of its files is, and never hangs. */
+export interface CacheFolder {
+  /** Resolves with undefined when there is no such output, or when it has expired. */
+  read(key: CacheKey, tenantId: string): Promise<CachedOutput | undefined>;
+  /** @param expiresAt milliseconds since 1970; `Infinity` for never */
+  write(key: CacheKey, cached: CachedOutput, expiresAt: number): Promise<void>;
+}
