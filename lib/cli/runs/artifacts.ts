@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import type { RunArtifact } from '../../execution/results.js';
@@ -71,7 +70,7 @@ async function download(
   { stdout, stderr, cwd }: CliContext,
 ): Promise<void> {
   const response = await client.artifact(runId, name);
-  const body = Readable.fromWeb((response.body ?? new Blob([]).stream()) as ReadableStream);
+  const body = Readable.fromWeb(response.body ?? new Blob([]).stream());
   if (output === '-') {
     for await (const chunk of body) stdout.write(chunk as Uint8Array);
     return;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json } from '../../common/json.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { applySchema, describeSource } from '../export/apply-schema.js';
 import { toCsvInSteps } from '../export/csv.js';
@@ -126,9 +126,7 @@ function inTurns<T>(steps: Steps<T>, { signal }: ToolContext): Promise<T> {
 async function toWorkbook(given: ExportInputs, { signal, pauseTimeout }: ToolContext): Promise<Uint8Array> {
   const { sheets, metadata, analyst_notes: notes, filename } = given;
   const values: [string, Json][] =
-    sheets === null
-      ? [[filename ?? '', given.data ?? given.content ?? null]]
-      : Object.entries(sheets as JsonObject);
+    sheets === null ? [[filename ?? '', given.data ?? given.content ?? null]] : Object.entries(sheets);
   if (values.length === 0) throw ToolError.nonRetryable('sheets must have at least one sheet');
   const tables: NamedTable[] = values.map(([name, value]) => ({
     name,

@@ -33,13 +33,13 @@ export function describeSource({ source, $id: id, title }: JsonObject): string {
 
 function readDeclared({ fields, properties, required }: JsonObject): Declared {
   if (Array.isArray(fields)) {
-    const named = fields.map((field) => (typeof field === 'string' ? { name: field } : field));
-    const objects = named.filter(
-      (field): field is JsonObject => isObject(field) && typeof field['name'] === 'string',
-    );
-    const names = objects.map(({ name }) => String(name));
-    // A field of a schema is required unless it says that it is not, as in `load_schema`.
-    const needed = objects.filter((field) => field['required'] !== false).map(({ name }) => String(name));
+    const declared = fields.flatMap((field) => {
+      const { name, required: isRequired } = isObject(field) ? field : { name: field };
+      // A field of a schema is required unless it says that it is not, as in `load_schema`.
+      return typeof name === 'string' ? [{ name, isRequired: isRequired !== false }] : [];
+    });
+    const names = declared.map(({ name }) => name);
+    const needed = declared.filter(({ isRequired }) => isRequired).map(({ name }) => name);
     return { names: new Set(names), required: needed };
   }
   if (isObject(properties)) {

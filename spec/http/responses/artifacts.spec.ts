@@ -56,7 +56,7 @@ describe('GET /pipelines/runs/{run_id}/artifacts (D63)', () => {
   after(async () => {
     await server.close(0);
     expect(readdirSync(temporary.path)).to.deep.equal([]);
-    await temporary.remove();
+    temporary.remove();
   });
 
   const get = (path: string, key = 'runner', method = 'GET') =>
