@@ -181,7 +181,7 @@ export function readSecretConfig(env: Environment): SecretConfig {
   return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
 }
 
-/** Who tools ask on the network, and as whom. */
+/** The services that tools use on the network. */
 export interface ProviderConfig {
   /** Of the source `sec_edgar`. */
   readonly secUserAgent: string | undefined;
@@ -192,7 +192,7 @@ export interface ProviderConfig {
 }
 
 /**
- * Reads who tools ask on the network from environment variables.
+ * Reads the services that tools use on the network from environment variables.
  *
  * @throws WavetrainError `bad_usage` with the variable and its valid values
  */

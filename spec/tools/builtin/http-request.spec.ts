@@ -138,7 +138,7 @@ describe('http_request (D62)', () => {
     expect(message.length).to.be.below(320);
   });
 
-  it('tells the size of a body of bytes instead of showing it', async () => {
+  it('has the size of a body of bytes in its message instead of the bytes', async () => {
     server.handler = (_, response) =>
       response.writeHead(404, { 'content-type': 'image/png' }).end(Buffer.alloc(5));
     expect((await fail()).message).to.match(/ answered 404 Not Found: 5 bytes$/);

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ToolError } from '../../../lib/common/errors.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { RequestPace } from '../../../lib/tools/sources/request-pace.js';
+import { RequestRate } from '../../../lib/tools/sources/request-rate.js';
 import { createSecEdgar } from '../../../lib/tools/sources/sec-edgar.js';
 import type { DataSource, FetchedResponse } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
@@ -195,14 +195,14 @@ describe('fetch_data: sec_edgar (D49)', () => {
   }
 });
 
-describe('RequestPace', () => {
+describe('RequestRate', () => {
   it('lets 10 requests a second go, in turns between tenants, and pauses time limits (D25)', async () => {
-    const pace = new RequestPace(10);
+    const rate = new RequestRate(10);
     const clock = new ManualClock();
     const went: string[] = [];
     let paused = 0;
     const send = (tenantId: string, signal = new AbortController().signal): Promise<void> =>
-      pace
+      rate
         .turn({
           tenant_id: tenantId,
           clock,

@@ -9,7 +9,7 @@ type Sender = Pick<ToolContext, 'tenant_id' | 'clock' | 'signal' | 'pauseTimeout
  * Lets requests go no faster than a server allows, for all runs of the process together. Those that wait do so in a queue
  * that is fair to tenants (D25), while the time limits of their attempts are paused.
  */
-export class RequestPace {
+export class RequestRate {
   readonly #intervalMs: number;
   readonly #waiting = new FairQueue<() => void>();
   /** Monotonic time before which no request may go. */
