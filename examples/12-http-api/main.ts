@@ -45,6 +45,6 @@ const runId = await executor.submit({
 const result = await executor.getResult(runId);
 api.close();
 
-console.log(`total: ${result.outputs['report']}`);
-console.log(`answers: ${statuses.sort().join(' ')}`);
+console.log(`total: ${JSON.stringify(result.outputs['report'])}`);
+console.log(`answers: ${statuses.sort((a, b) => a - b).join(' ')}`);
 console.log(`the result has the token: ${JSON.stringify(result).includes(TOKEN)}`);

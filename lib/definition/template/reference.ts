@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json } from '../../common/json.js';
 import { ellipsize } from '../../common/text.js';
 import { didYouMean, nearest, type Suggestions } from '../suggest.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
@@ -199,7 +199,7 @@ export function toValueSource(expression: Expression): ValueSource {
         label: 'secrets',
         path: secretPath,
         whenAbsent,
-        read: (scope) => scope.secrets as JsonObject | undefined,
+        read: (scope) => scope.secrets,
       };
     }
     case 'goal':
