@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { pdfTimes, searchTimes } from './documents.js';
 import { runWithLimit } from './fan-out-limit.js';
-import { measureRequests } from './http/requests.js';
+import { measureRequests } from './http/tool-requests.js';
 import { runFloor } from './floor.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
 import { runWavetrain } from './wavetrain.js';

@@ -1,61 +1,62 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import pLimit from 'p-limit';
-import { Agent, request } from 'undici';
-import { LocalExecutor } from '../../lib/execution/local-executor.js';
-import { parsePipeline } from '../../lib/pipelines/load.js';
-import { networkAccess } from '../../lib/tools/fetching/network.js';
-import { compare } from '../measure.js';
+import { Child } from './child.js';
+import { compareLoads, type Comparison, type Load } from './load.js';
+import { ONE_MOCK } from './pipelines.js';
+import { postJson } from './post.js';
+import type { Table } from './table.js';
 
-const REQUESTS = 1000;
-const IN_FLIGHT = 64;
+const ROUNDS = { rounds: 7, seconds: 2 };
 
-/** In a thread of its own, so that its time is not counted. */
-const SERVER = `
-  const { createServer } = require('node:http');
-  const { parentPort } = require('node:worker_threads');
-  const server = createServer((_, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end('{"a":[1,2,3],"b":"some text"}');
+/** Measures requests per second, relative to a bare Koa server with the same requests. */
+export async function measureRequests(table: Table): Promise<void> {
+  const server = await Child.open('server', [JSON.stringify({ SERVICE_MAX_QUEUED: '1000000' })]);
+  const floor = await Child.open('floor');
+  const both = async (load: Omit<Load, 'server'>): Promise<Comparison> =>
+    compareLoads({ server, ...load }, { server: floor, ...load }, ROUNDS);
+
+  const run = await both({ method: 'POST', path: '/pipelines/run', body: ONE_MOCK });
+  addRow(table, 'POST /pipelines/run of one mock task', run, 0.55, 0.7);
+  table.add({
+    measure: 'its p99',
+    result: `${run.ratio.p99Ms.toFixed(2)}x`,
+    limit: '<= 2.5x',
+    aim: '2x',
+    ok: run.ratio.p99Ms <= 2.5,
+    detail: `${run.ours.p99Ms.toFixed(2)} ms, floor ${run.floor.p99Ms.toFixed(2)} ms`,
   });
-  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
-`;
 
-/**
- * Measures 1,000 requests with `http_request`, each an item of a fan-out, and as many with undici alone: the median time
- * of each in milliseconds.
- */
-export async function measureRequests(): Promise<{ readonly ours: number; readonly undici: number }> {
-  const server = new Worker(SERVER, { eval: true });
-  const [port] = (await once(server, 'message')) as [number];
-  const url = `http://127.0.0.1:${port}/`;
-  const executor = new LocalExecutor({ network: networkAccess({ allowPrivate: true }) });
-  const list = JSON.stringify(Array.from({ length: REQUESTS }, (_, n) => n));
-  const task = `{id: each, tool: http_request, parallel_over: "{{list.output}}", inputs: {url: "${url}?n={{item}}"}}`;
-  const source = `{id: requests, goal: be measured, tasks: [{id: list, tool: store, inputs: {key: k, value: ${list}}}, ${task}]}`;
-  const pipeline = parsePipeline(source);
-  const dispatcher = new Agent();
-  try {
-    return await compare(
-      {
-        ours: async () => {
-          const runId = await executor.submit({ pipeline, options: { fan_out_concurrency: IN_FLIGHT } });
-          await executor.getResult(runId);
-          executor.forget(runId);
-        },
-        undici: async () => {
-          const limit = pLimit(IN_FLIGHT);
-          const send = async (n: number): Promise<unknown> => {
-            const { statusCode, headers, body } = await request(`${url}?n=${n}`, { dispatcher });
-            return { status: statusCode, headers, body: await body.json() };
-          };
-          await Promise.all(Array.from({ length: REQUESTS }, (_, n) => limit(() => send(n))));
-        },
-      },
-      { rounds: 9, warmup: 3 },
-    );
-  } finally {
-    await dispatcher.close();
-    await server.terminate();
-  }
+  const submitted = await both({ method: 'POST', path: '/pipelines/run_async', body: ONE_MOCK });
+  const { queued, running } = await server.request<{ queued: number; running: number }>('load');
+  const left = `${queued} queued and ${running} running at its end`;
+  addRow(table, 'POST /pipelines/run_async of the same', submitted, 0.5, 0.65, left);
+
+  const { run_id } = await postJson<{ run_id: string }>(server.url, '/pipelines/run_async', ONE_MOCK);
+  const path = `/pipelines/runs/${run_id}`;
+  const record: unknown = await (await fetch(`${server.url}${path}?wait=10`)).json();
+  await floor.request('hold', record);
+  addRow(table, 'GET of a record', await both({ method: 'GET', path }), 0.9, 1);
+  await server.close();
+  await floor.close();
+}
+
+function addRow(
+  table: Table,
+  measure: string,
+  { ours, floor, ratio }: Comparison,
+  least: number,
+  aim: number,
+  remark?: string,
+): void {
+  const detail = [
+    `${ours.perSecond.toFixed(0)} a second, floor ${floor.perSecond.toFixed(0)}`,
+    `${(ours.cpuMs * 1000).toFixed(0)} µs CPU each, floor ${(floor.cpuMs * 1000).toFixed(0)} µs`,
+    ...(remark === undefined ? [] : [remark]),
+  ];
+  table.add({
+    measure,
+    result: `${ratio.perSecond.toFixed(2)}x`,
+    limit: `>= ${least}x`,
+    aim: `${aim}x`,
+    ok: ratio.perSecond >= least,
+    detail: detail.join('; '),
+  });
 }
