@@ -1,8 +1,7 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { pdfTimes, searchTimes } from './documents.js';
-import { runWithLimit } from './fan-out-limit.js';
-import { measureRequests } from './http/tool-requests.js';
+import { measureToolRequests, runWithLimit } from './fan-out-limit.js';
 import { runFloor } from './floor.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
 import { runWavetrain } from './wavetrain.js';
@@ -86,7 +85,7 @@ row(
   `${(hits.cached / 10).toFixed(2)} µs an item, ${(hits.called / 10).toFixed(2)} µs when a no-op is called`,
 );
 
-const requests = await measureRequests();
+const requests = await measureToolRequests();
 row(
   '1,000 requests to this machine with `http_request`, 64 in flight, against undici alone',
   `${(requests.ours / requests.undici).toFixed(2)}x`,
