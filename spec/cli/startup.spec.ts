@@ -18,6 +18,8 @@ const HEAVY = [
   'read-excel-file',
   'unpdf',
   're2js',
+  'undici',
+  'ipaddr.js',
   'log-update',
   'koa',
 ];
