@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Command, Option } from 'clipanion';
 import {
+  readCacheFolder,
   readConfig,
   readNetworkConfig,
   readServerConfig,
@@ -19,8 +20,8 @@ import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readEnvFile, readNumber } from '../input/flags.js';
 import { DEFAULT_TENANT, openSecrets } from '../input/secrets.js';
+import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { distFile, PROGRAM, readPackageJson } from '../package-info.js';
@@ -96,8 +97,8 @@ export class ServeCommand extends Command<CliContext> {
       const server = await modules.startServer({
         ...createServerOptions(modules, config, context),
         keys,
-        parseText: (text, tenantId) => texts.parse(text, tenantId),
         secrets,
+        parseText: (text, tenantId) => texts.parse(text, tenantId),
         catalog: await loadServerCatalog(modules, documents, expressions, this, context),
         log,
         observer: tracing,
@@ -197,14 +198,16 @@ function createServerOptions(
   context: CliContext,
 ): Omit<ServerOptions, 'catalog' | 'keys' | 'log' | 'observer'> {
   const { fileRoots } = readConfig(context.env);
+  const cacheFolder = readCacheFolder(context.env);
   return {
     config,
+    cacheFolder: cacheFolder && resolve(context.cwd, cacheFolder),
     files: modules.serverFileAccess(fileRoots.map((root) => resolve(context.cwd, root))),
-    clock: context.clock,
     network: modules.networkAccess({
       ...readNetworkConfig(context.env),
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
     }),
+    clock: context.clock,
     newId: context.newId,
     version: readPackageJson().version,
   };

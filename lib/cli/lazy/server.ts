@@ -10,5 +10,5 @@ export { createAssert, createTransform } from '../../tools/builtin/assert-transf
 export { createIngestDocument } from '../../tools/builtin/ingest-document.js';
 export { DocumentPool } from '../../tools/documents/document-pool.js';
 export { ExpressionPool } from '../../tools/expressions/expression-pool.js';
-export { serverFileAccess } from '../../tools/files/file-access.js';
 export { networkAccess } from '../../tools/fetching/network.js';
+export { serverFileAccess } from '../../tools/files/file-access.js';

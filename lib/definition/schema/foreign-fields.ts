@@ -13,7 +13,7 @@ const NO_CONDITIONS =
   'there are no conditions; parallel_over an empty list calls nothing, and a tool can decide what to do';
 const NO_SCHEDULER =
   'there is no scheduler: let cron or another one call wavetrain run or POST /pipelines/run_async';
-const NO_CACHE = 'nothing is cached between runs; a rerun reuses the outputs of an earlier run';
+const TASK_CACHE = 'write cache: true, or cache: {ttl: SECONDS}, in a task';
 const NO_HANDLERS = 'there are no handlers: read the record of the run, or follow its events';
 const NO_SECRETS =
   'secrets are not declared: the inputs of a task read {{secrets.NAME}}, which comes from SECRET_NAME in the environment';
@@ -31,7 +31,7 @@ const STEPS = 'steps step jobs stages nodes activities states workflow dag';
 const HANDLERS =
   'on_failure on_success on_error on_exit on_complete handlers handler_on hooks finally always catch notify mail_on';
 const SCHEDULES = 'schedule schedules cron on trigger triggers start_at start_date catchup';
-const CACHES = 'cache caching memoize cache_key';
+const CACHES = 'caching memoize cache_key cache_ttl';
 const PRIORITIES = 'priority priorities pool queue priority_class';
 const ENVIRONMENT = 'env environment env_from vars variables';
 const LABELS = 'tags labels metadata annotations owner owners';
@@ -85,7 +85,7 @@ const TASK_HINTS = createHints([
   ['secret secrets', NO_SECRETS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, NO_SCHEDULER],
-  [CACHES, NO_CACHE],
+  [CACHES, TASK_CACHE],
   ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
   [PRIORITIES, NO_PRIORITIES],
   ['trigger_rule trigger_rules', ALL_SUCCEED],
@@ -110,7 +110,7 @@ const PIPELINE_HINTS = createHints([
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, NO_SCHEDULER],
-  [CACHES, NO_CACHE],
+  [`cache ${CACHES}`, TASK_CACHE],
   [PRIORITIES, NO_PRIORITIES],
 ]);
 
@@ -134,7 +134,7 @@ const PLAN_HINTS = createHints([
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, NO_SCHEDULER],
-  [CACHES, NO_CACHE],
+  [`cache ${CACHES}`, TASK_CACHE],
 ]);
 
 const SUB_PIPELINE_HINTS = createHints([

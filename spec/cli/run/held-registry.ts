@@ -56,6 +56,8 @@ export class HeldRegistry implements RegistryApi {
     return { ...RUNNING, status: 'cancelled' };
   }
 
+  async cacheWritten(): Promise<void> {}
+
   /** No task has begun. */
   async tasks(): Promise<TaskPage> {
     return { tasks: [], next_cursor: null };
