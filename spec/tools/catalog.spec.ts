@@ -132,6 +132,7 @@ describe('Catalog', () => {
     expect(builtinCatalog().names()).to.deep.equal([
       'assert',
       'compute',
+      'export',
       'fail',
       'fetch_data',
       'http_request',

@@ -7,6 +7,7 @@ describe('readOptions (ExecutionOptions, Limits)', () => {
       timeoutMs: undefined,
       backoff: { baseMs: 500, maxMs: 4000, jitter: 0 },
       fanOutConcurrency: Number.POSITIVE_INFINITY,
+      usesCache: true,
     });
   });
 
@@ -17,11 +18,13 @@ describe('readOptions (ExecutionOptions, Limits)', () => {
       max_retry_delay: 60,
       backoff_jitter: 1,
       fan_out_concurrency: 8,
+      cache: false,
     };
     expect(readOptions(options)).to.deep.equal({
       timeoutMs: 1500,
       backoff: { baseMs: 0, maxMs: 60_000, jitter: 1 },
       fanOutConcurrency: 8,
+      usesCache: false,
     });
   });
 
@@ -31,6 +34,8 @@ describe('readOptions (ExecutionOptions, Limits)', () => {
 
   const refused: [string, unknown][] = [
     ['per_task_timeout', 0],
+    ['cache', 'no'],
+    ['cache', null],
     ['per_task_timeout', -1],
     ['per_task_timeout', '5'],
     ['per_task_timeout', Number.POSITIVE_INFINITY],
