@@ -72,7 +72,8 @@ export const httpRequest = defineTool({
     });
     assertStatus(response, method, expect, context.clock);
     const { status } = response;
-    return { status, url: response.url, headers: response.headers, body: readContent(response, parse) };
+    const body = await readContent(response, parse);
+    return { status, url: response.url, headers: response.headers, body };
   },
 });
 

@@ -1,6 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { errorMessage, ToolError } from '../../common/errors.js';
+import { type Json, MAX_JSON_DEPTH } from '../../common/json.js';
+import { runWithPauses, type Steps } from '../../common/steps.js';
 import { cutText } from '../../common/text.js';
-import type { Json } from '../../common/json.js';
+import { measureJsonInSteps } from '../../definition/text/json-loss.js';
+import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { FetchedResponse } from '../tool.js';
 
 /** How the body of a response is read: `auto` by its type. */
@@ -23,11 +27,13 @@ const TEXT_TYPES = new Set([
 ]);
 
 /**
- * Reads the body of a response: parsed JSON, text, or bytes; null when it is empty and should be JSON.
- *
- * @throws ToolError for a body that is not what its type or `kind` says
+ * Reads the body of a response: parsed JSON, text, or bytes; null when it is empty and should be JSON. Rejects with a
+ * ToolError for a body that is not what its type or `kind` says.
  */
-export function readContent(response: FetchedResponse, kind: ContentKind = 'auto'): Json | Buffer {
+export async function readContent(
+  response: FetchedResponse,
+  kind: ContentKind = 'auto',
+): Promise<Json | Buffer> {
   const { bytes } = response;
   const type = readMediaType(response);
   const actual = kind === 'auto' ? kindOf(type, bytes) : kind;
@@ -80,10 +86,35 @@ function createDecoder(label: string): Pick<typeof utf8, 'decode'> {
   }
 }
 
-function parseBody(text: string, { url }: FetchedResponse): Json {
+/** A longer text would hold the event loop. */
+const MAX_LENGTH_AT_ONCE = 64 * 1024;
+
+/** Each takes 56 bytes, whatever its text: of a long text, one is allowed for so many characters. */
+const MAX_CONTAINERS_AT_ONCE = 200_000;
+const CHARACTERS_PER_CONTAINER = 16;
+
+/**
+ * Parses JSON, a long text with pauses. Rejects with a SyntaxError, also for JSON that would take very much time or memory
+ * for its length.
+ */
+export async function parseJsonWithPauses(text: string): Promise<Json> {
+  if (text.length <= MAX_LENGTH_AT_ONCE) return JSON.parse(text) as Json;
+  return runWithPauses(parseLongJson(text), () => setImmediate());
+}
+
+function* parseLongJson(text: string): Steps<Json> {
+  const { depth, containers } = yield* measureJsonInSteps(text);
+  if (depth > MAX_JSON_DEPTH) throw new SyntaxError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (containers > MAX_CONTAINERS_AT_ONCE + text.length / CHARACTERS_PER_CONTAINER) {
+    throw new SyntaxError(`it has ${containers} lists and objects, too many for its length`);
+  }
+  return yield* parseJsonInSteps(text);
+}
+
+async function parseBody(text: string, { url }: FetchedResponse): Promise<Json> {
   if (text.trim() === '') return null;
   try {
-    return JSON.parse(text) as Json;
+    return await parseJsonWithPauses(text);
   } catch (cause) {
     const { host } = new URL(url);
     throw new ToolError(`the answer of ${host} should be JSON, but is not: ${errorMessage(cause)}`, {

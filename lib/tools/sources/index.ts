@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { errorMessage, ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
 import { parseCsv } from '../documents/csv.js';
+import { parseJsonWithPauses } from '../fetching/content.js';
 import { decodeText } from '../files/regular-file.js';
 import type { DataSource, ToolContext } from '../tool.js';
 import { createSecEdgar } from './sec-edgar.js';
@@ -30,7 +30,7 @@ async function parseFile(path: string, bytes: Buffer, { signal }: ToolContext): 
   if (extension === '.csv') return (await parseCsv(bytes, text, path, signal)).rows;
   if (extension !== '.json') return text;
   try {
-    return JSON.parse(text) as Json;
+    return await parseJsonWithPauses(text);
   } catch (cause) {
     throw ToolError.nonRetryable(`"${path}" is not JSON: ${errorMessage(cause)}`, cause);
   }

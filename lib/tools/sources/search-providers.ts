@@ -78,13 +78,13 @@ function requireKey(key: string | undefined, provider: string, variable: string)
 }
 
 /** Reads results of JSON. A missing list is no list without entries: it may be the error of a provider. */
-function readList(
+async function readList(
   response: FetchedResponse,
   path: readonly string[],
   urlField: string,
   snippetFields: readonly string[],
-): SearchResult[] {
-  let found: unknown = readContent(response, 'json');
+): Promise<SearchResult[]> {
+  let found: unknown = await readContent(response, 'json');
   for (const name of path) found = isObject(found) ? found[name] : undefined;
   if (!Array.isArray(found)) {
     const { host } = new URL(response.url);

@@ -97,15 +97,21 @@ export function createUrlSource(): DataSource {
         if (method === 'GET') cache.set(key, response);
       }
       const contentType = response.headers['content-type'] ?? '';
-      return { status: 'success', source: 'url', url, content_type: contentType, data: readData(response) };
+      return {
+        status: 'success',
+        source: 'url',
+        url,
+        content_type: contentType,
+        data: await readData(response),
+      };
     },
   });
 }
 
 /** JSON that is none is a text: many servers call everything JSON. */
-function readData(response: FetchedResponse): Json | Buffer {
+async function readData(response: FetchedResponse): Promise<Json | Buffer> {
   try {
-    return readContent(response);
+    return await readContent(response);
   } catch (error) {
     if (error instanceof ToolError && readMediaType(response).includes('json')) return decodeBody(response);
     throw error;
