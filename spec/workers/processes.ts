@@ -16,12 +16,15 @@ export async function waitForExit(pid: number): Promise<void> {
   }
 }
 
-/** Lists the processes that `parent` has started with `file`. */
+/** Lists the processes that `parent` has started with `file`, the oldest first. */
 export async function listWorkers(parent: number | undefined, file: string): Promise<number[]> {
   const { stdout } = await execute('ps', ['-A', '-o', 'pid=,ppid=,args=']);
   const lines = stdout.split('\n').filter((line) => line.includes(file));
   const all = lines.map((line) => line.trim().split(/\s+/).slice(0, 2).map(Number));
-  return all.filter(([, of]) => of === parent).map(([pid = 0]) => pid);
+  const pids = all.filter(([, of]) => of === parent).map(([pid = 0]) => pid);
+  // After the largest number, the system begins again with small ones.
+  const isWrapped = (pid: number): number => (pid < (parent ?? 0) ? 1 : 0);
+  return pids.sort((a, b) => isWrapped(a) - isWrapped(b) || a - b);
 }
 
 /** Whether a process of anybody is at work. A zombie has ended: its parent may not have reaped it. */

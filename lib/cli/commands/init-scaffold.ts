@@ -11,15 +11,28 @@ export const TOOLS_FILE = 'tools.ts';
 /** The JSON Schema of pipelines that call these tools, for editors. */
 export const SCHEMA_FILE = 'pipeline.schema.json';
 
+/** What `init` can write: a pipeline with tools of its own, or one that needs no TypeScript. */
+export const TEMPLATES = ['tools', 'report'] as const;
+export type Template = (typeof TEMPLATES)[number];
+
 /** The files of a pipeline that runs as it is, without the JSON Schema. */
-export function scaffold(): ScaffoldFile[] {
-  return [
-    { path: 'pipeline.yaml', text: PIPELINE },
-    { path: TOOLS_FILE, text: TOOLS },
+export function scaffold(template: Template): ScaffoldFile[] {
+  const common = [
     { path: 'data/orders.csv', text: ORDERS },
     { path: '.vscode/settings.json', text: SETTINGS },
-    { path: 'README.md', text: README },
   ];
+  return template === 'report'
+    ? [
+        { path: 'pipeline.yaml', text: REPORT_PIPELINE },
+        ...common,
+        { path: 'README.md', text: REPORT_README },
+      ]
+    : [
+        { path: 'pipeline.yaml', text: PIPELINE },
+        { path: TOOLS_FILE, text: TOOLS },
+        ...common,
+        { path: 'README.md', text: README },
+      ];
 }
 
 const PIPELINE = `# yaml-language-server: $schema=pipeline.schema.json
@@ -113,6 +126,66 @@ Ada,lantern,1,20
 Grace,anchor,2,75
 Grace,sail,1,310
 Linus,rope,40,3.5
+`;
+
+const REPORT_PIPELINE = `# yaml-language-server: $schema=pipeline.schema.json
+pipeline:
+  id: report
+  goal: Price the orders of a CSV file and write a report, without a tool of one's own
+
+  params:
+    least:
+      type: integer
+      description: Smallest number of pieces of an order that counts
+      default: 1
+
+  tasks:
+    # Wave 1. Cells of other columns stay text; a price that is no number is an error.
+    - id: orders
+      tool: ingest_document
+      inputs:
+        path: data/orders.csv
+        columns: { pieces: integer, unit_price: number }
+
+    # Wave 2. A call per row would be: parallel_over: "{{orders.output.rows}}", with {{item.article}} in the inputs
+    # of http_request, and fan_out_concurrency: 5.
+    - id: priced
+      tool: transform
+      inputs:
+        input: "{{orders.output.rows}}"
+        bindings: { least: "{{params.least}}" }
+        expression: |
+          [$[pieces >= $least].{ "customer": customer, "article": article, "price": $round(pieces * unit_price, 2) }]
+
+    # Wave 3. A misspelt column would make an empty report: this fails with a sentence instead.
+    - id: checked
+      tool: assert
+      inputs:
+        input: "{{priced.output}}"
+        that: $count($) > 0 and $sum(price) > 0
+        message: no order has a price
+
+    # Wave 4: two files, which run writes into the folder outputs.
+    - id: workbook
+      tool: export
+      inputs: { data: "{{checked.output}}", format: xlsx, filename: report }
+    - id: page
+      tool: export
+      inputs: { data: "{{checked.output}}", format: markdown, filename: report }
+`;
+
+const REPORT_README = `# A Wavetrain pipeline
+
+    npx wavetrain validate pipeline.yaml
+    npx wavetrain graph pipeline.yaml
+    npx wavetrain run pipeline.yaml
+    npx wavetrain run pipeline.yaml --params '{"least": 10}' --json
+
+\`pipeline.yaml\` declares the tasks, \`data/\` holds their input, and \`outputs/\` gets the report. \`npx wavetrain tools\`
+lists the tools that a task can call.
+
+With a YAML extension, your editor completes and checks pipeline files as you type: the fields, the names of the tools
+and their inputs. It reads them from \`pipeline.schema.json\`.
 `;
 
 const SETTINGS = `${JSON.stringify(

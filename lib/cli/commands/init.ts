@@ -8,38 +8,47 @@ import { describeErrno } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
-import { SCHEMA_FILE, scaffold, TOOLS_FILE } from './init-scaffold.js';
+import { SCHEMA_FILE, scaffold, type Template, TEMPLATES, TOOLS_FILE } from './init-scaffold.js';
 import { updateFile } from './update-file.js';
 
 export class InitCommand extends Command<CliContext> {
   static override paths = [['init']];
   static override usage = Command.Usage({
-    description: 'creates a small pipeline to start from, with its own tools and editor support',
+    description: 'creates a small pipeline to start from, with editor support',
     details: `
+      The template "tools" has tools of its own in TypeScript. The template "report" needs none: it reads a CSV file,
+      checks it and writes an XLSX and a Markdown file.
+
       If one of the files exists, nothing is written. Use --force to overwrite existing files.
     `,
     examples: [
       ['in a new folder', '$0 init demo'],
       ['in this folder', '$0 init'],
+      ['without TypeScript', '$0 init demo --template report'],
     ],
   });
 
   directory = Option.String({ name: 'DIR', required: false });
+  template = Option.String('--template', 'tools', {
+    description: `<NAME> what to start from: ${TEMPLATES.join(' or ')}; default tools`,
+  });
   force = Option.Boolean('--force', false, { description: 'overwrite existing files' });
 
   /** Writes the files of a small pipeline: all of them, or none if one would be overwritten. */
   override async execute(): Promise<ExitStatus> {
     const { context, directory = '.', force } = this;
+    const template = readTemplate(this.template);
+    const toolFiles = template === 'tools' ? [TOOLS_FILE] : [];
     const folder = resolve(context.cwd, directory);
     const files: NewFile[] = [
-      ...scaffold().map(({ path, text }) => ({ path, createText: () => text })),
+      ...scaffold(template).map(({ path, text }) => ({ path, createText: () => text })),
       // Last, because it describes the tools that have been written.
-      { path: SCHEMA_FILE, createText: () => createSchema(folder, context) },
+      { path: SCHEMA_FILE, createText: () => createSchema(toolFiles, folder, context) },
     ];
     const paths = files.map(({ path }) => path);
     if (!force) assertNoneExists(paths, folder);
     await writeFiles(files, folder);
-    printNextCommands(paths, directory, context);
+    printNextCommands(paths, directory, toolFiles, context);
     return EXIT.done;
   }
 }
@@ -50,8 +59,19 @@ interface NewFile {
   readonly createText: () => string | Promise<string>;
 }
 
-async function createSchema(folder: string, { openCatalog }: CliContext): Promise<string> {
-  const catalog = await openCatalog([TOOLS_FILE], folder);
+/** @throws UsageError */
+function readTemplate(name: string): Template {
+  const template = TEMPLATES.find((known) => known === name);
+  if (template !== undefined) return template;
+  throw new UsageError(`there is no template "${name}"`, `the templates are ${TEMPLATES.join(' and ')}`);
+}
+
+async function createSchema(
+  toolFiles: readonly string[],
+  folder: string,
+  { openCatalog }: CliContext,
+): Promise<string> {
+  const catalog = await openCatalog(toolFiles, folder);
   const { pipelineJsonSchema } = await import('../lazy/schemas.js');
   return `${JSON.stringify(pipelineJsonSchema(catalog.toolSchemas()), null, 2)}\n`;
 }
@@ -84,13 +104,18 @@ async function writeFiles(files: readonly NewFile[], folder: string): Promise<vo
   }
 }
 
-function printNextCommands(paths: readonly string[], directory: string, { stdout, env }: CliContext): void {
+function printNextCommands(
+  paths: readonly string[],
+  directory: string,
+  toolFiles: readonly string[],
+  { stdout, env }: CliContext,
+): void {
   const { style } = detectTerminal(stdout, env);
   const program = isStartedByNpx(env) ? `npx ${PROGRAM}` : PROGRAM;
   const commands = [
     ...(directory === '.' ? [] : [`cd ${directory}`]),
-    ...['validate', 'graph', 'run'].map(
-      (command) => `${program} ${command} pipeline.yaml --tools ${TOOLS_FILE}`,
+    ...['validate', 'graph', 'run'].map((command) =>
+      [program, command, 'pipeline.yaml', ...toolFiles.map((file) => `--tools ${file}`)].join(' '),
     ),
   ];
   const written = paths.map((path) => `  ${style.green(style.marks.done)} ${path}`);

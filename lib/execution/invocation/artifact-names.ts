@@ -67,7 +67,7 @@ function addNumber(name: string, number: number): string {
 /**
  * Finds the number of the files that a task or an item writes. Item N of a fan-out has number N + 1, unless its input
  * `filename` comes from the item. Without items it is 1, or more for one of several tasks of a wave that call the same
- * tool with the same `filename`: they count in declared order.
+ * tool with the same `filename` and `format`: they count in declared order.
  *
  * @param within the tasks whose nested runs contain the task, outermost first: `task`, or `task[item]`
  */
@@ -78,7 +78,8 @@ export function findNameOwner(
   within: readonly string[] = [],
 ): NameOwner {
   const { tasks } = pipeline.definition;
-  const fileName = tasks.find(({ id }) => id === taskId)?.inputs?.['filename'];
+  const inputs = tasks.find(({ id }) => id === taskId)?.inputs;
+  const fileName = inputs?.['filename'];
   const text = typeof fileName === 'string' ? fileName : '';
   if (item !== undefined) return { item, number: /\{\{\s*item\b/.test(text) ? 1 : item + 1 };
   const outerItem = Number(/\[(\d+)\]$/.exec(within[0] ?? '')?.[1]);
@@ -87,8 +88,9 @@ export function findNameOwner(
   const wave = pipeline.waves[task?.wave ?? 0] ?? [];
   const before = wave.slice(0, wave.indexOf(taskId)).filter((id) => {
     const other = pipeline.tasks.get(id);
-    const otherName = tasks.find((definition) => definition.id === id)?.inputs?.['filename'];
-    return other?.tool === task?.tool && otherName === fileName;
+    const others = tasks.find((definition) => definition.id === id)?.inputs;
+    const isSameName = others?.['filename'] === fileName && others?.['format'] === inputs?.['format'];
+    return other?.tool === task?.tool && isSameName;
   });
   return { item, number: before.length + 1 };
 }

@@ -45,6 +45,29 @@ describe('init', () => {
     ]);
   });
 
+  it('writes a report without TypeScript with --template report, which runs as it is', async () => {
+    const { stdout } = await at(folder.path, 'init', 'demo', '--template', 'report');
+    expect(stdout).to.contain('  wavetrain run pipeline.yaml\n').and.not.to.contain('tools.ts');
+    const cwd = folder.at('demo');
+    const validated = await at(cwd, 'validate', 'pipeline.yaml');
+    expect(validated).to.include({ status: 0, stderr: '' });
+    const { status, stdout: outputs } = await at(cwd, 'run', 'pipeline.yaml', '--json');
+    expect(status).to.equal(0);
+    expect(JSON.parse(outputs).page).to.include({ status: 'success', name: 'report.md' });
+    expect(readFileSync(folder.at('demo/outputs/report.md'), 'utf8')).to.contain('| article | rope | lantern |');
+    expect(existsSync(folder.at('demo/outputs/report.xlsx'))).to.equal(true);
+    const failing = await at(cwd, 'run', 'pipeline.yaml', '--params', '{"least": 1000}');
+    expect(failing.status).to.equal(3);
+    expect(failing.stderr).to.contain('no order has a price');
+  });
+
+  it('refuses a template that does not exist', async () => {
+    const { status, stderr } = await at(folder.path, 'init', '--template', 'plan');
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('the templates are tools and report');
+    expect(existsSync(folder.at('pipeline.yaml'))).to.equal(false);
+  });
+
   it('writes into the working directory by default', async () => {
     const { stdout } = await at(folder.path, 'init');
     expect(existsSync(folder.at('pipeline.yaml'))).to.equal(true);
