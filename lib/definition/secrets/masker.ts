@@ -11,6 +11,17 @@ const TABLE_SIZE = 8192;
 /** Longer steps would skip no more texts. */
 const MAX_STEP = 255;
 
+/** What stands where a message was cut: by this program, or by Node.js. */
+const CUT = /…|\.\.\./;
+const CUT_MARKS = /(…|\.\.\.)/;
+
+/** Longer texts, and those with more marks, are no messages. */
+const MAX_CUT_LENGTH = 16 * 1024;
+const MAX_CUTS = 50;
+
+/** A shorter part of a secret says nothing. */
+const MIN_PART = 3;
+
 /** A secret that may be the text of a number. */
 const NUMERIC = /^[-+.\dEe]+$/;
 
@@ -29,11 +40,13 @@ export class Masker {
   /** Characters of each form that the search looks at: the length of the shortest form. */
   readonly #window: number;
   readonly #masksNumbers: boolean;
+  readonly #allForms: ReadonlySet<string>;
 
   /** @param secrets of which each has at least four characters */
   constructor(secrets: Iterable<string>) {
     const forms = new Set<string>();
     for (const secret of secrets) for (const form of encodeSecret(secret)) forms.add(form);
+    this.#allForms = forms;
     const lengths = Array.from(forms, ({ length }) => length);
     this.#window = lengths.reduce((shortest, length) => Math.min(shortest, length), MAX_STEP);
     this.#steps.fill(this.#window - BLOCK + 1);
@@ -52,9 +65,45 @@ export class Masker {
     else others.push(form);
   }
 
-  /** Returns the text itself when no secret is in it. Linear in its length; 10 MiB take some 30 ms. */
+  /**
+   * Returns the text itself when no secret is in it, nor the part of one that was cut where a message was. Linear in its
+   * length; 10 MiB take some 30 ms.
+   */
   readonly mask = (text: string): string => {
     if (text.length < MIN_SECRET_LENGTH) return text;
+    const masked = this.#maskWhole(text);
+    return masked.length > MAX_CUT_LENGTH || !CUT.test(masked) ? masked : this.#maskParts(masked);
+  };
+
+  /** Replaces what is left of secrets beside the marks of a cut. */
+  #maskParts(text: string): string {
+    const fragments = text.split(CUT_MARKS);
+    // Every second one is a mark.
+    if (fragments.length > 2 * MAX_CUTS) return text;
+    return fragments
+      .map((fragment, index) => {
+        if (index % 2 === 1) return fragment;
+        return this.#maskEnds(fragment, index > 0, index < fragments.length - 1);
+      })
+      .join('');
+  }
+
+  #maskEnds(fragment: string, isCutBefore: boolean, isCutAfter: boolean): string {
+    const [from, to] = withoutQuotes(fragment);
+    const [before, inner, after] = [fragment.slice(0, from), fragment.slice(from, to), fragment.slice(to)];
+    let [start, end] = [0, inner.length];
+    for (const form of this.#allForms) {
+      if (isCutBefore && isCutAfter && inner.length >= MIN_PART && form.includes(inner)) {
+        return before + MASK + after;
+      }
+      if (isCutAfter) end = Math.min(end, inner.length - lengthOfBeginning(form, inner));
+      if (isCutBefore) start = Math.max(start, lengthOfEnding(form, inner));
+    }
+    const middle = inner.slice(start, Math.max(start, end));
+    return `${before}${start > 0 ? MASK : ''}${middle}${end < inner.length ? MASK : ''}${after}`;
+  }
+
+  #maskWhole(text: string): string {
     let masked = '';
     /** Everything before is in `masked`. */
     let done = 0;
@@ -72,7 +121,7 @@ export class Masker {
       end = Math.max(end, at + length);
     }
     return end < 0 ? text : masked + text.slice(done, start) + MASK + text.slice(end);
-  };
+  }
 
   /** Returns `***` for a number that is written like a secret, or contains one. */
   maskNumber(number: number): number | string {
@@ -99,6 +148,37 @@ export class Masker {
     for (const form of forms ?? []) if (text.startsWith(form, start)) return form.length;
     return 0;
   }
+}
+
+const QUOTES = new Set([' ', '\n', '\t', '"', "'", '`']);
+
+/** Where a fragment begins and ends without the quotes and spaces around it. */
+function withoutQuotes(fragment: string): [from: number, to: number] {
+  let [from, to] = [0, fragment.length];
+  while (from < to && QUOTES.has(fragment.charAt(from))) from++;
+  while (to > from && QUOTES.has(fragment.charAt(to - 1))) to--;
+  return [from, to];
+}
+
+/** The length of the longest beginning of a form with which a text ends; 0 when it is too short to matter. */
+function lengthOfBeginning(form: string, text: string): number {
+  const first = form.slice(0, MIN_PART);
+  const from = Math.max(0, text.length - form.length + 1);
+  for (let at = text.indexOf(first, from); at >= 0; at = text.indexOf(first, at + 1)) {
+    if (form.startsWith(text.slice(at))) return text.length - at;
+  }
+  return 0;
+}
+
+/** The length of the longest ending of a form with which a text begins; 0 when it is too short to matter. */
+function lengthOfEnding(form: string, text: string): number {
+  const last = form.slice(-MIN_PART);
+  const most = Math.min(text.length, form.length - 1);
+  for (let at = text.lastIndexOf(last, most - MIN_PART); at >= 0; at = text.lastIndexOf(last, at - 1)) {
+    if (form.endsWith(text.slice(0, at + MIN_PART))) return at + MIN_PART;
+    if (at === 0) return 0;
+  }
+  return 0;
 }
 
 /** Hashes the block that ends at a position. */

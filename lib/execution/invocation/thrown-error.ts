@@ -135,6 +135,7 @@ function isCall(line: string): boolean {
   return /^\s+at /.test(line);
 }
 
+/** A call without a file is one of Node.js. */
 function isForeign(line: string): boolean {
-  return !line.includes('node:') && !PACKAGE_PATHS.some((path) => line.includes(path));
+  return /[\\/]/.test(line) && !line.includes('node:') && !PACKAGE_PATHS.some((path) => line.includes(path));
 }

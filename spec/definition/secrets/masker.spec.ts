@@ -23,6 +23,21 @@ describe('A masker (D61)', () => {
     ['leaves a part of a secret', ['hunter22'], 'hunter2 unter22', 'hunter2 unter22'],
     ['ignores spaces around a secret', [' hunter22\n'], '<hunter22>', '<***>'],
     ['keeps a short text', ['hunter22'], 'hun', 'hun'],
+    [
+      'replaces the beginning of a secret that was cut',
+      ['hunter22'],
+      'body: hunter2 … (9 characters)',
+      'body: *** … (9 characters)',
+    ],
+    [
+      'replaces what Node.js has cut from a secret',
+      ['hunter22-abc'],
+      'token "hunter22-a"... is not JSON',
+      'token "***"... is not JSON',
+    ],
+    ['replaces the end of a secret after a cut', ['hunter22-abc'], '..."22-abc}" is not', '..."***}" is not'],
+    ['replaces the middle of a secret between two cuts', ['hunter22-abc'], '…"ter22-a"… no', '…"***"… no'],
+    ['leaves other words beside a cut', ['hunter22'], 'see the hut … and 2 more', 'see the hut … and 2 more'],
   ];
   for (const [title, secrets, text, masked] of cases) {
     it(title, () => {
