@@ -142,11 +142,13 @@ function describeEvent(event: LiveEvent, style: Style): string {
     }
     case 'finish':
       if (event.reused) return `${formatTask(event)} ${style.green('reused')}`;
-      return `${formatTask(event)} ${style.green('finished')}${formatElapsed(event)}`;
+      return `${formatTask(event)} ${style.green('finished')}${formatElapsed(event)}${formatCached(event)}`;
     case 'fail':
       return `${formatTask(event)} ${style.red('failed')}${formatElapsed(event)}: ${toSingleLine(event.error ?? '')}`;
     case 'item': {
-      if (event.phase === 'finish') return `${formatTask(event)} ${event.reused ? 'reused' : 'finished'}`;
+      if (event.phase === 'finish') {
+        return `${formatTask(event)} ${event.reused ? 'reused' : 'finished'}${formatCached(event)}`;
+      }
       const attempts = formatCount(event.attempt, 'attempt');
       return `${formatTask(event)} ${style.red('failed')} after ${attempts}: ${toSingleLine(event.error ?? '')}`;
     }
@@ -158,6 +160,12 @@ function describeEvent(event: LiveEvent, style: Style): string {
     case 'log':
       return `${formatTask(event)} logged: ${toSingleLine(event.message)}`;
   }
+}
+
+/** Whose outputs were in the cache (D65). */
+function formatCached({ cached, cached_items: items }: Pick<TaskEvent, 'cached' | 'cached_items'>): string {
+  if (cached) return ', from the cache';
+  return items === undefined ? '' : `, ${formatCount(items, 'item')} from the cache`;
 }
 
 function formatError({ error }: { readonly error?: string }): string {

@@ -54,7 +54,9 @@ describe('init', () => {
     const { status, stdout: outputs } = await at(cwd, 'run', 'pipeline.yaml', '--json');
     expect(status).to.equal(0);
     expect(JSON.parse(outputs).page).to.include({ status: 'success', name: 'report.md' });
-    expect(readFileSync(folder.at('demo/outputs/report.md'), 'utf8')).to.contain('| article | rope | lantern |');
+    expect(readFileSync(folder.at('demo/outputs/report.md'), 'utf8')).to.contain(
+      '| article | rope | lantern |',
+    );
     expect(existsSync(folder.at('demo/outputs/report.xlsx'))).to.equal(true);
     const failing = await at(cwd, 'run', 'pipeline.yaml', '--params', '{"least": 1000}');
     expect(failing.status).to.equal(3);

@@ -20,6 +20,18 @@ describe('formatEvent', () => {
       'ingest/a reuses its output of the earlier run (mock)',
     ],
     [{ kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 0, reused: true }, 'a reused'],
+    [
+      { kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 5, cached: true },
+      'a finished in 5 ms, from the cache',
+    ],
+    [
+      { kind: 'finish', task_id: 'a', tool: 'mock', wave: 0, duration_ms: 5, items: 3, cached_items: 2 },
+      'a finished in 5 ms, 2 items from the cache',
+    ],
+    [
+      { kind: 'item', task_id: 'a', item: 3, phase: 'finish', attempt: 0, cached: true },
+      'a[3] finished, from the cache',
+    ],
     [{ kind: 'fail', task_id: 'a', tool: 'mock', wave: 0, error: 'x' }, 'a failed: x'],
     [{ kind: 'item', task_id: 'a', item: 7, phase: 'finish', attempt: 1 }, 'a[7] finished'],
     [
