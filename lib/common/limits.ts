@@ -135,6 +135,10 @@ export const DOCUMENT_LIMITS = {
 export const EXPORT_LIMITS = {
   /** Maximum number of cells in all sheets of a workbook together. */
   cells: 500_000,
+  /** Maximum number of cells in a table that is made of objects, of all formats. */
+  tableCells: 2_000_000,
+  /** Maximum number of sheets of a workbook. */
+  sheets: 255,
   /** Maximum number of rows in a sheet, with the names of its columns, as spreadsheets have them. */
   rows: 1_048_576,
   /** Maximum length of a text in a cell of a workbook, in characters, as spreadsheets have it. */

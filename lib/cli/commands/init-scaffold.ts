@@ -13,10 +13,10 @@ export const SCHEMA_FILE = 'pipeline.schema.json';
 
 /** What `init` can write: a pipeline with tools of its own, or one that needs no TypeScript. */
 export const TEMPLATES = ['tools', 'report'] as const;
-export type Template = (typeof TEMPLATES)[number];
+export type ScaffoldTemplate = (typeof TEMPLATES)[number];
 
 /** The files of a pipeline that runs as it is, without the JSON Schema. */
-export function scaffold(template: Template): ScaffoldFile[] {
+export function scaffold(template: ScaffoldTemplate): ScaffoldFile[] {
   const common = [
     { path: 'data/orders.csv', text: ORDERS },
     { path: '.vscode/settings.json', text: SETTINGS },

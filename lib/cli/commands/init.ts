@@ -8,7 +8,7 @@ import { describeErrno } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
-import { SCHEMA_FILE, scaffold, type Template, TEMPLATES, TOOLS_FILE } from './init-scaffold.js';
+import { SCHEMA_FILE, scaffold, type ScaffoldTemplate, TEMPLATES, TOOLS_FILE } from './init-scaffold.js';
 import { updateFile } from './update-file.js';
 
 export class InitCommand extends Command<CliContext> {
@@ -60,7 +60,7 @@ interface NewFile {
 }
 
 /** @throws UsageError */
-function readTemplate(name: string): Template {
+function readTemplate(name: string): ScaffoldTemplate {
   const template = TEMPLATES.find((known) => known === name);
   if (template !== undefined) return template;
   throw new UsageError(`there is no template "${name}"`, `the templates are ${TEMPLATES.join(' and ')}`);

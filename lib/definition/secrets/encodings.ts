@@ -27,6 +27,9 @@ export function findSecretProblem(value: string): string | undefined {
   return undefined;
 }
 
+/** A shorter one in lower case may be a common word. */
+const MIN_LOWER_CASED = 8;
+
 /**
  * Returns a secret as it may stand in a text: as it is, escaped in JSON, once or twice, percent-encoded, escaped in HTML,
  * and in Base64, also in the middle of what was encoded, as `user:password` is. Spaces around it do not count: programs
@@ -46,6 +49,10 @@ export function encodeSecret(value: string): ReadonlySet<string> {
   addPercentEncoded(text, forms);
   addBase64(Buffer.from(text), forms);
   addBase64(Buffer.from(value), forms);
+  // As some encoders take letters of Western Europe.
+  if (/[\u0080-\u00ff]/.test(text)) addBase64(Buffer.from(text, 'latin1'), forms);
+  // As in the name of a host.
+  if (text.length >= MIN_LOWER_CASED) forms.add(text.toLowerCase());
   return forms;
 }
 

@@ -51,7 +51,8 @@ const FENCE = /^(?:`{3,}|~{3,})/;
 /** The language after a fence: the rest of its line, or the text before a value on the same line. */
 const LANGUAGE = /^[^\n{[]*/;
 
-function stripFence(text: string): string {
+/** Leaves out a code fence around a trimmed text. */
+export function stripFence(text: string): string {
   const fence = FENCE.exec(text)?.[0];
   if (fence === undefined) return text;
   const body = text.slice(fence.length).replace(LANGUAGE, '').trim();

@@ -19,6 +19,9 @@ export interface NameOwner {
 export class ArtifactNames {
   /** In lower case: some file systems do not distinguish it. */
   readonly #taken = new Set<string>();
+  /** By name, the next number to try: counting from the first one would take longer with every file. */
+  readonly #next = new Map<string, number>();
+  readonly #ordinals = new Map<object, ReadonlyMap<string, TaskName>>();
 
   /**
    * Takes a name for a file, with the number that makes it unique.
@@ -29,10 +32,22 @@ export class ArtifactNames {
     const first = isNumbered ? addNumber(name, number) : name;
     if (this.#take(first)) return first;
     const base = item === undefined ? name : addNumber(name, number);
-    for (let next = item === undefined ? number + 1 : 2; ; next++) {
+    for (let next = this.#next.get(base) ?? (item === undefined ? number + 1 : 2); ; next++) {
       const numbered = addNumber(base, next);
-      if (this.#take(numbered)) return numbered;
+      if (!this.#take(numbered)) continue;
+      this.#next.set(base, next + 1);
+      return numbered;
     }
+  }
+
+  /** How the tasks of a pipeline name files. */
+  namesOf({ pipeline }: Pick<PreparedRun, 'pipeline'>): ReadonlyMap<string, TaskName> {
+    let names = this.#ordinals.get(pipeline);
+    if (names === undefined) {
+      names = listTaskNames(pipeline);
+      this.#ordinals.set(pipeline, names);
+    }
+    return names;
   }
 
   /** Takes exactly this name, which an earlier run has given. */
@@ -43,6 +58,7 @@ export class ArtifactNames {
   /** Call when the file was not kept: another attempt gets the same name. */
   release(name: string): void {
     this.#taken.delete(toKey(name));
+    this.#next.clear();
   }
 
   #take(name: string): boolean {
@@ -72,27 +88,40 @@ function addNumber(name: string, number: number): string {
  * @param within the tasks whose nested runs contain the task, outermost first: `task`, or `task[item]`
  */
 export function findNameOwner(
-  { pipeline }: Pick<PreparedRun, 'pipeline'>,
+  names: ReadonlyMap<string, TaskName>,
   taskId: string,
   item: number | undefined,
   within: readonly string[] = [],
 ): NameOwner {
-  const { tasks } = pipeline.definition;
-  const inputs = tasks.find(({ id }) => id === taskId)?.inputs;
-  const fileName = inputs?.['filename'];
-  const text = typeof fileName === 'string' ? fileName : '';
+  const { text, number } = names.get(taskId) ?? { text: '', number: 1 };
   if (item !== undefined) return { item, number: /\{\{\s*item\b/.test(text) ? 1 : item + 1 };
   const outerItem = Number(/\[(\d+)\]$/.exec(within[0] ?? '')?.[1]);
   if (Number.isInteger(outerItem) && !text.includes('{{')) return { item: outerItem, number: outerItem + 1 };
-  const task = pipeline.tasks.get(taskId);
-  const wave = pipeline.waves[task?.wave ?? 0] ?? [];
-  const before = wave.slice(0, wave.indexOf(taskId)).filter((id) => {
-    const other = pipeline.tasks.get(id);
-    const others = tasks.find((definition) => definition.id === id)?.inputs;
-    const isSameName = others?.['filename'] === fileName && others?.['format'] === inputs?.['format'];
-    return other?.tool === task?.tool && isSameName;
-  });
-  return { item, number: before.length + 1 };
+  return { item, number };
+}
+
+/** What the definition says of the names of a task's files. */
+interface TaskName {
+  /** Its input `filename` as it is written; empty when there is none. */
+  readonly text: string;
+  /** From 1, among the tasks of its wave with the same tool, `filename` and `format`. */
+  readonly number: number;
+}
+
+function listTaskNames({ definition, tasks, waves }: PreparedRun['pipeline']): Map<string, TaskName> {
+  const inputs = new Map(definition.tasks.map((task) => [task.id, task.inputs ?? {}]));
+  const names = new Map<string, TaskName>();
+  for (const wave of waves) {
+    const counts = new Map<string, number>();
+    for (const taskId of wave) {
+      const { filename, format } = inputs.get(taskId) ?? {};
+      const key = JSON.stringify([tasks.get(taskId)?.tool.name, filename, format]);
+      const number = (counts.get(key) ?? 0) + 1;
+      counts.set(key, number);
+      names.set(taskId, { text: typeof filename === 'string' ? filename : '', number });
+    }
+  }
+  return names;
 }
 
 /** Windows has these devices in every folder, whatever the ending. */

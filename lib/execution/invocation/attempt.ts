@@ -116,9 +116,10 @@ export class Attempt implements ToolContext, CallingAttempt {
     const { task_id: taskId, item_index: index } = this;
     const item = index ?? undefined;
     const { sub_pipeline, within } = journal.location;
+    const folder = dependencies.artifacts.open(prepared.id, journal.budget);
     this.#stagedFiles = new StagedFiles(
-      dependencies.artifacts.open(prepared.id, journal.budget),
-      findNameOwner(prepared, taskId, item, within),
+      folder,
+      findNameOwner(folder.names.namesOf(prepared), taskId, item, within),
       {
         ...(sub_pipeline !== undefined && { sub_pipeline }),
         task_id: taskId,

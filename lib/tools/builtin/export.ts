@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json } from '../../common/json.js';
+import type { Json } from '../../common/json.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { applySchema, describeSource } from '../export/apply-schema.js';
 import { toCsvInSteps } from '../export/csv.js';
 import { listNotes, NOTE_COLUMNS, toMarkdownInSteps } from '../export/markdown.js';
-import { toJsonTextInSteps, toTable } from '../export/table.js';
+import { type Table, toJsonTextInSteps, toTableInSteps } from '../export/table.js';
+import { parseJsonWithPauses } from '../fetching/content.js';
+import { stripFence } from '../../definition/template/extract-json.js';
+import { EXPORT_LIMITS } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../export/xlsx.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
@@ -100,12 +103,12 @@ async function toBytes(given: ExportInputs, context: ToolContext): Promise<strin
     throw ToolError.nonRetryable(`sheets are for the format xlsx, and not for ${format}`);
   }
   if (format === 'xlsx') return await toWorkbook(given, context);
-  const data = prepare(given.data ?? given.content ?? null, given);
+  const data = await prepare(given.data ?? given.content ?? null, given);
   switch (format) {
     case 'json':
       return await inTurns(toJsonTextInSteps(data), context);
     case 'csv':
-      return await inTurns(toCsvInSteps(toTable(data), given), context);
+      return await inTurns(toCsvInSteps(await inTurns(toTableInSteps(data), context), given), context);
     case 'text':
       return typeof data === 'string' ? data : await inTurns(toJsonTextInSteps(data), context);
     case 'markdown': {
@@ -123,32 +126,34 @@ function inTurns<T>(steps: Steps<T>, { signal }: ToolContext): Promise<T> {
   });
 }
 
-async function toWorkbook(given: ExportInputs, { signal, pauseTimeout }: ToolContext): Promise<Uint8Array> {
+async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Uint8Array> {
   const { sheets, metadata, analyst_notes: notes, filename } = given;
   const values: [string, Json][] =
     sheets === null ? [[filename ?? '', given.data ?? given.content ?? null]] : Object.entries(sheets);
   if (values.length === 0) throw ToolError.nonRetryable('sheets must have at least one sheet');
-  const tables: NamedTable[] = values.map(([name, value]) => ({
-    name,
-    table: toTable(prepare(value, given)),
-  }));
-  if (metadata !== null) tables.push({ name: 'Metadata', table: toTable(metadata) });
+  if (values.length > EXPORT_LIMITS.sheets) {
+    throw ToolError.nonRetryable(`a workbook may have ${EXPORT_LIMITS.sheets} sheets: write several files`);
+  }
+  const layOut = (data: Json): Promise<Table> => inTurns(toTableInSteps(data), context);
+  const tables: NamedTable[] = [];
+  for (const [name, value] of values) tables.push({ name, table: await layOut(await prepare(value, given)) });
+  if (metadata !== null) tables.push({ name: 'Metadata', table: await layOut(metadata) });
   if (notes !== null)
     tables.push({ name: 'Notes', table: { columns: NOTE_COLUMNS, rows: listNotes(notes) } });
-  return await toXlsx(tables, signal, pauseTimeout);
+  return await toXlsx(tables, context);
 }
 
 /** Reads a text that is JSON, perhaps as models write it, and applies the schema. */
-function prepare(value: Json, { schema, strict, format }: ExportInputs): Json {
-  const data = typeof value === 'string' && format !== 'text' ? parseText(value) : value;
+async function prepare(value: Json, { schema, strict, format }: ExportInputs): Promise<Json> {
+  const data = typeof value === 'string' && format !== 'text' ? await parseText(value) : value;
   return schema === null ? data : applySchema(data, schema, strict);
 }
 
-function parseText(text: string): Json {
-  const fenced = /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text;
+async function parseText(text: string): Promise<Json> {
+  const body = stripFence(text.trim());
+  if (!body.startsWith('{') && !body.startsWith('[')) return text;
   try {
-    const value = JSON.parse(fenced) as Json;
-    return isObject(value) || Array.isArray(value) ? value : text;
+    return await parseJsonWithPauses(body);
   } catch {
     return text;
   }

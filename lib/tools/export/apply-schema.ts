@@ -40,11 +40,11 @@ function readDeclared({ fields, properties, required }: JsonObject): Declared {
     });
     const names = declared.map(({ name }) => name);
     const needed = declared.filter(({ isRequired }) => isRequired).map(({ name }) => name);
-    return { names: new Set(names), required: needed };
+    return { names: new Set(names), required: [...new Set(needed)] };
   }
   if (isObject(properties)) {
     const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
-    return { names: new Set(Object.keys(properties)), required: needed };
+    return { names: new Set(Object.keys(properties)), required: [...new Set(needed)] };
   }
   throw ToolError.nonRetryable(
     'the schema must have "fields", as from load_schema, or "properties", as a JSON Schema has',

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
-import { asObjects, type Cell, keysOf, NOT_FOUND, toCell, toTable } from './table.js';
+import { asObjects, type Cell, keysOf, NOT_FOUND, toCell, toTableInSteps } from './table.js';
 
 export interface MarkdownOptions {
   readonly title: string;
@@ -30,14 +30,18 @@ function* toBody(data: Json, periods: readonly Json[] | null): Steps<string> {
   const objects = asObjects(data);
   if (objects !== undefined && (periods !== null || objects.length <= MAX_PERIODS)) {
     const labels = objects.map((_, index) => labelOf(periods?.[index], index));
-    const rows = keysOf(objects).map((key) => [
-      key,
-      ...objects.map((object) => (Object.hasOwn(object, key) ? toCell(object[key] ?? null) : null)),
-    ]);
+    const rows: Cell[][] = [];
+    for (const key of yield* keysOf(objects)) {
+      const cells = objects.map((object) =>
+        Object.hasOwn(object, key) ? toCell(object[key] ?? null) : null,
+      );
+      rows.push([key, ...cells]);
+      yield;
+    }
     return yield* toRows(['Field', ...labels], rows);
   }
   if (!Array.isArray(data)) return data === null ? DASH : String(data);
-  const { columns, rows } = toTable(data);
+  const { columns, rows } = yield* toTableInSteps(data);
   if (rows.length === 0) return DASH;
   return yield* toRows(columns ?? rows[0]?.map((_, index) => `Column ${index + 1}`) ?? [], rows);
 }

@@ -1,4 +1,6 @@
+import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { EXPORT_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
 
 /** Rows of cells. A cell is a text, a number, a boolean or null; lists and objects in it are JSON text. */
@@ -10,16 +12,21 @@ export interface Table {
 
 export type Cell = string | number | boolean | null;
 
+const MEMBERS_PER_STEP = 500;
+const CELLS_PER_STEP = 5000;
+
 /** Stands for a field that was not found in a document. */
 export const NOT_FOUND = '__not_found__';
 
 /**
  * Lays data out as rows: a list of objects with a column for each key, in the order in which keys appear; a list of lists
  * as it is; an object with a row for each key; anything else in a single column.
+ *
+ * @throws ToolError, not retryable, for objects whose keys would make too many cells
  */
-export function toTable(data: Json): Table {
+export function* toTableInSteps(data: Json): Steps<Table> {
   const objects = asObjects(data);
-  if (objects !== undefined) return fromObjects(objects);
+  if (objects !== undefined) return yield* fromObjects(objects);
   if (Array.isArray(data) && data.length > 0 && data.every((row): row is Json[] => Array.isArray(row))) {
     return { columns: undefined, rows: data.map((row) => row.map(toCell)) };
   }
@@ -41,28 +48,44 @@ export function asObjects(data: Json): readonly JsonObject[] | undefined {
   return objects.length === data.length ? objects : undefined;
 }
 
-function fromObjects(objects: readonly JsonObject[]): Table {
-  const columns = keysOf(objects);
-  return {
-    columns,
-    rows: objects.map((object) =>
+function* fromObjects(objects: readonly JsonObject[]): Steps<Table> {
+  const columns = yield* keysOf(objects);
+  const rows: Cell[][] = [];
+  let left = CELLS_PER_STEP;
+  for (const object of objects) {
+    rows.push(
       columns.map((column) => (Object.hasOwn(object, column) ? toCell(object[column] ?? null) : null)),
-    ),
-  };
+    );
+    left -= columns.length;
+    if (left > 0) continue;
+    left = CELLS_PER_STEP;
+    yield;
+  }
+  return { columns, rows };
 }
 
-/** The keys of all objects, in the order in which they appear. */
-export function keysOf(objects: readonly JsonObject[]): string[] {
+/**
+ * The keys of all objects, in the order in which they appear.
+ *
+ * @throws ToolError, not retryable, when a cell for each key of each object would be too many
+ */
+export function* keysOf(objects: readonly JsonObject[]): Steps<string[]> {
   const keys = new Set<string>();
-  for (const object of objects) for (const key of Object.keys(object)) keys.add(key);
+  for (const [index, object] of objects.entries()) {
+    for (const key of Object.keys(object)) keys.add(key);
+    if (keys.size * objects.length > EXPORT_LIMITS.tableCells) {
+      throw ToolError.nonRetryable(
+        `a table of these ${objects.length} objects would have more than ${EXPORT_LIMITS.tableCells} cells, because their keys differ: write JSON, or give a schema`,
+      );
+    }
+    if (index % MEMBERS_PER_STEP === MEMBERS_PER_STEP - 1) yield;
+  }
   return [...keys];
 }
 
 export function toCell(value: Json): Cell {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }
-
-const MEMBERS_PER_STEP = 500;
 
 /** Writes JSON indented by 2, a few members of the outermost list or object at a time. */
 export function* toJsonTextInSteps(data: Json): Steps<string> {

@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { EXPORT_LIMITS } from '../../common/limits.js';
+import { Turnstile } from '../documents/turnstile.js';
+import type { ToolContext } from '../tool.js';
 import type { Cell, Table } from './table.js';
 
 /** A sheet of a workbook. */
@@ -13,8 +16,10 @@ export interface NamedTable {
 /** What the thread receives: a number `t` of milliseconds is a date, with or without a time. */
 type SheetCell = Cell | { readonly t: number; readonly hasTime: boolean };
 
+/** Some rows of a sheet. */
 interface SheetMessage {
-  readonly sheet: string;
+  /** Begins a sheet; undefined for further rows of the same one. */
+  readonly sheet: string | undefined;
   readonly hasHeader: boolean;
   readonly rows: readonly (readonly SheetCell[])[];
 }
@@ -26,6 +31,7 @@ interface SheetMessage {
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');
 const { default: write } = require(workerData.module);
+const sheets = [];
 const toCell = (cell, isHeader) => {
   if (cell === null) return null;
   if (typeof cell === 'string') return { value: cell, type: String, ...(isHeader && { fontWeight: 'bold' }) };
@@ -33,49 +39,37 @@ const toCell = (cell, isHeader) => {
   if (typeof cell === 'boolean') return { value: cell, type: Boolean };
   return { value: new Date(cell.t), type: Date, format: cell.hasTime ? 'yyyy-mm-dd hh:mm:ss' : 'yyyy-mm-dd' };
 };
-const sheets = workerData.sheets.map(({ sheet, hasHeader, rows }) => ({
-  sheet,
-  data: rows.map((row, index) => row.map((cell) => toCell(cell, hasHeader && index === 0))),
-}));
-write(sheets).toBuffer().then((bytes) => parentPort.postMessage(bytes));
+parentPort.on('message', (message) => {
+  if (message === null) return write(sheets).toBuffer().then((bytes) => parentPort.postMessage(bytes));
+  const { sheet, hasHeader, rows } = message;
+  if (sheet !== undefined) sheets.push({ sheet, data: [] });
+  const { data } = sheets.at(-1);
+  for (const row of rows) data.push(row.map((cell) => toCell(cell, hasHeader && data.length === 0)));
+});
 `;
 
-/** The threads at work, in all runs: each takes a processor and up to its memory. */
-let atWork = 0;
-const waiting: (() => void)[] = [];
+/** The threads at work, in all runs: each takes a processor and up to its memory. Every tenant may have one (D25). */
+const turns = new Turnstile({ total: EXPORT_LIMITS.workbooks, guaranteed: 1 });
 
 /**
  * Writes tables as the sheets of an XLSX workbook: numbers as numbers, ISO dates as dates, the names of columns bold.
  *
  * Rejects with a ToolError when there are too many cells, a text is too long for a cell, or the signal aborts.
- *
- * @param pauseTimeout stops the time limit of the attempt while it waits for its turn
  */
 export async function toXlsx(
   tables: readonly NamedTable[],
-  signal: AbortSignal,
-  pauseTimeout: () => () => void,
+  context: Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>,
 ): Promise<Uint8Array> {
-  const sheets = toMessages(tables);
-  const resume = pauseTimeout();
-  while (atWork >= EXPORT_LIMITS.workbooks) await new Promise<void>((resolve) => waiting.push(resolve));
-  resume();
-  atWork++;
-  try {
-    signal.throwIfAborted();
-    return await writeInThread(sheets, signal);
-  } finally {
-    atWork--;
-    waiting.shift()?.();
-  }
+  assertFits(tables);
+  return turns.pass(context, () => writeInThread(tables, context.signal));
 }
 
-function writeInThread(sheets: readonly SheetMessage[], signal: AbortSignal): Promise<Uint8Array> {
+function writeInThread(tables: readonly NamedTable[], signal: AbortSignal): Promise<Uint8Array> {
   const module = createRequire(import.meta.url).resolve('write-excel-file/node');
   const worker = new Worker(PROGRAM, {
     eval: true,
     env: {},
-    workerData: { module, sheets },
+    workerData: { module },
     resourceLimits: { maxOldGenerationSizeMb: EXPORT_LIMITS.workbookMiB },
   });
   return new Promise<Uint8Array>((resolve, reject) => {
@@ -89,25 +83,56 @@ function writeInThread(sheets: readonly SheetMessage[], signal: AbortSignal): Pr
     const abort = (): void => fail(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     worker.once('exit', () => signal.removeEventListener('abort', abort));
+    sendSheets(tables, worker, signal).catch(fail);
   });
 }
 
-function toMessages(tables: readonly NamedTable[]): SheetMessage[] {
-  const names = new Set<string>();
+/** Sends the rows in parts: copying all of them at once would hold the event loop. */
+async function sendSheets(tables: readonly NamedTable[], worker: Worker, signal: AbortSignal): Promise<void> {
+  for (const message of toMessages(tables)) {
+    signal.throwIfAborted();
+    worker.postMessage(message);
+    await setImmediate();
+  }
+  worker.postMessage(null);
+}
+
+/** @throws ToolError, not retryable */
+function assertFits(tables: readonly NamedTable[]): void {
   let cells = 0;
-  return tables.map(({ name, table: { columns, rows } }) => {
-    const all = columns === undefined ? rows : [columns, ...rows];
-    for (const row of all) cells += row.length;
-    if (cells > EXPORT_LIMITS.cells || all.length > EXPORT_LIMITS.rows) {
-      throw ToolError.nonRetryable(
-        `a workbook may have ${EXPORT_LIMITS.cells} cells and ${EXPORT_LIMITS.rows} rows in a sheet: write CSV, or several files`,
-      );
+  for (const { table } of tables) {
+    const { columns = [], rows } = table;
+    cells += columns.length;
+    for (const row of rows) cells += row.length;
+    if (cells <= EXPORT_LIMITS.cells && rows.length < EXPORT_LIMITS.rows) continue;
+    throw ToolError.nonRetryable(
+      `a workbook may have ${EXPORT_LIMITS.cells} cells and ${EXPORT_LIMITS.rows} rows in a sheet: write CSV, or several files`,
+    );
+  }
+}
+
+/** So many cells are converted and sent at once. */
+const CELLS_PER_MESSAGE = 5000;
+
+function* toMessages(tables: readonly NamedTable[]): Generator<SheetMessage> {
+  const names = new Set<string>();
+  for (const { name, table } of tables) {
+    const { columns, rows } = table;
+    const hasHeader = columns !== undefined;
+    const header = hasHeader ? [columns.map(toText)] : [];
+    yield { sheet: toSheetName(name, names), hasHeader, rows: header };
+    let part: SheetCell[][] = [];
+    let cells = 0;
+    for (const row of rows) {
+      part.push(row.map(toSheetCell));
+      cells += row.length;
+      if (cells < CELLS_PER_MESSAGE) continue;
+      yield { sheet: undefined, hasHeader, rows: part };
+      part = [];
+      cells = 0;
     }
-    const sheet = toSheetName(name, names);
-    const toMessage = (row: readonly Cell[], index: number): SheetCell[] =>
-      row.map((cell) => (columns !== undefined && index === 0 ? toText(String(cell)) : toSheetCell(cell)));
-    return { sheet, hasHeader: columns !== undefined, rows: all.map(toMessage) };
-  });
+    if (part.length > 0) yield { sheet: undefined, hasHeader, rows: part };
+  }
 }
 
 const DATE = /^(19|[2-9]\d)\d{2}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;

@@ -92,6 +92,9 @@ async function resolveWithSystem(hostname: string): Promise<LookupAddress[]> {
 /** The only block from which public IPv6 addresses are given: others are local, or translate into IPv4. */
 const GLOBAL_UNICAST = { parts: [0x2000], bits: 3 } as const;
 
+/** A public address at which Azure has a service of each machine. */
+const AZURE_HOST = '168.63.129.16';
+
 /** Whether everybody on the internet reaches the same machine at this address. */
 function isPublic(text: string, ip: IpParser): boolean {
   let address: ReturnType<IpParser['parse']>;
@@ -101,7 +104,7 @@ function isPublic(text: string, ip: IpParser): boolean {
     return false;
   }
   if (address.range() !== 'unicast') return false;
-  if (address.kind() === 'ipv4') return true;
+  if (address.kind() === 'ipv4') return address.toString() !== AZURE_HOST;
   const [firstPart = 0] = 'parts' in address ? address.parts : [];
   return firstPart >>> (16 - GLOBAL_UNICAST.bits) === GLOBAL_UNICAST.parts[0] >>> (16 - GLOBAL_UNICAST.bits);
 }

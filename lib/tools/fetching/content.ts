@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { type Json, MAX_JSON_DEPTH } from '../../common/json.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
-import { cutText } from '../../common/text.js';
+import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
+import { cutText, formatMebibytes } from '../../common/text.js';
 import { measureJsonInSteps } from '../../definition/text/json-loss.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { FetchedResponse } from '../tool.js';
@@ -33,11 +34,18 @@ const TEXT_TYPES = new Set([
 export async function readContent(
   response: FetchedResponse,
   kind: ContentKind = 'auto',
+  mostBytes = MAX_OUTPUT_LENGTH,
 ): Promise<Json | Buffer> {
   const { bytes } = response;
   const type = readMediaType(response);
   const actual = kind === 'auto' ? kindOf(type, bytes) : kind;
   if (actual === 'bytes') return bytes;
+  if (bytes.length > mostBytes) {
+    const size = formatMebibytes(bytes.length);
+    throw ToolError.nonRetryable(
+      `the answer of ${new URL(response.url).host} has ${size}, more than an output may have: take it as bytes, or ask for less`,
+    );
+  }
   const text = decodeBody(response);
   return actual === 'json' ? parseBody(text, response) : text;
 }
@@ -58,7 +66,7 @@ export function excerptOf(response: FetchedResponse, most = 200): string {
 function kindOf(type: string, bytes: Buffer): Exclude<ContentKind, 'auto'> {
   if (type === 'application/json' || type === 'text/json' || type.endsWith('+json')) return 'json';
   if (type.startsWith('text/') || type.endsWith('+xml') || TEXT_TYPES.has(type)) return 'text';
-  return type === '' && isText(bytes) ? 'text' : 'bytes';
+  return type === '' && bytes.length <= MAX_OUTPUT_LENGTH && isText(bytes) ? 'text' : 'bytes';
 }
 
 function isText(bytes: Buffer): boolean {

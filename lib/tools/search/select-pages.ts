@@ -80,9 +80,8 @@ function toPageList(
 
 /** Picks pages by their numbers, in the order of the document; numbers that it does not have are left out. */
 function pickPages(pages: readonly PassedPage[], ranges: readonly PageRange[]): PassedPage[] {
-  const picked = pages.filter(({ number }) =>
-    ranges.some(({ first, last }) => number >= first && number <= last),
-  );
+  const merged = mergeRanges(ranges);
+  const picked = pages.filter(({ number }) => isInside(number, merged));
   if (picked.length > 0 || pages.length === 0) return picked;
   const numbers = joinFirst(
     pages.map(({ number }) => String(number)),
@@ -91,21 +90,44 @@ function pickPages(pages: readonly PassedPage[], ranges: readonly PageRange[]): 
   throw ToolError.nonRetryable(`the document has none of the pages that "pages" names: it has ${numbers}`);
 }
 
+/** Sorts ranges and joins those that overlap. */
+function mergeRanges(ranges: readonly PageRange[]): PageRange[] {
+  const merged: PageRange[] = [];
+  for (const { first, last } of [...ranges].sort((a, b) => a.first - b.first)) {
+    const before = merged.at(-1);
+    if (before === undefined || first > before.last) merged.push({ first, last });
+    else merged[merged.length - 1] = { first: before.first, last: Math.max(before.last, last) };
+  }
+  return merged;
+}
+
+/** @param ranges sorted, without overlaps */
+function isInside(number: number, ranges: readonly PageRange[]): boolean {
+  let [from, to] = [0, ranges.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const { first, last } = ranges[middle] ?? { first: 0, last: 0 };
+    if (number < first) to = middle;
+    else if (number > last) from = middle + 1;
+    else return true;
+  }
+  return false;
+}
+
 const MAX_RANGES = 10_000;
 const RANGE = /^\s*(\d{1,9})(?:\s*[-–]\s*(\d{1,9}))?\s*$/;
 
 /** Reads page numbers: 3, "3", "1-3", or a list of these. @throws ToolError, not retryable */
 export function parseRanges(pages: Json): PageRange[] {
-  const named = Array.isArray(pages) ? pages : [pages];
+  const named = (Array.isArray(pages) ? pages : [pages]).flatMap((entry): Json[] =>
+    typeof entry === 'string' ? entry.split(',', MAX_RANGES + 1) : [entry],
+  );
   if (named.length > MAX_RANGES) {
     throw ToolError.nonRetryable(
       `"pages" has more than ${MAX_RANGES.toLocaleString('en')} entries: use ranges`,
     );
   }
-  return named.flatMap((entry) => {
-    if (typeof entry === 'number') return [parseRange(entry)];
-    return typeof entry === 'string' ? entry.split(',').map(parseRange) : [parseRange(entry)];
-  });
+  return named.map(parseRange);
 }
 
 function parseRange(entry: Json): PageRange {
