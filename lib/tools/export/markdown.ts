@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
-import { asObjects, type Cell, keysOf, NOT_FOUND, toCell, toTableInSteps } from './table.js';
+import { FIELD_NOT_FOUND } from '../functions/values.js';
+import { asObjects, type Cell, keysOf, toCell, toTableInSteps } from './table.js';
 
 export interface MarkdownOptions {
   readonly title: string;
@@ -86,7 +87,7 @@ function toRow(cells: readonly Cell[]): string {
 }
 
 function formatCell(cell: Cell): string {
-  if (cell === null || cell === '' || cell === NOT_FOUND) return DASH;
+  if (cell === null || cell === '' || cell === FIELD_NOT_FOUND) return DASH;
   return toLine(String(cell)).replaceAll('|', '\\|');
 }
 

@@ -15,9 +15,6 @@ export type Cell = string | number | boolean | null;
 const MEMBERS_PER_STEP = 500;
 const CELLS_PER_STEP = 5000;
 
-/** Stands for a field that was not found in a document. */
-export const NOT_FOUND = '__not_found__';
-
 /**
  * Lays data out as rows: a list of objects with a column for each key, in the order in which keys appear; a list of lists
  * as it is; an object with a row for each key; anything else in a single column.

@@ -21,7 +21,7 @@ export interface CacheKey {
 /** Keeps outputs beyond this process. Resolves or rejects whatever the state of its files is, and never hangs. */
 export interface CacheFolder {
   /** Resolves with undefined when there is no such output, or when it has expired. */
-  read(key: CacheKey, tenantId: string): Promise<CachedOutput | undefined>;
+  read(key: CacheKey): Promise<CachedOutput | undefined>;
   /** @param expiresAt milliseconds since 1970; `Infinity` for never */
   write(key: CacheKey, cached: CachedOutput, expiresAt: number): Promise<void>;
 }

@@ -46,18 +46,18 @@ export class DiskCache implements CacheFolder {
     this.#maxBytes = maxBytes;
   }
 
-  async read(key: CacheKey, tenantId: string): Promise<CachedOutput | undefined> {
+  async read(key: CacheKey): Promise<CachedOutput | undefined> {
     const file = await this.#fileOf(key);
     const text = await readIfPresent(file);
     if (text === undefined) return undefined;
-    const entry = toEntry(await this.#parse(text, tenantId));
+    const entry = toEntry(await this.#parse(text, key.tenantId));
     if (entry === undefined || entry.expiresAt <= this.#clock.now()) {
       await rm(file, { force: true });
       return undefined;
     }
     // Another process may have removed it meanwhile; what was read counts.
     await this.#touch(file).catch(() => undefined);
-    return this.#freeze(entry.cached, tenantId);
+    return this.#freeze(entry.cached, key.tenantId);
   }
 
   /** Other tasks read outputs, and must not change them. */

@@ -33,7 +33,7 @@ export class OutputCache {
 
   async #readFolder(key: CacheKey): Promise<CachedOutput | undefined> {
     try {
-      return await this.#folder?.read(key, key.tenantId);
+      return await this.#folder?.read(key);
     } catch (error) {
       this.#warn('read', error);
       return undefined;
@@ -74,9 +74,10 @@ export function* computeCacheKey(tenantId: string, tool: Tool, inputs: JsonObjec
   for (const name of Object.keys(inputs).sort()) {
     const writer = new JsonWriter(inputs[name]);
     hash.update(`\n${JSON.stringify(name)}:`);
-    for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
+    for (let chunk = writer.next(); chunk !== ''; ) {
       hash.update(chunk);
-      yield;
+      chunk = writer.next();
+      if (chunk !== '') yield;
     }
   }
   return { tenantId, hash: hash.digest('hex') };

@@ -145,7 +145,7 @@ describe('OutputCache with a folder (D65)', () => {
     await disk.write(key('last'), toOutput(text), Infinity);
     await disk.swept();
     expect((await files()).length).to.be.below(10);
-    expect(await disk.read(key('last'), 'default')).to.not.equal(undefined);
+    expect(await disk.read(key('last'))).to.not.equal(undefined);
   });
 
   it('misses, and warns once, when the folder cannot be used', async () => {
