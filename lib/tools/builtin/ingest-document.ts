@@ -6,7 +6,7 @@ import type { CsvReadOptions } from '../documents/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { parseLocally } from '../documents/local-parser.js';
-import { Turnstile } from '../documents/turnstile.js';
+import { Turnstile } from '../turnstile.js';
 import { defineTool, type Tool } from '../tool.js';
 
 /**

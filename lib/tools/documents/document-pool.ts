@@ -9,7 +9,7 @@ import { ProcessPool } from '../../workers/process-pool.js';
 import { WorkerError } from '../../workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
-import { Turnstile } from './turnstile.js';
+import { Turnstile } from '../turnstile.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 
 /** The content as JSON text, or the error message. */

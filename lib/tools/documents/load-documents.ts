@@ -15,7 +15,7 @@ import {
   textPage,
 } from './document.js';
 import { type ParseRequest, wholeText } from './parse-content.js';
-import type { Turnstile } from './turnstile.js';
+import type { Turnstile } from '../turnstile.js';
 
 /** How the documents of one task are read. */
 export interface LoadDocumentOptions {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { EXPORT_LIMITS } from '../../common/limits.js';
-import { Turnstile } from '../documents/turnstile.js';
+import { Turnstile } from '../turnstile.js';
 import type { ToolContext } from '../tool.js';
 import type { Cell, Table } from './table.js';
 

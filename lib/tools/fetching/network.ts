@@ -4,9 +4,9 @@ import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { type Limit, shareLimit } from '../../common/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
+import { Turnstile } from '../turnstile.js';
 import { AddressGuard, type AddressRules } from './address-guard.js';
 import { createRequest, describeRequest, type OutgoingRequest, redirectRequest } from './request.js';
-import { RequestSlots, stoppedError } from './request-slots.js';
 import { RequestTimer } from './request-timer.js';
 import { DecodingError, readBody, tooLargeError } from './response-body.js';
 
@@ -42,21 +42,31 @@ const DEFAULT_SHARE_PERCENT = 10;
 
 class GuardedNetwork implements NetworkAccess {
   readonly #rules: AddressRules;
-  readonly #slots: RequestSlots;
+  readonly #inFlight: Turnstile;
   /** Loaded for the first request. */
   #dispatcher: Promise<Dispatcher> | undefined;
 
   constructor({ inFlight, ...rules }: NetworkOptions) {
     this.#rules = rules;
-    this.#slots = new RequestSlots(inFlight ?? shareLimit(FETCH_LIMITS.inFlight, DEFAULT_SHARE_PERCENT));
+    const limit = inFlight ?? shareLimit(FETCH_LIMITS.inFlight, DEFAULT_SHARE_PERCENT);
+    this.#inFlight = new Turnstile(limit, stoppedError);
   }
 
   async fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse> {
     const request = createRequest(url, options);
     this.#dispatcher ??= createDispatcher(this.#rules);
     const dispatcher = await this.#dispatcher;
-    return await this.#slots.run(caller, () => new Exchange(dispatcher, options, caller).run(request));
+    const { tenantId, signal, pauseTimeout } = caller;
+    if (signal.aborted) throw stoppedError(signal);
+    return await this.#inFlight.pass({ tenant_id: tenantId, signal, pauseTimeout }, () =>
+      new Exchange(dispatcher, options, caller).run(request),
+    );
   }
+}
+
+/** The error of a request whose attempt has ended. */
+function stoppedError({ reason }: AbortSignal): ToolError {
+  return new ToolError('the request was stopped', { retryable: false, cause: reason });
 }
 
 /** Undici keeps connections open for the next request; its own time limits run by the wrong clock. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { pagesOf } from '../documents/document.js';
-import { Turnstile } from '../documents/turnstile.js';
+import { Turnstile } from '../turnstile.js';
 import type { ToolContext } from '../tool.js';
 import { Bm25Index } from './bm25.js';
 import { pageChunks, smallChunks } from './chunks.js';

@@ -7,7 +7,7 @@ import type { Steps } from '../../../lib/common/steps.js';
 import { DocumentPool } from '../../../lib/tools/documents/document-pool.js';
 import type { DocumentFormat } from '../../../lib/tools/documents/document.js';
 import { parseContent } from '../../../lib/tools/documents/parse-content.js';
-import { Turnstile } from '../../../lib/tools/documents/turnstile.js';
+import { Turnstile } from '../../../lib/tools/turnstile.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { type Deferred, deferred } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
