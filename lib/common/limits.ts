@@ -105,6 +105,12 @@ export const MAX_FUNCTION_TEXT = 2 ** 20;
 /** Maximum number of elements of a list that a function of the package reads: it makes more of each. */
 export const MAX_FUNCTION_LIST = 10_000;
 
+/** Maximum number of fields in all objects of such a list together: each takes a microsecond or two. */
+export const MAX_FUNCTION_FIELDS = 20_000;
+
+/** Maximum number of statuses that a task expects of a request, one by one or as ranges. */
+export const MAX_EXPECTED_STATUSES = 100;
+
 /** Maximum length of a file that `load_schema` reads, in characters: parsing YAML blocks the event loop. */
 export const MAX_SCHEMA_LENGTH = 256 * 1024;
 

@@ -20,9 +20,12 @@ export interface InputDeclaration {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
+  readonly maxLength?: number;
   readonly pattern?: string;
   /** A JSONata expression: one that is written in a pipeline is parsed when the pipeline is validated. */
   readonly format?: 'jsonata';
+  readonly minItems?: number;
+  readonly maxItems?: number;
   /** The schema of each element of a list. */
   readonly items?: InputSchema;
   /** The schemas of the keys of an object. */

@@ -1,6 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { describeKind, type Json, type JsonObject } from '../../common/json.js';
-import { FETCH_LIMITS } from '../../common/limits.js';
+import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../common/limits.js';
 import { readContent } from '../fetching/content.js';
 import { assertStatus } from '../fetching/status.js';
 import { defineTool } from '../tool.js';
@@ -26,6 +26,7 @@ export const httpRequest = defineTool({
     text: { type: 'string', description: 'a text to send, instead of json' },
     expect: {
       type: 'list',
+      maxItems: MAX_EXPECTED_STATUSES,
       items: {
         type: ['integer', 'string'],
         minimum: 100,

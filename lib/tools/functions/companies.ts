@@ -38,6 +38,7 @@ const CALENDAR_YEAR_END = '12-31';
 const COMPANY_INPUT = {
   type: 'string',
   minLength: 1,
+  maxLength: 1000,
   required: true,
   description: 'the name of the company',
 } as const;

@@ -1,6 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
-import { MAX_FUNCTION_LIST, MAX_FUNCTION_TEXT } from '../../common/limits.js';
+import { MAX_FUNCTION_FIELDS, MAX_FUNCTION_LIST, MAX_FUNCTION_TEXT } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 
 /** Stands for a field that was not found in a document. */
@@ -19,9 +19,18 @@ export function readList(value: Json): Json[] {
   throw ToolError.nonRetryable(`a list has ${parsed.length} elements: at most ${MAX_FUNCTION_LIST} are read`);
 }
 
-/** Reads a list of objects, one for each period; elements that are no objects become empty objects. */
+/**
+ * Reads a list of objects, one for each period; elements that are no objects become empty objects.
+ *
+ * @throws ToolError, not retryable, when they have too many fields together
+ */
 export function readRecords(value: Json): JsonObject[] {
-  return readList(value).map((record) => (isObject(record) ? record : {}));
+  const records = readList(value).map((record) => (isObject(record) ? record : {}));
+  const fields = records.reduce((sum, record) => sum + Object.keys(record).length, 0);
+  if (fields <= MAX_FUNCTION_FIELDS) return records;
+  throw ToolError.nonRetryable(
+    `a list of objects has ${fields} fields: at most ${MAX_FUNCTION_FIELDS} are read, so split the list`,
+  );
 }
 
 /** Reads an object, or the JSON object in a text; anything else is an empty object. */

@@ -60,7 +60,10 @@ export const SCHEMA_KEYWORDS = [
   'minimum',
   'maximum',
   'minLength',
+  'maxLength',
   'pattern',
+  'minItems',
+  'maxItems',
   'items',
   'properties',
 ] as const;

@@ -19,6 +19,7 @@ import {
   normalizeInputs,
   type OutputDeclaration,
   type RegisteredSchema,
+  type Registries,
   type Tool,
   type ToolInput,
 } from '../tool.js';
@@ -149,8 +150,8 @@ function findFieldProblem(declared: Partial<InputDeclaration>): string | undefin
   }
   if (format !== undefined && format !== 'jsonata')
     return 'has an unknown "format"; only "jsonata" is checked';
-  if (registry !== undefined && registry !== 'functions' && registry !== 'schemas')
-    return 'has an unknown "registry"; there are "functions" and "schemas"';
+  if (registry !== undefined && !REGISTRIES.includes(registry))
+    return `has an unknown "registry"; there are ${REGISTRIES.join(', ')}`;
   if (required !== undefined && typeof required !== 'boolean') return 'needs true or false as "required"';
   if (verbatim !== undefined && typeof verbatim !== 'boolean') return 'needs true or false as "verbatim"';
   return description === undefined || typeof description === 'string'
@@ -158,8 +159,13 @@ function findFieldProblem(declared: Partial<InputDeclaration>): string | undefin
     : 'needs a string as "description"';
 }
 
+const REGISTRIES: readonly string[] = ['functions', 'schemas', 'sources'] satisfies (keyof Registries)[];
+
 /** The fields that are keywords of JSON Schema with a form of their own. */
-const KEYWORDS = ['enum', 'minimum', 'maximum', 'minLength', 'pattern', 'items', 'properties'] as const;
+const KEYWORDS = [
+  'enum',
+  ...SCHEMA_KEYWORDS.filter((keyword) => keyword !== 'type' && keyword !== 'default'),
+] as const;
 
 /** Unlike the schemas of callers, those of tools may have every keyword, and patterns of any length. */
 function findKeywordProblem(declared: ToolInput): string | undefined {

@@ -171,6 +171,12 @@ describe('http_request (D62)', () => {
     });
   }
 
+  it('takes at most 100 entries in expect', () => {
+    const check = (count: number): boolean =>
+      validateInputs(httpRequest, { url: 'http://a.test', expect: Array<number>(count).fill(200) }).ok;
+    expect([check(100), check(101)]).to.deep.equal([true, false]);
+  });
+
   it('fails for a success that is not expected', async () => {
     expect((await fail({ expect: [201] })).message).to.include('answered 200 OK: ok');
   });

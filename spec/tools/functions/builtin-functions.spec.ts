@@ -137,6 +137,8 @@ describe('The functions that come with the package (D49)', () => {
     const read = (base: Json): unknown => call('finalize_extraction', { base_fields: base, corrections: [] });
     expect(() => read(Array.from({ length: 10_001 }, () => ({})))).to.throw('at most 10000 are read');
     expect(() => read('['.repeat(2 ** 20 + 1))).to.throw('longer than 1 MiB');
+    const wide = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`field ${i}`, i]));
+    expect(() => read([wide, wide])).to.throw('20002 fields: at most 20000 are read');
   });
 
   it('take time in proportion to their arguments', () => {

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
 import { parseTool } from '../../../lib/tools/loading/parse-tool.js';
+import type { JsonObject } from '../../../lib/common/json.js';
+import { BUILTIN_FUNCTIONS } from '../../../lib/tools/builtin/compute.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import type { Tool } from '../../../lib/tools/tool.js';
 
 const run = (): null => null;
@@ -94,6 +98,26 @@ describe('parseTool (D48)', () => {
     };
     const tool = parseTool({ name: 'x', inputs, run }, 'it') as Tool;
     expect(tool.inputs['a']).to.include({ type: 'array' });
+  });
+
+  it('accepts the inputs of every built-in tool, so none has a field that nothing checks', () => {
+    const catalog = builtinCatalog();
+    const tools = catalog.names().flatMap((name) => catalog.get(name) ?? []);
+    expect(tools.length).to.be.above(10);
+    for (const { name, inputs } of [...tools, ...BUILTIN_FUNCTIONS])
+      expect(() => parseTool({ name, inputs, run }, name)).not.to.throw();
+  });
+
+  it('checks bounds of texts and lists (D48)', () => {
+    const inputs = { a: { type: 'string', maxLength: 2 }, b: { type: 'list', minItems: 1, maxItems: 2 } };
+    const tool = parseTool({ name: 'x', inputs, run }, 'it') as Tool;
+    const accepts = (values: JsonObject): boolean => validateInputs(tool, values).ok;
+    expect([
+      accepts({ a: 'ab', b: [1] }),
+      accepts({ a: 'abc' }),
+      accepts({ b: [] }),
+      accepts({ b: [1, 2, 3] }),
+    ]).to.deep.equal([true, false, false, false]);
   });
 
   it('accepts a plain object by its shape, and returns the same tool for it again', () => {
