@@ -1,42 +1,9 @@
-import type { Api } from './api.js';
 import { sleep } from './api.js';
-
-/** Sends requests that try to end the server, to slow it down, or to take what others need. */
-export type Attack = (api: Api, attacker: Attacker) => Promise<void>;
-
-export interface Attacker {
-  /** Returns a number from 0 to 1. */
-  readonly random: () => number;
-  /** How long connections stay open and runs at work before they are given up. */
-  readonly patienceMs: number;
-}
+import { type Attack, pipeline, range, submit, submitBody } from './attack.js';
+import { TOOL_ATTACKS } from './tool-attacks.js';
 
 const KIB = 1024;
 const DAY_SECONDS = 86_400;
-
-interface Submitted {
-  readonly tasks: readonly unknown[];
-  readonly params?: unknown;
-  readonly goal?: string;
-}
-
-function pipeline({ tasks, params, goal = 'g' }: Submitted, id = 'p'): object {
-  return { pipeline: { id, goal, ...(params === undefined ? {} : { params }), tasks } };
-}
-
-function submit(api: Api, submitted: Submitted): Promise<string> {
-  return submitBody(api, pipeline(submitted));
-}
-
-/** Returns the id of the run; empty when the submission was refused. */
-async function submitBody(api: Api, body: unknown): Promise<string> {
-  const { status, text } = await api.send('POST', '/pipelines/run_async', body);
-  return status === 202 ? (JSON.parse(text) as { run_id: string }).run_id : '';
-}
-
-function range<T>(count: number, create: (index: number) => T): T[] {
-  return Array.from({ length: count }, (_, index) => create(index));
-}
 
 function transform(id: string, expression: string, input: unknown = 1): object {
   return { id, tool: 'transform', inputs: { input, expression } };
@@ -313,4 +280,5 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   longChains,
   nestedPipelines,
   randomBodies,
+  ...TOOL_ATTACKS,
 };

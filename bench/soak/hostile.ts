@@ -2,11 +2,11 @@ import { setPriority } from 'node:os';
 import { Api, sleep } from './api.js';
 import { ATTACKS } from './attacks.js';
 
-/** A tenant that attacks: `hostile.mjs URL KEY SECONDS SEED [ATTACK…]`. Prints how often each attack ended and failed. */
-const [url = '', key = '', seconds = '0', seed = '1', ...chosen] = process.argv.slice(2);
+/** A tenant that attacks: `hostile.mjs URL KEY SECONDS SEED ORIGIN [ATTACK…]`. Prints how often each attack ended and failed. */
+const [url = '', key = '', seconds = '0', seed = '1', originUrl = '', ...chosen] = process.argv.slice(2);
 const names = chosen.length > 0 ? chosen : Object.keys(ATTACKS);
 const endAt = Date.now() + Number(seconds) * 1000;
-const attacker = { random: createRandom(Number(seed)), patienceMs: 5000 };
+const attacker = { random: createRandom(Number(seed)), patienceMs: 5000, originUrl };
 const counts: Record<string, { ended: number; failed: number }> = {};
 
 // Attackers would have machines of their own: here they may not take the processor from the server.

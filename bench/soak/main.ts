@@ -8,6 +8,7 @@ import { Table } from '../http/table.js';
 import { median } from '../measure.js';
 import { Api } from './api.js';
 import type { HonestResult } from './honest.js';
+import { startOrigin } from './origin.js';
 
 /**
  * `npm run soak [-- MINUTES [ATTACK…]]`: two tenants attack a real server while a third one works (10 minutes). Measures
@@ -26,6 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), 'wavetrain-soak-'));
 const keys = Object.fromEntries(
   ['bob', 'mallory', 'trudy', 'operator'].map((name) => [name, randomBytes(24).toString('base64url')]),
 );
+const origin = await startOrigin();
 const server = startServer();
 const url = await server.url;
 const table = new Table();
@@ -42,7 +44,14 @@ try {
     1000,
   );
   const hostile = ['mallory', 'trudy'].map((name, seed) =>
-    runProgram('hostile', [url, keys[name] ?? '', String(attackSeconds), String(seed + 1), ...attacks]),
+    runProgram('hostile', [
+      url,
+      keys[name] ?? '',
+      String(attackSeconds),
+      String(seed + 1),
+      origin.url,
+      ...attacks,
+    ]),
   );
   const attacked = await runHonest(attackSeconds);
   for (const result of await Promise.all(hostile)) process.stderr.write(`attacks: ${result}\n`);
@@ -50,6 +59,7 @@ try {
   addRows(alone, attacked, memory);
 } finally {
   server.process.kill();
+  origin.server.close();
   rmSync(folder, { recursive: true, force: true });
 }
 table.print();
@@ -71,6 +81,9 @@ function startServer(): { readonly process: ChildProcess; readonly url: Promise<
       ...process.env,
       SERVICE_API_KEYS_FILE: join(folder, 'keys.yaml'),
       SERVICE_LOG_LEVEL: 'info',
+      // The hostile server is on loopback.
+      SERVICE_ALLOW_PRIVATE_NETWORK: 'true',
+      SERVICE_CACHE: join(folder, 'cache'),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

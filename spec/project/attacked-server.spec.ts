@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Api } from '../../bench/soak/api.js';
 import { ATTACKS } from '../../bench/soak/attacks.js';
+import { startOrigin } from '../../bench/soak/origin.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { requireBuild, ROOT } from './files.js';
 
@@ -29,6 +30,7 @@ describe('a server in a process of its own, attacked by the holder of a key', fu
   let server: ChildProcess;
   let honest: Api;
   let hostile: Api;
+  let origin: Awaited<ReturnType<typeof startOrigin>>;
 
   before(async () => {
     requireBuild();
@@ -38,6 +40,7 @@ describe('a server in a process of its own, attacked by the holder of a key', fu
       tenants: [name],
     }));
     writeFileSync(join(folder.path, 'keys.yaml'), JSON.stringify(keys));
+    origin = await startOrigin();
     server = spawn(process.execPath, [join(ROOT, 'bin/wavetrain.js'), 'serve', '--port', '0'], {
       cwd: folder.path,
       env: {
@@ -45,6 +48,8 @@ describe('a server in a process of its own, attacked by the holder of a key', fu
         NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
         SERVICE_API_KEYS_FILE: 'keys.yaml',
         SERVICE_MEMORY: String(MEMORY_MIB),
+        // The hostile server is on loopback.
+        SERVICE_ALLOW_PRIVATE_NETWORK: 'true',
       },
     });
     const url = await readUrl(server);
@@ -56,11 +61,13 @@ describe('a server in a process of its own, attacked by the holder of a key', fu
     honest.close();
     hostile.close();
     server.kill('SIGKILL');
+    origin.server.close();
+    origin.server.closeAllConnections();
     folder.remove();
   });
 
   it('stays alive whatever the attacks are, and answers another tenant correctly meanwhile', async () => {
-    const attacker = { random: createSequence(), patienceMs: 500 };
+    const attacker = { random: createSequence(), patienceMs: 500, originUrl: origin.url };
     let isOver = false;
     const attacking = Promise.all(
       Object.values(ATTACKS).map((attack) => attack(hostile, attacker).catch(() => undefined)),
