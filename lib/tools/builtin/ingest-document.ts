@@ -6,18 +6,18 @@ import type { CsvReadOptions } from '../documents/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { parseLocally } from '../documents/local-parser.js';
-import { Turnstile } from '../turnstile.js';
+import { ConcurrencyLimiter } from '../limiters.js';
 import { defineTool, type Tool } from '../tool.js';
 
 /**
  * Creates the tool that reads documents, from the allowed folders and from public addresses (D49, D51).
  *
  * @param parse where documents are parsed
- * @param turns how many documents are in memory at once while they are read
+ * @param limiter how many documents are in memory at once while they are read
  */
 export function createIngestDocument(
   parse: LoadDocumentOptions['parse'],
-  turns: Turnstile = new Turnstile({ total: DOCUMENT_LIMITS.atOnce }),
+  limiter: ConcurrencyLimiter = new ConcurrencyLimiter({ total: DOCUMENT_LIMITS.atOnce }),
 ): Tool {
   return defineTool({
     name: 'ingest_document',
@@ -77,7 +77,7 @@ export function createIngestDocument(
         decimal,
         ...(delimiter !== null && { delimiter: parseDelimiter(delimiter) }),
       };
-      const documents = await loadDocuments(path, { format, csv, parse, turns }, context);
+      const documents = await loadDocuments(path, { format, csv, parse, limiter }, context);
       return documents.length === 1 ? documents[0] : documents;
     },
   });

@@ -9,7 +9,7 @@ import { ProcessPool } from '../../workers/process-pool.js';
 import { WorkerError } from '../../workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
-import { Turnstile } from '../turnstile.js';
+import { ConcurrencyLimiter } from '../limiters.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 
 /** The content as JSON text, or the error message. */
@@ -48,7 +48,7 @@ const MAX_PROCESSES = 4;
  */
 export class DocumentPool {
   /** How many documents are in memory at once while they are read. */
-  readonly turns: Turnstile;
+  readonly limiter: ConcurrencyLimiter;
   readonly #pool: ProcessPool<ParseRequest, ParseResponse>;
   readonly #runSteps: RunSteps;
   readonly #limits: { readonly timeoutMs: number; readonly memoryMiB: number };
@@ -57,7 +57,7 @@ export class DocumentPool {
     const { file, parallelism, tenantShare, isolateTenants, clock } = options;
     this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
     this.#limits = options.limits ?? DOCUMENT_LIMITS;
-    this.turns = new Turnstile(shareLimit(DOCUMENT_LIMITS.atOnce, tenantShare));
+    this.limiter = new ConcurrencyLimiter(shareLimit(DOCUMENT_LIMITS.atOnce, tenantShare));
     const maxProcesses = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     this.#pool = new ProcessPool({
       file,

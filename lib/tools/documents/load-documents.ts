@@ -15,14 +15,14 @@ import {
   textPage,
 } from './document.js';
 import { type ParseRequest, wholeText } from './parse-content.js';
-import type { Turnstile } from '../turnstile.js';
+import type { ConcurrencyLimiter } from '../limiters.js';
 
 /** How the documents of one task are read. */
 export interface LoadDocumentOptions {
   readonly format: 'auto' | DocumentFormat;
   readonly csv: CsvReadOptions;
   readonly parse: (request: ParseRequest, context: ToolContext) => Promise<DocumentContent>;
-  readonly turns: Turnstile;
+  readonly limiter: ConcurrencyLimiter;
 }
 
 /** One thing to read; `isOptional`: one of several filings, of which those that fail are left out. */
@@ -58,7 +58,7 @@ export async function loadDocuments(
       continue;
     }
     try {
-      const document = await options.turns.pass(context, () => loadOne(from, options, context));
+      const document = await options.limiter.run(context, () => loadOne(from, options, context));
       length += String(document['text']).length;
       if (length > DOCUMENT_LIMITS.textLength) throw tooLong(from, sources.length);
       loaded.push(document);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { EXPORT_LIMITS } from '../../common/limits.js';
-import { Turnstile } from '../turnstile.js';
+import { ConcurrencyLimiter } from '../limiters.js';
 import type { ToolContext } from '../tool.js';
 import type { Cell, Table } from './table.js';
 
@@ -49,7 +49,7 @@ parentPort.on('message', (message) => {
 `;
 
 /** The threads at work, in all runs: each takes a processor and up to its memory. Every tenant may have one (D25). */
-const turns = new Turnstile({ total: EXPORT_LIMITS.workbooks, guaranteed: 1 });
+const limiter = new ConcurrencyLimiter({ total: EXPORT_LIMITS.workbooks, guaranteed: 1 });
 
 /**
  * Writes tables as the sheets of an XLSX workbook: numbers as numbers, ISO dates as dates, the names of columns bold.
@@ -61,7 +61,7 @@ export async function toXlsx(
   context: Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>,
 ): Promise<Uint8Array> {
   assertFits(tables);
-  return turns.pass(context, () => writeInThread(tables, context.signal));
+  return limiter.run(context, () => writeInThread(tables, context.signal));
 }
 
 function writeInThread(tables: readonly NamedTable[], signal: AbortSignal): Promise<Uint8Array> {

@@ -4,7 +4,7 @@ import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { type Limit, shareLimit } from '../../common/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
-import { Turnstile } from '../turnstile.js';
+import { ConcurrencyLimiter } from '../limiters.js';
 import { AddressGuard, type AddressRules } from './address-guard.js';
 import { createRequest, describeRequest, type OutgoingRequest, redirectRequest } from './request.js';
 import { RequestTimer } from './request-timer.js';
@@ -42,14 +42,14 @@ const DEFAULT_SHARE_PERCENT = 10;
 
 class GuardedNetwork implements NetworkAccess {
   readonly #rules: AddressRules;
-  readonly #inFlight: Turnstile;
+  readonly #inFlight: ConcurrencyLimiter;
   /** Loaded for the first request. */
   #dispatcher: Promise<Dispatcher> | undefined;
 
   constructor({ inFlight, ...rules }: NetworkOptions) {
     this.#rules = rules;
     const limit = inFlight ?? shareLimit(FETCH_LIMITS.inFlight, DEFAULT_SHARE_PERCENT);
-    this.#inFlight = new Turnstile(limit, stoppedError);
+    this.#inFlight = new ConcurrencyLimiter(limit, stoppedError);
   }
 
   async fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse> {
@@ -58,7 +58,7 @@ class GuardedNetwork implements NetworkAccess {
     const dispatcher = await this.#dispatcher;
     const { tenantId, signal, pauseTimeout } = caller;
     if (signal.aborted) throw stoppedError(signal);
-    return await this.#inFlight.pass({ tenant_id: tenantId, signal, pauseTimeout }, () =>
+    return await this.#inFlight.run({ tenant_id: tenantId, signal, pauseTimeout }, () =>
       new Exchange(dispatcher, options, caller).run(request),
     );
   }

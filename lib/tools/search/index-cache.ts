@@ -3,7 +3,7 @@ import type { JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { pagesOf } from '../documents/document.js';
-import { Turnstile } from '../turnstile.js';
+import { ConcurrencyLimiter } from '../limiters.js';
 import type { ToolContext } from '../tool.js';
 import { Bm25Index } from './bm25.js';
 import { pageChunks, smallChunks } from './chunks.js';
@@ -26,7 +26,7 @@ export class IndexCache {
   /** The least recently used comes first. */
   readonly #kept = new Set<Slot>();
   readonly #maxLength: number;
-  readonly #turns = new Turnstile({ total: 1, guaranteed: 1 });
+  readonly #limiter = new ConcurrencyLimiter({ total: 1, guaranteed: 1 });
   #length = 0;
 
   constructor(maxLength: number = DOCUMENT_LIMITS.indexedLength) {
@@ -50,7 +50,7 @@ export class IndexCache {
     // Others may come to wait for the same index, so it does not end with the attempt that asked first.
     const turn = { tenant_id: context.tenant_id, signal: NEVER, pauseTimeout: () => () => undefined };
     const slot: Slot = {
-      index: this.#turns.pass(turn, () => createIndex(document, granularity)),
+      index: this.#limiter.run(turn, () => createIndex(document, granularity)),
       length: measure(document),
       forget: () => slots.delete(document),
     };

@@ -6,7 +6,7 @@ import { readContent } from '../fetching/content.js';
 import { assertStatus } from '../fetching/status.js';
 import type { DataSource, ToolContext } from '../tool.js';
 import { chooseFilings, type Filing, type FilingQuery, matchFilings, readFilings } from './filings.js';
-import { RequestRate } from './request-rate.js';
+import { RateLimiter } from '../limiters.js';
 import { defineSource } from './source.js';
 
 export interface SecEdgarOptions {
@@ -82,7 +82,7 @@ export function createSecEdgar(options: SecEdgarOptions = {}): DataSource[] {
 /** The servers of the SEC. What it knows, it shares between runs: the index of companies is public. */
 class Edgar {
   readonly #options: SecEdgarOptions;
-  readonly #rate = new RequestRate(SEC_LIMITS.requestsPerSecond);
+  readonly #rateLimiter = new RateLimiter(SEC_LIMITS.requestsPerSecond);
   readonly #dataUrl: string;
   readonly #archiveUrl: string;
   #index: readonly Company[] | undefined;
@@ -172,7 +172,7 @@ class Edgar {
           'as in SEC_USER_AGENT="Acme Research admin@acme.example"',
       );
     }
-    await this.#rate.turn(context);
+    await this.#rateLimiter.wait(context);
     const response = await context.fetch(url, {
       headers: { 'user-agent': userAgent },
       accept: 'application/json',

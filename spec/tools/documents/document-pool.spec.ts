@@ -7,9 +7,8 @@ import type { Steps } from '../../../lib/common/steps.js';
 import { DocumentPool } from '../../../lib/tools/documents/document-pool.js';
 import type { DocumentFormat } from '../../../lib/tools/documents/document.js';
 import { parseContent } from '../../../lib/tools/documents/parse-content.js';
-import { Turnstile } from '../../../lib/tools/turnstile.js';
 import { requireBuild, ROOT } from '../../project/files.js';
-import { type Deferred, deferred } from '../../support/deferred.js';
+import { deferred } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { toolContext } from '../../support/tool-context.js';
 import { makePdf } from './make-pdf.js';
@@ -87,47 +86,5 @@ describe('DocumentPool', () => {
     } finally {
       await Promise.all([pool.close(), hasty.close(), small.close()]);
     }
-  });
-});
-
-describe('Turnstile', () => {
-  it('lets some in at once, pauses the time limit of those that wait, and serves tenants in turn', async () => {
-    const turns = new Turnstile({ total: 1 });
-    const log: string[] = [];
-    const gates = new Map<string, Deferred<void>>();
-    const enter = (tenantId: string, name: string): Promise<void> => {
-      const pauseTimeout = () => {
-        log.push(`${name} waits`);
-        return () => void log.push(`${name} goes on`);
-      };
-      return turns.pass({ ...toolContext({ tenant_id: tenantId }), pauseTimeout }, () => {
-        log.push(name);
-        const gate = deferred<void>();
-        gates.set(name, gate);
-        return gate.promise;
-      });
-    };
-    const all = [enter('a', 'a1'), enter('a', 'a2'), enter('a', 'a3'), enter('b', 'b1')];
-    for (const name of ['a1', 'a2', 'b1', 'a3']) {
-      while (!gates.has(name)) await nextTick();
-      gates.get(name)?.resolve(undefined);
-    }
-    await Promise.all(all);
-    expect(log.filter((entry) => entry.length === 2)).to.deep.equal(['a1', 'a2', 'b1', 'a3']);
-    expect(log.filter((entry) => entry.startsWith('a2'))).to.deep.equal(['a2 waits', 'a2 goes on', 'a2']);
-    expect(log).not.to.include('a1 waits');
-  });
-
-  it('drops one that is aborted while it waits', async () => {
-    const turns = new Turnstile({ total: 1 });
-    const gate = deferred<void>();
-    const first = turns.pass(toolContext(), () => gate.promise);
-    const context = toolContext();
-    const second = catchRejection(turns.pass(context, () => Promise.resolve()));
-    context.abort();
-    expect(await second).to.be.instanceOf(ToolError);
-    gate.resolve(undefined);
-    await first;
-    expect(await turns.pass(toolContext(), () => Promise.resolve('in'))).to.equal('in');
   });
 });

@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ToolError } from '../../../lib/common/errors.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { RequestRate } from '../../../lib/tools/sources/request-rate.js';
 import { createSecEdgar } from '../../../lib/tools/sources/sec-edgar.js';
 import type { DataSource, FetchedResponse } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
@@ -193,40 +192,4 @@ describe('fetch_data: sec_edgar (D49)', () => {
       expect(error).to.have.property('message').that.includes(message);
     });
   }
-});
-
-describe('RequestRate', () => {
-  it('lets 10 requests a second go, in turns between tenants, and pauses time limits (D25)', async () => {
-    const rate = new RequestRate(10);
-    const clock = new ManualClock();
-    const went: string[] = [];
-    let paused = 0;
-    const send = (tenantId: string, signal = new AbortController().signal): Promise<void> =>
-      rate
-        .turn({
-          tenant_id: tenantId,
-          clock,
-          signal,
-          pauseTimeout: () => {
-            paused++;
-            return () => paused--;
-          },
-        })
-        .then(() => void went.push(`${tenantId} at ${clock.monotonicNow()}`));
-    const controller = new AbortController();
-    const sent = [send('a'), send('a'), send('a'), send('b')];
-    const stopped = catchRejection(send('a', controller.signal));
-    await settle();
-    expect(paused).to.equal(4);
-    controller.abort();
-    expect(await stopped).to.include({ retryable: false });
-    for (let step = 0; step < 3; step++) {
-      clock.advance(100);
-      await settle();
-    }
-    await Promise.all(sent);
-    expect(went).to.deep.equal(['a at 0', 'a at 100', 'b at 200', 'a at 300']);
-    expect(paused).to.equal(0);
-    expect(await catchRejection(send('a', controller.signal))).to.include({ retryable: false });
-  });
 });

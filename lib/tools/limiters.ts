@@ -1,0 +1,127 @@
+import { ToolError } from '../common/errors.js';
+import { FairQueue } from '../common/fair-queue.js';
+import { type Limit, SharedLimit } from '../common/shared-limit.js';
+import type { ToolContext } from './tool.js';
+
+/** The attempt of a task that a limiter may hold up. */
+type LimitedAttempt = Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>;
+
+type CreateStopError = (signal: AbortSignal) => ToolError;
+
+/**
+ * Attempts that wait for a limiter, in a queue that is fair to tenants (D25). The timeout of an attempt pauses while it
+ * waits, and its signal ends the wait.
+ */
+class AttemptQueue {
+  readonly #waiting = new FairQueue<() => void>();
+  readonly #createStopError: CreateStopError;
+
+  constructor(createStopError: CreateStopError) {
+    this.#createStopError = createStopError;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Resolves when {@link resumeNext} has chosen the attempt. Rejects when its signal aborts.
+   *
+   * @param onQueued called as soon as the attempt is in the queue
+   */
+  async wait(
+    { tenant_id: tenantId, signal, pauseTimeout }: LimitedAttempt,
+    onQueued: () => void,
+  ): Promise<void> {
+    if (signal.aborted) throw this.#createStopError(signal);
+    const resumeTimeout = pauseTimeout();
+    let leave: (() => void) | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        leave = () => {
+          if (this.#waiting.delete(tenantId, resolve)) reject(this.#createStopError(signal));
+        };
+        signal.addEventListener('abort', leave);
+        this.#waiting.add(tenantId, resolve);
+        onQueued();
+      });
+    } finally {
+      if (leave !== undefined) signal.removeEventListener('abort', leave);
+      resumeTimeout();
+    }
+  }
+
+  /** Resumes the next attempt of a tenant that is accepted. Returns false when there is none. */
+  resumeNext(accepts?: (tenantId: string) => boolean): boolean {
+    const resume = this.#waiting.next(accepts);
+    resume?.();
+    return resume !== undefined;
+  }
+}
+
+/** Lets a number of attempts work at once, so that what they hold is bounded. The others wait, fairly between tenants. */
+export class ConcurrencyLimiter {
+  readonly #atWork: SharedLimit;
+  readonly #queue: AttemptQueue;
+
+  /** @param createStopError of an attempt that ends while it waits */
+  constructor(limit: Limit, createStopError: CreateStopError = stoppedError) {
+    this.#atWork = new SharedLimit(limit);
+    this.#queue = new AttemptQueue(createStopError);
+  }
+
+  /** Does the work as soon as there is room. Rejects with what it rejects with, or when the signal aborts the wait. */
+  async run<T>(attempt: LimitedAttempt, work: () => Promise<T>): Promise<T> {
+    const { tenant_id: tenantId } = attempt;
+    const isFree = this.#queue.size === 0 && this.#atWork.tryAcquire(tenantId);
+    if (!isFree) await this.#queue.wait(attempt, () => this.#admit());
+    try {
+      return await work();
+    } finally {
+      this.#atWork.release(tenantId);
+      this.#admit();
+    }
+  }
+
+  #admit(): void {
+    while (this.#queue.resumeNext((tenantId) => this.#atWork.tryAcquire(tenantId)));
+  }
+}
+
+/** Lets attempts go on no faster than a server allows, all runs of the process together. */
+export class RateLimiter {
+  readonly #intervalMs: number;
+  readonly #queue = new AttemptQueue(stoppedError);
+  /** Monotonic time before which none may go on. */
+  #nextMs = Number.NEGATIVE_INFINITY;
+  #isScheduled = false;
+
+  /** @param perSecond the largest number of attempts that go on in any second */
+  constructor(perSecond: number) {
+    this.#intervalMs = 1000 / perSecond;
+  }
+
+  /** Resolves when the attempt may go on. Rejects with a ToolError when it ends before. */
+  async wait(attempt: LimitedAttempt & Pick<ToolContext, 'clock'>): Promise<void> {
+    const { clock } = attempt;
+    const nowMs = clock.monotonicNow();
+    const isFree = this.#queue.size === 0 && nowMs >= this.#nextMs && !attempt.signal.aborted;
+    if (isFree) this.#nextMs = nowMs + this.#intervalMs;
+    else await this.#queue.wait(attempt, () => this.#schedule(clock));
+  }
+
+  #schedule(clock: ToolContext['clock']): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    clock.setTimeout(() => {
+      this.#isScheduled = false;
+      if (!this.#queue.resumeNext()) return;
+      this.#nextMs = clock.monotonicNow() + this.#intervalMs;
+      if (this.#queue.size > 0) this.#schedule(clock);
+    }, this.#nextMs - clock.monotonicNow());
+  }
+}
+
+function stoppedError(): ToolError {
+  return ToolError.nonRetryable('stopped while it waited');
+}
