@@ -72,6 +72,9 @@ export const FETCH_LIMITS = {
   /** Time for which nothing may arrive. */
   idleMs: 30_000,
   redirects: 5,
+  /** Headers of a request, and values in its query. */
+  headers: 100,
+  queryValues: 1000,
 } as const;
 
 /** What the source `url` keeps of responses, for all tenants together. */

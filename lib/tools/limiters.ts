@@ -1,10 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../common/errors.js';
 import { FairQueue } from '../common/fair-queue.js';
 import { type Limit, SharedLimit } from '../common/shared-limit.js';
+import { runWithPauses, type Steps } from '../common/steps.js';
 import type { ToolContext } from './tool.js';
 
 /** The attempt of a task that a limiter may hold up. */
-type LimitedAttempt = Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>;
+export type LimitedAttempt = Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>;
 
 type CreateStopError = (signal: AbortSignal) => ToolError;
 
@@ -122,6 +124,25 @@ export class RateLimiter {
   }
 }
 
+/** Of all tools: as many steps are done in one turn of the event loop as there are attempts at work. */
+const longWork = new ConcurrencyLimiter({ total: 1, guaranteed: 1 });
+
+/**
+ * Does long work of an attempt with a pause after every step. One attempt works at once, and one of each other tenant that
+ * has none at work, up to two in all; the others wait. So however many tools have long work, the event loop is never held
+ * for longer than two steps, and what the work makes in between is not there a thousand times.
+ *
+ * Rejects with what the work throws, or when the signal aborts.
+ */
+export function runLongWork<T>(attempt: LimitedAttempt, work: () => Steps<T>): Promise<T> {
+  return longWork.run(attempt, () =>
+    runWithPauses(work(), async () => {
+      await setImmediate();
+      if (attempt.signal.aborted) throw stoppedError();
+    }),
+  );
+}
+
 function stoppedError(): ToolError {
-  return ToolError.nonRetryable('stopped while it waited');
+  return ToolError.nonRetryable('stopped while it waited or worked');
 }

@@ -90,6 +90,12 @@ export interface ToolContext {
    * retryable when another attempt could reach the server.
    */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchedResponse>;
+  /**
+   * Takes memory of the run for something large that the tool makes, until the attempt ends.
+   *
+   * @throws ToolError, not retryable, when the run has no memory left
+   */
+  readonly holdMemory: (bytes: number) => void;
   readonly artifacts: ToolArtifacts;
   /**
    * Runs another pipeline inside this task (D49). It reads the session of this run, emits its events into this
@@ -155,7 +161,8 @@ export interface FetchOptions {
   /** Default: GET. */
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: string | Uint8Array | undefined;
+  /** A function makes it when the request is sent, which may have to wait. It counts as memory of the run. */
+  readonly body?: string | Uint8Array | (() => string) | undefined;
   /** Maximum size of the response, as it was sent and as it is unpacked. Default: 10 MiB. */
   readonly maxBytes?: number | undefined;
   /** Time for the request with its redirects, without the wait for a free slot. Default: 60 s. */

@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../common/errors.js';
 import type { ReadyMessage, ResponseMessage } from './protocol.js';
 
@@ -27,6 +28,7 @@ export function answerRequests<Response>(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
   const ready: ReadyMessage = { kind: 'ready' };
   process.send?.(ready);
+  endWithServer();
 
   async function respond(request: never): Promise<void> {
     const result = await answerOrFail(request);
@@ -44,5 +46,30 @@ export function answerRequests<Response>(
 
   function isOversized(): boolean {
     return process.memoryUsage.rss() > maxIdleMiB * 2 ** 20;
+  }
+}
+
+/** How often a process looks whether its server is still there. */
+const WATCH_INTERVAL_MS = 1000;
+
+/**
+ * Ends the process when its server has died without a word. A process at work would not notice: a thread looks, and a
+ * process whose parent has died has another one.
+ */
+function endWithServer(): void {
+  const program = `
+    const server = process.ppid;
+    setInterval(() => {
+      if (process.ppid !== server) process.kill(process.pid, 'SIGKILL');
+    }, ${WATCH_INTERVAL_MS});`;
+  try {
+    const thread = new Worker(program, {
+      eval: true,
+      resourceLimits: { maxOldGenerationSizeMb: 8, stackSizeMb: 1 },
+    });
+    thread.on('error', () => undefined);
+    thread.unref();
+  } catch {
+    // A process with too little memory for a thread has too little for long work.
   }
 }

@@ -33,6 +33,7 @@ export interface TestContextOptions {
   readonly files?: ToolContext['files'];
   readonly fetch?: ToolContext['fetch'];
   readonly runPipeline?: ToolContext['runPipeline'];
+  readonly holdMemory?: ToolContext['holdMemory'];
 }
 
 /** Creates the context of one attempt; by default the first, without an item, with an empty blackboard and no files. */
@@ -52,6 +53,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     pauseTimeout: () => () => undefined,
     clock: new ManualClock(),
     memory: options.memory ?? new Map(),
+    holdMemory: options.holdMemory ?? (() => undefined),
     files: options.files ?? { read: () => Promise.reject(new ToolError('no files here')) },
     blackboard: {
       getAll: () => Promise.resolve(Object.fromEntries(session)),

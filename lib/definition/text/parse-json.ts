@@ -9,13 +9,18 @@ const STEP_LENGTH = 16 * 1024;
  * and objects are parsed in runs of their members, and each run is left to `JSON.parse`.
  *
  * @param text nested at most a few thousand levels deep
+ * @param maxKeys of one object: V8 copies all of them whenever it makes room for more, and that cannot pause
  * @throws SyntaxError
  */
-export function* parseJsonInSteps(text: string, stepLength = STEP_LENGTH): Steps<Json> {
+export function* parseJsonInSteps(
+  text: string,
+  stepLength = STEP_LENGTH,
+  maxKeys = Number.POSITIVE_INFINITY,
+): Steps<Json> {
   const start = skipSpace(text, 0);
   const kind = text[start];
   if (text.length <= stepLength || (kind !== '[' && kind !== '{')) return parseJson(text);
-  const parser = new LongJsonParser(text, start, stepLength);
+  const parser = new LongJsonParser(text, start, stepLength, maxKeys);
   while (parser.parseNext()) yield;
   return parser.root;
 }
@@ -24,8 +29,8 @@ export function* parseJsonInSteps(text: string, stepLength = STEP_LENGTH): Steps
 interface Open {
   readonly value: Json[] | JsonObject;
   readonly isList: boolean;
-  /** True until its first member is added. */
-  isEmpty: boolean;
+  /** Its members that were added; a key that is there twice counts twice. */
+  members: number;
 }
 
 /** Finds where members end. Whether they are valid is left to JSON.parse. */
@@ -33,12 +38,14 @@ class LongJsonParser {
   readonly root: Json;
   readonly #text: string;
   readonly #stepLength: number;
+  readonly #maxKeys: number;
   readonly #open: Open[] = [];
   #offset: number;
 
-  constructor(text: string, start: number, stepLength: number) {
+  constructor(text: string, start: number, stepLength: number, maxKeys: number) {
     this.#text = text;
     this.#stepLength = stepLength;
+    this.#maxKeys = maxKeys;
     this.#offset = start;
     this.root = this.#enter();
   }
@@ -53,6 +60,9 @@ class LongJsonParser {
       addRun(open, this.#text.slice(this.#offset, end));
       this.#offset = end;
     }
+    if (!open.isList && open.members > this.#maxKeys) {
+      throw new SyntaxError(`an object has more than ${this.#maxKeys} keys`);
+    }
     if (this.#open.at(-1) === open) this.#endMember();
     return true;
   }
@@ -60,7 +70,7 @@ class LongJsonParser {
   #enter(): Json[] | JsonObject {
     const isList = this.#text[this.#offset++] === '[';
     const value: Json[] | JsonObject = isList ? [] : {};
-    this.#open.push({ value, isList, isEmpty: true });
+    this.#open.push({ value, isList, members: 0 });
     return value;
   }
 
@@ -126,7 +136,7 @@ class LongJsonParser {
     for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
       const found = this.#text[this.#skipSpace()];
       this.#offset++;
-      if (found === ',' && !open.isEmpty) return;
+      if (found === ',' && open.members > 0) return;
       if (found !== (open.isList ? ']' : '}'))
         throw new SyntaxError(`unexpected text at ${this.#offset - 1}`);
       this.#open.pop();
@@ -147,12 +157,12 @@ class LongJsonParser {
 function addRun(open: Open, run: string): void {
   const members = parseJson(open.isList ? `[${run}]` : `{${run}}`) as Json[] | JsonObject;
   const keys = Object.keys(members);
-  if (keys.length === 0 && !open.isEmpty) throw new SyntaxError('a comma without a member after it');
+  if (keys.length === 0 && open.members > 0) throw new SyntaxError('a comma without a member after it');
   for (const key of keys) addMember(open, key, (members as JsonObject)[key] as Json);
 }
 
 function addMember(open: Open, key: string, value: Json): void {
-  open.isEmpty = false;
+  open.members++;
   if (open.isList) (open.value as Json[]).push(value);
   else setOwn(open.value, key, value);
 }

@@ -32,7 +32,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   timeout: AttemptTimeout | undefined;
   #writes: Write[] | undefined;
   #writtenBytes = 0;
-  #fetchedBytes = 0;
+  #heldBytes = 0;
   #controller: AbortController | undefined;
   #stagedFiles: StagedFiles | undefined;
   #nestedRuns: Set<StoppableRun> | undefined;
@@ -83,8 +83,15 @@ export class Attempt implements ToolContext, CallingAttempt {
     return (url, options = {}) => {
       const { clock, network } = this.#services.dependencies;
       const { tenant_id: tenantId, signal, pauseTimeout } = this;
-      const reserve = (bytes: number): void => this.#holdFetched(bytes);
-      return network.fetch(url, options, { tenantId, clock, signal, pauseTimeout, reserve });
+      return network.fetch(url, options, { tenantId, clock, signal, pauseTimeout, reserve: this.holdMemory });
+    };
+  }
+
+  get holdMemory(): ToolContext['holdMemory'] {
+    return (bytes) => {
+      if (this.#isOver) throw ToolError.nonRetryable('the attempt is over');
+      this.#services.budget.reserve(bytes);
+      this.#heldBytes += bytes;
     };
   }
 
@@ -192,17 +199,6 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.#writtenBytes = 0;
   }
 
-  /**
-   * Takes memory of the run for what a request has brought, until the attempt ends.
-   *
-   * @throws ToolError, not retryable, when the run has no memory left
-   */
-  #holdFetched(bytes: number): void {
-    if (this.#isOver) throw ToolError.nonRetryable('the attempt is over');
-    this.#services.budget.reserve(bytes);
-    this.#fetchedBytes += bytes;
-  }
-
   /** @throws ToolError, not retryable, when the run has no memory left */
   #addWrite(write: Write): void {
     const bytes = WRITE_BYTES + write.key.length + write.sizeBytes;
@@ -220,8 +216,8 @@ export class Attempt implements ToolContext, CallingAttempt {
   close(): void {
     this.#isOver = true;
     this.timeout?.stop();
-    this.#services.budget.release(this.#fetchedBytes);
-    this.#fetchedBytes = 0;
+    this.#services.budget.release(this.#heldBytes);
+    this.#heldBytes = 0;
     for (const run of this.#nestedRuns ?? []) run.cancel(true);
   }
 

@@ -103,7 +103,7 @@ async function toBytes(given: ExportInputs, context: ToolContext): Promise<strin
     throw ToolError.nonRetryable(`sheets are for the format xlsx, and not for ${format}`);
   }
   if (format === 'xlsx') return await toWorkbook(given, context);
-  const data = await prepare(given.data ?? given.content ?? null, given);
+  const data = await prepare(given.data ?? given.content ?? null, given, context);
   switch (format) {
     case 'json':
       return await inTurns(toJsonTextInSteps(data), context);
@@ -136,7 +136,8 @@ async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Ui
   }
   const layOut = (data: Json): Promise<Table> => inTurns(toTableInSteps(data), context);
   const tables: NamedTable[] = [];
-  for (const [name, value] of values) tables.push({ name, table: await layOut(await prepare(value, given)) });
+  for (const [name, value] of values)
+    tables.push({ name, table: await layOut(await prepare(value, given, context)) });
   if (metadata !== null) tables.push({ name: 'Metadata', table: await layOut(metadata) });
   if (notes !== null)
     tables.push({ name: 'Notes', table: { columns: NOTE_COLUMNS, rows: listNotes(notes) } });
@@ -144,17 +145,22 @@ async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Ui
 }
 
 /** Reads a text that is JSON, perhaps as models write it, and applies the schema. */
-async function prepare(value: Json, { schema, strict, format }: ExportInputs): Promise<Json> {
-  const data = typeof value === 'string' && format !== 'text' ? await parseText(value) : value;
+async function prepare(
+  value: Json,
+  { schema, strict, format }: ExportInputs,
+  context: ToolContext,
+): Promise<Json> {
+  const data = typeof value === 'string' && format !== 'text' ? await parseText(value, context) : value;
   return schema === null ? data : applySchema(data, schema, strict);
 }
 
-async function parseText(text: string): Promise<Json> {
+async function parseText(text: string, context: ToolContext): Promise<Json> {
   const body = stripFence(text.trim());
   if (!body.startsWith('{') && !body.startsWith('[')) return text;
   try {
-    return await parseJsonWithPauses(body);
-  } catch {
+    return await parseJsonWithPauses(body, context);
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
     return text;
   }
 }

@@ -73,39 +73,49 @@ export const httpRequest = defineTool({
     });
     assertStatus(response, method, expect, context.clock);
     const { status } = response;
-    const body = await readContent(response, parse);
+    const body = await readContent(response, context, parse);
     return { status, url: response.url, headers: response.headers, body };
   },
 });
 
 interface RequestContent {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: () => string;
 }
 
 function readRequestBody(json: Json | undefined, text: string | undefined): RequestContent | undefined {
   if (json !== undefined && text !== undefined) {
     throw ToolError.nonRetryable('"json" and "text" are both given: a request has one body');
   }
-  if (text !== undefined) return { headers: { 'content-type': 'text/plain;charset=utf-8' }, body: text };
+  if (text !== undefined)
+    return { headers: { 'content-type': 'text/plain;charset=utf-8' }, body: () => text };
   if (json === undefined) return undefined;
-  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) };
+  return { headers: { 'content-type': 'application/json' }, body: () => JSON.stringify(json) };
 }
 
 /** Adds the values to the query of a URL. A URL that is none is left as it is, and refused when it is fetched. */
 function withQuery(text: string, query: JsonObject): string {
   if (Object.keys(query).length === 0 || !URL.canParse(text)) return text;
   const url = new URL(text);
-  for (const [name, value] of Object.entries(query)) {
-    const values = Array.isArray(value) ? value : [value];
-    for (const one of values) {
-      if (one !== null) url.searchParams.append(name, toText(one, `the query's "${name}"`));
-    }
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => [name, one] as const),
+  );
+  if (pairs.length > FETCH_LIMITS.queryValues) {
+    throw ToolError.nonRetryable(
+      `the query has ${pairs.length} values: at most ${FETCH_LIMITS.queryValues} are sent; send more as a body`,
+    );
+  }
+  for (const [name, one] of pairs) {
+    if (one !== null) url.searchParams.append(name, toText(one, `the query's "${name}"`));
   }
   return url.href;
 }
 
 function readHeaders(headers: JsonObject): Record<string, string> {
+  const names = Object.keys(headers).length;
+  if (names > FETCH_LIMITS.headers) {
+    throw ToolError.nonRetryable(`there are ${names} headers: at most ${FETCH_LIMITS.headers} are sent`);
+  }
   const present = Object.entries(headers).filter(([, value]) => value !== null);
   // In lower case, so that an own content-type takes the place of the default.
   return Object.fromEntries(

@@ -53,7 +53,7 @@ export function createSearchWeb(options: SearchOptions = {}): Tool {
         const { url, headers } = searcher.request(text, count);
         const response = await context.fetch(url, { headers, timeoutMs: timeout * 1000 });
         assertStatus(response, 'GET', ['2xx'], context.clock);
-        const found = await readResults(() => searcher.read(response), text);
+        const found = await readResults(() => searcher.read(response, context), text);
         results.push(...found.slice(0, count).map((result) => ({ ...result, source_query: text })));
       }
       return { status: 'success', results };

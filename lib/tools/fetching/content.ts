@@ -1,12 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { type Json, MAX_JSON_DEPTH } from '../../common/json.js';
-import { runWithPauses, type Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/steps.js';
 import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { cutText, formatMebibytes } from '../../common/text.js';
 import { measureJsonInSteps } from '../../definition/text/json-loss.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import type { FetchedResponse } from '../tool.js';
+import { type LimitedAttempt, runLongWork } from '../limiters.js';
+import type { FetchedResponse, ToolContext } from '../tool.js';
 
 /** How the body of a response is read: `auto` by its type. */
 export type ContentKind = 'auto' | 'json' | 'text' | 'bytes';
@@ -33,6 +33,7 @@ const TEXT_TYPES = new Set([
  */
 export async function readContent(
   response: FetchedResponse,
+  context: ParsingAttempt,
   kind: ContentKind = 'auto',
   mostBytes = MAX_OUTPUT_LENGTH,
 ): Promise<Json | Buffer> {
@@ -47,7 +48,7 @@ export async function readContent(
     );
   }
   const text = decodeBody(response);
-  return actual === 'json' ? parseBody(text, response) : text;
+  return actual === 'json' ? parseBody(text, response, context) : text;
 }
 
 /** The type of a response without its parameters, in lower case; empty when it has none. */
@@ -101,29 +102,41 @@ const MAX_LENGTH_AT_ONCE = 64 * 1024;
 const MAX_CONTAINERS_AT_ONCE = 200_000;
 const CHARACTERS_PER_CONTAINER = 16;
 
+/** More keys of one object would hold the event loop whenever V8 makes room for them. */
+const MAX_KEYS_AT_ONCE = 100_000;
+
+/** Measured memory of a member of a list or an object, with its key. */
+const MEMBER_BYTES = 48;
+const CONTAINER_BYTES = 56;
+
+/** The attempt that parses, and holds the memory for what it makes. */
+export type ParsingAttempt = LimitedAttempt & Pick<ToolContext, 'holdMemory'>;
+
 /**
- * Parses JSON, a long text with pauses. Rejects with a SyntaxError, also for JSON that would take very much time or memory
- * for its length.
+ * Parses JSON, a long text with pauses while no other attempt does. Rejects with a SyntaxError, also for JSON that would
+ * take very much time or memory for its length, and with a ToolError when the run has no memory left for what it makes.
  */
-export async function parseJsonWithPauses(text: string): Promise<Json> {
+export async function parseJsonWithPauses(text: string, context: ParsingAttempt): Promise<Json> {
   if (text.length <= MAX_LENGTH_AT_ONCE) return JSON.parse(text) as Json;
-  return runWithPauses(parseLongJson(text), () => setImmediate());
+  return runLongWork(context, () => parseLongJson(text, context));
 }
 
-function* parseLongJson(text: string): Steps<Json> {
-  const { depth, containers } = yield* measureJsonInSteps(text);
+function* parseLongJson(text: string, { holdMemory }: ParsingAttempt): Steps<Json> {
+  const { depth, containers, members } = yield* measureJsonInSteps(text);
   if (depth > MAX_JSON_DEPTH) throw new SyntaxError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
   if (containers > MAX_CONTAINERS_AT_ONCE + text.length / CHARACTERS_PER_CONTAINER) {
     throw new SyntaxError(`it has ${containers} lists and objects, too many for its length`);
   }
-  return yield* parseJsonInSteps(text);
+  holdMemory(text.length + containers * CONTAINER_BYTES + members * MEMBER_BYTES);
+  return yield* parseJsonInSteps(text, undefined, MAX_KEYS_AT_ONCE);
 }
 
-async function parseBody(text: string, { url }: FetchedResponse): Promise<Json> {
+async function parseBody(text: string, { url }: FetchedResponse, context: ParsingAttempt): Promise<Json> {
   if (text.trim() === '') return null;
   try {
-    return await parseJsonWithPauses(text);
+    return await parseJsonWithPauses(text, context);
   } catch (cause) {
+    if (cause instanceof ToolError) throw cause;
     const { host } = new URL(url);
     throw new ToolError(`the answer of ${host} should be JSON, but is not: ${errorMessage(cause)}`, {
       cause,

@@ -6,7 +6,13 @@ import { type Limit, shareLimit } from '../../common/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
 import { ConcurrencyLimiter } from '../limiters.js';
 import { AddressGuard, type AddressRules } from './address-guard.js';
-import { createRequest, describeRequest, type OutgoingRequest, redirectRequest } from './request.js';
+import {
+  createRequest,
+  describeRequest,
+  type OutgoingRequest,
+  redirectRequest,
+  type RequestDraft,
+} from './request.js';
 import { RequestTimer } from './request-timer.js';
 import { DecodingError, readBody, tooLargeError } from './response-body.js';
 
@@ -110,11 +116,12 @@ class Exchange {
     this.#timeoutMs = options.timeoutMs ?? FETCH_LIMITS.timeoutMs;
   }
 
-  async run(first: OutgoingRequest): Promise<FetchedResponse> {
+  async run(draft: RequestDraft): Promise<FetchedResponse> {
     const { clock, signal } = this.#caller;
     const timer = new RequestTimer(clock, this.#timeoutMs, signal);
-    let request = first;
+    let request: OutgoingRequest = { ...draft, body: undefined };
     try {
+      request = { ...draft, body: this.#makeBody(draft) };
       for (let redirects = 0; redirects <= FETCH_LIMITS.redirects; redirects++) {
         const answer = await this.#send(request, timer);
         if ('bytes' in answer) return answer;
@@ -127,6 +134,13 @@ class Exchange {
     } finally {
       timer.stop();
     }
+  }
+
+  /** Makes the body of a request that is sent now, and takes memory of the run for it. */
+  #makeBody({ body }: RequestDraft): string | Uint8Array | undefined {
+    const made = typeof body === 'function' ? body() : body;
+    if (made !== undefined) this.#caller.reserve(made.length);
+    return made;
   }
 
   /** Returns the response, or the request that follows from a redirect. */

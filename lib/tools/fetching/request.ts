@@ -1,4 +1,5 @@
 import { ToolError } from '../../common/errors.js';
+import { FETCH_LIMITS } from '../../common/limits.js';
 import type { FetchOptions } from '../tool.js';
 
 /** One request as it is sent: the first, or what a redirect makes of it. */
@@ -8,6 +9,11 @@ export interface OutgoingRequest {
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string | Uint8Array | undefined;
+}
+
+/** A request that was checked, whose body is not made yet. */
+export interface RequestDraft extends Omit<OutgoingRequest, 'body'> {
+  readonly body: FetchOptions['body'];
 }
 
 const MAX_SHOWN_URL = 200;
@@ -22,7 +28,7 @@ export function describeRequest({ url, method }: Pick<OutgoingRequest, 'url' | '
 const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /** @throws ToolError, not retryable, for what cannot be sent */
-export function createRequest(url: string, options: FetchOptions): OutgoingRequest {
+export function createRequest(url: string, options: FetchOptions): RequestDraft {
   const method = readMethod(options.method ?? 'GET');
   const headers = readHeaders(options.headers ?? {});
   if (options.accept !== undefined) headers.set('accept', readHeaderValue('accept', options.accept));
@@ -71,6 +77,12 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function readHeaders(headers: Readonly<Record<string, string>>): Map<string, string> {
   const read = new Map<string, string>();
+  const names = Object.keys(headers).length;
+  if (names > FETCH_LIMITS.headers) {
+    throw ToolError.nonRetryable(
+      `the request has ${names} headers: at most ${FETCH_LIMITS.headers} are sent`,
+    );
+  }
   for (const [written, value] of Object.entries(headers)) {
     const name = written.toLowerCase();
     const shown = written.slice(0, 40);

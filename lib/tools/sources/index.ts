@@ -24,14 +24,15 @@ const file = defineSource({
   },
 });
 
-async function parseFile(path: string, bytes: Buffer, { signal }: ToolContext): Promise<unknown> {
+async function parseFile(path: string, bytes: Buffer, context: ToolContext): Promise<unknown> {
   const text = decodeText(bytes, path);
   const extension = extname(path).toLowerCase();
-  if (extension === '.csv') return (await parseCsv(bytes, text, path, signal)).rows;
+  if (extension === '.csv') return (await parseCsv(bytes, text, path, context.signal)).rows;
   if (extension !== '.json') return text;
   try {
-    return await parseJsonWithPauses(text);
+    return await parseJsonWithPauses(text, context);
   } catch (cause) {
+    if (cause instanceof ToolError) throw cause;
     throw ToolError.nonRetryable(`"${path}" is not JSON: ${errorMessage(cause)}`, cause);
   }
 }

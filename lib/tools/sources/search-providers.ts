@@ -1,6 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
-import { decodeBody, readContent } from '../fetching/content.js';
+import { decodeBody, type ParsingAttempt, readContent } from '../fetching/content.js';
 import type { FetchedResponse } from '../tool.js';
 
 /** One result of a search. */
@@ -15,7 +15,7 @@ export interface SearchProvider {
   /** The request for the results of a text. Throws a ToolError, not retryable, when a key is missing. */
   request(query: string, count: number): { readonly url: string; readonly headers: Record<string, string> };
   /** Reads the results, the best first. Rejects with a ToolError for an answer without any list of results. */
-  read(response: FetchedResponse): Promise<SearchResult[]>;
+  read(response: FetchedResponse, context: ParsingAttempt): Promise<SearchResult[]>;
 }
 
 export interface SearchOptions {
@@ -45,7 +45,8 @@ function brave(server: string, key: string | undefined): SearchProvider {
       url: `${server}/res/v1/web/search?q=${encodeURIComponent(query)}&count=${count}`,
       headers: { 'x-subscription-token': requireKey(key, 'brave', 'BRAVE_API_KEY') },
     }),
-    read: async (response) => readList(response, ['web', 'results'], 'url', ['description']),
+    read: async (response, context) =>
+      readList(response, context, ['web', 'results'], 'url', ['description']),
   };
 }
 
@@ -56,7 +57,7 @@ function serpApi(server: string, key: string | undefined): SearchProvider {
       const values = `engine=google&q=${encodeURIComponent(query)}&num=${count}&api_key=${apiKey}`;
       return { url: `${server}/search.json?${values}`, headers: {} };
     },
-    read: async (response) => readList(response, ['organic_results'], 'link', ['snippet']),
+    read: async (response, context) => readList(response, context, ['organic_results'], 'link', ['snippet']),
   };
 }
 
@@ -68,7 +69,8 @@ function byTemplate(template: string): SearchProvider {
         .replaceAll('{count}', String(count)),
       headers: {},
     }),
-    read: async (response) => readList(response, ['results'], 'url', ['snippet', 'content', 'description']),
+    read: async (response, context) =>
+      readList(response, context, ['results'], 'url', ['snippet', 'content', 'description']),
   };
 }
 
@@ -80,11 +82,12 @@ function requireKey(key: string | undefined, provider: string, variable: string)
 /** Reads results of JSON. A missing list is no list without entries: it may be the error of a provider. */
 async function readList(
   response: FetchedResponse,
+  context: ParsingAttempt,
   path: readonly string[],
   urlField: string,
   snippetFields: readonly string[],
 ): Promise<SearchResult[]> {
-  let found: unknown = await readContent(response, 'json');
+  let found: unknown = await readContent(response, context, 'json');
   for (const name of path) found = isObject(found) ? found[name] : undefined;
   if (!Array.isArray(found)) {
     const { host } = new URL(response.url);

@@ -179,7 +179,7 @@ class Edgar {
       maxBytes: SEC_LIMITS.responseBytes,
     });
     assertStatus(response, 'GET', ['2xx'], context.clock);
-    return readContent(response, 'json', SEC_LIMITS.responseBytes);
+    return readContent(response, context, 'json', SEC_LIMITS.responseBytes);
   }
 }
 

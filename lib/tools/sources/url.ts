@@ -3,7 +3,7 @@ import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import { URL_CACHE_LIMITS } from '../../common/limits.js';
 import { decodeBody, readContent, readMediaType } from '../fetching/content.js';
 import { assertStatus } from '../fetching/status.js';
-import type { DataSource, FetchedResponse } from '../tool.js';
+import type { DataSource, FetchedResponse, ToolContext } from '../tool.js';
 import { defineSource } from './source.js';
 
 /** A response that the server may call unchanged. */
@@ -102,18 +102,19 @@ export function createUrlSource(): DataSource {
         source: 'url',
         url,
         content_type: contentType,
-        data: await readData(response),
+        data: await readData(response, context),
       };
     },
   });
 }
 
 /** JSON that is none is a text: many servers call everything JSON. */
-async function readData(response: FetchedResponse): Promise<Json | Buffer> {
+async function readData(response: FetchedResponse, context: ToolContext): Promise<Json | Buffer> {
   try {
-    return await readContent(response);
+    return await readContent(response, context);
   } catch (error) {
-    if (error instanceof ToolError && readMediaType(response).includes('json')) return decodeBody(response);
+    if (error instanceof ToolError && error.retryable && readMediaType(response).includes('json'))
+      return decodeBody(response);
     throw error;
   }
 }

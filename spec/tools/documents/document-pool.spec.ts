@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { systemClock } from '../../../lib/common/clock.js';
@@ -11,6 +13,7 @@ import { requireBuild, ROOT } from '../../project/files.js';
 import { deferred } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { toolContext } from '../../support/tool-context.js';
+import { isAlive } from '../../workers/processes.js';
 import { makePdf } from './make-pdf.js';
 
 const PROGRAM = join(ROOT, 'dist', 'document-process.cjs');
@@ -87,4 +90,23 @@ describe('DocumentPool', () => {
       await Promise.all([pool.close(), hasty.close(), small.close()]);
     }
   });
+
+  it('ends with its server, although it is at work', async function () {
+    if (process.platform === 'win32') this.skip();
+    const server = spawn(process.execPath, ['-e', SERVER_OF_A_LONG_DOCUMENT, PROGRAM]);
+    const [pid] = (await once(server.stdout, 'data')) as [Buffer];
+    const child = Number(pid.toString());
+    expect(await isAlive(child)).to.equal(true);
+    server.kill('SIGKILL');
+    while (await isAlive(child));
+  });
 });
+
+/** Sends a document that takes minutes, and prints the id of the process that reads it. */
+const SERVER_OF_A_LONG_DOCUMENT = `
+  const child = require('node:child_process').fork(process.argv[1], { serialization: 'advanced' });
+  child.once('message', () => {
+    const bytes = Buffer.from('<div>'.repeat(3_000_000));
+    child.send({ bytes, content: bytes, format: 'html', source: 'x' }, () => console.log(child.pid));
+  });
+`;

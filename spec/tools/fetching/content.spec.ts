@@ -1,27 +1,67 @@
 import { expect } from 'chai';
+import { ToolError } from '../../../lib/common/errors.js';
 import { parseJsonWithPauses } from '../../../lib/tools/fetching/content.js';
 import { catchRejection } from '../../support/rejection.js';
+import { toolContext } from '../../support/tool-context.js';
 
 describe('parseJsonWithPauses of an answer (D62)', () => {
   it('gives what JSON.parse gives, also of a long text, and lets the event loop turn meanwhile', async () => {
     const value = Array.from({ length: 20_000 }, (_, n) => ({ n, text: `"${n}"`, none: null }));
     let turns = 0;
     const counting = setInterval(() => turns++, 0);
-    const parsed = await parseJsonWithPauses(JSON.stringify(value));
+    const parsed = await parseJsonWithPauses(JSON.stringify(value), toolContext());
     clearInterval(counting);
     expect(parsed).to.deep.equal(value);
     expect(turns).to.be.above(1);
-    expect(await parseJsonWithPauses('[1]')).to.deep.equal([1]);
+    expect(await parseJsonWithPauses('[1]', toolContext())).to.deep.equal([1]);
   });
 
   for (const [title, text, reason] of [
     ['nested very deep', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, /nested deeper than 1000 levels/],
     ['made of empty lists', `[${'[],'.repeat(1_000_000)}[]]`, /lists and objects, too many/],
+    [
+      'one object with very many keys',
+      `{${Array.from({ length: 100_001 }, (_, i) => `"key ${i}":1`).join()}}`,
+      /more than 100000 keys/,
+    ],
     ['cut off', `[${'"some text", '.repeat(10_000)}`, /JSON|position|Unexpected/],
   ] as const) {
     it(`refuses a long text that is ${title}, before it takes much time or memory`, async () => {
-      const error = await catchRejection(parseJsonWithPauses(text));
+      const error = await catchRejection(parseJsonWithPauses(text, toolContext()));
       expect(error).to.be.instanceOf(SyntaxError).with.property('message').that.matches(reason);
     });
   }
+
+  it('holds memory of the run for what it makes, and stops when there is none', async () => {
+    const text = JSON.stringify(Array.from({ length: 20_000 }, (_, n) => ({ n })));
+    const held: number[] = [];
+    await parseJsonWithPauses(text, toolContext({ holdMemory: (bytes) => void held.push(bytes) }));
+    expect(held).to.have.length(1);
+    expect(held[0]).to.be.above(20_000 * 100);
+    const refusing = toolContext({
+      holdMemory: () => {
+        throw ToolError.nonRetryable('no memory left');
+      },
+    });
+    const error = await catchRejection(parseJsonWithPauses(text, refusing));
+    expect(error).to.be.instanceOf(ToolError).with.property('message', 'no memory left');
+  });
+
+  it('parses the texts of many attempts of a tenant one after another', async () => {
+    const text = JSON.stringify(Array.from({ length: 20_000 }, (_, n) => ({ n })));
+    let atWork = 0;
+    let most = 0;
+    const parse = async (tenantId: string): Promise<void> => {
+      const context = toolContext({
+        tenant_id: tenantId,
+        holdMemory: () => void (most = Math.max(most, ++atWork)),
+      });
+      await parseJsonWithPauses(text, context);
+      atWork--;
+    };
+    await Promise.all(Array.from({ length: 10 }, () => parse('a')));
+    expect(most).to.equal(1);
+    await Promise.all(['a', 'a', 'a', 'b', 'b', 'c', 'd'].map(parse));
+    expect(most).to.equal(2);
+  });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { FetchOptions } from '../../../lib/tools/tool.js';
-import { deferred } from '../../support/deferred.js';
+import { deferred, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';
 import { fetchCaller, LoopbackServer, loopbackNetwork, readRequestBody } from './loopback-server.js';
@@ -322,6 +322,29 @@ describe('the requests of tools: time, memory and turns (context.fetch, D51)', (
       expect(held).to.equal(Math.max(1, parts));
       expect(clock.pending).to.equal(0);
     }
+  });
+
+  it('makes a body when its request is sent, and counts it as memory of the run', async () => {
+    const network = loopbackNetwork({ inFlight: { total: 1 } });
+    const arrived = requestsArrived(1);
+    const controller = new AbortController();
+    const first = catchRejection(network.fetch(server.url, {}, fetchCaller({ signal: controller.signal })));
+    await arrived;
+    let made = 0;
+    const held: number[] = [];
+    const body = (): string => {
+      made++;
+      return 'x'.repeat(1000);
+    };
+    const reserve = (bytes: number): void => void held.push(bytes);
+    const second = network.fetch(server.url, { method: 'POST', body }, fetchCaller({ reserve }));
+    await settle();
+    expect(made).to.equal(0);
+    server.handler = (_, response) => void response.end();
+    controller.abort();
+    await first;
+    await second;
+    expect([made, held]).to.deep.equal([1, [1000]]);
   });
 
   it('ends with the attempt, before it has begun and while the response arrives', async () => {
