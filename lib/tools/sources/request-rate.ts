@@ -14,7 +14,8 @@ export class RequestRate {
   readonly #waiting = new FairQueue<() => void>();
   /** Monotonic time before which no request may go. */
   #nextMs = Number.NEGATIVE_INFINITY;
-  #isWaiting = false;
+  /** Stops the timer of the next turn; undefined when there is none. */
+  #stopTimer: (() => void) | undefined;
 
   /** @param perSecond the largest number of requests in any second */
   constructor(perSecond: number) {
@@ -34,7 +35,9 @@ export class RequestRate {
     try {
       await new Promise<void>((resolve, reject) => {
         onAbort = () => {
-          if (this.#waiting.delete(tenantId, resolve)) reject(stopped());
+          if (!this.#waiting.delete(tenantId, resolve)) return;
+          if (this.#waiting.size === 0) this.#stopTimer?.();
+          reject(stopped());
         };
         signal.addEventListener('abort', onAbort);
         this.#waiting.add(tenantId, resolve);
@@ -47,16 +50,19 @@ export class RequestRate {
   }
 
   #schedule(clock: Sender['clock']): void {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    clock.setTimeout(() => {
-      this.#isWaiting = false;
+    if (this.#stopTimer !== undefined) return;
+    const timer = clock.setTimeout(() => {
+      this.#stopTimer = undefined;
       const go = this.#waiting.next();
       if (go === undefined) return;
       this.#nextMs = clock.monotonicNow() + this.#intervalMs;
       go();
       if (this.#waiting.size > 0) this.#schedule(clock);
     }, this.#nextMs - clock.monotonicNow());
+    this.#stopTimer = () => {
+      clock.clearTimeout(timer);
+      this.#stopTimer = undefined;
+    };
   }
 }
 
