@@ -13,7 +13,7 @@ const defineWaiting = (run: (context: ToolContext) => Promise<unknown>): Tool =>
 /** Cancels by force, without any time passing, and expects the run to have settled. */
 async function expectStopped(run: TestRun): Promise<void> {
   const before = run.clock.monotonicNow();
-  run.executor.cancel(run.runId, { force: true });
+  await run.executor.cancel(run.runId, { force: true });
   await settle();
   expect(run.record()).to.include({ status: 'cancelled', settled: true });
   expect(run.clock.monotonicNow()).to.equal(before);
