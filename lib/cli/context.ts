@@ -10,6 +10,7 @@ import {
   systemEnvironment,
 } from '../common/config.js';
 import type { RunRegistry } from '../runs/registry.js';
+import type { RunFiles } from '../runs/run-files.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry, readPackageJson } from './package-info.js';
@@ -43,7 +44,7 @@ export type CliContext = BaseContext & {
 export type RegistryApi = Pick<
   RunRegistry,
   'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget' | 'cacheWritten' | 'tasks' | 'task' | 'item'
->;
+> & { artifacts(runId: string): Pick<RunFiles, 'find'> };
 
 /** Creates the context of this process. */
 export function systemContext(): CliContext {

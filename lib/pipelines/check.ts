@@ -27,6 +27,7 @@ import { checkReferences, checkUnusedInputs } from './rules/references.js';
 import { checkSecrets } from './rules/secrets.js';
 import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
+import { checkTemplateKeys } from './rules/template-keys.js';
 import { computeWaves, type Layering } from './waves.js';
 
 /** The structure of a pipeline (Pipeline definition, D1-D4). */
@@ -118,6 +119,7 @@ function* applyRules(
   yield* checkPipelineCalls(draft, depth);
   yield* draft.diagnostics;
   yield* checkReferences({ draft, inputs, inputHint, suggestions });
+  yield* checkTemplateKeys(draft, catalog);
   yield* checkSecrets(draft, definition, catalog, secrets);
   if (layering.ok) yield* checkSessions(draft, layering.waves, session);
   else yield describeCycle(layering, draft);

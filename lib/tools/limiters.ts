@@ -30,10 +30,12 @@ class AttemptQueue {
    * Resolves when {@link resumeNext} has chosen the attempt. Rejects when its signal aborts.
    *
    * @param onQueued called as soon as the attempt is in the queue
+   * @param onLeft called when its signal has ended the wait
    */
   async wait(
     { tenant_id: tenantId, signal, pauseTimeout }: LimitedAttempt,
     onQueued: () => void,
+    onLeft?: () => void,
   ): Promise<void> {
     if (signal.aborted) throw this.#createStopError(signal);
     const resumeTimeout = pauseTimeout();
@@ -41,7 +43,9 @@ class AttemptQueue {
     try {
       await new Promise<void>((resolve, reject) => {
         leave = () => {
-          if (this.#waiting.delete(tenantId, resolve)) reject(this.#createStopError(signal));
+          if (!this.#waiting.delete(tenantId, resolve)) return;
+          onLeft?.();
+          reject(this.#createStopError(signal));
         };
         signal.addEventListener('abort', leave);
         this.#waiting.add(tenantId, resolve);
@@ -96,7 +100,8 @@ export class RateLimiter {
   readonly #queue = new AttemptQueue(stoppedError);
   /** Monotonic time before which none may go on. */
   #nextMs = Number.NEGATIVE_INFINITY;
-  #isScheduled = false;
+  /** Stops the timer of the next attempt; undefined when there is none. */
+  #stopTimer: (() => void) | undefined;
 
   /** @param perSecond the largest number of attempts that go on in any second */
   constructor(perSecond: number) {
@@ -109,18 +114,31 @@ export class RateLimiter {
     const nowMs = clock.monotonicNow();
     const isFree = this.#queue.size === 0 && nowMs >= this.#nextMs && !attempt.signal.aborted;
     if (isFree) this.#nextMs = nowMs + this.#intervalMs;
-    else await this.#queue.wait(attempt, () => this.#schedule(clock));
+    else
+      await this.#queue.wait(
+        attempt,
+        () => this.#schedule(clock),
+        () => this.#stopWithoutAttempts(),
+      );
   }
 
   #schedule(clock: ToolContext['clock']): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    clock.setTimeout(() => {
-      this.#isScheduled = false;
+    if (this.#stopTimer !== undefined) return;
+    const timer = clock.setTimeout(() => {
+      this.#stopTimer = undefined;
       if (!this.#queue.resumeNext()) return;
       this.#nextMs = clock.monotonicNow() + this.#intervalMs;
       if (this.#queue.size > 0) this.#schedule(clock);
     }, this.#nextMs - clock.monotonicNow());
+    this.#stopTimer = () => {
+      clock.clearTimeout(timer);
+      this.#stopTimer = undefined;
+    };
+  }
+
+  /** A timer for nobody would keep a command alive. */
+  #stopWithoutAttempts(): void {
+    if (this.#queue.size === 0) this.#stopTimer?.();
   }
 }
 

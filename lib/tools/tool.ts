@@ -22,8 +22,11 @@ export interface InputDeclaration {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** A JSONata expression: one that is written in a pipeline is parsed when the pipeline is validated. */
-  readonly format?: 'jsonata';
+  /**
+   * What is written in a pipeline is checked when the pipeline is validated: a JSONata expression; and of built-in tools
+   * the numbers of pages, and the types of columns.
+   */
+  readonly format?: 'jsonata' | 'page-ranges' | 'column-types';
   readonly minItems?: number;
   readonly maxItems?: number;
   /** The schema of each element of a list. */
@@ -37,6 +40,15 @@ export interface InputDeclaration {
    * of the task are the arguments of that function; so it is with `sources`; with `schemas`, it may be the name of a schema.
    */
   readonly registry?: keyof Registries;
+}
+
+/** A mistake in a literal value with a `format`. */
+export interface FormatProblem {
+  /** Within the value. */
+  readonly path: readonly (string | number)[];
+  /** What the value does, after its name: `holds "x"`. */
+  readonly message: string;
+  readonly hint: string;
 }
 
 export type InputDeclarations = Readonly<Record<string, InputDeclaration>>;

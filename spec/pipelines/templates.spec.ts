@@ -105,6 +105,28 @@ describe('Templates of a pipeline', () => {
     ]);
   });
 
+  it('are reported with a warning in the keys of inputs, where they stay text (D15)', () => {
+    const text = wrapTasks(
+      '- {id: a, tool: mock, inputs: {x: [{"{{item}}": 1, ok: {"v-{{a}}": 2}}], "{{b}}": 3, plain: {"\\\\{{c}}": 4}}}\n' +
+        '- {id: b, tool: transform, inputs: {input: 1, expression: "1", "{{x}}": 1}}',
+    );
+    const check = checkPipelineText(text);
+    const lines = text.split('\n');
+    const found = check.problems.map(({ code, line = 0, column = 0 }) => {
+      return `${code} ${lines[line - 1]?.slice(column - 1).replace(/:.*/, '')}`;
+    });
+    expect(found).to.deep.equal([
+      'unknown_input "{{x}}"',
+      'template_in_key "{{item}}"',
+      'template_in_key "v-{{a}}"',
+      'template_in_key "{{b}}"',
+    ]);
+    expect(check.problems[1]).to.include({
+      message: 'the template in the key "{{item}}" stays text',
+      hint: 'templates are replaced in values only: write the key itself, or build the object with the tool "transform"',
+    });
+  });
+
   it('suggest the namespace of a param or an input (rule 8)', () => {
     const text = `pipeline:
   id: p

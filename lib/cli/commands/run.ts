@@ -15,6 +15,7 @@ import { type DisplayedRun, executeRun, type RunBackend } from '../run/execute-r
 import { assertFlagsFit, checkParams, readRunValues } from '../run/run-flags.js';
 import { ServerBackend } from '../run/server-backend.js';
 import { prepareSubmission } from '../run/submission.js';
+import { findFilesHere } from '../run/written-files.js';
 import { callServer } from '../runs/server-client.js';
 import { ServerClock } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
@@ -81,7 +82,8 @@ export class RunCommand extends RunFileCommand {
       '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
   });
   artifacts = Option.String('--artifacts', {
-    description: '<FOLDER> write the files of tools such as export to this folder; default outputs',
+    description:
+      '<FOLDER> write the files of tools such as export to this folder; default outputs; with --server, download them to this folder (without it, they stay on the server)',
   });
   verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
   quiet = Option.Boolean('--quiet', false, { description: 'show no progress and no warnings' });
@@ -132,7 +134,8 @@ export class RunCommand extends RunFileCommand {
         secrets,
         outputFolder,
       );
-      return { ...displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context)), mask };
+      const displayed = displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context));
+      return { ...displayed, outputFolder, mask };
     }
     const { plan } = check;
     if (plan === undefined) return EXIT.invalid;
@@ -143,18 +146,12 @@ export class RunCommand extends RunFileCommand {
     };
     const registry = await context.openRegistry(fileRoots, context.clock, context.env, secrets, outputFolder);
     const displayed = await displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
-    return { ...displayed, mask };
+    return { ...displayed, outputFolder, mask };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */
   async #runOnServer(signals: StopSignals, interrupted: Promise<ExitStatus>): Promise<ExitStatus> {
     const { tools, artifacts, server = '' } = this;
-    if (artifacts !== undefined) {
-      throw new UsageError(
-        '--artifacts does not go with --server',
-        'runs artifacts downloads files of a run',
-      );
-    }
     if (tools !== undefined) {
       throw new UsageError('--tools does not go with --server', SERVER_TOOLS_HINT);
     }
@@ -165,9 +162,12 @@ export class RunCommand extends RunFileCommand {
         const submission = await prepareSubmission(this, 'run', client, context);
         if (typeof submission === 'number') return submission;
         const announce = !(this.json || this.quiet);
+        const outputFolder = artifacts === undefined ? undefined : resolve(context.cwd, artifacts);
+        const { submit } = submission;
         return {
-          backend: new ServerBackend(client, clock, { submit: submission.submit, signals, server, announce }),
+          backend: new ServerBackend(client, clock, { submit, signals, server, announce, outputFolder }),
           filesRead: listFilesRead(this, submission.definition, context),
+          outputFolder,
           ...(await submission.describe()),
         };
       };
@@ -186,6 +186,7 @@ function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend 
     tasks: (runId, query) => registry.tasks(runId, query),
     task: (runId, taskId, options) => registry.task(runId, taskId, options),
     item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
+    writtenFiles: async (record) => findFilesHere(record, registry),
     release: (runId) => {
       registry.forget(runId);
       return registry.cacheWritten();
@@ -212,7 +213,7 @@ function displayPipeline(
   inputs: RunInputs,
   registry: RegistryApi,
   filesRead: readonly string[],
-): DisplayedRun {
+): Omit<DisplayedRun, 'outputFolder'> {
   const { pipeline } = inputs;
   return {
     backend: runHere(registry, ({ onEvent }) => registry.submit(inputs, { onEvent })),
@@ -228,7 +229,7 @@ async function displayPlan(
   inputs: PlanInputs,
   registry: RegistryApi,
   filesRead: readonly string[],
-): Promise<DisplayedRun> {
+): Promise<Omit<DisplayedRun, 'outputFolder'>> {
   const { PlanRunView } = await import('../progress/plan-view.js');
   const { subPipelines, definition } = inputs.plan;
   const concurrency = inputs.plan_concurrency ?? definition.plan_concurrency ?? 1;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readSecretConfig } from '../../common/config.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
-import type { UsedSecrets } from '../../definition/secrets/sources.js';
+import type { SecretPlace, UsedSecrets } from '../../definition/secrets/sources.js';
 import type { CliContext } from '../context.js';
 
 type SecretContext = Pick<CliContext, 'env' | 'cwd'>;
@@ -24,35 +24,47 @@ interface OpenedSource {
  * Opens the secrets of this process (D61): those of the file that SERVICE_SECRETS_FILE names, each tenant its own, or else
  * those of the environment. Returns undefined when there are none.
  *
- * @param ownsEnvironment default: everybody does
  * @throws WavetrainError `unreadable_file` or `bad_usage`
  */
-export async function openSecrets(
-  context: SecretContext,
-  ownsEnvironment?: OwnsEnvironment,
-): Promise<UsedSecrets | undefined> {
-  const opened = await openSource(context, ownsEnvironment);
+export async function openSecrets(context: SecretContext): Promise<UsedSecrets | undefined> {
+  const opened = await openSource(context);
   if (opened === undefined) return undefined;
   const { UsedSecrets: Used } = await import('../lazy/secrets.js');
   return new Used(opened.source);
 }
 
+/**
+ * Opens the secrets of a server, and explains to its callers where a missing one belongs, also when it has none.
+ *
+ * @param ownsEnvironment default: everybody does
+ * @throws as `openSecrets`
+ */
+export async function openServerSecrets(
+  context: SecretContext,
+  ownsEnvironment: OwnsEnvironment,
+): Promise<UsedSecrets> {
+  const opened = await openSource(context, ownsEnvironment, 'server');
+  const { environmentSecrets, UsedSecrets: Used } = await import('../lazy/secrets.js');
+  return new Used(opened?.source ?? environmentSecrets({}, ownsEnvironment, 'server'));
+}
+
 async function openSource(
   { env, cwd }: SecretContext,
   ownsEnvironment?: OwnsEnvironment,
+  place: SecretPlace = 'here',
 ): Promise<OpenedSource | undefined> {
   const { file, variables } = readSecretConfig(env);
   if (file === undefined && Object.keys(variables).length === 0) return undefined;
   const { environmentSecrets, findSecretProblem, readSecretsFile } = await import('../lazy/secrets.js');
   if (file === undefined) {
-    const source = environmentSecrets(variables, ownsEnvironment);
+    const source = environmentSecrets(variables, ownsEnvironment, place);
     const problems = source.names.flatMap((name) => {
       const problem = findSecretProblem(variables[name] ?? '');
       return problem === undefined ? [] : [`the value of SECRET_${name} ${problem}`];
     });
     return { source, names: source.names.join(', '), problems };
   }
-  const source = await readSecretsFile(resolve(cwd, file), file);
+  const source = await readSecretsFile(resolve(cwd, file), file, place);
   const tenants = Array.from(source.names, ([tenant, names]) => `${tenant}: ${names.join(', ') || 'none'}`);
   return { source, names: tenants.join('; '), problems: [] };
 }

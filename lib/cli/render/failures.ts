@@ -14,15 +14,15 @@ import {
 
 /** What is known of the calls that failed, beyond the record of their run (D59). */
 export interface FailureDetails {
-  /** Those of the first failures, in their order. */
-  readonly calls: readonly CallRecord[];
+  /** Those of the first failures, by the names of {@link formatCall}. */
+  readonly calls: ReadonlyMap<string, CallRecord>;
   /** Why not all of them could be read. */
   readonly problem: string | undefined;
   /** Shows inputs and stacks whole. */
   readonly verbose: boolean;
 }
 
-export const NO_DETAILS: FailureDetails = { calls: [], problem: undefined, verbose: false };
+export const NO_DETAILS: FailureDetails = { calls: new Map(), problem: undefined, verbose: false };
 
 /** Limit of a terminal; a file or pipe gets all failures. */
 const MAX_FAILURES = 50;
@@ -48,10 +48,11 @@ function problemLines({ problem }: FailureDetails, terminal: Terminal): string[]
 }
 
 /**
- * The failures, with the inputs of the first ones and where their tools threw:
+ * The failures, with the inputs of the first ones and where their tools threw; those of items that failed alike are one,
+ * unless everything is to be shown:
  *
  * ```
- *   report/write[3] after 2 attempts: connection refused
+ *   report/write[3, 4, 9] (3 items) after 2 attempts: connection refused
  *     inputs: {"path": "report.md"}
  *     at write (/home/ada/tools.ts:12:11)
  * ```
@@ -64,14 +65,14 @@ export function failureLines(
   seeAll: string,
   details: FailureDetails = NO_DETAILS,
 ): string[] {
-  const ordered = causesFirst(failures);
-  const shown = terminal.interactive ? ordered.slice(0, MAX_FAILURES) : ordered;
-  const hidden = failures.length - shown.length;
   const { calls, verbose } = details;
+  const groups = groupFailures(failures, verbose);
+  const shown = terminal.interactive ? groups.slice(0, MAX_FAILURES) : groups;
+  const hidden = groups.slice(shown.length).reduce((sum, { count }) => sum + count, 0);
   return [
-    ...shown.flatMap((failure, index) => [
-      ...wrapLine(formatFailure(failure, terminal.style), terminal),
-      ...callLines(failure, calls[index], verbose, terminal),
+    ...shown.flatMap((group) => [
+      ...wrapLine(formatFailure(group, terminal.style), terminal),
+      ...callLines(group.first, calls.get(formatCall(group.first)), verbose, terminal),
     ]),
     ...(hidden > 0 ? wrapLine(`  … ${formatNumber(hidden)} more; ${seeAll}`, terminal) : []),
     ...problemLines(details, terminal),
@@ -83,11 +84,41 @@ export function causesFirst(failures: readonly TaskFailure[]): readonly TaskFail
   return failures.toSorted((a, b) => Number(a.collected === true) - Number(b.collected === true));
 }
 
-function formatFailure(failure: TaskFailure, style: Style): string {
-  const { attempts, error, collected } = failure;
-  const name = (collected ? style.yellow : style.red)(formatCall(failure));
+/** Failures of one task, or of items of one fan-out that failed alike. */
+interface FailureGroup {
+  readonly first: TaskFailure;
+  /** The indexes of the first items. */
+  readonly items: number[];
+  count: number;
+}
+
+const MAX_ITEMS = 10;
+
+/** Joins the failures of items that differ in nothing else, those that failed the run before those that were collected. */
+export function groupFailures(failures: readonly TaskFailure[], single: boolean): readonly FailureGroup[] {
+  const groups = new Map<unknown, FailureGroup>();
+  for (const first of causesFirst(failures)) {
+    const { sub_pipeline: part, task_id: taskId, item, error, attempts, collected } = first;
+    const isAlone = single || item === undefined;
+    const key = isAlone ? first : JSON.stringify([part, taskId, error, attempts, collected]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { first, items: item === undefined ? [] : [item], count: 1 });
+    else {
+      group.count += 1;
+      if (item !== undefined && group.items.length < MAX_ITEMS) group.items.push(item);
+    }
+  }
+  return [...groups.values()];
+}
+
+function formatFailure({ first, items, count }: FailureGroup, style: Style): string {
+  const { attempts, error, collected, item: _, ...task } = first;
+  const indexes = items.toSorted((a, b) => a - b).join(', ') + (count > items.length ? ', …' : '');
+  const call = count === 1 ? formatCall(first) : `${formatCall(task)}[${indexes}]`;
+  const name = (collected ? style.yellow : style.red)(call);
+  const notes = [...(collected ? ['collected'] : []), ...(count > 1 ? [formatCount(count, 'item')] : [])];
   const tries = attempts === 0 ? 'before its first attempt' : `after ${formatCount(attempts, 'attempt')}`;
-  return `  ${name}${collected ? ' (collected)' : ''} ${tries}: ${toSingleLine(error)}`;
+  return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${toSingleLine(error)}`;
 }
 
 /** Names the task or item that failed: `write`, `report/write[3]`. */

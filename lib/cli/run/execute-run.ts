@@ -16,11 +16,18 @@ import { EventFile } from './event-file.js';
 import { type InspectedRun, inspectRun, type TaskReader } from './inspect-run.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
 import type { RunFlags } from './run-flags.js';
+import { printWrittenFiles, type WrittenFiles } from './written-files.js';
 
 /** What executes a run: the registry of this process, or a server. */
 export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
+  /**
+   * Finds the files of a settled run, or downloads them. Call before `release`.
+   *
+   * @param signals the first one ends a download
+   */
+  writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles>;
   /** Call when nobody needs the run any more. Resolves when the process may end. */
   release(runId: string): Promise<void>;
 }
@@ -43,6 +50,8 @@ export interface DisplayedRun {
   /** Replaces the secrets that the run has used, in what tools print and throw outside of their tasks (D61). */
   readonly mask?: ((text: string) => string) | undefined;
   readonly formatFailures: FormatFailures;
+  /** The folder of this machine for the files of the run; undefined when they stay on a server. */
+  readonly outputFolder: string | undefined;
   /** The names that `--output` takes; undefined if they are not known before the run. */
   readonly listOutputs: (() => string[]) | undefined;
 }
@@ -75,12 +84,14 @@ export async function executeRun(
     run.mask,
   );
   try {
-    const inspected = await submitAndWait(run, flags, { display, eventFile }, signals, context);
+    const { inspected, files } = await submitAndWait(run, flags, { display, eventFile }, signals, context);
     printRunEnd(inspected, flags, run.formatFailures, context);
+    const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
     await drain(context.stdout);
     const eventsStatus = await closeEventFile(eventFile, context);
     const runStatus = exitStatusForRun(inspected.record.status);
-    return runStatus === EXIT.done ? eventsStatus : runStatus;
+    if (runStatus !== EXIT.done) return runStatus;
+    return filesStatus === EXIT.done ? eventsStatus : filesStatus;
   } finally {
     stopReporting();
     await eventFile?.close();
@@ -94,7 +105,7 @@ async function submitAndWait(
   listeners: RunListeners,
   signals: StopSignals,
   context: CliContext,
-): Promise<InspectedRun> {
+): Promise<{ readonly inspected: InspectedRun; readonly files: WrittenFiles }> {
   const { display } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
@@ -113,8 +124,9 @@ async function submitAndWait(
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
     const inspected = await inspectRun(record, backend, wanted);
+    const files = await backend.writtenFiles(record, signals);
     await backend.release(runId);
-    return inspected;
+    return { inspected, files };
   } finally {
     releaseStdout();
     display.close();

@@ -4,7 +4,13 @@ import { type JsonObject, setOwn } from '../../common/json.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { RegistryApi } from '../context.js';
-import { causesFirst, type FailureDetails, formatCall, NO_DETAILS } from '../render/failures.js';
+import {
+  causesFirst,
+  type FailureDetails,
+  formatCall,
+  groupFailures,
+  NO_DETAILS,
+} from '../render/failures.js';
 
 /** Shows the tasks of a run: the registry of this process, or the client of a server. */
 export type TaskReader = Pick<RegistryApi, 'tasks' | 'task' | 'item'>;
@@ -67,15 +73,17 @@ async function readDetails(
   reader: TaskReader,
   { verbose, json }: Wanted,
 ): Promise<FailureDetails> {
-  const calls: CallRecord[] = [];
+  const calls = new Map<string, CallRecord>();
+  // What is printed as JSON has each failure by itself.
+  const shown = json ? causesFirst(failures) : groupFailures(failures, verbose).map(({ first }) => first);
   try {
-    for (const { task_id, item, sub_pipeline } of causesFirst(failures).slice(0, MAX_DETAILED)) {
+    for (const failure of shown.slice(0, MAX_DETAILED)) {
+      const { task_id, item, sub_pipeline } = failure;
       const options = { sub_pipeline, whole: verbose || json };
-      calls.push(
-        await (item === undefined
-          ? reader.task(run_id, task_id, options)
-          : reader.item(run_id, task_id, item, options)),
-      );
+      const call = await (item === undefined
+        ? reader.task(run_id, task_id, options)
+        : reader.item(run_id, task_id, item, options));
+      calls.set(formatCall(failure), call);
     }
     return { calls, verbose, problem: undefined };
   } catch (error) {

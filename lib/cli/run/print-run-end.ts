@@ -7,7 +7,7 @@ import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import type { DisplayFlags } from '../progress/display.js';
 import { PROGRAM } from '../package-info.js';
-import { causesFirst, type FailureDetails, failureLines } from '../render/failures.js';
+import { type FailureDetails, failureLines, formatCall } from '../render/failures.js';
 import { printOutput, printOutputs, printPartialOutputs } from '../render/outputs.js';
 import { summaryLine } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
@@ -100,9 +100,8 @@ function describeFailures(
   failures: readonly TaskFailure[],
   { calls, verbose }: FailureDetails,
 ): (TaskFailure & { readonly inputs?: JsonObject; readonly stack?: string })[] {
-  const read = new Map(causesFirst(failures).map((failure, index) => [failure, calls[index]]));
   return failures.map((failure) => {
-    const { inputs = null, error } = read.get(failure) ?? {};
+    const { inputs = null, error } = calls.get(formatCall(failure)) ?? {};
     const stack = verbose ? error?.stack : undefined;
     return { ...failure, ...(inputs !== null && { inputs }), ...(stack !== undefined && { stack }) };
   });

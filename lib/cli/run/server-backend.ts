@@ -14,6 +14,7 @@ import { serverFlag } from '../render/run-summary.js';
 import { followEvents, type ServerClock } from '../runs/watch.js';
 import type { RunBackend, StartOptions } from './execute-run.js';
 import type { Submission } from './submission.js';
+import { filesOnServer, type WrittenFiles } from './written-files.js';
 
 interface BackendOptions {
   readonly submit: Submission['submit'];
@@ -22,6 +23,8 @@ interface BackendOptions {
   readonly server: string;
   /** Print the run id, which the other commands for runs take. */
   readonly announce: boolean;
+  /** Where the files of the run are downloaded to; undefined: they stay on the server. */
+  readonly outputFolder: string | undefined;
 }
 
 const CANCEL_LIMIT_MS = 5000;
@@ -91,6 +94,15 @@ export class ServerBackend implements RunBackend {
 
   item(runId: string, taskId: string, item: number, options: TaskOptions): Promise<ItemRecord> {
     return this.#client.item(runId, taskId, item, options);
+  }
+
+  async writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles> {
+    const { server, outputFolder: folder } = this.#options;
+    if (folder === undefined) return filesOnServer(record, server);
+    const { downloadArtifacts } = await import('../runs/download.js');
+    const stop = new AbortController();
+    void signals.first.then(() => stop.abort());
+    return downloadArtifacts(this.#client, record, { folder, server, signal: stop.signal });
   }
 
   /** The server keeps the run; only its events are no longer read. */

@@ -36,7 +36,7 @@ export interface Submission {
   /** Sends it, at most once even if the request must be repeated (D36). */
   readonly submit: () => Promise<AcceptedRun>;
   /** Describes how the terminal displays the run. */
-  readonly describe: () => Promise<Omit<DisplayedRun, 'backend' | 'filesRead'>>;
+  readonly describe: () => Promise<Omit<DisplayedRun, 'backend' | 'filesRead' | 'outputFolder'>>;
 }
 
 /**

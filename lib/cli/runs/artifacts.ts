@@ -4,12 +4,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
-import type { RunArtifact } from '../../execution/results.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { printJson } from '../render/stdout.js';
-import { formatCount, toSingleLine } from '../render/text.js';
+import { toSingleLine } from '../render/text.js';
+import { artifactLine } from '../run/written-files.js';
 import { UsageError } from '../usage-errors.js';
+import { listArtifacts } from './download.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
 interface ArtifactFlags extends RunIdFlags {
@@ -17,8 +18,6 @@ interface ArtifactFlags extends RunIdFlags {
   readonly output: string | undefined;
   readonly json: boolean;
 }
-
-const PAGE_SIZE = 500;
 
 /** Lists the files of a run, or downloads one of them (D63). */
 export async function showArtifacts(flags: ArtifactFlags, context: CliContext): Promise<ExitStatus> {
@@ -43,22 +42,10 @@ async function list(
   isJson: boolean,
   context: CliContext,
 ): Promise<void> {
-  const artifacts: RunArtifact[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.artifacts(runId, { limit: PAGE_SIZE, cursor });
-    artifacts.push(...page.artifacts);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+  const artifacts = await listArtifacts(client, runId);
   if (isJson) return printJson({ artifacts }, context);
   const lines = artifacts.length === 0 ? ['no files'] : artifacts.map(artifactLine);
   context.stdout.write(`${lines.join('\n')}\n`);
-}
-
-/** `report.xlsx  12,345 bytes  from export_rows[3]` */
-export function artifactLine({ name, sub_pipeline: part, task_id: taskId, item, size }: RunArtifact): string {
-  const task = `${part === undefined ? '' : `${part}/`}${taskId}${item === undefined ? '' : `[${item}]`}`;
-  return `${toSingleLine(name)}  ${formatCount(size, 'byte')}  from ${toSingleLine(task)}`;
 }
 
 /** Without `--output` an existing file is not replaced. */

@@ -30,7 +30,7 @@ import {
   wrapText,
 } from '../render/text.js';
 import { inspectRun, readTasks } from '../run/inspect-run.js';
-import { artifactLine } from './artifacts.js';
+import { artifactLine } from '../run/written-files.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
 /** Shows one run with its outputs, or with its tasks and its failures. */

@@ -11,6 +11,7 @@ import { serverFailureLines, serverFlag } from '../render/run-summary.js';
 import { StopSignals } from '../process-events.js';
 import { type InspectedRun, inspectRun } from '../run/inspect-run.js';
 import { type FormatFailures, printRunEnd, wantsDetails } from '../run/print-run-end.js';
+import { filesOnServer, printWrittenFiles } from '../run/written-files.js';
 import { callServer, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
 type WatchFlags = DisplayFlags & Pick<ServerFlags, 'server'>;
@@ -28,6 +29,7 @@ export function printSettledRun(run: InspectedRun, flags: WatchFlags, context: C
   const formatFailures: FormatFailures = (record, terminal, details) =>
     serverFailureLines(record, terminal, details, flags.server);
   printRunEnd(run, flags, formatFailures, context);
+  printWrittenFiles(filesOnServer(run.record, flags.server), flags, undefined, context);
   return exitStatusForRun(run.record.status);
 }
 

@@ -8,6 +8,7 @@ import { SECRET_NAME } from '../template/reference.js';
 import { readSource, type Source } from '../text/source.js';
 import { findSecretProblem } from './encodings.js';
 import type { SecretSource } from './run-secrets.js';
+import type { SecretPlace } from './sources.js';
 
 /** Longest secrets file, in bytes. */
 const MAX_FILE_BYTES = 2 ** 20;
@@ -27,7 +28,11 @@ export interface FileSecrets extends SecretSource {
  *
  * @param name of the file in messages
  */
-export async function readSecretsFile(path: string, name = path): Promise<FileSecrets> {
+export async function readSecretsFile(
+  path: string,
+  name = path,
+  place: SecretPlace = 'here',
+): Promise<FileSecrets> {
   let text: string;
   try {
     text = decodeUtf8(await readProtected(path));
@@ -35,7 +40,7 @@ export async function readSecretsFile(path: string, name = path): Promise<FileSe
     const message = `cannot read the secrets file ${name}: ${describeErrno(cause)}`;
     throw new WavetrainError('unreadable_file', message, { cause });
   }
-  return parseSecretsFile(text, name);
+  return parseSecretsFile(text, name, place);
 }
 
 /** Rejects with the reason, as the end of a sentence. */
@@ -60,8 +65,8 @@ async function readProtected(path: string): Promise<Buffer> {
  *
  * @throws WavetrainError `bad_usage`, naming the line and what is wrong with it
  */
-export function parseSecretsFile(text: string, file: string): FileSecrets {
-  return new SecretsFileParser(readSource(text), file).parse();
+export function parseSecretsFile(text: string, file: string, place: SecretPlace = 'here'): FileSecrets {
+  return new SecretsFileParser(readSource(text), file, place).parse();
 }
 
 const SHAPE = 'a map of tenants, each with its secrets: {default: {NAME: "value"}}';
@@ -69,10 +74,12 @@ const SHAPE = 'a map of tenants, each with its secrets: {default: {NAME: "value"
 class SecretsFileParser {
   readonly #source: Source;
   readonly #file: string;
+  readonly #place: SecretPlace;
 
-  constructor(source: Source, file: string) {
+  constructor(source: Source, file: string, place: SecretPlace) {
     this.#source = source;
     this.#file = file;
+    this.#place = place;
   }
 
   parse(): FileSecrets {
@@ -91,7 +98,9 @@ class SecretsFileParser {
       names: new Map(Array.from(tenants, ([tenant, values]) => [tenant, [...values.keys()].sort()])),
       find: (tenantId, name) => tenants.get(tenantId)?.get(name),
       explain: (tenantId, name) =>
-        `add ${name} under "${tenantId}" in the file of SERVICE_SECRETS_FILE, and start again`,
+        this.#place === 'here'
+          ? `add ${name} under "${tenantId}" in the file of SERVICE_SECRETS_FILE, and start again`
+          : `add ${name} under "${tenantId}" in the secrets file of the server (SERVICE_SECRETS_FILE), and start it again`,
     };
   }
 

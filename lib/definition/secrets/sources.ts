@@ -3,6 +3,15 @@ import { findSecretProblem } from './encodings.js';
 import { Masker } from './masker.js';
 import type { SecretSource } from './run-secrets.js';
 
+/** Whose process reads the secrets: that of whoever starts a run, or a server, whose environment its callers do not see. */
+export type SecretPlace = 'here' | 'server';
+
+/** What to do about a missing secret of an environment. */
+function adviseMissing(name: string, place: SecretPlace = 'here'): string {
+  const advice = `set SECRET_${name} in the environment`;
+  return place === 'here' ? advice : `${advice} of the server, and start it again`;
+}
+
 /** Says which of the environment's secrets a tenant may read. */
 type OwnsEnvironment = (tenantId: string) => boolean;
 
@@ -15,6 +24,7 @@ type OwnsEnvironment = (tenantId: string) => boolean;
 export function environmentSecrets(
   variables: Readonly<Record<string, string>>,
   isOwner: OwnsEnvironment = () => true,
+  place: SecretPlace = 'here',
 ): SecretSource & { readonly names: readonly string[] } {
   const values = new Map(Object.entries(variables).filter(([name]) => SECRET_NAME.test(name)));
   return {
@@ -22,7 +32,7 @@ export function environmentSecrets(
     find: (tenantId, name) => (isOwner(tenantId) ? values.get(name) : undefined),
     explain: (tenantId, name) =>
       isOwner(tenantId)
-        ? `set SECRET_${name} in the environment`
+        ? adviseMissing(name, place)
         : `the environment's secrets belong to another tenant: add ${name} under "${tenantId}" in the file of SERVICE_SECRETS_FILE`,
   };
 }
@@ -50,7 +60,7 @@ export class UsedSecrets implements SecretSource {
   }
 
   explain(tenantId: string, name: string): string {
-    return this.#source.explain?.(tenantId, name) ?? `set SECRET_${name} in the environment`;
+    return this.#source.explain?.(tenantId, name) ?? adviseMissing(name);
   }
 
   /** Replaces all values that any run has used. */

@@ -115,20 +115,32 @@ const CODE_FOLDERS = import.meta.url.endsWith('.ts') ? ['../../', '../../../mach
 const CODE_URLS = CODE_FOLDERS.map((folder) => new URL(folder, import.meta.url).href);
 const PACKAGE_PATHS = [...CODE_URLS, ...CODE_URLS.map((url) => fileURLToPath(url)), '/node_modules/xstate/'];
 
-/** Undefined when nothing of it is outside of this package. */
+/** The packages that this one depends on: when it calls one itself, as a built-in tool does, the calls in it help nobody. */
+export const DEPENDENCIES: readonly string[] =
+  `@koa/router ajv clipanion csv-parse eventsource-parser fastest-levenshtein get-east-asian-width
+  htmlparser2 ipaddr.js jiti jsonata koa koa-bodyparser koa2-swagger-ui log-update mammoth
+  picocolors pino prom-client re2js read-excel-file typanion typebox undici unpdf write-excel-file
+  xstate yaml`.split(/\s+/);
+const CALL_IN_DEPENDENCY = new RegExp(`[\\\\/]node_modules[\\\\/](${DEPENDENCIES.join('|')})[\\\\/]`);
+
+/** Undefined when nothing of it is code of one's own. */
 function joinStacks(errors: readonly unknown[], mask: Mask): string | undefined {
   const stacks = errors.map((error) => ownStack(error, mask)).filter((stack) => stack !== undefined);
   if (stacks.length === 0) return undefined;
   return copyText(stacks.join('\ncaused by ').slice(0, MAX_STACK_LENGTH));
 }
 
-/** The stack of one error down to where this package called the tool. */
+/** The stack of one error down to where this package called the tool, without the calls in this package. */
 function ownStack(thrown: unknown, mask: Mask = String): string | undefined {
   const stack = read(thrown, 'stack');
   if (typeof stack !== 'string') return undefined;
   const lines = mask(stack).split('\n');
   const last = lines.findLastIndex((line) => isCall(line) && isForeign(line));
-  return last === -1 ? undefined : lines.slice(0, last + 1).join('\n');
+  if (last === -1 || CALL_IN_DEPENDENCY.test(lines[last] ?? '')) return undefined;
+  return lines
+    .slice(0, last + 1)
+    .filter((line) => !isCall(line) || !isInPackage(line))
+    .join('\n');
 }
 
 function isCall(line: string): boolean {
@@ -137,5 +149,9 @@ function isCall(line: string): boolean {
 
 /** A call without a file is one of Node.js. */
 function isForeign(line: string): boolean {
-  return /[\\/]/.test(line) && !line.includes('node:') && !PACKAGE_PATHS.some((path) => line.includes(path));
+  return /[\\/]/.test(line) && !line.includes('node:') && !isInPackage(line);
+}
+
+function isInPackage(line: string): boolean {
+  return PACKAGE_PATHS.some((path) => line.includes(path));
 }

@@ -1,7 +1,7 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json } from '../../common/json.js';
+import type { JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import { CELL_TYPES, type CellTypes } from '../documents/csv-cells.js';
+import { type CellTypes, findTypeProblems } from '../documents/csv-cells.js';
 import type { CsvReadOptions } from '../documents/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
@@ -39,6 +39,7 @@ export function createIngestDocument(
       columns: {
         type: 'object',
         default: {},
+        format: 'column-types',
         description:
           'CSV: the types of columns, such as {"price": "number"}: string, integer, number, boolean or date; an empty ' +
           'cell is null, and any other that does not convert is an error',
@@ -86,17 +87,11 @@ export function createIngestDocument(
 /** Reads documents for the command line and the library. */
 export const ingestDocument = createIngestDocument(parseLocally);
 
-function parseTypes(columns: Json): CellTypes {
-  const types: [string, CellTypes[string]][] = Object.entries(isObject(columns) ? columns : {}).map(
-    ([column, type]) => {
-      const known = CELL_TYPES.find((name) => name === type);
-      if (known !== undefined) return [column, known];
-      throw ToolError.nonRetryable(
-        `"columns" gives "${column}" the type ${JSON.stringify(type)}: use ${CELL_TYPES.join(', ')}`,
-      );
-    },
-  );
-  return Object.fromEntries(types);
+function parseTypes(columns: JsonObject): CellTypes {
+  for (const { path, message, hint } of findTypeProblems(columns)) {
+    throw ToolError.nonRetryable(`"columns" gives "${path.join('.')}" ${message}: ${hint}`);
+  }
+  return columns as CellTypes;
 }
 
 const MAX_DELIMITER_LENGTH = 10;

@@ -3,7 +3,8 @@ import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { isDocument } from '../documents/document.js';
 import { IndexCache } from '../search/index-cache.js';
-import { parseRanges, type Selection, selectPages } from '../search/select-pages.js';
+import { parseRanges } from '../search/page-ranges.js';
+import { type Selection, selectPages } from '../search/select-pages.js';
 import { defineTool } from '../tool.js';
 
 const indexes = new IndexCache();
@@ -25,6 +26,7 @@ export const select = defineTool({
     },
     pages: {
       default: null,
+      format: 'page-ranges',
       description:
         'page numbers: 3, "3", "1-3", or a list of these; those that the document does not have are left out',
     },

@@ -1,9 +1,26 @@
+import { isObject, type Json } from '../../common/json.js';
+import { nearest } from '../../definition/suggest.js';
+import type { FormatProblem } from '../tool.js';
 import type { DocumentCell } from './document.js';
 
 /** The types that a column of a table may have. */
-export const CELL_TYPES = ['string', 'integer', 'number', 'boolean', 'date'] as const;
+const CELL_TYPES = ['string', 'integer', 'number', 'boolean', 'date'] as const;
 type CellType = (typeof CELL_TYPES)[number];
 export type CellTypes = Readonly<Record<string, CellType>>;
+
+/** Finds what is wrong with the types of columns. */
+export function* findTypeProblems(columns: Json): Generator<FormatProblem> {
+  for (const [column, type] of Object.entries(isObject(columns) ? columns : {})) {
+    if (CELL_TYPES.some((name) => name === type)) continue;
+    const meant = typeof type === 'string' ? nearest(type, CELL_TYPES) : undefined;
+    const hint = meant === undefined ? `use ${CELL_TYPES.join(', ')}` : `did you mean "${meant}"?`;
+    yield {
+      path: [column],
+      message: `the type ${JSON.stringify(type).slice(0, 100)}`,
+      hint,
+    };
+  }
+}
 
 const TRUE = new Set(['true', 'yes', 'y', '1']);
 const FALSE = new Set(['false', 'no', 'n', '0']);

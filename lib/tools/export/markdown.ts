@@ -73,22 +73,37 @@ function* toNotes(notes: Json): Steps<string> {
   return yield* toRows(NOTE_COLUMNS, listNotes(notes));
 }
 
+/** A column of numbers is aligned to the right; its empty cells do not count. */
 function* toRows(columns: readonly string[], rows: readonly (readonly Cell[])[]): Steps<string> {
-  const lines = [toRow(columns), `|${'---|'.repeat(columns.length)}`];
+  const lines = [toRow(columns), ''];
+  const alignments = columns.map((): Alignment => 'unknown');
   for (const [index, row] of rows.entries()) {
     if (index % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
     lines.push(toRow(row));
+    for (const [column, cell] of row.entries()) {
+      if (isEmpty(cell)) continue;
+      if (typeof cell !== 'number') alignments[column] = 'left';
+      else if (alignments[column] === 'unknown') alignments[column] = 'right';
+    }
   }
+  lines[1] = `|${columns.map((_, column) => (alignments[column] === 'right' ? '---:|' : '---|')).join('')}`;
   return lines.join('\n');
 }
+
+/** Unknown until a cell is not empty. */
+type Alignment = 'unknown' | 'left' | 'right';
 
 function toRow(cells: readonly Cell[]): string {
   return `| ${cells.map(formatCell).join(' | ')} |`;
 }
 
 function formatCell(cell: Cell): string {
-  if (cell === null || cell === '' || cell === FIELD_NOT_FOUND) return DASH;
+  if (isEmpty(cell)) return DASH;
   return toLine(String(cell)).replaceAll('|', '\\|');
+}
+
+function isEmpty(cell: Cell): boolean {
+  return cell === null || cell === '' || cell === FIELD_NOT_FOUND;
 }
 
 function toLine(text: string): string {

@@ -1,10 +1,12 @@
-import { describeViolation, type Violation } from '../../common/json-schema/violation.js';
-import type { JsonObject } from '../../common/json.js';
+import { describeViolation, formatValuePath, type Violation } from '../../common/json-schema/violation.js';
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
+import { findTypeProblems } from '../documents/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';
-import type { Tool } from '../tool.js';
+import { findRangeProblems } from '../search/page-ranges.js';
+import type { FormatProblem, Tool } from '../tool.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
 
 /** A problem in the inputs of a task that is certain before the run. */
@@ -29,7 +31,7 @@ export function* findLiteralInputProblems(tool: Tool, inputs: JsonObject): Gener
   for (const violation of violations) {
     if (!templates.canResolve(violation)) yield toProblem(violation, tool);
   }
-  yield* findSyntaxErrors(tool, inputs);
+  yield* findFormatProblems(tool, inputs);
   yield* findArgumentProblems(tool, inputs);
 }
 
@@ -45,16 +47,44 @@ function* findArgumentProblems(tool: Tool, inputs: JsonObject): Generator<Litera
   }
 }
 
-/** Parses the expressions among the inputs, if no template is in them. */
-function* findSyntaxErrors(tool: Tool, inputs: JsonObject): Generator<LiteralInputProblem> {
+/** Checks the formats of inputs, as far as no template can change them. */
+function* findFormatProblems(tool: Tool, inputs: JsonObject): Generator<LiteralInputProblem> {
+  const label = `${tool.kind ?? 'tool'} "${tool.name}"`;
   for (const [input, { format }] of Object.entries(tool.inputs)) {
     const value = format !== undefined && Object.hasOwn(inputs, input) ? inputs[input] : undefined;
-    if (typeof value !== 'string' || value === '' || value.includes('{{')) continue;
-    const error = localEvaluator.findSyntaxError(value);
-    if (error === undefined) continue;
-    const message = `input "${input}" is not a JSONata expression: ${error} (${tool.kind ?? 'tool'} "${tool.name}")`;
-    yield { code: 'invalid_input', input, path: [input], message };
+    if (value === undefined) continue;
+    if (format === 'jsonata') {
+      const error = findSyntaxError(value);
+      const message = `input "${input}" is not a JSONata expression: ${error} (${label})`;
+      if (error !== undefined) yield { code: 'invalid_input', input, path: [input], message };
+      continue;
+    }
+    for (const { path: inner, message, hint } of FORMATS[format ?? 'page-ranges'](value)) {
+      const path = [input, ...inner];
+      const name = formatValuePath(path);
+      yield { code: 'invalid_input', input, path, message: `input "${name}" ${message} (${label})`, hint };
+    }
   }
+}
+
+const FORMATS = {
+  'page-ranges': findRangeProblems,
+  'column-types': function* (value: Json): Generator<FormatProblem> {
+    for (const { message, ...problem } of findTypeProblems(value)) {
+      if (!(isObject(value) && isTemplate(value[String(problem.path[0])]))) {
+        yield { ...problem, message: `has ${message}, which does not exist` };
+      }
+    }
+  },
+} as const;
+
+function isTemplate(value: unknown): boolean {
+  return typeof value === 'string' && value.includes('{{');
+}
+
+function findSyntaxError(value: Json): string | undefined {
+  if (typeof value !== 'string' || value === '' || isTemplate(value)) return undefined;
+  return localEvaluator.findSyntaxError(value);
 }
 
 /** In a hint. */

@@ -1,9 +1,10 @@
 import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
-import { joinFirst, showValue } from '../../common/text.js';
+import { joinFirst } from '../../common/text.js';
 import { pagesOf, type PassedPage } from '../documents/document.js';
 import type { ToolContext } from '../tool.js';
 import type { Granularity, IndexCache } from './index-cache.js';
+import type { PageRange } from './page-ranges.js';
 
 /** Which pages of a document are wanted; the first of `granularity: chunk`, `pages` and `prompt` that is there counts. */
 export interface Selection {
@@ -11,12 +12,6 @@ export interface Selection {
   readonly prompt: string | undefined;
   readonly granularity: Granularity;
   readonly topK: number;
-}
-
-/** Page numbers, both included. */
-interface PageRange {
-  readonly first: number;
-  readonly last: number;
 }
 
 /** Pages of one document, in its order. */
@@ -112,30 +107,4 @@ function isInside(number: number, ranges: readonly PageRange[]): boolean {
     else return true;
   }
   return false;
-}
-
-const MAX_RANGES = 10_000;
-const RANGE = /^\s*(\d{1,9})(?:\s*[-–]\s*(\d{1,9}))?\s*$/;
-
-/** Reads page numbers: 3, "3", "1-3", or a list of these. @throws ToolError, not retryable */
-export function parseRanges(pages: Json): PageRange[] {
-  const named = (Array.isArray(pages) ? pages : [pages]).flatMap((entry): Json[] =>
-    typeof entry === 'string' ? entry.split(',', MAX_RANGES + 1) : [entry],
-  );
-  if (named.length > MAX_RANGES) {
-    throw ToolError.nonRetryable(
-      `"pages" has more than ${MAX_RANGES.toLocaleString('en')} entries: use ranges`,
-    );
-  }
-  return named.map(parseRange);
-}
-
-function parseRange(entry: Json): PageRange {
-  const [, from, to] = RANGE.exec(typeof entry === 'number' ? String(entry) : showValue(entry)) ?? [];
-  const [first, last] = [Number(from), Number(to ?? from)];
-  if (from !== undefined && first >= 1 && last >= first) return { first, last };
-  const shown = showValue(entry).slice(0, 50);
-  throw ToolError.nonRetryable(
-    `"pages" holds ${JSON.stringify(shown)}: use page numbers such as 3, or "1-3"`,
-  );
 }

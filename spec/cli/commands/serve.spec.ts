@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
+import { chmodSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
@@ -139,6 +140,33 @@ describe('wavetrain serve (D43)', () => {
     expect(await (await evaluation('1 + 1')).json()).to.deep.include({ outputs: { t: 2 } });
     serve.signals.emit('SIGTERM');
     expect(await serve.ended).to.include({ status: 0, stderr: '' });
+  });
+
+  it('says that a missing secret belongs into its own environment, or into its file (D61)', async () => {
+    const tasks = [{ id: 'a', tool: 'mock', inputs: { x: '{{secrets.TOKEN}}' } }];
+    const pipeline = { id: 'p', goal: 'g', tasks };
+    const folder = new TemporaryFolder();
+    const file = folder.write('secrets.yaml', 'acme: {OTHER: sesame-22}');
+    chmodSync(file, 0o600);
+    const advice = [
+      [{}, 'set SECRET_TOKEN in the environment of the server, and start it again'],
+      [
+        { SERVICE_SECRETS_FILE: file },
+        'add TOKEN under "default" in the secrets file of the server (SERVICE_SECRETS_FILE), and start it again',
+      ],
+    ] as const;
+    for (const [env, expected] of advice) {
+      const serve = new Serve([], env);
+      const url = await serve.url();
+      const answer = await post(url, '/pipelines/run', { pipeline });
+      expect(answer.status).to.equal(400);
+      expect(await answer.text()).to.contain(JSON.stringify(expected).slice(1, -1));
+      const { stderr } = await invoke(['run', '-', '--server', url], { input: JSON.stringify(pipeline) });
+      expect(stderr).to.contain(`which task "a" reads: ${expected}`);
+      serve.signals.emit('SIGTERM');
+      await serve.ended;
+    }
+    folder.remove();
   });
 
   it('guarantees every tenant of the keys file a share, however many there are (D25)', async () => {

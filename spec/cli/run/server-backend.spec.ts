@@ -23,6 +23,7 @@ describe('A run on a server that does not answer (ServerBackend)', () => {
     signals,
     server: 'http://127.0.0.1:8000',
     announce: false,
+    outputFolder: undefined,
   });
   after(() => signals.close());
 

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { describeThrown, messageWithCauses } from '../../../lib/execution/invocation/thrown-error.js';
+import { readFileSync } from 'node:fs';
 import { ToolError } from '../../../lib/common/errors.js';
+import {
+  DEPENDENCIES,
+  describeThrown,
+  messageWithCauses,
+} from '../../../lib/execution/invocation/thrown-error.js';
 
 const refused = (): Error =>
   Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' });
@@ -55,6 +60,36 @@ describe('describeThrown', () => {
     const own = new Error('timed out');
     own.stack = `Error: timed out\n    at Invocation (${new URL('../../../lib/execution/x.js', import.meta.url).href}:1:1)\n    at node:internal/timers:1:1`;
     expect(describeThrown(own, 'timed out', true)).not.to.have.property('stack');
+  });
+
+  const urlOf = (path: string): string => new URL(`../../../${path}`, import.meta.url).href;
+
+  it('leaves out the calls in the package, above the tool of one’s own that called it', () => {
+    const own = new Error('no');
+    own.stack = [
+      'ToolError: no',
+      `    at ToolError.nonRetryable (${urlOf('lib/common/errors.ts')}:1:1)`,
+      `    at Object.write (${urlOf('lib/execution/invocation/attempt.ts')}:1:1)`,
+      '    at Array.map (<anonymous>)',
+      '    at Object.run (file:///home/ada/tools.mjs:8:45)',
+      `    at Invocation (${urlOf('lib/execution/x.ts')}:1:1)`,
+    ].join('\n');
+    expect(describeThrown(own, 'no', true).stack).to.equal(
+      'ToolError: no\n    at Array.map (<anonymous>)\n    at Object.run (file:///home/ada/tools.mjs:8:45)',
+    );
+  });
+
+  it('has no stack of what a dependency of this package threw, which a built-in tool called', () => {
+    const cause = new Error('Invalid Record Length');
+    cause.stack = `Error: no\n    at Parser._flush (/app/node_modules/csv-parse/dist/cjs/index.cjs:2050:26)\n    at node:internal/x:1:1`;
+    const thrown = new ToolError('it is not a table', { cause });
+    thrown.stack = `ToolError: no\n    at parseCsv (${urlOf('lib/tools/documents/csv.ts')}:1:1)`;
+    expect(describeThrown(thrown, 'no', true)).not.to.have.property('stack');
+    cause.stack += '\n    at Object.run (file:///home/ada/tools.mjs:8:45)';
+    expect(describeThrown(thrown, 'no', true).stack).to.match(/csv-parse.*\n.*node:.*\n.*tools\.mjs:8:45\)$/);
+    const packageJson = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+    const { dependencies } = JSON.parse(packageJson) as { dependencies: object };
+    expect([...DEPENDENCIES].sort()).to.deep.equal(Object.keys(dependencies).sort());
   });
 
   it('describes anything that can be thrown, and never throws', () => {

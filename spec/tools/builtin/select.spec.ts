@@ -101,11 +101,14 @@ describe('select (D49)', () => {
   it('says which pages there are when none of those named is, and refuses what is no page number', async () => {
     expect(await catchMessage({ document: DOCUMENT, pages: [9] })).to.contain('it has 1, 2, 3, 4');
     expect(await catchMessage({ document: DOCUMENT, pages: [] })).to.contain('"pages" is empty');
-    for (const pages of [['two'], [0], '3-1', [1.5], [null]]) {
+    for (const pages of [['two'], [0], [1.5], [null]]) {
       expect(await catchMessage({ document: DOCUMENT, pages })).to.contain(
         'use page numbers such as 3, or "1-3"',
       );
     }
+    expect(await catchMessage({ document: DOCUMENT, pages: '3-1' })).to.contain(
+      '"pages" holds "3-1", a range that ends before it begins: did you mean "1-3"?',
+    );
   });
 
   it('selects the pages that share words with a prompt, and all when none does', async () => {

@@ -120,7 +120,7 @@ describe('export (D63)', () => {
           '# income',
           '',
           '| Field | FY2024 | FY2025 |',
-          '|---|---|---|',
+          '|---|---|---:|',
           '| revenue | 10 | — |',
           '| note | a\\|b | — |',
           '| margin | — | 0.5 |',
@@ -130,9 +130,19 @@ describe('export (D63)', () => {
       expect((await run({ data })).text).to.contain('| Field | Period 1 | Period 2 |');
     });
 
+    it('aligns a column of numbers to the right, whatever its empty cells', async () => {
+      const row = { price: 1.5, stock: null, name: 'a', mixed: 1, code: '007', none: null };
+      const data = Array.from({ length: 13 }, (_, index) =>
+        index === 3 ? { ...row, stock: 4, mixed: 'x' } : row,
+      );
+      const [, , heads, alignments] = (await run({ data })).text.split('\n');
+      expect(heads).to.equal('| price | stock | name | mixed | code | none |');
+      expect(alignments).to.equal('|---:|---:|---|---|---|---|');
+    });
+
     it('has a row for each of many objects, two columns for an object, and a text as it is', async () => {
       const many = Array.from({ length: 13 }, (_, index) => ({ index }));
-      expect((await run({ data: many })).text).to.contain('| index |\n|---|\n| 0 |\n| 1 |');
+      expect((await run({ data: many })).text).to.contain('| index |\n|---:|\n| 0 |\n| 1 |');
       expect((await run({ data: { k: 'two\nlines' } })).text).to.contain('| k | two<br>lines |');
       expect((await run({ data: 'Some *text*' })).text).to.equal('# artifact\n\nSome *text*\n');
     });

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { mock, store } from '../../../lib/tools/builtin/fail-mock-sleep-store.js';
 import { transform } from '../../../lib/tools/builtin/assert-transform.js';
+import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
+import { select as selectPages } from '../../../lib/tools/builtin/select.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
@@ -175,5 +177,44 @@ describe('findLiteralInputProblems (D8, D48)', () => {
       expect(problemCodes(select, { where })).to.deep.equal(['invalid_input where 0 op']);
     });
     expect(cpuMs).to.be.lessThan(1000);
+  });
+
+  it('reports page numbers and types of columns that a built-in tool refuses in any case', () => {
+    const find = (tool: Tool, inputs: JsonObject): unknown[] =>
+      [...findLiteralInputProblems(tool, inputs)].map(({ path, message, hint }) => [path, message, hint]);
+    const usage = 'use page numbers such as 3, or "1-3"';
+    const inSelect = (pages: Json): unknown[] => find(selectPages, { document: 'x', pages });
+    expect(inSelect(['3-2', 1, '{{x}}-1', 'x'])).to.deep.equal([
+      [
+        ['pages', 0],
+        'input "pages[0]" holds "3-2", a range that ends before it begins (tool "select")',
+        'did you mean "2-3"?',
+      ],
+      [['pages', 3], 'input "pages[3]" holds "x" (tool "select")', usage],
+    ]);
+    expect(inSelect('1-3, 9-7')).to.deep.equal([
+      [
+        ['pages'],
+        'input "pages" holds "9-7", a range that ends before it begins (tool "select")',
+        'did you mean "7-9"?',
+      ],
+    ]);
+    for (const wrong of [0, 1.5, true, '3-', { a: 1 }, [null]])
+      expect(inSelect(wrong), JSON.stringify(wrong)).to.have.length(1);
+    for (const right of [null, 3, '3', '1-3, 5', [1, '2-3'], '{{x}}'])
+      expect(inSelect(right)).to.deep.equal([]);
+    const columns = { price: 'nummer', day: 'dollars', ok: 'number', later: '{{x}}' };
+    expect(find(ingestDocument, { path: 'a.csv', columns })).to.deep.equal([
+      [
+        ['columns', 'price'],
+        'input "columns.price" has the type "nummer", which does not exist (tool "ingest_document")',
+        'did you mean "number"?',
+      ],
+      [
+        ['columns', 'day'],
+        'input "columns.day" has the type "dollars", which does not exist (tool "ingest_document")',
+        'use string, integer, number, boolean, date',
+      ],
+    ]);
   });
 });

@@ -1,0 +1,110 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import type { RunArtifact } from '../../execution/results.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { CliContext, RegistryApi } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import type { DisplayFlags } from '../progress/display.js';
+import { PROGRAM } from '../package-info.js';
+import { serverFlag } from '../render/run-summary.js';
+import { detectTerminal } from '../render/terminal.js';
+import { formatCount, formatNumber, toSingleLine, wrapLine } from '../render/text.js';
+
+/** The files that the tools of a settled run have written (D63), and where they are. */
+export interface WrittenFiles {
+  readonly files: readonly WrittenFile[];
+  /** The number of files, of which a record lists the first. */
+  readonly total: number;
+  /** The command that gets them; undefined when they are on this machine. */
+  readonly command?: string;
+  /** Why they are not where they should be. */
+  readonly problem?: string;
+}
+
+export interface WrittenFile {
+  readonly artifact: RunArtifact;
+  /** Undefined for a file on a server. */
+  readonly path: string | undefined;
+}
+
+/** A terminal gets so many; a file or pipe gets all that the record lists. */
+const MAX_FILES = 20;
+
+/** Finds the files of a run of this process. Call before the run is forgotten. */
+export function findFilesHere(
+  { run_id, artifacts, artifact_count: total }: RunRecord,
+  registry: Pick<RegistryApi, 'artifacts'>,
+): WrittenFiles {
+  if (total === 0) return { files: [], total };
+  const found = registry.artifacts(run_id);
+  return { files: artifacts.map((artifact) => ({ artifact, path: found.find(artifact.name)?.path })), total };
+}
+
+/** The files of a run on a server, which stay there. */
+export function filesOnServer(
+  { run_id, artifacts, artifact_count: total }: RunRecord,
+  server: string | undefined,
+): WrittenFiles {
+  const command = `${PROGRAM} runs artifacts ${run_id}${serverFlag(server)}`;
+  return { files: artifacts.map((artifact) => ({ artifact, path: undefined })), total, command };
+}
+
+/**
+ * Lists the files on standard error, since standard output is for the outputs (D41). Returns the exit status: a file that
+ * is not where the user wants it is a failure.
+ *
+ * @param folder of the files that tools write by name; others are temporary
+ */
+export function printWrittenFiles(
+  written: WrittenFiles,
+  { json, quiet }: Pick<DisplayFlags, 'json' | 'quiet'>,
+  folder: string | undefined,
+  { stderr, env, cwd }: Pick<CliContext, 'stderr' | 'env' | 'cwd'>,
+): ExitStatus {
+  const { files, total, command, problem } = written;
+  const terminal = detectTerminal(stderr, env);
+  const { style } = terminal;
+  const lines: string[] = [];
+  if (total > 0 && !json && !quiet) {
+    const shown = terminal.interactive ? files.slice(0, MAX_FILES) : files;
+    const hidden = total - shown.length;
+    lines.push(style.bold('Files:'), ...shown.map((file) => `  ${describeFile(file, cwd)}`));
+    if (hidden > 0) lines.push(style.dim(`  … ${formatNumber(hidden)} more`));
+    const hint = (text: string): string => `  ${style.cyan('hint:')} ${text}`;
+    // Never wrapped, so that it can be copied.
+    if (command !== undefined) {
+      lines.push(hint(command), ...wrapLine(`    lists them; with a name, it downloads one`, terminal));
+    }
+    const isTemporary = ({ path }: WrittenFile): boolean => path !== undefined && !isInside(path, folder);
+    if (folder !== undefined && shown.some(isTemporary)) {
+      const text = 'bytes that a tool returns are temporary files: copy those that you want to keep';
+      lines.push(...wrapLine(hint(text), terminal));
+    }
+  }
+  if (problem !== undefined) {
+    lines.push(...wrapLine(`${style.red(`${PROGRAM}:`)} ${toSingleLine(problem)}`, terminal));
+  }
+  if (lines.length > 0) stderr.write(`${lines.join('\n')}\n`);
+  return problem === undefined ? EXIT.done : EXIT.failed;
+}
+
+/** `outputs/report.xlsx  12,345 bytes  from export_rows[3]` */
+function describeFile({ artifact, path }: WrittenFile, cwd: string): string {
+  return artifactLine(path === undefined ? artifact : { ...artifact, name: shortenPath(path, cwd) });
+}
+
+/** `report.xlsx  12,345 bytes  from export_rows[3]` */
+export function artifactLine({ name, sub_pipeline: part, task_id: taskId, item, size }: RunArtifact): string {
+  const task = `${part === undefined ? '' : `${part}/`}${taskId}${item === undefined ? '' : `[${item}]`}`;
+  return `${toSingleLine(name)}  ${formatCount(size, 'byte')}  from ${toSingleLine(task)}`;
+}
+
+/** From the working directory, for what is below it. */
+function shortenPath(path: string, cwd: string): string {
+  return isInside(path, cwd) ? relative(cwd, path) : path;
+}
+
+function isInside(path: string, folder: string | undefined): boolean {
+  if (folder === undefined) return false;
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

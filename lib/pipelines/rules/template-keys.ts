@@ -1,0 +1,67 @@
+import type { Diagnostic } from '../../definition/diagnostic.js';
+import type { Path } from '../../definition/problem.js';
+import type { Catalog } from '../../tools/catalog.js';
+import { verbatimInputs } from '../../tools/inputs/literal-inputs.js';
+import type { DraftTask, PipelineDraft } from '../draft.js';
+
+/** Braces as they open a template; after a backslash they are text (D14). */
+const TEMPLATE = /(?<!\\)\{\{/;
+
+/** Deeper values are refused elsewhere. */
+const MAX_DEPTH = 100;
+
+const VALUES_PER_STEP = 200;
+
+const HINT =
+  'templates are replaced in values only: write the key itself, or build the object with the tool "transform"';
+
+/** Warns of templates in the keys of inputs, which stay text (D15). */
+export function* checkTemplateKeys(
+  draft: PipelineDraft,
+  catalog: Catalog,
+): Generator<Diagnostic | undefined> {
+  for (const task of draft.tasks) yield* checkTask(task, catalog);
+}
+
+function* checkTask(
+  { literalInputs, path, tool: name }: DraftTask,
+  catalog: Catalog,
+): Generator<Diagnostic | undefined> {
+  const tool = name === undefined ? undefined : catalog.get(name);
+  const verbatim = verbatimInputs(tool);
+  const base = [...path, 'inputs'];
+  const seen = new Set<object>();
+  const pending: [object, Path][] = [];
+  const add = (value: unknown, at: Path): void => {
+    // A YAML alias puts the same object in several places.
+    if (typeof value !== 'object' || value === null || seen.has(value) || at.length > MAX_DEPTH) return;
+    seen.add(value);
+    pending.push([value, at]);
+  };
+  for (const [input, value] of Object.entries(literalInputs)) {
+    // The name of an input that the tool does not have is an error of its own.
+    if (TEMPLATE.test(input) && tool?.openInputs !== false) yield describe(input, [...base, input]);
+    if (!verbatim.has(input)) add(value, [...base, input]);
+  }
+  for (let count = 1; pending.length > 0; count++) {
+    const [container, at] = pending.shift() ?? [{}, base];
+    if (count % VALUES_PER_STEP === 0) yield;
+    const isList = Array.isArray(container);
+    for (const [key, member] of Object.entries(container)) {
+      const inner = [...at, isList ? Number(key) : key];
+      if (!isList && TEMPLATE.test(key)) yield describe(key, inner);
+      add(member, inner);
+    }
+  }
+}
+
+function describe(key: string, path: Path): Diagnostic {
+  return {
+    code: 'template_in_key',
+    severity: 'warning',
+    message: `the template in the key ${JSON.stringify(key.slice(0, 100))} stays text`,
+    path,
+    at: 'key',
+    hint: HINT,
+  };
+}
