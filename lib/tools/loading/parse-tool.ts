@@ -148,8 +148,8 @@ function findFieldProblem(declared: Partial<InputDeclaration>): string | undefin
     const hint = hintForChoice(['type'], type, TYPES) ?? `the types are ${TYPES.join(', ')}; ${NO_TYPE}`;
     return `has no valid type; ${hint}`;
   }
-  if (format !== undefined && format !== 'jsonata')
-    return 'has an unknown "format"; only "jsonata" is checked';
+  if (format !== undefined && !FORMATS.includes(format))
+    return `has an unknown "format"; there are ${FORMATS.join(', ')}`;
   if (registry !== undefined && !REGISTRIES.includes(registry))
     return `has an unknown "registry"; there are ${REGISTRIES.join(', ')}`;
   if (required !== undefined && typeof required !== 'boolean') return 'needs true or false as "required"';
@@ -158,6 +158,12 @@ function findFieldProblem(declared: Partial<InputDeclaration>): string | undefin
     ? undefined
     : 'needs a string as "description"';
 }
+
+const FORMATS: readonly string[] = [
+  'jsonata',
+  'page-ranges',
+  'column-types',
+] satisfies InputDeclaration['format'][];
 
 const REGISTRIES: readonly string[] = ['functions', 'schemas', 'sources'] satisfies (keyof Registries)[];
 

@@ -54,7 +54,7 @@ describe('parseTool (D48)', () => {
     ],
     [
       { name: 'x', inputs: { a: { format: 'email' } }, run },
-      'its input "a" has an unknown "format"; only "jsonata" is checked',
+      'its input "a" has an unknown "format"; there are jsonata, page-ranges, column-types',
     ],
     [
       { name: 'x', inputs: { a: { items: 5 } }, run },
