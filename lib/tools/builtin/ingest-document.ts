@@ -1,8 +1,8 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import { CELL_TYPES, type CellTypes } from '../documents/csv-cells.js';
-import type { CsvReadOptions } from '../documents/csv.js';
+import { CELL_TYPES, type CellTypes } from '../documents/formats/csv-cells.js';
+import type { CsvReadOptions } from '../documents/formats/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { parseLocally } from '../documents/local-parser.js';

@@ -5,7 +5,7 @@ import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { decodeText } from '../files/regular-file.js';
 import type { ToolContext } from '../tool.js';
-import type { CsvReadOptions } from './csv.js';
+import type { CsvReadOptions } from './formats/csv.js';
 import { assertFormat, detectFormat, imageMime, isTabSeparated } from './detect-format.js';
 import {
   type DocumentContent,

@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
-import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import { setOwn } from '../../common/json.js';
-import { ellipsize, joinFirst } from '../../common/text.js';
+import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
+import { setOwn } from '../../../common/json.js';
+import { ellipsize, joinFirst } from '../../../common/text.js';
 import { type CellTypes, convertCell } from './csv-cells.js';
-import { type DocumentCell, type DocumentContent, documentError } from './document.js';
+import { type DocumentCell, type DocumentContent, documentError } from '../document.js';
 
 const SLICE_BYTES = 2 ** 16;
 const DELIMITERS = [',', ';', '\t'] as const;

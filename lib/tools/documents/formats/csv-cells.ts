@@ -1,4 +1,4 @@
-import type { DocumentCell } from './document.js';
+import type { DocumentCell } from '../document.js';
 
 /** The types that a column of a table may have. */
 export const CELL_TYPES = ['string', 'integer', 'number', 'boolean', 'date'] as const;
