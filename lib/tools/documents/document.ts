@@ -1,4 +1,4 @@
-import { errorMessage, ToolError } from '../../common/errors.js';
+import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, toList } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 
@@ -102,19 +102,4 @@ export function assertPageCount(count: number, source: string): void {
     source,
     `has ${count.toLocaleString('en')} pages, more than the limit of ${pages.toLocaleString('en')}: split it`,
   );
-}
-
-/**
- * Parses a JSON document; its page has the value indented.
- *
- * @throws ToolError, not retryable, when the text is not JSON
- */
-export function parseJson(text: string, source: string): DocumentContent {
-  try {
-    const data: Json = JSON.parse(text);
-    return { data, pages: [textPage(1, JSON.stringify(data, null, 2))] };
-  } catch (cause) {
-    const reason = text.trim() === '' ? 'it is empty' : errorMessage(cause);
-    throw documentError(source, `is not JSON: ${reason}`, cause);
-  }
 }

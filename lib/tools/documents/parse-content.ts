@@ -1,8 +1,9 @@
 import { errorMessage } from '../../common/errors.js';
 import { decodeText } from '../files/regular-file.js';
 import { parseCsv, type CsvReadOptions } from './formats/csv.js';
-import { type DocumentContent, type DocumentFormat, documentError, parseJson, textPage } from './document.js';
+import { type DocumentContent, type DocumentFormat, documentError, textPage } from './document.js';
 import { parseHtml } from './formats/html.js';
+import { parseJson } from './formats/json.js';
 import { parseMarkdown } from './formats/markdown.js';
 import { parseDocx, parseXlsx } from './formats/office.js';
 import { parsePdf } from './formats/pdf.js';
