@@ -128,6 +128,8 @@ export const DOCUMENT_LIMITS = {
   textLength: MAX_OUTPUT_LENGTH / 2,
   /** Maximum number of documents that one task names. */
   documents: 1000,
+  /** Maximum size of the images of one task together, in bytes: they stay in memory until the task ends. */
+  imageBytes: 32 * 2 ** 20,
   /** How many documents of all runs are in memory at once while they are read; others wait. */
   atOnce: 16,
   /** Time and memory of the process that reads one document. */

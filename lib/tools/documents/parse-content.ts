@@ -1,7 +1,7 @@
 import { errorMessage } from '../../common/errors.js';
 import { decodeText } from '../files/regular-file.js';
 import { parseCsv, type CsvReadOptions } from './formats/csv.js';
-import { type DocumentContent, type DocumentFormat, documentError, textPage } from './document.js';
+import { type DocumentContent, type DocumentFormat, documentError } from './document.js';
 import { parseHtml } from './formats/html.js';
 import { parseJson } from './formats/json.js';
 import { parseMarkdown } from './formats/markdown.js';
@@ -75,9 +75,4 @@ function decodeHtml({ bytes, source, charset }: ParseRequest): string {
   } catch (cause) {
     throw documentError(source, `cannot be decoded as "${declared}": ${errorMessage(cause)}`, cause);
   }
-}
-
-/** The pages of a document that is one text. */
-export function wholeText(text: string): Required<Pick<DocumentContent, 'pages'>> {
-  return { pages: [textPage(1, text)] };
 }

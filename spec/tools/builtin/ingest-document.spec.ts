@@ -255,6 +255,18 @@ describe('ingest_document (D49)', () => {
     expect(await catchMessage(['a.txt', 'b.txt'])).to.contain('together more than 5 MiB of text');
   });
 
+  it('reads 32 MiB of images in one task, and says how to read more', async () => {
+    const bytes = Buffer.alloc(8 * 2 ** 20);
+    bytes.write('\x89PNG\r\n\x1a\n', 'latin1');
+    folder.write('a.png', bytes);
+    folder.write('small.png', bytes.subarray(0, 8));
+    const four = ['a.png', 'a.png', 'a.png', 'a.png'];
+    expect(await ingest(four)).to.have.length(4);
+    expect(await catchMessage([...four, 'small.png'])).to.equal(
+      'the documents have together more than 32 MiB of images: use parallel_over',
+    );
+  });
+
   it('refuses a format that the content contradicts', async () => {
     folder.write('a.txt', '%PDF-1.7');
     folder.write('b.txt', 'text');
