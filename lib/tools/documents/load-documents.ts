@@ -6,7 +6,7 @@ import { formatMebibytes } from '../../common/text.js';
 import { decodeText } from '../files/regular-file.js';
 import type { ToolContext } from '../tool.js';
 import type { CsvReadOptions } from './formats/csv.js';
-import { assertFormat, detectFormat, imageMime, isTabSeparated } from './detect-format.js';
+import { assertFormat, detectFormat, imageMime, isTabSeparated, type NamedBytes } from './detect-format.js';
 import {
   type DocumentContent,
   type DocumentFormat,
@@ -113,13 +113,6 @@ type LoadedDocument = Record<string, unknown> & {
   readonly pages: readonly DocumentPage[];
 };
 
-interface ReadBytes {
-  readonly source: string;
-  readonly bytes: Buffer;
-  readonly sourceUrl: string | null;
-  readonly contentType?: string | undefined;
-}
-
 async function loadOne(
   from: string,
   { format, csv, parse }: LoadDocumentOptions,
@@ -144,7 +137,7 @@ async function loadOne(
   return describeDocument(read, detected, content);
 }
 
-async function fetchBytes(url: string, context: ToolContext): Promise<ReadBytes> {
+async function fetchBytes(url: string, context: ToolContext): Promise<NamedBytes> {
   const answer = await context.fetch(url);
   if (answer.status < 200 || answer.status > 299) {
     const isTemporary = answer.status === 429 || answer.status >= 500;
@@ -161,11 +154,11 @@ async function fetchBytes(url: string, context: ToolContext): Promise<ReadBytes>
 }
 
 function describeDocument(
-  { source, bytes, sourceUrl }: ReadBytes,
+  { source, bytes, sourceUrl }: NamedBytes,
   format: DocumentFormat,
   { title, pages: parsed, ...content }: DocumentContent,
 ): LoadedDocument {
-  const filename = basename(sourceUrl === null ? source : new URL(sourceUrl).pathname);
+  const filename = sourceUrl === null ? basename(source) : nameOf(new URL(sourceUrl));
   const own = format === 'image' || isPaged(format) ? undefined : decodeWithoutNul(bytes, source);
   const pages = parsed ?? (format === 'image' ? [imagePage(bytes)] : [textPage(1, own ?? '')]);
   const text = own ?? pages.map((page) => page.text).join('\n\n');
@@ -187,6 +180,21 @@ function describeDocument(
     metadata: {},
     ...content,
   };
+}
+
+/** The last part of the path, decoded; the host when the path has none. */
+function nameOf({ pathname, host }: URL): string {
+  const name = basename(decodePart(basename(pathname)));
+  return name === '' ? host : name;
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A percent sign that encodes nothing.
+    return part;
+  }
 }
 
 /** Whether the text of the document is that of its pages, and not that of the file. */

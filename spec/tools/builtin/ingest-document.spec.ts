@@ -212,6 +212,36 @@ describe('ingest_document (D49)', () => {
       });
     });
 
+    it('with the name and the ending of where a redirect led, and the host where that has no name', async () => {
+      const plain = { bytes: Buffer.from('a\nx\n'), headers: { 'content-type': 'text/plain' } };
+      answers = { [url]: { ...plain, url: 'https://example.com/files/Annual%20Report.csv' } };
+      expect(await ingest(url)).to.deep.include({
+        source: url,
+        format: 'csv',
+        filename: 'Annual Report.csv',
+        title: 'Annual Report.csv',
+        rows: [{ a: 'x' }],
+      });
+      answers = {
+        [url]: { ...plain, url: 'https://example.com/t.tsv', bytes: Buffer.from('a,b\tc\n1\t2\n') },
+      };
+      expect(await ingest(url)).to.deep.include({ columns: ['a,b', 'c'] });
+      answers = { 'https://example.com/a.csv': { ...plain, url: 'https://example.com/f81d4fae' } };
+      expect(await ingest('https://example.com/a.csv')).to.deep.include({
+        format: 'csv',
+        filename: 'f81d4fae',
+      });
+      for (const [end, filename] of [
+        ['', 'example.com'],
+        ['reports/', 'reports'],
+        ['100%', '100%'],
+        ['a%2Fb.txt', 'b.txt'],
+      ] as const) {
+        answers = { [url]: { ...plain, url: `https://example.com/${end}` } };
+        expect(await ingest(url)).to.deep.include({ filename, title: filename });
+      }
+    });
+
     it('of the filings that fetch_data found, and leaves out those that fail with a message', async () => {
       answers = { [url]: { bytes: Buffer.from('text') } };
       const filings = [{ url }, { url: 'https://example.com/gone' }];
