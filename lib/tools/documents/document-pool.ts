@@ -77,14 +77,21 @@ export class DocumentPool {
     const { tenant_id: tenantId, signal, pauseTimeout } = context;
     if (!isLargeDocument(request)) return await parseContent(request, signal);
     const { timeoutMs } = this.#limits;
-    const onStart = pauseTimeout();
+    const resumeTimeout = pauseTimeout();
     try {
-      const response = await this.#pool.run(tenantId, () => request, { timeoutMs, signal, onStart });
+      const response = await this.#pool.run(tenantId, () => request, {
+        timeoutMs,
+        signal,
+        onStart: resumeTimeout,
+      });
       if (!response.ok) throw ToolError.nonRetryable(response.error);
       const content: unknown = await this.#runSteps(parseJsonInSteps(response.text), tenantId);
       return content as DocumentContent;
     } catch (error) {
       throw error instanceof WorkerError ? this.#describe(error, request) : error;
+    } finally {
+      // The process may never have started, and a tool may go on without this document.
+      resumeTimeout();
     }
   }
 

@@ -80,7 +80,7 @@ export class ExpressionPool {
    */
   async evaluate(source: string, input: Json, bindings: JsonObject, context: ToolContext): Promise<Json> {
     const { run_id: runId, tenant_id: tenantId, signal } = context;
-    const onStart = context.pauseTimeout();
+    const resumeTimeout = context.pauseTimeout();
     try {
       const response = await this.#pool.run(
         tenantId,
@@ -88,12 +88,15 @@ export class ExpressionPool {
           const steps = toExpressionDataInSteps(input, bindings, MAX_DATA_LENGTH);
           return { source, data: await this.#runSteps(steps, tenantId), runId };
         },
-        { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart },
+        { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart: resumeTimeout },
       );
       if (!response.ok) throw ToolError.nonRetryable(response.error);
       return await this.#runSteps(parseJsonInSteps(response.text), tenantId);
     } catch (error) {
       throw error instanceof WorkerError ? failedExpression(describe(error)) : error;
+    } finally {
+      // The process may never have started.
+      resumeTimeout();
     }
   }
 

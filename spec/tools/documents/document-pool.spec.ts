@@ -10,7 +10,7 @@ import { parseContent } from '../../../lib/tools/documents/parse-content.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { deferred } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
+import { PauseCounter, toolContext } from '../../support/tool-context.js';
 import { makePdf } from './make-pdf.js';
 
 const PROGRAM = join(ROOT, 'dist', 'document-process.cjs');
@@ -23,9 +23,9 @@ describe('DocumentPool', () => {
 
   before(() => requireBuild());
 
-  function open(limits = { timeoutMs: 60_000, memoryMiB: 512 }): DocumentPool {
+  function open(limits = { timeoutMs: 60_000, memoryMiB: 512 }, file = PROGRAM): DocumentPool {
     return new DocumentPool({
-      file: PROGRAM,
+      file,
       parallelism: 1,
       tenantShare: 10,
       isolateTenants: true,
@@ -85,6 +85,20 @@ describe('DocumentPool', () => {
       expect((await pool.parse(request('pdf', makePdf([['x']])), toolContext())).pages).to.have.length(1);
     } finally {
       await Promise.all([pool.close(), hasty.close(), small.close()]);
+    }
+  });
+
+  it('lets the time limit of the attempt run again when the process never starts (rule 13)', async () => {
+    const pool = open({ timeoutMs: 60_000, memoryMiB: 512 }, join(ROOT, 'dist', 'no-such-process.cjs'));
+    const pauses = new PauseCounter();
+    const { pauseTimeout } = pauses;
+    try {
+      const pdf = request('pdf', makePdf([['x']]));
+      const error = await catchRejection(pool.parse(pdf, { ...toolContext(), pauseTimeout }));
+      expect(error).to.have.property('message').that.contains('"a" could not be read');
+      expect(pauses).to.include({ begun: 1, open: 0 });
+    } finally {
+      await pool.close();
     }
   });
 });
