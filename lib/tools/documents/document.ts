@@ -58,8 +58,8 @@ export interface DocumentContent {
   readonly sections?: readonly Section[];
 }
 
-/** Creates a page of text. */
-export function textPage(number: number, text: string, metadata: JsonObject = {}): DocumentPage {
+/** Creates a page of text. Its type is inferred, and with it that it is a JsonObject. */
+export function textPage(number: number, text: string, metadata: JsonObject = {}) {
   return {
     number,
     text,
@@ -68,7 +68,7 @@ export function textPage(number: number, text: string, metadata: JsonObject = {}
     metadata,
     image_bytes: null,
     image_mime: null,
-  };
+  } satisfies DocumentPage;
 }
 
 /** Whether a value is a document that was read before, or pages that were selected from one. */
