@@ -342,6 +342,28 @@ describe('ingest_document (D49)', () => {
       );
     });
 
+    it('to a date only with a day and a time that exist', async () => {
+      const columns = { d: 'date' };
+      const dates = ['2024-02-29T23:59:59Z', '2024-01-31 00:00', '2024-01-31T12:30:00.5+05:30'];
+      folder.write('dates.csv', `d\n${dates.join('\n')}\n`);
+      expect(await ingest('dates.csv', 'auto', { columns })).to.deep.include({
+        rows: dates.map((d) => ({ d })),
+      });
+      for (const date of [
+        '2024-01-01T99:99',
+        '2024-01-01T24:00',
+        '2024-01-01 10:60',
+        '2024-01-01T10:00:60',
+      ]) {
+        folder.write('c.csv', `d\n${date}\n`);
+        expect(await catchMessage('c.csv', 'auto', { columns })).to.contain(`"${date}" is not a date`);
+      }
+      for (const zone of ['+24:00', '-05:60', '+9999']) {
+        folder.write('c.csv', `d\n2024-01-01T10:00${zone}\n`);
+        expect(await catchMessage('c.csv', 'auto', { columns })).to.contain('is not a date');
+      }
+    });
+
     it('between any delimiter', async () => {
       folder.write('a.csv', 'a|b\n1|2\n');
       expect(await ingest('a.csv', 'auto', { delimiter: '|' })).to.deep.include({ rows: [{ a: 1, b: 2 }] });

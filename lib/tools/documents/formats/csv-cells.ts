@@ -7,7 +7,9 @@ export type CellTypes = Readonly<Record<string, CellType>>;
 
 const TRUE = new Set(['true', 'yes', 'y', '1']);
 const FALSE = new Set(['false', 'no', 'n', '0']);
-const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+/** Hours are 00 to 23, minutes and seconds 00 to 59; isDate checks the day. */
+const DATE =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
 
 /**
  * Converts a cell to the type of its column. An empty cell is null, but for a text. Returns undefined for a cell that
