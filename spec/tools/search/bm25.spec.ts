@@ -69,6 +69,13 @@ describe('smallChunks', () => {
     ).to.deep.equal([prose.trimEnd(), 'row 0 | 1 | 2', 'Net Income']);
   });
 
+  it('takes up to 15 words before a table for its heading, and cuts off what is longer', () => {
+    const table = 'a | 1\nb | 2';
+    const words = (count: number): string => 'word '.repeat(count).trim();
+    expect(cut(`${words(15)}\n\n${table}`)).to.have.length(1);
+    expect(cut(`${words(16)}\n\n${table}`)).to.deep.equal([words(16), table]);
+  });
+
   it('loses no word', () => {
     const text = 'A b c.\n\nHEADING\n\nd | e\nf | g\n\n1. h: i\n\nj k';
     expect(cut(text).join(' ').match(/\w+/g)).to.deep.equal(text.match(/\w+/g));
