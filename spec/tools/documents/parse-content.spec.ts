@@ -133,7 +133,7 @@ describe('parseContent', () => {
         '"a" is encrypted: save it without a password',
       );
       expect(await catchMessage('pdf', Buffer.alloc(0))).to.contain('its size is zero bytes');
-      expect(await catchMessage('pdf', makePdf([]))).to.contain('has no pages');
+      expect(await catchMessage('pdf', makePdf([]))).to.equal('"a" has no pages: check the file');
     });
 
     it('reads 10,000 pages at most', async function () {

@@ -71,7 +71,7 @@ function parseHeader(cells: readonly string[], types: CellTypes): string[] {
     throw new Error(`its first line must name the columns, and column ${unnamed + 1} has no name`);
   const seen = new Set<string>();
   for (const column of columns) {
-    if (seen.has(column)) throw new Error(`two columns are named "${column}"`);
+    if (seen.has(column)) throw new Error(`two columns are named "${column}": rename one`);
     seen.add(column);
   }
   if (columns.every((column) => typeof parseCell(column) === 'number')) {

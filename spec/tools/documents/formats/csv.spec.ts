@@ -81,7 +81,7 @@ describe('parseCsv', () => {
     expect(await catchMessage('a,,c\n1,2,3\n')).to.equal(
       'its first line must name the columns, and column 2 has no name',
     );
-    expect(await catchMessage('a,b,a\n1,2,3\n')).to.equal('two columns are named "a"');
+    expect(await catchMessage('a,b,a\n1,2,3\n')).to.equal('two columns are named "a": rename one');
     expect(await catchMessage('1,2\n3,4\n')).to.equal(
       'its first line must name the columns, but holds only numbers',
     );
