@@ -131,12 +131,20 @@ export const DOCUMENT_LIMITS = {
   textLength: MAX_OUTPUT_LENGTH / 2,
   /** Maximum number of documents that one task names. */
   documents: 1000,
-  /** How many documents of all runs are in memory at once while they are read; others wait. */
+  /** Maximum size of the images of one task together, in bytes: they stay in memory until the task ends. */
+  imageBytes: 32 * 2 ** 20,
+  /**
+   * How many documents of all runs are in memory at once while they are read, and up to twice as many when tenants use
+   * what they are guaranteed; others wait.
+   */
   atOnce: 16,
   /** Time and memory of the process that reads one document. */
   timeoutMs: 60_000,
   memoryMiB: 512,
-  /** Documents of all runs that `select` keeps indexed for the next query, by the length of their texts together. */
+  /**
+   * Documents of all runs that `select` keeps indexed for the next query, by the length of their texts together; also of
+   * runs that have ended, until others take their place.
+   */
   indexedLength: 16 * 2 ** 20,
 } as const;
 
@@ -152,7 +160,10 @@ export const EXPORT_LIMITS = {
   rows: 1_048_576,
   /** Maximum length of a text in a cell of a workbook, in characters, as spreadsheets have it. */
   cellLength: 32_767,
-  /** How many workbooks of all runs are written at once, each in a thread of its own; others wait. */
+  /**
+   * How many workbooks of all runs are written at once, each in a thread of its own, and one more of each tenant that has
+   * none, up to twice as many; others wait.
+   */
   workbooks: 2,
   /** Memory of that thread. */
   workbookMiB: 512,

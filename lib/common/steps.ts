@@ -7,6 +7,9 @@ export type Steps<T> = Generator<undefined, T, unknown>;
 /** Steps that may ask for something: after one that yields a question, the next one is given the answer. */
 export type AskingSteps<T, Question, Answer> = Generator<Question | undefined, T, Answer | undefined>;
 
+/** Does the steps of long work for a tenant, perhaps with pauses. Rejects with what they throw. */
+export type RunSteps = <T>(steps: Steps<T>, tenantId: string) => Promise<T>;
+
 /** Does all steps, without a pause. */
 export function runToEnd<T, Q = never, A = never>(
   steps: AskingSteps<T, Q, A>,

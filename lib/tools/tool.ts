@@ -86,7 +86,7 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /**
    * Stops the time limit of the attempt while the tool waits for its turn, such as for a connection that others use.
-   * Call the returned function when the work begins (D19, rule 13).
+   * Call the returned function when the work begins (D19, rule 13); a second call has no effect.
    */
   readonly pauseTimeout: () => () => void;
   readonly blackboard: ToolBlackboard;

@@ -13,6 +13,11 @@ export interface ResponseMessage<Response> {
   readonly isOversized: boolean;
 }
 
+/** The response of a program whose result is a text, such as JSON; or its error message. */
+export type TextResponse =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly error: string };
+
 export type WorkerMessage<Response> = ReadyMessage | ResponseMessage<Response>;
 
 /** Why a worker process did not respond. */

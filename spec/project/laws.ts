@@ -299,7 +299,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
-  'lib/tools/documents/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
+  'lib/tools/documents/formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/functions/function.ts': "a bug in the caller's own code: a function with an impossible argument",

@@ -77,3 +77,21 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     abort: () => controller.abort(),
   };
 }
+
+/** Counts the pauses of a time limit. Pass its `pauseTimeout` as that of a context. */
+export class PauseCounter {
+  /** Pauses that have begun. */
+  begun = 0;
+  /** Pauses that are not over yet. */
+  open = 0;
+
+  readonly pauseTimeout: ToolContext['pauseTimeout'] = () => {
+    this.begun++;
+    this.open++;
+    let isPaused = true;
+    return () => {
+      if (isPaused) this.open--;
+      isPaused = false;
+    };
+  };
+}

@@ -223,7 +223,7 @@ async function loadServerCatalog(
 ): Promise<Catalog> {
   const catalog = await loadCatalog(tools, readConfig(context.env), context);
   const evaluate: EvaluateExpression = (...request) => expressions.evaluate(...request);
-  const ingest = createIngestDocument((...request) => documents.parse(...request), documents.limiter);
+  const ingest = createIngestDocument((...request) => documents.parse(...request), documents.readLimiter);
   return catalog
     .withVariant(ingest)
     .withVariant(createTransform(evaluate))

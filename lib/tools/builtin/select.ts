@@ -1,7 +1,7 @@
 import { ToolError } from '../../common/errors.js';
 import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import { isDocument } from '../documents/document.js';
+import { isDocument, textPage } from '../documents/document.js';
 import { IndexCache } from '../search/index-cache.js';
 import { parseRanges } from '../search/page-ranges.js';
 import { type Selection, selectPages } from '../search/select-pages.js';
@@ -96,14 +96,5 @@ function toDocument(value: Json, place: string): JsonObject {
 
 /** A text as a document of one page. */
 function inlineDocument(text: string): JsonObject {
-  const page = {
-    number: 1,
-    text,
-    is_scanned: false,
-    sheet_name: null,
-    metadata: {},
-    image_bytes: null,
-    image_mime: null,
-  };
-  return { source: '<inline>', format: 'text', pages: [page] };
+  return { source: '<inline>', format: 'text', pages: [textPage(1, text)] };
 }

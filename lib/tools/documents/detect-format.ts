@@ -64,8 +64,10 @@ interface Kind {
 }
 
 export interface NamedBytes {
-  /** A path or a URL. */
+  /** A path or a URL, as the caller wrote it. */
   readonly source: string;
+  /** Where the last redirect led; null for a file. Its ending counts more than that of `source`. */
+  readonly sourceUrl: string | null;
   readonly bytes: Buffer;
   /** Of an answer over HTTP. */
   readonly contentType?: string | undefined;
@@ -98,9 +100,14 @@ export function assertFormat(format: DocumentFormat, { source, bytes }: NamedByt
   const kind = findKind(bytes);
   if (kind === undefined && !isBinary(format)) return;
   if (kind?.format === format) return;
-  const found = kind === undefined ? (bytes.length === 0 ? 'it is empty' : '') : `it is ${kind.name}`;
-  const reason = found === '' ? 'check the file' : found;
-  throw documentError(source, `is not ${NAMES[format]}: ${reason}; "format" may be "auto"`);
+  const found = describeFound(kind, bytes);
+  throw documentError(source, `is not ${NAMES[format]}: ${found}; "format" may be "auto"`);
+}
+
+function describeFound(kind: Kind | undefined, bytes: Buffer): string {
+  if (kind !== undefined) return `it is ${kind.name}`;
+  if (bytes.length === 0) return 'it is empty';
+  return 'check the file';
 }
 
 /** The media type of an image. */
@@ -109,21 +116,28 @@ export function imageMime(bytes: Buffer): string {
 }
 
 /** Whether a document is separated by tabs, as its ending or its content type says. */
-export function isTabSeparated({ source, contentType }: NamedBytes): boolean {
-  return extensionOf(source) === '.tsv' || contentType?.startsWith('text/tab-separated-values') === true;
+export function isTabSeparated(document: NamedBytes): boolean {
+  const { contentType } = document;
+  return findExtension(document) === '.tsv' || contentType?.startsWith('text/tab-separated-values') === true;
 }
 
 function isBinary(format: DocumentFormat): boolean {
   return format === 'pdf' || format === 'docx' || format === 'xlsx' || format === 'image';
 }
 
-function expectFormat({ source, contentType }: NamedBytes): DocumentFormat | undefined {
+function expectFormat(document: NamedBytes): DocumentFormat | undefined {
+  const { contentType } = document;
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   const byType = Object.hasOwn(CONTENT_TYPES, type) ? CONTENT_TYPES[type] : undefined;
-  const extension = extensionOf(source);
-  const byEnding = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
+  const extension = findExtension(document);
+  const byEnding = extension === undefined ? undefined : EXTENSIONS[extension];
   // Servers send Markdown and CSV as plain text.
   return byType === undefined || byType === 'text' ? (byEnding ?? byType) : byType;
+}
+
+/** The ending that says what the document is; undefined when none does. */
+function findExtension({ source, sourceUrl }: NamedBytes): string | undefined {
+  return [sourceUrl ?? source, source].map(extensionOf).find((ending) => Object.hasOwn(EXTENSIONS, ending));
 }
 
 /** The ending of a path, or of the path in a URL, in small letters. */

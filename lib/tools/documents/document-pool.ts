@@ -3,25 +3,17 @@ import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/shared-limit.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { ProcessPool } from '../../workers/process-pool.js';
-import { WorkerError } from '../../workers/protocol.js';
+import { type TextResponse, WorkerError } from '../../workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
 import { ConcurrencyLimiter } from '../limiters.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 
-/** The content as JSON text, or the error message. */
-export type ParseResponse =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly error: string };
-
 /** The part of an attempt's context that parsing needs. */
 export type ParseContext = Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>;
-
-/** Does the steps of long work for a tenant, perhaps with pauses. Rejects with what they throw. */
-type RunSteps = <T>(steps: Steps<T>, tenantId: string) => Promise<T>;
 
 export interface DocumentPoolOptions {
   /** The program of a worker process. */
@@ -48,8 +40,9 @@ const MAX_PROCESSES = 4;
  */
 export class DocumentPool {
   /** How many documents are in memory at once while they are read. */
-  readonly limiter: ConcurrencyLimiter;
-  readonly #pool: ProcessPool<ParseRequest, ParseResponse>;
+  readonly readLimiter: ConcurrencyLimiter;
+  /** Its responses are the content as JSON. */
+  readonly #pool: ProcessPool<ParseRequest, TextResponse>;
   readonly #runSteps: RunSteps;
   readonly #limits: { readonly timeoutMs: number; readonly memoryMiB: number };
 
@@ -57,7 +50,7 @@ export class DocumentPool {
     const { file, parallelism, tenantShare, isolateTenants, clock } = options;
     this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
     this.#limits = options.limits ?? DOCUMENT_LIMITS;
-    this.limiter = new ConcurrencyLimiter(shareLimit(DOCUMENT_LIMITS.atOnce, tenantShare));
+    this.readLimiter = new ConcurrencyLimiter(shareLimit(DOCUMENT_LIMITS.atOnce, tenantShare));
     const maxProcesses = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     this.#pool = new ProcessPool({
       file,
@@ -77,14 +70,21 @@ export class DocumentPool {
     const { tenant_id: tenantId, signal, pauseTimeout } = context;
     if (!isLargeDocument(request)) return await parseContent(request, signal);
     const { timeoutMs } = this.#limits;
-    const onStart = pauseTimeout();
+    const resumeTimeout = pauseTimeout();
     try {
-      const response = await this.#pool.run(tenantId, () => request, { timeoutMs, signal, onStart });
+      const response = await this.#pool.run(tenantId, () => request, {
+        timeoutMs,
+        signal,
+        onStart: resumeTimeout,
+      });
       if (!response.ok) throw ToolError.nonRetryable(response.error);
       const content: unknown = await this.#runSteps(parseJsonInSteps(response.text), tenantId);
       return content as DocumentContent;
     } catch (error) {
       throw error instanceof WorkerError ? this.#describe(error, request) : error;
+    } finally {
+      // The process may never have started, and a tool may go on without this document.
+      resumeTimeout();
     }
   }
 

@@ -2,12 +2,13 @@ import { errorMessage } from '../../common/errors.js';
 import { DOCUMENT_LIMITS, MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { answerRequests } from '../../workers/answer-requests.js';
-import { type ParseResponse, receiveRequest } from './document-pool.js';
+import type { TextResponse } from '../../workers/protocol.js';
+import { receiveRequest } from './document-pool.js';
 import { parseContent, type ParseRequest } from './parse-content.js';
 
 /** The program of a worker process: parses documents. An idle one may retain half of its memory. */
 answerRequests(
-  async (request: ParseRequest): Promise<ParseResponse> => {
+  async (request: ParseRequest): Promise<TextResponse> => {
     try {
       const text = JSON.stringify(await parseContent(receiveRequest(request)));
       if (text.length <= MAX_OUTPUT_LENGTH) return { ok: true, text };

@@ -1,4 +1,4 @@
-import { errorMessage, ToolError } from '../../common/errors.js';
+import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, toList } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 
@@ -58,8 +58,8 @@ export interface DocumentContent {
   readonly sections?: readonly Section[];
 }
 
-/** Creates a page of text. */
-export function textPage(number: number, text: string, metadata: JsonObject = {}): DocumentPage {
+/** Creates a page of text. Its type is inferred, and with it that it is a JsonObject. */
+export function textPage(number: number, text: string, metadata: JsonObject = {}) {
   return {
     number,
     text,
@@ -68,7 +68,7 @@ export function textPage(number: number, text: string, metadata: JsonObject = {}
     metadata,
     image_bytes: null,
     image_mime: null,
-  };
+  } satisfies DocumentPage;
 }
 
 /** Whether a value is a document that was read before, or pages that were selected from one. */
@@ -102,19 +102,4 @@ export function assertPageCount(count: number, source: string): void {
     source,
     `has ${count.toLocaleString('en')} pages, more than the limit of ${pages.toLocaleString('en')}: split it`,
   );
-}
-
-/**
- * Parses a JSON document; its page has the value indented.
- *
- * @throws ToolError, not retryable, when the text is not JSON
- */
-export function parseJson(text: string, source: string): DocumentContent {
-  try {
-    const data: Json = JSON.parse(text);
-    return { data, pages: [textPage(1, JSON.stringify(data, null, 2))] };
-  } catch (cause) {
-    const reason = text.trim() === '' ? 'it is empty' : errorMessage(cause);
-    throw documentError(source, `is not JSON: ${reason}`, cause);
-  }
 }

@@ -5,16 +5,17 @@ import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { decodeText } from '../files/regular-file.js';
 import type { ToolContext } from '../tool.js';
-import type { CsvReadOptions } from './csv.js';
-import { assertFormat, detectFormat, imageMime, isTabSeparated } from './detect-format.js';
+import type { CsvReadOptions } from './formats/csv.js';
+import { assertFormat, detectFormat, imageMime, isTabSeparated, type NamedBytes } from './detect-format.js';
 import {
   type DocumentContent,
   type DocumentFormat,
   documentError,
+  type DocumentPage,
   isDocument,
   textPage,
 } from './document.js';
-import { type ParseRequest, wholeText } from './parse-content.js';
+import type { ParseRequest } from './parse-content.js';
 import type { ConcurrencyLimiter } from '../limiters.js';
 
 /** How the documents of one task are read. */
@@ -25,9 +26,10 @@ export interface LoadDocumentOptions {
   readonly limiter: ConcurrencyLimiter;
 }
 
-/** One thing to read; `isOptional`: one of several filings, of which those that fail are left out. */
+/** One thing to read. */
 interface DocumentSource {
   readonly from: string | JsonObject;
+  /** Leave this filing out when it cannot be read, because others of the same result can. */
   readonly isOptional: boolean;
 }
 
@@ -52,32 +54,35 @@ export async function loadDocuments(
   const loaded: Record<string, unknown>[] = [];
   let failure: unknown;
   let length = 0;
+  let imageBytes = 0;
   for (const { from, isOptional } of sources) {
     if (typeof from !== 'string') {
       loaded.push(from);
       continue;
     }
+    let document: LoadedDocument;
     try {
-      const document = await options.limiter.run(context, () => loadOne(from, options, context));
-      length += String(document['text']).length;
-      if (length > DOCUMENT_LIMITS.textLength) throw tooLong(from, sources.length);
-      loaded.push(document);
+      document = await options.limiter.run(context, () => loadOne(from, options, context));
     } catch (error) {
-      if (!isOptional || context.signal.aborted || length > DOCUMENT_LIMITS.textLength) throw error;
+      if (!isOptional || context.signal.aborted) throw error;
       failure ??= error;
       context.log(`left out a filing: ${errorMessage(error)}`);
+      continue;
     }
+    length += document.text.length;
+    if (length > DOCUMENT_LIMITS.textLength) throw tooMuch(DOCUMENT_LIMITS.textLength, 'text');
+    for (const { image_bytes: image } of document.pages) imageBytes += image?.length ?? 0;
+    if (imageBytes > DOCUMENT_LIMITS.imageBytes) throw tooMuch(DOCUMENT_LIMITS.imageBytes, 'images');
+    loaded.push(document);
   }
   if (loaded.length > 0) return loaded;
   throw failure ?? ToolError.nonRetryable('"path" names no document: give a path, a URL, or a list of them');
 }
 
-function tooLong(source: string, documents: number): ToolError {
-  const limit = formatMebibytes(DOCUMENT_LIMITS.textLength);
-  if (documents === 1) {
-    return documentError(source, `has more text than a document may have, which is ${limit}: split it`);
-  }
-  return ToolError.nonRetryable(`the documents have together more than ${limit} of text: use parallel_over`);
+function tooMuch(limit: number, what: 'text' | 'images'): ToolError {
+  return ToolError.nonRetryable(
+    `the documents have together more than ${formatMebibytes(limit)} of ${what}: use parallel_over`,
+  );
 }
 
 function listSources(named: Json): DocumentSource[] {
@@ -102,18 +107,17 @@ function toSources(named: Json, place: string): DocumentSource[] {
   throw ToolError.nonRetryable(`${place} is ${describeKind(named)}: give a path, a URL or a document`);
 }
 
-interface ReadBytes {
-  readonly source: string;
-  readonly bytes: Buffer;
-  readonly sourceUrl: string | null;
-  readonly contentType?: string | undefined;
-}
+/** A document as the task gives it, with all that its format adds. */
+type LoadedDocument = Record<string, unknown> & {
+  readonly text: string;
+  readonly pages: readonly DocumentPage[];
+};
 
 async function loadOne(
   from: string,
   { format, csv, parse }: LoadDocumentOptions,
   context: ToolContext,
-): Promise<Record<string, unknown>> {
+): Promise<LoadedDocument> {
   const read = /^https?:\/\//i.test(from)
     ? await fetchBytes(from, context)
     : { source: from, bytes: (await context.files.read(from)).bytes, sourceUrl: null };
@@ -133,7 +137,7 @@ async function loadOne(
   return describeDocument(read, detected, content);
 }
 
-async function fetchBytes(url: string, context: ToolContext): Promise<ReadBytes> {
+async function fetchBytes(url: string, context: ToolContext): Promise<NamedBytes> {
   const answer = await context.fetch(url);
   if (answer.status < 200 || answer.status > 299) {
     const isTemporary = answer.status === 429 || answer.status >= 500;
@@ -150,15 +154,18 @@ async function fetchBytes(url: string, context: ToolContext): Promise<ReadBytes>
 }
 
 function describeDocument(
-  { source, bytes, sourceUrl }: ReadBytes,
+  { source, bytes, sourceUrl }: NamedBytes,
   format: DocumentFormat,
   { title, pages: parsed, ...content }: DocumentContent,
-): Record<string, unknown> {
-  const filename = basename(sourceUrl === null ? source : new URL(sourceUrl).pathname);
+): LoadedDocument {
+  const filename = sourceUrl === null ? basename(source) : nameOf(new URL(sourceUrl));
   const own = format === 'image' || isPaged(format) ? undefined : decodeWithoutNul(bytes, source);
-  const pages = parsed ?? (format === 'image' ? [imagePage(bytes)] : wholeText(own ?? '').pages);
+  const pages = parsed ?? (format === 'image' ? [imagePage(bytes)] : [textPage(1, own ?? '')]);
   const text = own ?? pages.map((page) => page.text).join('\n\n');
-  if (text.length > DOCUMENT_LIMITS.textLength) throw tooLong(source, 1);
+  if (text.length > DOCUMENT_LIMITS.textLength) {
+    const limit = formatMebibytes(DOCUMENT_LIMITS.textLength);
+    throw documentError(source, `has more text than a document may have, which is ${limit}: split it`);
+  }
   return {
     source,
     format,
@@ -175,6 +182,21 @@ function describeDocument(
   };
 }
 
+/** The last part of the path, decoded; the host when the path has none. */
+function nameOf({ pathname, host }: URL): string {
+  const name = basename(decodePart(basename(pathname)));
+  return name === '' ? host : name;
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A percent sign that encodes nothing.
+    return part;
+  }
+}
+
 /** Whether the text of the document is that of its pages, and not that of the file. */
 function isPaged(format: DocumentFormat): boolean {
   return format === 'pdf' || format === 'docx' || format === 'xlsx' || format === 'html';
@@ -186,6 +208,6 @@ function decodeWithoutNul(bytes: Buffer, source: string): string {
   throw documentError(source, 'is not text: it holds NUL characters, as binary files do');
 }
 
-function imagePage(bytes: Buffer): NonNullable<DocumentContent['pages']>[number] {
+function imagePage(bytes: Buffer): DocumentPage {
   return { ...textPage(1, ''), is_scanned: true, image_bytes: bytes, image_mime: imageMime(bytes) };
 }

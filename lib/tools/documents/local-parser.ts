@@ -13,7 +13,9 @@ let pool: DocumentPool | undefined;
 
 /**
  * Parses documents for the command line and the library: in a process that starts with the first document that needs
- * one, and ends with this one; or in this process when the built program is not there, as in a checkout or a bundle.
+ * one, and ends with this one; or in this process when the built program is not there, as in a host's bundle.
+ *
+ * A checkout that was built has the program in `dist/` too: a change of a parser counts after `npm run build`.
  */
 export async function parseLocally(request: ParseRequest, context: ParseContext): Promise<DocumentContent> {
   if (pool === undefined) {

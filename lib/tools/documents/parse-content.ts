@@ -1,9 +1,10 @@
 import { errorMessage } from '../../common/errors.js';
 import { decodeText } from '../files/regular-file.js';
-import { parseCsv, type CsvReadOptions } from './csv.js';
-import { type DocumentContent, type DocumentFormat, documentError, parseJson, textPage } from './document.js';
+import { parseCsv, type CsvReadOptions } from './formats/csv.js';
+import { type DocumentContent, type DocumentFormat, documentError } from './document.js';
 import { parseHtml } from './formats/html.js';
-import { parseMarkdown } from './markdown.js';
+import { parseJson } from './formats/json.js';
+import { parseMarkdown } from './formats/markdown.js';
 import { parseDocx, parseXlsx } from './formats/office.js';
 import { parsePdf } from './formats/pdf.js';
 
@@ -74,9 +75,4 @@ function decodeHtml({ bytes, source, charset }: ParseRequest): string {
   } catch (cause) {
     throw documentError(source, `cannot be decoded as "${declared}": ${errorMessage(cause)}`, cause);
   }
-}
-
-/** The pages of a document that is one text. */
-export function wholeText(text: string): Required<Pick<DocumentContent, 'pages'>> {
-  return { pages: [textPage(1, text)] };
 }

@@ -48,7 +48,10 @@ parentPort.on('message', (message) => {
 });
 `;
 
-/** The threads at work, in all runs: each takes a processor and up to its memory. Every tenant may have one (D25). */
+/**
+ * The threads at work, in all runs: each takes a processor and up to its memory. When all are taken, each tenant that has
+ * none may have one more, up to twice as many together (D25).
+ */
 const limiter = new ConcurrencyLimiter({ total: EXPORT_LIMITS.workbooks, guaranteed: 1 });
 
 /**

@@ -3,10 +3,10 @@ import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/shared-limit.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { ProcessPool } from '../../workers/process-pool.js';
-import { WorkerError } from '../../workers/protocol.js';
+import { type TextResponse, WorkerError } from '../../workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { failedExpression, toExpressionDataInSteps } from './evaluate.js';
 
@@ -18,19 +18,11 @@ export interface EvaluationRequest {
   readonly runId: string;
 }
 
-/** The result as JSON text, or the error message. */
-export type EvaluationResponse =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly error: string };
-
 /** The process stops an evaluation itself after `hardTimeoutMs`; it is killed when it does not. */
 const RESPONSE_TIMEOUT_MS = EXPRESSION_LIMITS.hardTimeoutMs + 1000;
 
 /** The server holds the data of an expression as text, with its escapes, and as the message to the process. */
 const MAX_DATA_LENGTH = 16 * 2 ** 20;
-
-/** Does the steps of long work for a tenant, perhaps with pauses. Rejects with what they throw. */
-type RunSteps = <T>(steps: Steps<T>, tenantId: string) => Promise<T>;
 
 /** A process takes about 50 MB; more than this many would mostly idle. */
 const MAX_PROCESSES = 8;
@@ -44,7 +36,8 @@ const MIN_PROCESSES = 4;
  * process evaluates for one tenant only: evaluations of different tenants never share a heap.
  */
 export class ExpressionPool {
-  readonly #pool: ProcessPool<EvaluationRequest, EvaluationResponse>;
+  /** Its responses are the result as JSON. */
+  readonly #pool: ProcessPool<EvaluationRequest, TextResponse>;
   readonly #runSteps: RunSteps;
 
   /**
@@ -80,7 +73,7 @@ export class ExpressionPool {
    */
   async evaluate(source: string, input: Json, bindings: JsonObject, context: ToolContext): Promise<Json> {
     const { run_id: runId, tenant_id: tenantId, signal } = context;
-    const onStart = context.pauseTimeout();
+    const resumeTimeout = context.pauseTimeout();
     try {
       const response = await this.#pool.run(
         tenantId,
@@ -88,12 +81,15 @@ export class ExpressionPool {
           const steps = toExpressionDataInSteps(input, bindings, MAX_DATA_LENGTH);
           return { source, data: await this.#runSteps(steps, tenantId), runId };
         },
-        { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart },
+        { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart: resumeTimeout },
       );
       if (!response.ok) throw ToolError.nonRetryable(response.error);
       return await this.#runSteps(parseJsonInSteps(response.text), tenantId);
     } catch (error) {
       throw error instanceof WorkerError ? failedExpression(describe(error)) : error;
+    } finally {
+      // The process may never have started.
+      resumeTimeout();
     }
   }
 

@@ -1,8 +1,9 @@
 import { errorMessage } from '../../common/errors.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { answerRequests } from '../../workers/answer-requests.js';
+import type { TextResponse } from '../../workers/protocol.js';
 import { Evaluator } from './evaluate.js';
-import type { EvaluationRequest, EvaluationResponse } from './expression-pool.js';
+import type { EvaluationRequest } from './expression-pool.js';
 
 const evaluator = new Evaluator();
 // Loads JSONata before the first request comes.
@@ -13,7 +14,7 @@ evaluator.prepareNextRun();
  * half of its memory then.
  */
 answerRequests(
-  ({ source, data, runId }: EvaluationRequest): EvaluationResponse => {
+  ({ source, data, runId }: EvaluationRequest): TextResponse => {
     // Once the response was sent.
     setImmediate(() => evaluator.prepareNextRun());
     try {

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
-import { findTypeProblems } from '../documents/csv-cells.js';
+import { findTypeProblems } from '../documents/formats/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';
 import { findRangeProblems } from '../search/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';

@@ -14,6 +14,8 @@ const CHUNK_WORDS = 512;
 /** More letters than this are searched for words in a step. */
 const STEP_LENGTH = 16 * 1024;
 const MAX_HEADING_LENGTH = 80;
+/** As many words have about that length. */
+const MAX_HEADING_WORDS = 15;
 
 /** Each page is one chunk; its heading and the name of its sheet count. */
 export function* pageChunks(document: JsonObject): Steps<Chunk[]> {
@@ -62,7 +64,7 @@ function* cutPage(text: string, add: (chunk: string) => void): Steps<void> {
   for (const block of blocksOf(text)) {
     if (isTable(block)) {
       // What came before may be its heading.
-      if (words > MAX_HEADING_LENGTH) close();
+      if (words > MAX_HEADING_WORDS) close();
       open += `${block}\n`;
       close();
       continue;

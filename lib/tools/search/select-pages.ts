@@ -6,7 +6,7 @@ import type { ToolContext } from '../tool.js';
 import type { Granularity, IndexCache } from './index-cache.js';
 import type { PageRange } from './page-ranges.js';
 
-/** Which pages of a document are wanted; the first of `granularity: chunk`, `pages` and `prompt` that is there counts. */
+/** Which pages of a document are wanted: `granularity: chunk` wins over `pages`, and `pages` over `prompt`. */
 export interface Selection {
   readonly pages: readonly PageRange[] | undefined;
   readonly prompt: string | undefined;
@@ -27,6 +27,7 @@ export interface PageList {
   readonly filename: Json;
 }
 
+/** Also of pages that a prompt has selected: the recorded cases have no label of their own for them. */
 const EXPLICIT = '[explicit pages]';
 const ALL = '[passthrough]';
 const ALL_FOR_LACK_OF_TEXT = '[chunk-fallback-passthrough]';
@@ -44,7 +45,7 @@ export async function selectPages(
   if (prompt === undefined || pages.length === 0) return toPageList(document, pages, ALL);
   const index = await indexes.get(document, granularity, context);
   const best = index.search(prompt, topK);
-  // No page has a word of the prompt: whoever reads them knows better.
+  // No page has a word of the prompt: whoever reads them knows better. Of chunks, the contract wants the first ones then.
   if (granularity === 'page' && best.every(({ score }) => score === 0)) return toPageList(document, pages);
   if (best.length === 0) return toPageList(document, pages, ALL_FOR_LACK_OF_TEXT);
   const wanted = new Set(best.map(({ page }) => page));

@@ -83,7 +83,7 @@ describe('describeThrown', () => {
     const cause = new Error('Invalid Record Length');
     cause.stack = `Error: no\n    at Parser._flush (/app/node_modules/csv-parse/dist/cjs/index.cjs:2050:26)\n    at node:internal/x:1:1`;
     const thrown = new ToolError('it is not a table', { cause });
-    thrown.stack = `ToolError: no\n    at parseCsv (${urlOf('lib/tools/documents/csv.ts')}:1:1)`;
+    thrown.stack = `ToolError: no\n    at parseCsv (${urlOf('lib/tools/documents/formats/csv.ts')}:1:1)`;
     expect(describeThrown(thrown, 'no', true)).not.to.have.property('stack');
     cause.stack += '\n    at Object.run (file:///home/ada/tools.mjs:8:45)';
     expect(describeThrown(thrown, 'no', true).stack).to.match(/csv-parse.*\n.*node:.*\n.*tools\.mjs:8:45\)$/);

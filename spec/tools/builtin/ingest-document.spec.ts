@@ -212,6 +212,36 @@ describe('ingest_document (D49)', () => {
       });
     });
 
+    it('with the name and the ending of where a redirect led, and the host where that has no name', async () => {
+      const plain = { bytes: Buffer.from('a\nx\n'), headers: { 'content-type': 'text/plain' } };
+      answers = { [url]: { ...plain, url: 'https://example.com/files/Annual%20Report.csv' } };
+      expect(await ingest(url)).to.deep.include({
+        source: url,
+        format: 'csv',
+        filename: 'Annual Report.csv',
+        title: 'Annual Report.csv',
+        rows: [{ a: 'x' }],
+      });
+      answers = {
+        [url]: { ...plain, url: 'https://example.com/t.tsv', bytes: Buffer.from('a,b\tc\n1\t2\n') },
+      };
+      expect(await ingest(url)).to.deep.include({ columns: ['a,b', 'c'] });
+      answers = { 'https://example.com/a.csv': { ...plain, url: 'https://example.com/f81d4fae' } };
+      expect(await ingest('https://example.com/a.csv')).to.deep.include({
+        format: 'csv',
+        filename: 'f81d4fae',
+      });
+      for (const [end, filename] of [
+        ['', 'example.com'],
+        ['reports/', 'reports'],
+        ['100%', '100%'],
+        ['a%2Fb.txt', 'b.txt'],
+      ] as const) {
+        answers = { [url]: { ...plain, url: `https://example.com/${end}` } };
+        expect(await ingest(url)).to.deep.include({ filename, title: filename });
+      }
+    });
+
     it('of the filings that fetch_data found, and leaves out those that fail with a message', async () => {
       answers = { [url]: { bytes: Buffer.from('text') } };
       const filings = [{ url }, { url: 'https://example.com/gone' }];
@@ -253,6 +283,18 @@ describe('ingest_document (D49)', () => {
     );
     for (const name of ['a.txt', 'b.txt']) folder.write(name, 'x'.repeat(3 * 2 ** 20));
     expect(await catchMessage(['a.txt', 'b.txt'])).to.contain('together more than 5 MiB of text');
+  });
+
+  it('reads 32 MiB of images in one task, and says how to read more', async () => {
+    const bytes = Buffer.alloc(8 * 2 ** 20);
+    bytes.write('\x89PNG\r\n\x1a\n', 'latin1');
+    folder.write('a.png', bytes);
+    folder.write('small.png', bytes.subarray(0, 8));
+    const four = ['a.png', 'a.png', 'a.png', 'a.png'];
+    expect(await ingest(four)).to.have.length(4);
+    expect(await catchMessage([...four, 'small.png'])).to.equal(
+      'the documents have together more than 32 MiB of images: use parallel_over',
+    );
   });
 
   it('refuses a format that the content contradicts', async () => {
@@ -298,6 +340,28 @@ describe('ingest_document (D49)', () => {
       expect(await catchMessage('b.csv', 'auto', { columns: { d: 'money' } })).to.contain(
         '"columns" gives "d" the type "money": use string, integer, number, boolean, date',
       );
+    });
+
+    it('to a date only with a day and a time that exist', async () => {
+      const columns = { d: 'date' };
+      const dates = ['2024-02-29T23:59:59Z', '2024-01-31 00:00', '2024-01-31T12:30:00.5+05:30'];
+      folder.write('dates.csv', `d\n${dates.join('\n')}\n`);
+      expect(await ingest('dates.csv', 'auto', { columns })).to.deep.include({
+        rows: dates.map((d) => ({ d })),
+      });
+      for (const date of [
+        '2024-01-01T99:99',
+        '2024-01-01T24:00',
+        '2024-01-01 10:60',
+        '2024-01-01T10:00:60',
+      ]) {
+        folder.write('c.csv', `d\n${date}\n`);
+        expect(await catchMessage('c.csv', 'auto', { columns })).to.contain(`"${date}" is not a date`);
+      }
+      for (const zone of ['+24:00', '-05:60', '+9999']) {
+        folder.write('c.csv', `d\n2024-01-01T10:00${zone}\n`);
+        expect(await catchMessage('c.csv', 'auto', { columns })).to.contain('is not a date');
+      }
     });
 
     it('between any delimiter', async () => {

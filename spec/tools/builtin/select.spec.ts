@@ -62,6 +62,12 @@ describe('select (D49)', () => {
       expect(await numbers({})).to.deep.equal([1, 2, 3, 4]);
     });
 
+    it('pages that a prompt selects have the label of explicit ones', async () => {
+      expect(await choose({ document: DOCUMENT, prompt: 'employees' })).to.deep.include({
+        selector_prompt: '[explicit pages]',
+      });
+    });
+
     it('chunks without a prompt are an error', async () => {
       expect(await catchMessage({ document: DOCUMENT, granularity: 'chunk' })).to.contain('needs a prompt');
     });
@@ -120,7 +126,14 @@ describe('select (D49)', () => {
   it('selects the pages of the best chunks, in page order', async () => {
     expect(await numbers({ prompt: 'employees', granularity: 'chunk' })).to.deep.equal([2, 3]);
     expect(await numbers({ prompt: 'cloud segment', granularity: 'chunk', top_k: 1 })).to.deep.equal([1]);
-    expect(await numbers({ prompt: 'none of it', granularity: 'chunk', top_k: 2 })).to.deep.equal([1, 2]);
+  });
+
+  it('selects the pages of the first chunks when none has a word of the prompt, and all pages without text', async () => {
+    const none = { prompt: 'none of it', granularity: 'chunk' };
+    expect(await numbers({ ...none, top_k: 2 })).to.deep.equal([1, 2]);
+    expect(await choose({ document: toDocument(['', ' ']), ...none })).to.deep.include({
+      selector_prompt: '[chunk-fallback-passthrough]',
+    });
   });
 
   it('prefers chunks to page numbers, and page numbers to the words of a prompt', async () => {

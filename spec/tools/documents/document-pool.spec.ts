@@ -12,7 +12,7 @@ import { parseContent } from '../../../lib/tools/documents/parse-content.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { deferred } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
+import { PauseCounter, toolContext } from '../../support/tool-context.js';
 import { isAlive } from '../../workers/processes.js';
 import { makePdf } from './make-pdf.js';
 
@@ -26,9 +26,9 @@ describe('DocumentPool', () => {
 
   before(() => requireBuild());
 
-  function open(limits = { timeoutMs: 60_000, memoryMiB: 512 }): DocumentPool {
+  function open(limits = { timeoutMs: 60_000, memoryMiB: 512 }, file = PROGRAM): DocumentPool {
     return new DocumentPool({
-      file: PROGRAM,
+      file,
       parallelism: 1,
       tenantShare: 10,
       isolateTenants: true,
@@ -99,6 +99,20 @@ describe('DocumentPool', () => {
     expect(await isAlive(child)).to.equal(true);
     server.kill('SIGKILL');
     while (await isAlive(child));
+  });
+
+  it('lets the time limit of the attempt run again when the process never starts (rule 13)', async () => {
+    const pool = open({ timeoutMs: 60_000, memoryMiB: 512 }, join(ROOT, 'dist', 'no-such-process.cjs'));
+    const pauses = new PauseCounter();
+    const { pauseTimeout } = pauses;
+    try {
+      const pdf = request('pdf', makePdf([['x']]));
+      const error = await catchRejection(pool.parse(pdf, { ...toolContext(), pauseTimeout }));
+      expect(error).to.have.property('message').that.contains('"a" could not be read');
+      expect(pauses).to.include({ begun: 1, open: 0 });
+    } finally {
+      await pool.close();
+    }
   });
 });
 

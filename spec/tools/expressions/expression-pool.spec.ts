@@ -14,7 +14,7 @@ import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import { ExpressionPool } from '../../../lib/tools/expressions/expression-pool.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
+import { PauseCounter, toolContext } from '../../support/tool-context.js';
 import { isAlive, listWorkers } from '../../workers/processes.js';
 
 const execute = promisify(execFile);
@@ -203,11 +203,12 @@ describe('ExpressionPool', function () {
     });
 
     it('pauses its time limit until the expression is evaluated', async () => {
-      const log: string[] = [];
+      // A set: only the first call ends a pause.
+      const log = new Set<string>();
       const ask = (name: string, source: string): Promise<unknown> => {
         const pauseTimeout = () => {
-          log.push(`${name} waits`);
-          return () => void log.push(`${name} starts`);
+          log.add(`${name} waits`);
+          return () => void log.add(`${name} starts`);
         };
         return pool.evaluate(source, null, {}, { ...toolContext(), pauseTimeout });
       };
@@ -215,14 +216,14 @@ describe('ExpressionPool', function () {
       const second = catchRejection(ask('second', ENDLESS));
       const third = ask('third', '3');
       await Promise.all([first, second, third]);
-      expect(log.slice(0, 5).sort()).to.deep.equal([
+      expect([...log].slice(0, 5).sort()).to.deep.equal([
         'first starts',
         'first waits',
         'second starts',
         'second waits',
         'third waits',
       ]);
-      expect(log.slice(5)).to.deep.equal(['third starts']);
+      expect([...log].slice(5)).to.deep.equal(['third starts']);
     });
   });
 
@@ -247,6 +248,21 @@ describe('ExpressionPool', function () {
     const catalog = builtinCatalog().withVariant(transform);
     expect(catalog.get('transform')).to.equal(transform);
     expect(catalog.names()).to.deep.equal(builtinCatalog().names());
+  });
+
+  it('lets the time limit of the attempt run again when the process never starts (rule 13)', async () => {
+    const startless = new ExpressionPool(join(ROOT, 'dist', 'no-such-process.cjs'), 1, 10, systemClock);
+    const pauses = new PauseCounter();
+    const { pauseTimeout } = pauses;
+    try {
+      const error = await catchRejection(
+        startless.evaluate('1', null, {}, { ...toolContext(), pauseTimeout }),
+      );
+      expect(error).to.be.instanceOf(ToolError);
+      expect(pauses).to.include({ begun: 1, open: 0 });
+    } finally {
+      await startless.close();
+    }
   });
 
   it('lets its idle parent exit', async () => {

@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../lib/common/steps.js';
 import { Bm25Index } from '../../../lib/tools/search/bm25.js';
 import { type Chunk, smallChunks } from '../../../lib/tools/search/chunks.js';
-import { IndexCache } from '../../../lib/tools/search/index-cache.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
-import { toolContext } from '../../support/tool-context.js';
 
 function toIndex(...texts: string[]): Bm25Index {
   return runToEnd(Bm25Index.create(texts.map((text, page): Chunk => ({ page, text }))));
@@ -71,41 +69,15 @@ describe('smallChunks', () => {
     ).to.deep.equal([prose.trimEnd(), 'row 0 | 1 | 2', 'Net Income']);
   });
 
+  it('takes up to 15 words before a table for its heading, and cuts off what is longer', () => {
+    const table = 'a | 1\nb | 2';
+    const words = (count: number): string => 'word '.repeat(count).trim();
+    expect(cut(`${words(15)}\n\n${table}`)).to.have.length(1);
+    expect(cut(`${words(16)}\n\n${table}`)).to.deep.equal([words(16), table]);
+  });
+
   it('loses no word', () => {
     const text = 'A b c.\n\nHEADING\n\nd | e\nf | g\n\n1. h: i\n\nj k';
     expect(cut(text).join(' ').match(/\w+/g)).to.deep.equal(text.match(/\w+/g));
-  });
-});
-
-describe('IndexCache', () => {
-  it('makes the index of a document once in a run, also for those that ask at the same time', async () => {
-    const cache = new IndexCache();
-    const context = toolContext();
-    const document = toDocument('a', 'b');
-    const [first, second] = await Promise.all([
-      cache.get(document, 'page', context),
-      cache.get(document, 'page', context),
-    ]);
-    expect(first).to.equal(second);
-    expect(await cache.get(document, 'page', context)).to.equal(first);
-    expect(await cache.get(document, 'chunk', context)).not.to.equal(first);
-    expect(await cache.get(document, 'page', toolContext())).not.to.equal(first);
-  });
-
-  it('drops the index that was used longest ago when the texts of all are over the limit', async () => {
-    const cache = new IndexCache(3000);
-    const context = toolContext();
-    const [a, b, c] = [
-      toDocument('a'.repeat(1000)),
-      toDocument('b'.repeat(1000)),
-      toDocument('c'.repeat(1000)),
-    ];
-    const first = await cache.get(a, 'page', context);
-    const second = await cache.get(b, 'page', context);
-    expect(await cache.get(a, 'page', context)).to.equal(first);
-    await cache.get(c, 'page', context);
-    expect(cache.length).to.be.at.most(3000);
-    expect(await cache.get(a, 'page', context)).to.equal(first);
-    expect(await cache.get(b, 'page', context)).not.to.equal(second);
   });
 });

@@ -5,7 +5,7 @@ import type { Clock } from '../../../common/clock.js';
 import { errorCode } from '../../../common/errors.js';
 import { isObject, type Json } from '../../../common/json.js';
 import { JsonWriter } from '../../../common/json-writer.js';
-import type { Steps } from '../../../common/steps.js';
+import type { RunSteps } from '../../../common/steps.js';
 import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
 import { copyToJsonInSteps } from '../../json-output.js';
 import type { Write } from '../../session/session-overrides.js';
@@ -20,9 +20,6 @@ const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 
 /** The folder is tidied after so many new files. */
 const FILES_PER_SWEEP = 200;
-
-/** Does steps, perhaps with pauses. */
-type RunSteps = <T>(steps: Steps<T>, tenantId: string) => Promise<T>;
 
 /**
  * Keeps outputs as files (D65). Processes may share the folder: a file appears under its name when it is complete, is

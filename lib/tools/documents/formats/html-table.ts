@@ -35,15 +35,16 @@ export class HtmlTable {
     );
     return rows
       .filter((cells) => cells.some((cell) => cell !== ''))
-      .map((cells) =>
-        cells
-          .filter((_, column) => used.has(column))
-          .map(toNumberText)
-          .join(' | ')
-          .replace(/(?: \| ?)+$/, ''),
-      )
+      .map((cells) => toLine(cells.filter((_, column) => used.has(column))))
       .join('\n');
   }
+}
+
+/** Joins cells, without those at the end that are empty. */
+function toLine(cells: readonly string[]): string {
+  let end = cells.length;
+  while (end > 0 && cells[end - 1] === '') end--;
+  return cells.slice(0, end).map(toNumberText).join(' | ');
 }
 
 function collapse(text: string): string {

@@ -27,7 +27,7 @@ export async function parsePdf(bytes: Uint8Array, source: string): Promise<Docum
     throw describeFailure(source, cause);
   }
   try {
-    if (pdf.numPages === 0) throw documentError(source, 'has no pages');
+    if (pdf.numPages === 0) throw documentError(source, 'has no pages: check the file');
     assertPageCount(pdf.numPages, source);
     const title = await readTitle(pdf);
     const pages: DocumentPage[] = [];

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { errorMessage, ToolError } from '../../../lib/common/errors.js';
-import type { DocumentContent } from '../../../lib/tools/documents/document.js';
-import { parseCsv } from '../../../lib/tools/documents/csv.js';
-import { catchRejection } from '../../support/rejection.js';
-import { measureCpuMs } from '../../support/cpu-time.js';
+import { errorMessage, ToolError } from '../../../../lib/common/errors.js';
+import type { DocumentContent } from '../../../../lib/tools/documents/document.js';
+import { parseCsv } from '../../../../lib/tools/documents/formats/csv.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { measureCpuMs } from '../../../support/cpu-time.js';
 
 const never = new AbortController().signal;
 
@@ -81,7 +81,7 @@ describe('parseCsv', () => {
     expect(await catchMessage('a,,c\n1,2,3\n')).to.equal(
       'its first line must name the columns, and column 2 has no name',
     );
-    expect(await catchMessage('a,b,a\n1,2,3\n')).to.equal('two columns are named "a"');
+    expect(await catchMessage('a,b,a\n1,2,3\n')).to.equal('two columns are named "a": rename one');
     expect(await catchMessage('1,2\n3,4\n')).to.equal(
       'its first line must name the columns, but holds only numbers',
     );

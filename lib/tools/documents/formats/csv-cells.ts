@@ -1,7 +1,7 @@
-import { isObject, type Json } from '../../common/json.js';
-import { nearest } from '../../definition/suggest.js';
-import type { FormatProblem } from '../tool.js';
-import type { DocumentCell } from './document.js';
+import { isObject, type Json } from '../../../common/json.js';
+import { nearest } from '../../../definition/suggest.js';
+import type { FormatProblem } from '../../tool.js';
+import type { DocumentCell } from '../document.js';
 
 /** The types that a column of a table may have. */
 const CELL_TYPES = ['string', 'integer', 'number', 'boolean', 'date'] as const;
@@ -24,7 +24,9 @@ export function* findTypeProblems(columns: Json): Generator<FormatProblem> {
 
 const TRUE = new Set(['true', 'yes', 'y', '1']);
 const FALSE = new Set(['false', 'no', 'n', '0']);
-const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+/** Hours are 00 to 23, minutes and seconds 00 to 59; isDate checks the day. */
+const DATE =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
 
 /**
  * Converts a cell to the type of its column. An empty cell is null, but for a text. Returns undefined for a cell that

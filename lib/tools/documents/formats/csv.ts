@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
-import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import { setOwn } from '../../common/json.js';
-import { ellipsize, joinFirst } from '../../common/text.js';
+import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
+import { setOwn } from '../../../common/json.js';
+import { ellipsize, joinFirst } from '../../../common/text.js';
 import { type CellTypes, convertCell } from './csv-cells.js';
-import { type DocumentCell, type DocumentContent, documentError } from './document.js';
+import { type DocumentCell, type DocumentContent, documentError } from '../document.js';
 
 const SLICE_BYTES = 2 ** 16;
 const DELIMITERS = [',', ';', '\t'] as const;
@@ -71,7 +71,7 @@ function parseHeader(cells: readonly string[], types: CellTypes): string[] {
     throw new Error(`its first line must name the columns, and column ${unnamed + 1} has no name`);
   const seen = new Set<string>();
   for (const column of columns) {
-    if (seen.has(column)) throw new Error(`two columns are named "${column}"`);
+    if (seen.has(column)) throw new Error(`two columns are named "${column}": rename one`);
     seen.add(column);
   }
   if (columns.every((column) => typeof parseCell(column) === 'number')) {
