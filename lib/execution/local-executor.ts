@@ -239,9 +239,9 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
-  /** Returns true when the run has files: bytes that tools have returned (D24), or what they have written (D63). */
+  /** Returns true when the run has files: bytes that tools have returned (D24), or what they have written (D63); or may reuse some. */
   hasArtifacts(runId: string): boolean {
-    return this.#dependencies.artifacts.countOf(runId) > 0;
+    return this.#dependencies.artifacts.hasFiles(runId);
   }
 
   /** Returns the path of a file of a run, and what is listed of it; undefined when there is no such file (D63). */

@@ -51,25 +51,26 @@ export class ArtifactNames {
   }
 
   /** Takes exactly this name, which an earlier run has given. */
-  keep(name: string): void {
+  takeExactly(name: string): void {
     this.#take(name);
   }
 
   /** Call when the file was not kept: another attempt gets the same name. */
   release(name: string): void {
-    this.#taken.delete(toKey(name));
+    this.#taken.delete(foldName(name));
     this.#next.clear();
   }
 
   #take(name: string): boolean {
-    const key = toKey(name);
+    const key = foldName(name);
     if (this.#taken.has(key)) return false;
     this.#taken.add(key);
     return true;
   }
 }
 
-function toKey(name: string): string {
+/** Makes names equal that are the same one to some file systems. */
+export function foldName(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
