@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -250,6 +251,11 @@ export class LocalExecutor implements Executor {
     name: string,
   ): { readonly artifact: RunArtifact; readonly path: string } | undefined {
     return this.#dependencies.artifacts.find(runId, name);
+  }
+
+  /** Opens a file that {@link findArtifact} has found. Rejects when it is gone, or something else is in its place. */
+  openArtifact({ path }: { readonly path: string }): Promise<FileHandle> {
+    return this.#dependencies.artifacts.openFile(path);
   }
 
   /** Removes the files of all runs. Call when nobody needs them any more. */

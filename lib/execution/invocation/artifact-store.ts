@@ -1,11 +1,13 @@
-import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import { errorMessage, ToolError } from '../../common/errors.js';
 import { MAX_ARTIFACTS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { RunArtifact } from '../results.js';
 import { ArtifactNames, foldName } from './artifact-names.js';
+import { isOwnFolder, makeOwnFolder } from './own-folder.js';
 
 /** The task and the item that a file belongs to. */
 export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'item'>;
@@ -107,15 +109,38 @@ export class ArtifactStore {
     await makeOwnFolder(folder);
   }
 
-  /** Never rejects: nobody waits for it. Warns of the first failure. */
+  /**
+   * Opens a file of a run for reading. Rejects when it cannot be read, or when a link or a folder of somebody else has
+   * replaced it or a folder above it.
+   */
+  async openFile(path: string): Promise<FileHandle> {
+    if (!(await this.#isSafe(path))) throw new ToolError(`${dirname(path)} is not a folder of this process`);
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  }
+
+  /**
+   * Removes a file or a folder; a link, not what it names. What is in place of a folder of this store is not ours, and
+   * stays. Never rejects: nobody waits for it. Warns of the first failure.
+   */
   async remove(path: string): Promise<void> {
     try {
-      await rm(path, { recursive: true, force: true });
+      if (await this.#isSafe(path)) await rm(path, { recursive: true, force: true });
     } catch (error) {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
       warnHost(`files of a run could not be removed: ${errorMessage(error)}`);
     }
+  }
+
+  /**
+   * Whether the folder of this store, and one above a path in it, are still its own: a cleaner may have removed them, and
+   * their names are known then. The folder of the user may be a link.
+   */
+  async #isSafe(path: string): Promise<boolean> {
+    if (path === this.#path) return isOwnFolder(path);
+    const folder = dirname(path);
+    if (folder !== this.#path && dirname(folder) !== this.#path) return true;
+    return (await isOwnFolder(this.#path)) && (folder === this.#path || (await isOwnFolder(folder)));
   }
 }
 
@@ -316,18 +341,4 @@ function groupBySource(files: Iterable<StoredFile>): Map<string, StoredFile[]> {
 
 function toSourceKey({ sub_pipeline: subPipeline, task_id: taskId, item }: ArtifactSource): string {
   return JSON.stringify([subPipeline, taskId, item]);
-}
-
-/** Creates a folder that only its owner may read. Rejects when something else is there, such as a link. */
-async function makeOwnFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-    // Undefined on Windows, where folders for temporary files belong to their users.
-    const uid = process.geteuid?.();
-    const found = await lstat(path);
-    const isOwn = uid === undefined || (found.uid === uid && (found.mode & 0o077) === 0);
-    if (!found.isDirectory() || !isOwn) throw new ToolError(`${path} is not a folder of this process`);
-  }
 }

@@ -1,4 +1,4 @@
-import { errorMessage, ToolError } from '../../common/errors.js';
+import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { describeKind } from '../../common/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
@@ -117,7 +117,7 @@ export class StagedFiles {
     try {
       await this.#folder.move(stagedPath, file.path);
     } catch (error) {
-      throw ToolError.nonRetryable(`the file ${file.path} cannot be written: ${errorMessage(error)}`, error);
+      throw toWriteError(file, error);
     }
     file.stagedPath = undefined;
     file.isPublished = true;
@@ -172,7 +172,7 @@ export class StagedFiles {
     } catch (error) {
       this.#folder.release(size);
       await this.#folder.removeFile(stagedPath);
-      throw error;
+      throw toWriteError(file, error);
     }
     file.stagedPath = stagedPath;
     file.reservedBytes = size;
@@ -188,6 +188,32 @@ export class StagedFiles {
     void settled.then(() => this.#atWork.delete(work));
     return this.#folder.track(work);
   }
+}
+
+/** Another attempt may find room, or a place that a cleaner of temporary files has removed. */
+const TEMPORARY = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EMFILE',
+  'ENFILE',
+  'ENOENT',
+  'EAGAIN',
+  'EBUSY',
+  'EINTR',
+  'EIO',
+]);
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
+
+function toWriteError({ path }: StagedFile, error: unknown): ToolError {
+  if (error instanceof ToolError) return error;
+  const code = errorCode(error) ?? '';
+  const advice = FULL.has(code)
+    ? '; free some of the disk, or have files written elsewhere with SERVICE_ARTIFACTS or run --artifacts'
+    : '';
+  return new ToolError(`the file ${path} cannot be written: ${errorMessage(error)}${advice}`, {
+    retryable: TEMPORARY.has(code),
+    cause: error,
+  });
 }
 
 /** @throws ToolError, not retryable */

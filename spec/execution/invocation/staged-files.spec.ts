@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
 import { StagedFiles } from '../../../lib/execution/invocation/staged-files.js';
@@ -78,6 +78,18 @@ describe('The files of an attempt (D24, D63)', () => {
     await Promise.all([publishing, retry.publish([])]);
     expect([name, readFileSync(path, 'utf8')]).to.deep.equal(['r.txt', 'new']);
     expect(folder.artifacts.map(({ size }) => size)).to.deep.equal([3]);
+  });
+
+  it('whose writing fails when the attempt is over leave their name to the next one alone', async () => {
+    const { names } = folder;
+    const failed = begin();
+    writeFileSync(join(temporary.path, `store-${stores}`), 'no folder');
+    const writing = catchRejection(write(failed, 'r.txt'));
+    failed.discard();
+    const owner = { item: undefined, number: 1 };
+    expect(names.claim('r.txt', owner)).to.equal('r.txt');
+    expect(await writing).to.be.instanceOf(Error);
+    expect(names.claim('r.txt', owner)).to.equal('r-2.txt');
   });
 
   it('for bytes keep their name for the retry when the output is copied after the attempt is over', async () => {

@@ -1,0 +1,28 @@
+import { lstat, mkdir } from 'node:fs/promises';
+import { errorCode, ToolError } from '../../common/errors.js';
+
+/**
+ * Creates a folder that only its owner may read, unless it exists.
+ *
+ * @throws ToolError, not retryable, when something else is there, such as a link
+ */
+export async function makeOwnFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    if (await isOwnFolder(path)) return;
+    throw ToolError.nonRetryable(
+      `${path} is not a folder of this process: remove it, or set another SERVICE_ARTIFACTS`,
+    );
+  }
+}
+
+/** Whether a folder is there that only the user of this process may change: no link, and of nobody else. */
+export async function isOwnFolder(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  // Undefined on Windows, where folders for temporary files belong to their users.
+  const uid = process.geteuid?.();
+  if (found?.isDirectory() !== true) return false;
+  return uid === undefined || (found.uid === uid && (found.mode & 0o077) === 0);
+}
