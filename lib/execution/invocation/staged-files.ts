@@ -2,10 +2,11 @@ import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { describeKind } from '../../common/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
+import { assertFileName } from '../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../tools/tool.js';
 import type { Artifact } from '../json-output.js';
 import type { RunArtifact } from '../results.js';
-import { assertFileName, type NameOwner } from './artifact-names.js';
+import type { NameOwner } from './artifact-names.js';
 import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(; ?charset=[\w-]{1,32})?$/;
