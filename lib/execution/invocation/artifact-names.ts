@@ -1,3 +1,4 @@
+import { addNumber, foldName } from '../../tools/files/file-name.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 
 /** Who writes a file, as far as its name depends on it. */
@@ -63,18 +64,6 @@ export class ArtifactNames {
     this.#taken.add(key);
     return true;
   }
-}
-
-/** Makes names equal that are the same one to some file systems. */
-export function foldName(name: string): string {
-  return name.normalize('NFC').toLowerCase();
-}
-
-/** `report.xlsx` and 2 make `report-2.xlsx`. */
-function addNumber(name: string, number: number): string {
-  const dot = name.lastIndexOf('.');
-  const end = dot > 0 ? dot : name.length;
-  return `${name.slice(0, end)}-${number}${name.slice(end)}`;
 }
 
 /**

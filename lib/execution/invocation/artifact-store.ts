@@ -4,10 +4,11 @@ import { basename, dirname, join } from 'node:path';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { MAX_ARTIFACTS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
+import { foldName } from '../../tools/files/file-name.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { RunArtifact } from '../results.js';
-import { ArtifactNames, foldName } from './artifact-names.js';
-import { isOwnFolder, makeOwnFolder } from './own-folder.js';
+import { ArtifactNames } from './artifact-names.js';
+import { isInOwnFolders, makeOwnFolder } from './own-folder.js';
 
 /** The task and the item that a file belongs to. */
 export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'item'>;
@@ -114,7 +115,8 @@ export class ArtifactStore {
    * replaced it or a folder above it.
    */
   async openFile(path: string): Promise<FileHandle> {
-    if (!(await this.#isSafe(path))) throw new ToolError(`${dirname(path)} is not a folder of this process`);
+    if (!(await isInOwnFolders(this.#path, path)))
+      throw new ToolError(`${dirname(path)} is not a folder of this process`);
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   }
 
@@ -124,23 +126,12 @@ export class ArtifactStore {
    */
   async remove(path: string): Promise<void> {
     try {
-      if (await this.#isSafe(path)) await rm(path, { recursive: true, force: true });
+      if (await isInOwnFolders(this.#path, path)) await rm(path, { recursive: true, force: true });
     } catch (error) {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
       warnHost(`files of a run could not be removed: ${errorMessage(error)}`);
     }
-  }
-
-  /**
-   * Whether the folder of this store, and one above a path in it, are still its own: a cleaner may have removed them, and
-   * their names are known then. The folder of the user may be a link.
-   */
-  async #isSafe(path: string): Promise<boolean> {
-    if (path === this.#path) return isOwnFolder(path);
-    const folder = dirname(path);
-    if (folder !== this.#path && dirname(folder) !== this.#path) return true;
-    return (await isOwnFolder(this.#path)) && (folder === this.#path || (await isOwnFolder(folder)));
   }
 }
 

@@ -33,3 +33,15 @@ function findProblem(name: string): string | undefined {
 function refuse(name: string, problem: string): ToolError {
   return ToolError.nonRetryable(`a file cannot be called ${name}: ${problem}`);
 }
+
+/** Makes names equal that are the same one to some file systems. */
+export function foldName(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+/** `report.xlsx` and 2 make `report-2.xlsx`. */
+export function addNumber(name: string, number: number): string {
+  const dot = name.lastIndexOf('.');
+  const end = dot > 0 ? dot : name.length;
+  return `${name.slice(0, end)}-${number}${name.slice(end)}`;
+}

@@ -9,13 +9,39 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type ArtifactFolder, ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
 import { StagedFiles } from '../../../lib/execution/invocation/staged-files.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
-import { withFailing } from '../../support/file-system-failure.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
+
+/**
+ * Does work while a function of `node:fs/promises` fails as on a full disk: it does a part of what it should, and then
+ * rejects with the code.
+ */
+async function withFailing<T>(
+  name: 'rename' | 'writeFile',
+  code: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const original = fs[name];
+  const fail = async (...given: unknown[]): Promise<never> => {
+    if (name === 'writeFile')
+      await (original as typeof fs.writeFile)(given[0] as string, 'half', given[2] as object);
+    throw Object.assign(new Error(`${code}: it failed, ${name}`), { code });
+  };
+  Object.assign(fs, { [name]: fail });
+  syncBuiltinESMExports();
+  try {
+    return await work();
+  } finally {
+    Object.assign(fs, { [name]: original });
+    syncBuiltinESMExports();
+  }
+}
 
 describe('Files of runs on a disk that is full, or that others change (D24, D63)', () => {
   const temporary = new TemporaryFolder();
