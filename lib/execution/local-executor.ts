@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -239,9 +240,9 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
-  /** Returns true when the run has files: bytes that tools have returned (D24), or what they have written (D63). */
+  /** Returns true when the run has files: bytes that tools have returned (D24), or what they have written (D63); or may reuse some. */
   hasArtifacts(runId: string): boolean {
-    return this.#dependencies.artifacts.countOf(runId) > 0;
+    return this.#dependencies.artifacts.hasFiles(runId);
   }
 
   /** Returns the path of a file of a run, and what is listed of it; undefined when there is no such file (D63). */
@@ -250,6 +251,11 @@ export class LocalExecutor implements Executor {
     name: string,
   ): { readonly artifact: RunArtifact; readonly path: string } | undefined {
     return this.#dependencies.artifacts.find(runId, name);
+  }
+
+  /** Opens a file that {@link findArtifact} has found. Rejects when it is gone, or something else is in its place. */
+  openArtifact({ path }: { readonly path: string }): Promise<FileHandle> {
+    return this.#dependencies.artifacts.openFile(path);
   }
 
   /** Removes the files of all runs. Call when nobody needs them any more. */

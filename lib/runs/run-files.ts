@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
 import type { RunArtifact } from '../execution/results.js';
 
@@ -44,5 +45,10 @@ export class RunFiles {
   /** Where a file is; undefined when the run has none of this name. */
   find(name: string): { readonly artifact: RunArtifact; readonly path: string } | undefined {
     return this.#executor.findArtifact(this.#run.id, name);
+  }
+
+  /** Opens a file that `find` has found. Rejects when it is gone, or something else is in its place. */
+  open(found: { readonly path: string }): Promise<FileHandle> {
+    return this.#executor.openArtifact(found);
   }
 }

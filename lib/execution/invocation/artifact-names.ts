@@ -1,7 +1,4 @@
-import { describeKind } from '../../common/json.js';
-import { ToolError } from '../../common/errors.js';
-import { MAX_FILE_NAME_BYTES } from '../../common/limits.js';
-import { ellipsize } from '../../common/text.js';
+import { addNumber, foldName } from '../../tools/files/file-name.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 
 /** Who writes a file, as far as its name depends on it. */
@@ -51,33 +48,22 @@ export class ArtifactNames {
   }
 
   /** Takes exactly this name, which an earlier run has given. */
-  keep(name: string): void {
+  takeExactly(name: string): void {
     this.#take(name);
   }
 
   /** Call when the file was not kept: another attempt gets the same name. */
   release(name: string): void {
-    this.#taken.delete(toKey(name));
+    this.#taken.delete(foldName(name));
     this.#next.clear();
   }
 
   #take(name: string): boolean {
-    const key = toKey(name);
+    const key = foldName(name);
     if (this.#taken.has(key)) return false;
     this.#taken.add(key);
     return true;
   }
-}
-
-function toKey(name: string): string {
-  return name.normalize('NFC').toLowerCase();
-}
-
-/** `report.xlsx` and 2 make `report-2.xlsx`. */
-function addNumber(name: string, number: number): string {
-  const dot = name.lastIndexOf('.');
-  const end = dot > 0 ? dot : name.length;
-  return `${name.slice(0, end)}-${number}${name.slice(end)}`;
 }
 
 /**
@@ -122,35 +108,4 @@ function listTaskNames({ definition, tasks, waves }: PreparedRun['pipeline']): M
     }
   }
   return names;
-}
-
-/** Windows has these devices in every folder, whatever the ending. */
-const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
-const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\:*?"<>|\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-
-/** @throws ToolError, not retryable, unless a file can have this name on every system */
-export function assertFileName(name: unknown): asserts name is string {
-  if (typeof name !== 'string') throw refuse(describeKind(name), 'it must be a text, such as "report.csv"');
-  const shown = JSON.stringify(ellipsize(name, 60));
-  const problem = findProblem(name);
-  if (problem !== undefined) throw refuse(shown, problem);
-}
-
-function findProblem(name: string): string | undefined {
-  if (name.trim() === '') return 'it is empty';
-  if (/[/\\]/.test(name)) return 'it must be the name of a file, without folders';
-  if (FORBIDDEN.test(name)) return 'it must not contain control characters or any of : * ? " < > |';
-  if (/\p{Surrogate}/u.test(name)) return 'it contains half of a character';
-  if (name.startsWith('.')) return 'it must not begin with a dot';
-  if (/[. ]$/.test(name) || name.startsWith(' '))
-    return 'it must not begin or end with a space, or end with a dot';
-  if (DEVICE.test(name)) return 'Windows reserves it for a device';
-  const length = Buffer.byteLength(name);
-  if (length > MAX_FILE_NAME_BYTES) return `it has ${length} bytes, and ${MAX_FILE_NAME_BYTES} are allowed`;
-  return undefined;
-}
-
-function refuse(name: string, problem: string): ToolError {
-  return ToolError.nonRetryable(`a file cannot be called ${name}: ${problem}`);
 }

@@ -1,11 +1,14 @@
-import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import { errorMessage, ToolError } from '../../common/errors.js';
 import { MAX_ARTIFACTS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
+import { foldName } from '../../tools/files/file-name.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { RunArtifact } from '../results.js';
 import { ArtifactNames } from './artifact-names.js';
+import { isInOwnFolders, makeOwnFolder } from './own-folder.js';
 
 /** The task and the item that a file belongs to. */
 export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'item'>;
@@ -51,7 +54,7 @@ export class ArtifactStore {
   }
 
   /** The files of a run, in the order of their names. */
-  list(runId: string): readonly RunArtifact[] {
+  artifactsOf(runId: string): readonly RunArtifact[] {
     return this.#folders.get(runId)?.artifacts ?? NO_ARTIFACTS;
   }
 
@@ -60,17 +63,17 @@ export class ArtifactStore {
     return this.#folders.get(runId)?.find(name);
   }
 
-  /** The number of files of a run, with those that it reuses. */
-  countOf(runId: string): number {
-    return this.#folders.get(runId)?.count ?? 0;
+  /** Whether a run has files, or may reuse some. */
+  hasFiles(runId: string): boolean {
+    return this.#folders.get(runId)?.hasFiles ?? false;
   }
 
   /** Lists the files of a task, or of one of its items, whose earlier output a rerun reuses. */
-  adopt(runId: string, earlier: ArtifactSource, item?: number): void {
-    this.#folders.get(runId)?.adopt(earlier, item);
+  listReused(runId: string, earlier: ArtifactSource, item?: number): void {
+    this.#folders.get(runId)?.listReused(earlier, item);
   }
 
-  /** Bytes in the files of a run, with those that it reuses. */
+  /** Bytes in the files of a run, with all files of the runs that it reuses. */
   bytesOf(runId: string): number {
     return this.#folders.get(runId)?.bytes ?? 0;
   }
@@ -85,7 +88,7 @@ export class ArtifactStore {
   forget(runId: string): void {
     const folder = this.#folders.get(runId);
     this.#folders.delete(runId);
-    if (!this.#isKept) folder?.leave();
+    if (!this.#isKept) folder?.releaseUser();
   }
 
   /** Removes all files, unless they are kept. Resolves when they are gone; never rejects. */
@@ -107,10 +110,23 @@ export class ArtifactStore {
     await makeOwnFolder(folder);
   }
 
-  /** Never rejects: nobody waits for it. Warns of the first failure. */
+  /**
+   * Opens a file of a run for reading. Rejects when it cannot be read, or when a link or a folder of somebody else has
+   * replaced it or a folder above it.
+   */
+  async openFile(path: string): Promise<FileHandle> {
+    if (!(await isInOwnFolders(this.#path, path)))
+      throw new ToolError(`${dirname(path)} is not a folder of this process`);
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  }
+
+  /**
+   * Removes a file or a folder; a link, not what it names. What is in place of a folder of this store is not ours, and
+   * stays. Never rejects: nobody waits for it. Warns of the first failure.
+   */
   async remove(path: string): Promise<void> {
     try {
-      await rm(path, { recursive: true, force: true });
+      if (await isInOwnFolders(this.#path, path)) await rm(path, { recursive: true, force: true });
     } catch (error) {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
@@ -134,6 +150,10 @@ export class ArtifactFolder {
   readonly #files = new Map<string, StoredFile>();
   /** In the order of their names; undefined when it is to be made. */
   #sorted: readonly RunArtifact[] | undefined;
+  /** By task, and by task and item; undefined when it is to be made. */
+  #bySource: ReadonlyMap<string, readonly StoredFile[]> | undefined;
+  /** By path, the removal of a file that another one may replace. */
+  readonly #removals = new Map<string, Promise<void>>();
   readonly #atWork = new Set<Promise<unknown>>();
   #sources: ArtifactFolder[] = [];
   #users = 1;
@@ -151,9 +171,14 @@ export class ArtifactFolder {
     return this.#bytes;
   }
 
-  /** The number of files, with those that are being written. */
+  /** The number of files, with those that are being written, and those that are reused as soon as they are listed. */
   get count(): number {
     return this.#count;
+  }
+
+  /** Whether there are files, or some of another run that may be reused. */
+  get hasFiles(): boolean {
+    return this.#count > 0 || this.#sources.some(({ hasFiles }) => hasFiles);
   }
 
   /** The files of successful attempts, in the order of their names. */
@@ -188,25 +213,30 @@ export class ArtifactFolder {
     source.#users++;
     this.#sources.push(source);
     this.#bytes += source.#bytes;
-    this.#count += source.#count;
   }
 
-  /** Lists the files of a task, or of one of its items, whose earlier output is reused. */
-  adopt(earlier: ArtifactSource, item: number | undefined): void {
+  /** Lists the files of a task, or of one of its items, whose earlier output is reused. They count from now on. */
+  listReused(earlier: ArtifactSource, item: number | undefined): void {
     for (const source of this.#sources) {
-      for (const { artifact, path } of source.#files.values()) {
-        if (artifact.task_id !== earlier.task_id || artifact.sub_pipeline !== earlier.sub_pipeline) continue;
-        if (earlier.item !== undefined && artifact.item !== earlier.item) continue;
-        this.names.keep(artifact.name);
-        this.list([{ artifact: item === undefined ? artifact : { ...artifact, item }, path }]);
+      for (const { artifact, path } of source.#filesOf(earlier)) {
+        this.names.takeExactly(artifact.name);
+        if (!this.#files.has(artifact.name)) this.#count++;
+        this.addToList([{ artifact: item === undefined ? artifact : { ...artifact, item }, path }]);
       }
     }
+  }
+
+  #filesOf(source: ArtifactSource): readonly StoredFile[] {
+    this.#bySource ??= groupBySource(this.#files.values());
+    return this.#bySource.get(toSourceKey(source)) ?? [];
   }
 
   /** Takes the memory of a file. @throws ToolError, not retryable, when the run has none left, or too many files */
   reserve(bytes: number): void {
     if (this.#count >= MAX_ARTIFACTS) {
-      throw ToolError.nonRetryable(`the run has ${MAX_ARTIFACTS} files, and more are not allowed`);
+      throw ToolError.nonRetryable(
+        `the run has ${MAX_ARTIFACTS} files, and more are not allowed: write fewer files`,
+      );
     }
     this.#budget.reserve(bytes);
     this.#count++;
@@ -229,23 +259,34 @@ export class ArtifactFolder {
     await writeFile(path, content, { flag: 'wx', mode: isForUser ? 0o666 : 0o600 });
   }
 
-  /** Replaces a file, or a link, that is at the new path. */
+  /** Replaces a file, or a link, that is at the new path. Waits until an earlier file has been removed from there. */
   async move(from: string, to: string): Promise<void> {
-    try {
-      await rename(from, to);
-    } catch (error) {
-      throw ToolError.nonRetryable(`the file ${to} cannot be written: ${errorMessage(error)}`, error);
-    }
+    await this.#removals.get(foldName(to));
+    await rename(from, to);
+  }
+
+  /**
+   * Frees the names of files that are being removed: another attempt gets the same ones at once, whenever the removal
+   * ends. Its files are moved to their places only then.
+   */
+  freeNames(files: readonly StoredFile[], removed: Promise<void>): void {
+    const keys = files.map(({ path }) => foldName(path));
+    for (const { artifact } of files) this.names.release(artifact.name);
+    for (const key of keys) this.#removals.set(key, removed);
+    void removed.then(() => {
+      for (const key of keys) if (this.#removals.get(key) === removed) this.#removals.delete(key);
+    });
   }
 
   removeFile(path: string): Promise<void> {
     return this.#store.remove(path);
   }
 
-  /** Lists files that are complete. */
-  list(files: readonly StoredFile[]): void {
+  /** Adds files that are complete to those of the run. */
+  addToList(files: readonly StoredFile[]): void {
     for (const { artifact, path } of files) this.#files.set(artifact.name, { artifact, path });
     this.#sorted = undefined;
+    this.#bySource = undefined;
   }
 
   /** Waits for this work before the folder is removed. */
@@ -259,8 +300,8 @@ export class ArtifactFolder {
     return work;
   }
 
-  /** Removes the files when no rerun uses them. */
-  leave(): void {
+  /** Call when the run, or a rerun that reuses its files, is forgotten. Removes the files after the last one. */
+  releaseUser(): void {
     if (--this.#users === 0) void this.close();
   }
 
@@ -270,20 +311,25 @@ export class ArtifactFolder {
     this.#sources = [];
     while (this.#atWork.size > 0) await Promise.all(this.#atWork);
     await this.#store.remove(this.#path);
-    for (const source of sources) source.leave();
+    for (const source of sources) source.releaseUser();
   }
 }
 
-/** Creates a folder that only its owner may read. Rejects when something else is there, such as a link. */
-async function makeOwnFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-    // Undefined on Windows, where folders for temporary files belong to their users.
-    const uid = process.geteuid?.();
-    const found = await lstat(path);
-    const isOwn = uid === undefined || (found.uid === uid && (found.mode & 0o077) === 0);
-    if (!found.isDirectory() || !isOwn) throw new ToolError(`${path} is not a folder of this process`);
+/** By task, and by task and item. */
+function groupBySource(files: Iterable<StoredFile>): Map<string, StoredFile[]> {
+  const groups = new Map<string, StoredFile[]>();
+  for (const file of files) {
+    const { item, ...task } = file.artifact;
+    const keys = [toSourceKey(task), ...(item === undefined ? [] : [toSourceKey(file.artifact)])];
+    for (const key of keys) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [file]);
+      else group.push(file);
+    }
   }
+  return groups;
+}
+
+function toSourceKey({ sub_pipeline: subPipeline, task_id: taskId, item }: ArtifactSource): string {
+  return JSON.stringify([subPipeline, taskId, item]);
 }

@@ -1,11 +1,12 @@
-import { ToolError } from '../../common/errors.js';
+import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { describeKind } from '../../common/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
+import { assertFileName } from '../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../tools/tool.js';
 import type { Artifact } from '../json-output.js';
 import type { RunArtifact } from '../results.js';
-import { assertFileName, type NameOwner } from './artifact-names.js';
+import type { NameOwner } from './artifact-names.js';
 import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(; ?charset=[\w-]{1,32})?$/;
@@ -19,8 +20,8 @@ interface StagedFile {
   /** Where it is before; undefined when nothing has been written, and when it is published. */
   stagedPath: string | undefined;
   isPublished: boolean;
-  /** Memory that was taken for it. */
-  reservedBytes: number;
+  /** Memory that was taken for it; undefined while it does not count, because nothing has been written. */
+  reservedBytes: number | undefined;
 }
 
 /**
@@ -33,10 +34,10 @@ export class StagedFiles {
   readonly #source: ArtifactSource;
   /** The files of the attempt that runs this pipeline: what succeeds here is removed when it fails. */
   readonly #outer: StagedFiles | undefined;
-  readonly #files: StagedFile[] = [];
+  /** By path. */
+  readonly #files = new Map<string, StagedFile>();
   readonly #atWork = new Set<Promise<unknown>>();
   #isClosed = false;
-  #isPublishing = false;
   #isDiscarded = false;
 
   constructor(
@@ -68,9 +69,8 @@ export class StagedFiles {
     try {
       await this.#stage(file, content);
     } catch (error) {
-      // The tool may go on without this file.
-      this.#files.splice(this.#files.indexOf(file), 1);
-      this.#folder.names.release(unique);
+      // The tool may go on without this file. When the attempt is over, its names are free already.
+      if (this.#files.delete(file.path)) this.#folder.names.release(unique);
       throw error;
     }
     return { name: unique, path: file.path, media_type: mediaType, size: content.byteLength };
@@ -78,6 +78,8 @@ export class StagedFiles {
 
   /** Takes a name for bytes in the output, and returns the path of their file. */
   claimBytes(): string {
+    // Nobody gets the output of an attempt that is over, and its name would never be free again.
+    if (this.#isClosed) return this.#folder.pathOfBytes(`${this.#source.task_id}.bin`);
     const { item } = this.#owner;
     const owner = { item, number: (item ?? 0) + 1 };
     const name = this.#folder.names.claim(`${this.#source.task_id}.bin`, owner, true);
@@ -91,7 +93,6 @@ export class StagedFiles {
   publish(bytes: readonly Artifact[]): Promise<void> {
     const written = [...this.#atWork];
     this.#isClosed = true;
-    this.#isPublishing = true;
     return this.#track(this.#publish(bytes, written));
   }
 
@@ -99,28 +100,38 @@ export class StagedFiles {
     // A tool need not have awaited them.
     await Promise.all(written);
     for (const { path, bytes: content } of bytes) {
-      const file = this.#files.find((candidate) => candidate.path === path);
+      const file = this.#files.get(path);
       if (file !== undefined) await this.#stage(file, content);
     }
-    for (const file of this.#files) {
-      if (this.#isDiscarded) return;
+    for (const file of this.#files.values()) {
       if (file.stagedPath === undefined) continue;
-      await this.#folder.move(file.stagedPath, file.path);
-      file.stagedPath = undefined;
-      file.isPublished = true;
+      await this.#move(file, file.stagedPath);
     }
     if (this.#isDiscarded) return;
-    if (this.#outer === undefined) this.#folder.list(this.#files);
-    else this.#outer.#absorb(this.#files);
+    const files = [...this.#files.values()];
+    this.#files.clear();
+    if (this.#outer === undefined) this.#folder.addToList(files);
+    else this.#outer.#takeOver(files);
+  }
+
+  async #move(file: StagedFile, stagedPath: string): Promise<void> {
+    try {
+      await this.#folder.move(stagedPath, file.path);
+    } catch (error) {
+      throw toWriteError(file, error);
+    }
+    file.stagedPath = undefined;
+    file.isPublished = true;
   }
 
   /** Takes over the files of a task that has succeeded in a nested run. */
-  #absorb(files: readonly StagedFile[]): void {
+  #takeOver(files: readonly StagedFile[]): void {
     for (const file of files) {
       const { name, media_type: mediaType, size } = file.artifact;
-      this.#files.push({ ...file, artifact: { name, ...this.#source, media_type: mediaType, size } });
+      const artifact = { name, ...this.#source, media_type: mediaType, size };
+      this.#files.set(file.path, { ...file, artifact });
     }
-    if (this.#isDiscarded) void this.#folder.track(this.#remove());
+    if (this.#isDiscarded) this.#removeFiles();
   }
 
   /** Removes the files and returns their memory. Call when the attempt has failed. */
@@ -128,30 +139,28 @@ export class StagedFiles {
     if (this.#isDiscarded) return;
     this.#isDiscarded = true;
     this.#isClosed = true;
-    // While files are moved to their places, another attempt must not get the same ones.
-    if (!this.#isPublishing) this.#releaseNames();
-    void this.#folder.track(this.#remove());
+    this.#removeFiles();
   }
 
-  async #remove(): Promise<void> {
+  #removeFiles(): void {
+    const files = [...this.#files.values()];
+    this.#files.clear();
+    if (files.length > 0) this.#folder.freeNames(files, this.#folder.track(this.#remove(files)));
+  }
+
+  async #remove(files: readonly StagedFile[]): Promise<void> {
     await Promise.allSettled(this.#atWork);
-    const files = this.#files.splice(0);
     for (const { stagedPath, isPublished, path, reservedBytes } of files) {
-      this.#folder.release(reservedBytes);
+      if (reservedBytes !== undefined) this.#folder.release(reservedBytes);
       if (stagedPath !== undefined) await this.#folder.removeFile(stagedPath);
       if (isPublished) await this.#folder.removeFile(path);
     }
-    if (this.#isPublishing) for (const { artifact } of files) this.#folder.names.release(artifact.name);
-  }
-
-  #releaseNames(): void {
-    for (const { artifact } of this.#files) this.#folder.names.release(artifact.name);
   }
 
   #add(name: string, mediaType: string, path: string): StagedFile {
     const artifact = { name, ...this.#source, media_type: mediaType, size: 0 };
-    const file = { artifact, path, stagedPath: undefined, isPublished: false, reservedBytes: 0 };
-    this.#files.push(file);
+    const file = { artifact, path, stagedPath: undefined, isPublished: false, reservedBytes: undefined };
+    this.#files.set(path, file);
     return file;
   }
 
@@ -164,7 +173,7 @@ export class StagedFiles {
     } catch (error) {
       this.#folder.release(size);
       await this.#folder.removeFile(stagedPath);
-      throw error;
+      throw toWriteError(file, error);
     }
     file.stagedPath = stagedPath;
     file.reservedBytes = size;
@@ -180,6 +189,32 @@ export class StagedFiles {
     void settled.then(() => this.#atWork.delete(work));
     return this.#folder.track(work);
   }
+}
+
+/** Another attempt may find room, or a place that a cleaner of temporary files has removed. */
+const TEMPORARY = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EMFILE',
+  'ENFILE',
+  'ENOENT',
+  'EAGAIN',
+  'EBUSY',
+  'EINTR',
+  'EIO',
+]);
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
+
+function toWriteError({ path }: StagedFile, error: unknown): ToolError {
+  if (error instanceof ToolError) return error;
+  const code = errorCode(error) ?? '';
+  const advice = FULL.has(code)
+    ? '; free some of the disk, or have files written elsewhere with SERVICE_ARTIFACTS or run --artifacts'
+    : '';
+  return new ToolError(`the file ${path} cannot be written: ${errorMessage(error)}${advice}`, {
+    retryable: TEMPORARY.has(code),
+    cause: error,
+  });
 }
 
 /** @throws ToolError, not retryable */

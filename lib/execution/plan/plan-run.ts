@@ -58,7 +58,7 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   }
 
   get artifacts(): readonly RunArtifact[] {
-    return this.#artifacts.list(this.id);
+    return this.#artifacts.artifactsOf(this.id);
   }
 
   get progress(): RunProgress {

@@ -95,7 +95,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   }
 
   get artifacts(): readonly RunArtifact[] {
-    return this.#services.dependencies.artifacts.list(this.id);
+    return this.#services.dependencies.artifacts.artifactsOf(this.id);
   }
 
   get budget(): MemoryBudget {

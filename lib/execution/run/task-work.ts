@@ -135,7 +135,7 @@ export class TaskWork implements CachingListener {
   }
 
   #reuseOutcome({ collected = [] }: TaskOutcome): Expansion {
-    this.#adoptArtifacts({});
+    this.#listReusedFiles({});
     if (collected.length > 0) this.trace.reusedFailures = collected;
     for (const failure of collected) this.#reportFailure(failure);
     return { items: 0, concurrency: 1 };
@@ -150,7 +150,7 @@ export class TaskWork implements CachingListener {
     if (item !== undefined) {
       const reused = this.trace.reusable?.get(item);
       if (reused !== undefined) {
-        this.#adoptArtifacts({ item: reused.place }, item);
+        this.#listReusedFiles({ item: reused.place }, item);
         return this.#reuseItem(item, reused, slot);
       }
     }
@@ -169,11 +169,11 @@ export class TaskWork implements CachingListener {
   }
 
   /** The files of what is reused belong to this run, too. */
-  #adoptArtifacts(earlier: { readonly item?: number }, item?: number): void {
+  #listReusedFiles(earlier: { readonly item?: number }, item?: number): void {
     const { dependencies, prepared, journal } = this.#services;
     const { sub_pipeline } = journal.location;
     const task = { ...(sub_pipeline !== undefined && { sub_pipeline }), task_id: this.task.id };
-    dependencies.artifacts.adopt(prepared.id, { ...task, ...earlier }, item);
+    dependencies.artifacts.listReused(prepared.id, { ...task, ...earlier }, item);
   }
 
   #reuseItem(item: number, { output, writes, sizeBytes }: TaskOutcome, slot: Slot): Abort {

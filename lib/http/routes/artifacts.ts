@@ -1,4 +1,3 @@
-import { constants, open } from 'node:fs/promises';
 import Type from 'typebox';
 import { errorCode, WavetrainError } from '../../common/errors.js';
 import { authorizeRun } from '../auth/authenticate.js';
@@ -70,14 +69,14 @@ function getArtifactRoute({ registry }: HttpServices): Route {
     errors: ['run_not_found', 'artifact_not_found'],
     handle: async ({ params, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
-      const found = registry.artifacts(runId).find(params.name);
+      const files = registry.artifacts(runId);
+      const found = files.find(params.name);
       if (found === undefined) throw artifactNotFound(runId, params.name);
       const { name, media_type: type } = found.artifact;
-      const file = await open(found.path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(
-        (error: unknown) => {
-          throw artifactNotFound(runId, params.name, ` any more: it cannot be read (${errorCode(error)})`);
-        },
-      );
+      const file = await files.open(found).catch((error: unknown) => {
+        const reason = errorCode(error) ?? 'it was replaced';
+        throw artifactNotFound(runId, params.name, ` any more: it cannot be read (${reason})`);
+      });
       return { file, type, headers: downloadHeaders(name), runId };
     },
   });

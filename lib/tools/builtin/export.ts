@@ -4,12 +4,14 @@ import type { Json } from '../../common/json.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { applySchema, describeSource } from '../export/apply-schema.js';
 import { toCsvInSteps } from '../export/csv.js';
+import { toJsonTextInSteps } from '../export/json-text.js';
 import { listNotes, NOTE_COLUMNS, toMarkdownInSteps } from '../export/markdown.js';
-import { type Table, toJsonTextInSteps, toTableInSteps } from '../export/table.js';
+import { type Table, toTableInSteps } from '../export/table.js';
 import { parseJsonWithPauses } from '../fetching/content.js';
 import { stripFence } from '../../definition/template/extract-json.js';
 import { EXPORT_LIMITS } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../export/xlsx.js';
+import { assertFileName } from '../files/file-name.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
 const FORMATS = {
@@ -66,7 +68,10 @@ const inputs = {
   },
 } as const;
 
-type ExportInputs = InputsOf<typeof inputs>;
+/** The inputs, with the name of the file without the ending that is added. */
+interface ExportInputs extends InputsOf<typeof inputs> {
+  readonly filename: string;
+}
 
 /** Writes a value to a file of the run, in one of several formats (D49, D63). */
 export const exportFile = defineTool({
@@ -85,6 +90,8 @@ export const exportFile = defineTool({
     const base = filename === null || filename === '' ? 'artifact' : filename;
     const { ending, mediaType } = FORMATS[format];
     const name = base.toLowerCase().endsWith(ending) ? base : base + ending;
+    // Before the work: a workbook takes seconds.
+    assertFileName(name);
     const bytes = await toBytes({ ...given, filename: base }, context);
     const written = await context.artifacts.write({ name, bytes, media_type: mediaType });
     return {
@@ -106,20 +113,20 @@ async function toBytes(given: ExportInputs, context: ToolContext): Promise<strin
   const data = await prepare(given.data ?? given.content ?? null, given, context);
   switch (format) {
     case 'json':
-      return await inTurns(toJsonTextInSteps(data), context);
+      return await runInSteps(toJsonTextInSteps(data), context);
     case 'csv':
-      return await inTurns(toCsvInSteps(await inTurns(toTableInSteps(data), context), given), context);
+      return await runInSteps(toCsvInSteps(await runInSteps(toTableInSteps(data), context), given), context);
     case 'text':
-      return typeof data === 'string' ? data : await inTurns(toJsonTextInSteps(data), context);
+      return typeof data === 'string' ? data : await runInSteps(toJsonTextInSteps(data), context);
     case 'markdown': {
-      const options = { title: given.filename ?? '', periods, metadata, notes };
-      return await inTurns(toMarkdownInSteps(data, options), context);
+      const options = { title: given.filename, periods, metadata, notes };
+      return await runInSteps(toMarkdownInSteps(data, options), context);
     }
   }
 }
 
 /** Does work in steps, so that it does not hold the event loop. */
-function inTurns<T>(steps: Steps<T>, { signal }: ToolContext): Promise<T> {
+function runInSteps<T>(steps: Steps<T>, { signal }: ToolContext): Promise<T> {
   return runWithPauses(steps, async () => {
     signal.throwIfAborted();
     await setImmediate();
@@ -129,12 +136,12 @@ function inTurns<T>(steps: Steps<T>, { signal }: ToolContext): Promise<T> {
 async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Uint8Array> {
   const { sheets, metadata, analyst_notes: notes, filename } = given;
   const values: [string, Json][] =
-    sheets === null ? [[filename ?? '', given.data ?? given.content ?? null]] : Object.entries(sheets);
+    sheets === null ? [[filename, given.data ?? given.content ?? null]] : Object.entries(sheets);
   if (values.length === 0) throw ToolError.nonRetryable('sheets must have at least one sheet');
   if (values.length > EXPORT_LIMITS.sheets) {
     throw ToolError.nonRetryable(`a workbook may have ${EXPORT_LIMITS.sheets} sheets: write several files`);
   }
-  const layOut = (data: Json): Promise<Table> => inTurns(toTableInSteps(data), context);
+  const layOut = (data: Json): Promise<Table> => runInSteps(toTableInSteps(data), context);
   const tables: NamedTable[] = [];
   for (const [name, value] of values)
     tables.push({ name, table: await layOut(await prepare(value, given, context)) });
@@ -150,11 +157,11 @@ async function prepare(
   { schema, strict, format }: ExportInputs,
   context: ToolContext,
 ): Promise<Json> {
-  const data = typeof value === 'string' && format !== 'text' ? await parseText(value, context) : value;
+  const data = typeof value === 'string' && format !== 'text' ? await parseJsonText(value, context) : value;
   return schema === null ? data : applySchema(data, schema, strict);
 }
 
-async function parseText(text: string, context: ToolContext): Promise<Json> {
+async function parseJsonText(text: string, context: ToolContext): Promise<Json> {
   const body = stripFence(text.trim());
   if (!body.startsWith('{') && !body.startsWith('[')) return text;
   try {

@@ -25,17 +25,30 @@ export function* toTableInSteps(data: Json): Steps<Table> {
   const objects = asObjects(data);
   if (objects !== undefined) return yield* fromObjects(objects);
   if (Array.isArray(data) && data.length > 0 && data.every((row): row is Json[] => Array.isArray(row))) {
-    return { columns: undefined, rows: data.map((row) => row.map(toCell)) };
+    return { columns: undefined, rows: yield* toRows(data, (row) => row) };
   }
   if (isObject(data)) {
-    return {
-      columns: ['field', 'value'],
-      rows: Object.entries(data).map(([key, value]) => [key, toCell(value)]),
-    };
+    return { columns: ['field', 'value'], rows: yield* toRows(Object.entries(data), (entry) => entry) };
   }
   if (data === null) return { columns: undefined, rows: [] };
   const values = Array.isArray(data) ? data : [data];
-  return { columns: ['value'], rows: values.map((value) => [toCell(value)]) };
+  return { columns: ['value'], rows: yield* toRows(values, (value) => [value]) };
+}
+
+function* toRows<T>(items: readonly T[], listCells: (item: T) => Iterable<Json>): Steps<Cell[][]> {
+  const rows: Cell[][] = [];
+  let count = 0;
+  for (const item of items) {
+    const row: Cell[] = [];
+    for (const cell of listCells(item)) {
+      row.push(toCell(cell));
+      if (++count % CELLS_PER_STEP === 0) yield;
+    }
+    rows.push(row);
+    // A row counts, too: it may be empty.
+    if (++count % CELLS_PER_STEP === 0) yield;
+  }
+  return rows;
 }
 
 /** Returns a list of objects as such; undefined for anything else, and for an empty list. */
@@ -47,17 +60,9 @@ export function asObjects(data: Json): readonly JsonObject[] | undefined {
 
 function* fromObjects(objects: readonly JsonObject[]): Steps<Table> {
   const columns = yield* keysOf(objects);
-  const rows: Cell[][] = [];
-  let left = CELLS_PER_STEP;
-  for (const object of objects) {
-    rows.push(
-      columns.map((column) => (Object.hasOwn(object, column) ? toCell(object[column] ?? null) : null)),
-    );
-    left -= columns.length;
-    if (left > 0) continue;
-    left = CELLS_PER_STEP;
-    yield;
-  }
+  const rows = yield* toRows(objects, function* (object) {
+    for (const column of columns) yield Object.hasOwn(object, column) ? (object[column] ?? null) : null;
+  });
   return { columns, rows };
 }
 
@@ -82,19 +87,4 @@ export function* keysOf(objects: readonly JsonObject[]): Steps<string[]> {
 
 export function toCell(value: Json): Cell {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-}
-
-/** Writes JSON indented by 2, a few members of the outermost list or object at a time. */
-export function* toJsonTextInSteps(data: Json): Steps<string> {
-  const members = Array.isArray(data) ? data : isObject(data) ? Object.values(data) : [];
-  if (members.length === 0) return JSON.stringify(data, null, 2);
-  const keys = Array.isArray(data) ? undefined : Object.keys(data as object);
-  const parts: string[] = [];
-  for (const [index, member] of members.entries()) {
-    if (index % MEMBERS_PER_STEP === MEMBERS_PER_STEP - 1) yield;
-    const key = keys === undefined ? '' : `${JSON.stringify(keys[index])}: `;
-    parts.push(`  ${key}${JSON.stringify(member, null, 2).replaceAll('\n', '\n  ')}`);
-  }
-  const [open, close] = keys === undefined ? '[]' : '{}';
-  return `${open}\n${parts.join(',\n')}\n${close}`;
 }

@@ -67,7 +67,8 @@ export async function toXlsx(
   return limiter.run(context, () => writeInThread(tables, context.signal));
 }
 
-function writeInThread(tables: readonly NamedTable[], signal: AbortSignal): Promise<Uint8Array> {
+/** Settles when the thread has ended: only then is its memory free for another one, and the program can end. */
+async function writeInThread(tables: readonly NamedTable[], signal: AbortSignal): Promise<Uint8Array> {
   const module = createRequire(import.meta.url).resolve('write-excel-file/node');
   const worker = new Worker(PROGRAM, {
     eval: true,
@@ -75,25 +76,32 @@ function writeInThread(tables: readonly NamedTable[], signal: AbortSignal): Prom
     workerData: { module },
     resourceLimits: { maxOldGenerationSizeMb: EXPORT_LIMITS.workbookMiB },
   });
-  return new Promise<Uint8Array>((resolve, reject) => {
-    const fail = (error: unknown): void => {
-      void worker.terminate();
-      reject(ToolError.nonRetryable(`the workbook cannot be written: ${errorMessage(error)}`, error));
-    };
-    worker.once('message', resolve);
-    worker.once('error', fail);
-    worker.once('exit', () => fail(new Error('its thread has ended')));
-    const abort = (): void => fail(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    worker.once('exit', () => signal.removeEventListener('abort', abort));
-    sendSheets(tables, worker, signal).catch(fail);
-  });
+  let stop = (): void => undefined;
+  try {
+    return await new Promise<Uint8Array>((resolve, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop);
+      worker.once('message', resolve);
+      worker.on('error', reject);
+      worker.once('exit', () => reject(new Error('its thread has ended')));
+      sendSheets(tables, worker, signal).catch(reject);
+    });
+  } catch (error) {
+    throw ToolError.nonRetryable(`the workbook cannot be written: ${errorMessage(error)}`, error);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
 }
+
+/** What Node.js says in place of the id of a thread that has ended. */
+const ENDED = -1;
 
 /** Sends the rows in parts: copying all of them at once would hold the event loop. */
 async function sendSheets(tables: readonly NamedTable[], worker: Worker, signal: AbortSignal): Promise<void> {
   for (const message of toMessages(tables)) {
     signal.throwIfAborted();
+    if (worker.threadId === ENDED) return;
     worker.postMessage(message);
     await setImmediate();
   }

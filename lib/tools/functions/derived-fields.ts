@@ -4,13 +4,13 @@ import {
   formatAmount,
   formatPlaces,
   isFound,
-  FIELD_NOT_FOUND,
   readAmount,
   readList,
   readRecords,
   toSlug,
   withFields,
 } from './values.js';
+import { FIELD_NOT_FOUND } from '../schemas/schema.js';
 
 /** The items of an income statement, with the names that documents have for them, as slugs. */
 const ITEMS = {

@@ -2,9 +2,7 @@ import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import { MAX_FUNCTION_FIELDS, MAX_FUNCTION_LIST, MAX_FUNCTION_TEXT } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
-
-/** Stands for a field that was not found in a document. */
-export const FIELD_NOT_FOUND = '__not_found__';
+import { FIELD_NOT_FOUND } from '../schemas/schema.js';
 
 /**
  * Reads a list: a list as it is, or the JSON list in a text, whatever prose is around it. Anything else is an empty list,

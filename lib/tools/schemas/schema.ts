@@ -20,6 +20,9 @@ export interface SchemaField {
   readonly manual_ref: string | null;
 }
 
+/** Stands for a field that was not found in a document. */
+export const FIELD_NOT_FOUND = '__not_found__';
+
 /** What the tool `load_schema` gives. */
 export interface Schema {
   readonly fields: readonly SchemaField[];

@@ -192,7 +192,9 @@ describe('Files for bytes that tools return (D24)', () => {
       replace();
       const runId = await registry.submit({ pipeline: parse(ONE) });
       const { error } = await registry.settled(runId);
-      expect(error).to.match(/^.*wavetrain-.* is not a folder of this process$/);
+      expect(error).to.match(
+        /^.*wavetrain-.* is not a folder of this process: remove it, or set another SERVICE_ARTIFACTS$/,
+      );
       expect(readdirSync(elsewhere)).to.deep.equal([]);
     }
   });

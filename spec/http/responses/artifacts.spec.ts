@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { WavetrainClient } from '../../../lib/client/index.js';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import { defineTool } from '../../../lib/tools/tool.js';
@@ -117,6 +118,31 @@ describe('GET /pipelines/runs/{run_id}/artifacts (D63)', () => {
     expect(await statusOf('/page.html', 'other')).to.equal('404 run_not_found');
     expect(await statusOf('', 'other')).to.equal('404 run_not_found');
     expect(await statusOf('?limit=0')).to.equal('400 invalid_request');
+  });
+
+  it('sends no file of others through a link in place of the file or of the folder of its run', async () => {
+    const elsewhere = new TemporaryFolder();
+    writeFileSync(join(elsewhere.path, 'page.html'), 'secret');
+    const [own = ''] = readdirSync(temporary.path);
+    for (const replace of [
+      (folder: string) => {
+        rmSync(join(folder, 'page.html'));
+        symlinkSync(join(elsewhere.path, 'page.html'), join(folder, 'page.html'));
+      },
+      (folder: string) => {
+        rmSync(folder, { recursive: true });
+        symlinkSync(elsewhere.path, folder);
+      },
+    ]) {
+      const { run_id: other } = await client.submit({ pipeline: PIPELINE });
+      await client.settled(other);
+      replace(join(temporary.path, own, other));
+      const thrown: unknown = await client.artifact(other, 'page.html').catch((error: unknown) => error);
+      expect(thrown).to.include({ code: 'artifact_not_found' });
+      expect((thrown as Error).message).to.contain('it cannot be read');
+    }
+    expect(readdirSync(elsewhere.path)).to.deep.equal(['page.html']);
+    elsewhere.remove();
   });
 
   it('has no files of a run that was deleted', async () => {

@@ -50,6 +50,20 @@ describe('export (D63)', () => {
     expect((await run({ filename: 'v1.2', format: 'text' })).name).to.equal('v1.2.txt');
   });
 
+  it('refuses a name that no file can have before it writes anything', async () => {
+    for (const format of ['xlsx', 'json']) {
+      let threads = 0;
+      const count = (): void => void threads++;
+      process.on('worker', count);
+      const error = await errorOf({ data: [[1]], format, filename: 'a/b' });
+      process.off('worker', count);
+      expect(error).to.match(
+        /^a file cannot be called "a\/b\.\w+": it must be the name of a file, without folders$/,
+      );
+      expect(threads).to.equal(0);
+    }
+  });
+
   it('writes data before content, and reads a text that is JSON, also in a fence', async () => {
     const json = async (given: Record<string, Json>): Promise<string> =>
       (await run({ format: 'json', ...given })).text;

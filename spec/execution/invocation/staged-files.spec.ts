@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
+import { StagedFiles } from '../../../lib/execution/invocation/staged-files.js';
+import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
+import type { WrittenArtifact } from '../../../lib/tools/tool.js';
+import { settle } from '../../support/deferred.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { measureCpuMs } from '../../support/cpu-time.js';
+import { catchRejection } from '../../support/rejection.js';
+
+/** Resolves when the file system has done what was asked of it. */
+async function waitFor(isDone: () => boolean): Promise<void> {
+  for (let ticks = 0; !isDone(); ticks++) {
+    if (ticks > 100_000) throw new Error('it was not done');
+    await settle(1);
+  }
+}
+
+describe('The files of an attempt (D24, D63)', () => {
+  const temporary = new TemporaryFolder();
+  let budget = new MemoryBudget(2 ** 30);
+  let store = new ArtifactStore('', false);
+  let folder = store.open('', budget);
+  let stores = 0;
+
+  beforeEach(() => {
+    budget = new MemoryBudget(2 ** 30);
+    store = new ArtifactStore(join(temporary.path, `store-${++stores}`), false);
+    folder = store.open('run', budget);
+  });
+  afterEach(() => store.close());
+  after(() => temporary.remove());
+
+  const begin = (outer?: StagedFiles): StagedFiles =>
+    new StagedFiles(folder, { item: undefined, number: 1 }, { task_id: 't' }, outer);
+
+  const write = (files: StagedFiles, name: string, text = 'x'): Promise<WrittenArtifact> =>
+    files.write({ name, bytes: text, media_type: 'text/plain' });
+
+  it('count once they are written, and never below zero, however often an attempt fails', async () => {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const failed = begin();
+      failed.claimBytes();
+      failed.discard();
+    }
+    await settle();
+    expect(folder.count).to.equal(0);
+    const succeeded = begin();
+    await succeeded.publish([{ path: succeeded.claimBytes(), bytes: Buffer.from('1') }]);
+    expect([folder.count, store.hasFiles('run'), folder.bytes]).to.deep.equal([1, true, 1]);
+  });
+
+  it('of a retry stay when those of the failed attempt and its nested runs are removed late', async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `${index}.txt`);
+    const outer = begin();
+    const inner = begin(outer);
+    for (const name of names) await write(inner, name, 'old');
+    await inner.publish([]);
+    outer.discard();
+    const retry = begin();
+    const { name, path } = await write(retry, '199.txt', 'new');
+    expect(name).to.equal('199.txt');
+    await retry.publish([]);
+    await waitFor(() => readdirSync(dirname(path)).length <= 1);
+    expect(existsSync(path) && readFileSync(path, 'utf8')).to.equal('new');
+    expect([folder.count, folder.bytes, budget.usedBytes]).to.deep.equal([1, 3, 3]);
+  });
+
+  it('keep their name for the retry also when the attempt ends while they are published', async () => {
+    const first = begin();
+    await write(first, 'r.txt', 'old');
+    const publishing = first.publish([]);
+    first.discard();
+    const retry = begin();
+    const { name, path } = await write(retry, 'r.txt', 'new');
+    await Promise.all([publishing, retry.publish([])]);
+    expect([name, readFileSync(path, 'utf8')]).to.deep.equal(['r.txt', 'new']);
+    expect(folder.artifacts.map(({ size }) => size)).to.deep.equal([3]);
+  });
+
+  it('whose writing fails when the attempt is over leave their name to the next one alone', async () => {
+    const { names } = folder;
+    const failed = begin();
+    writeFileSync(join(temporary.path, `store-${stores}`), 'no folder');
+    const writing = catchRejection(write(failed, 'r.txt'));
+    failed.discard();
+    const owner = { item: undefined, number: 1 };
+    expect(names.claim('r.txt', owner)).to.equal('r.txt');
+    expect(await writing).to.be.instanceOf(Error);
+    expect(names.claim('r.txt', owner)).to.equal('r-2.txt');
+  });
+
+  it('for bytes keep their name for the retry when the output is copied after the attempt is over', async () => {
+    const failed = begin();
+    failed.discard();
+    failed.claimBytes();
+    expect(begin().claimBytes()).to.match(/t-1\.bin$/);
+  });
+
+  it('take time in proportion to their number', async () => {
+    const files = begin();
+    const cpuMs = await measureCpuMs(async () => {
+      const paths = Array.from({ length: 60_000 }, () => files.claimBytes());
+      // The paths are of no file, since the run may not have so many.
+      await files.publish(paths.map((path) => ({ path: `${path}?`, bytes: Buffer.of() })));
+    });
+    expect(cpuMs).to.be.below(2000);
+  });
+});
