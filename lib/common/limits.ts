@@ -161,10 +161,10 @@ export const EXPORT_LIMITS = {
   /** Maximum length of a text in a cell of a workbook, in characters, as spreadsheets have it. */
   cellLength: 32_767,
   /**
-   * How many workbooks of all runs are written at once, each in a thread of its own, and one more of each tenant that has
+   * How many exports of all runs are at work at once, a workbook in a thread of its own, and one more of each tenant that has
    * none, up to twice as many; others wait.
    */
-  workbooks: 2,
+  atOnce: 2,
   /** Memory of that thread. */
   workbookMiB: 512,
 } as const;

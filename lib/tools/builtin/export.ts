@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
-import { applySchema, describeSource } from '../export/apply-schema.js';
+import { applySchemaInSteps, describeSource } from '../export/apply-schema.js';
 import { toCsvInSteps } from '../export/csv.js';
 import { toJsonTextInSteps } from '../export/json-text.js';
 import { listNotes, NOTE_COLUMNS, toMarkdownInSteps } from '../export/markdown.js';
@@ -12,6 +12,7 @@ import { stripFence } from '../../definition/template/extract-json.js';
 import { EXPORT_LIMITS } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../export/xlsx.js';
 import { assertFileName } from '../files/file-name.js';
+import { ConcurrencyLimiter } from '../limiters.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
 const FORMATS = {
@@ -73,6 +74,12 @@ interface ExportInputs extends InputsOf<typeof inputs> {
   readonly filename: string;
 }
 
+/**
+ * The exports at work, in all runs: a table takes many times the memory of its data, and a workbook a thread besides. When
+ * all places are taken, each tenant that has none may have one more, up to twice as many together (D25).
+ */
+const limiter = new ConcurrencyLimiter({ total: EXPORT_LIMITS.atOnce, guaranteed: 1 });
+
 /** Writes a value to a file of the run, in one of several formats (D49, D63). */
 export const exportFile = defineTool({
   name: 'export',
@@ -92,8 +99,10 @@ export const exportFile = defineTool({
     const name = base.toLowerCase().endsWith(ending) ? base : base + ending;
     // Before the work: a workbook takes seconds.
     assertFileName(name);
-    const bytes = await toBytes({ ...given, filename: base }, context);
-    const written = await context.artifacts.write({ name, bytes, media_type: mediaType });
+    const written = await limiter.run(context, async () => {
+      const bytes = await toBytes({ ...given, filename: base }, context);
+      return await context.artifacts.write({ name, bytes, media_type: mediaType });
+    });
     return {
       status: 'success',
       format,
@@ -158,7 +167,7 @@ async function prepare(
   context: ToolContext,
 ): Promise<Json> {
   const data = typeof value === 'string' && format !== 'text' ? await parseJsonText(value, context) : value;
-  return schema === null ? data : applySchema(data, schema, strict);
+  return schema === null ? data : await runInSteps(applySchemaInSteps(data, schema, strict), context);
 }
 
 async function parseJsonText(text: string, context: ToolContext): Promise<Json> {

@@ -1,8 +1,10 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
 import { joinFirst } from '../../common/text.js';
 
 const MAX_NAMES = 10;
+const ENTRIES_PER_STEP = 200;
 
 interface Declared {
   readonly names: ReadonlySet<string>;
@@ -16,13 +18,16 @@ interface Declared {
  * @param isStrict refuses other fields instead of dropping them
  * @throws ToolError, not retryable, when a required field is missing or the schema is none
  */
-export function applySchema(data: Json, schema: JsonObject, isStrict: boolean): Json {
+export function* applySchemaInSteps(data: Json, schema: JsonObject, isStrict: boolean): Steps<Json> {
   const declared = readDeclared(schema);
   if (isObject(data)) return pick(data, declared, isStrict, '');
   if (!Array.isArray(data)) return data;
-  return data.map((entry, index) =>
-    isObject(entry) ? pick(entry, declared, isStrict, ` in element ${index}`) : entry,
-  );
+  const kept: Json[] = [];
+  for (const [index, entry] of data.entries()) {
+    kept.push(isObject(entry) ? pick(entry, declared, isStrict, ` in element ${index}`) : entry);
+    if (index % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
+  }
+  return kept;
 }
 
 /** Says where the schema comes from, for the output. */

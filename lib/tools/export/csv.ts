@@ -1,5 +1,5 @@
 import type { Steps } from '../../common/steps.js';
-import type { Cell, Table } from './table.js';
+import { type Cell, CELLS_PER_STEP, type Table } from './table.js';
 
 export interface CsvOptions {
   readonly delimiter: string;
@@ -9,15 +9,18 @@ export interface CsvOptions {
   readonly formulas: boolean;
 }
 
-const ROWS_PER_STEP = 1000;
-
 /** Writes a table as CSV (RFC 4180): lines end with CR LF; cells are quoted where they must be. */
 export function* toCsvInSteps({ columns, rows }: Table, options: CsvOptions): Steps<string> {
   const parts: string[] = [];
   if (columns !== undefined) parts.push(toLine(columns, options));
-  for (const [index, row] of rows.entries()) {
-    if (index % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+  let cells = 0;
+  for (const row of rows) {
     parts.push(toLine(row, options));
+    // The line counts, too: it may be empty.
+    cells += row.length + 1;
+    if (cells < CELLS_PER_STEP) continue;
+    cells = 0;
+    yield;
   }
   return parts.join('');
 }

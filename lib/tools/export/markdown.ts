@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
 import { FIELD_NOT_FOUND } from '../schemas/schema.js';
-import { asObjects, type Cell, keysOf, toCell, toTableInSteps } from './table.js';
+import { asObjects, type Cell, CELLS_PER_STEP, keysOf, toCell, toTableInSteps } from './table.js';
 
 export interface MarkdownOptions {
   readonly title: string;
@@ -13,7 +13,6 @@ export interface MarkdownOptions {
 
 /** A longer list of objects has a row for each object, unless periods are given. */
 const MAX_PERIODS = 12;
-const ROWS_PER_STEP = 1000;
 const DASH = '—';
 
 /** Writes data as Markdown: a heading, the metadata, the data as a table or a text, and the notes of analysts. */
@@ -77,8 +76,13 @@ function* toNotes(notes: Json): Steps<string> {
 function* toRows(columns: readonly string[], rows: readonly (readonly Cell[])[]): Steps<string> {
   const lines = [toRow(columns), ''];
   const alignments = columns.map((): Alignment => 'unknown');
-  for (const [index, row] of rows.entries()) {
-    if (index % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+  let cells = 0;
+  for (const row of rows) {
+    cells += row.length + 1;
+    if (cells >= CELLS_PER_STEP) {
+      cells = 0;
+      yield;
+    }
     lines.push(toRow(row));
     for (const [column, cell] of row.entries()) {
       if (isEmpty(cell)) continue;

@@ -12,8 +12,8 @@ export interface Table {
 
 export type Cell = string | number | boolean | null;
 
-const MEMBERS_PER_STEP = 500;
-const CELLS_PER_STEP = 5000;
+/** As many cells are made, or keys looked at, in one step. */
+export const CELLS_PER_STEP = 2000;
 
 /**
  * Lays data out as rows: a list of objects with a column for each key, in the order in which keys appear; a list of lists
@@ -73,14 +73,19 @@ function* fromObjects(objects: readonly JsonObject[]): Steps<Table> {
  */
 export function* keysOf(objects: readonly JsonObject[]): Steps<string[]> {
   const keys = new Set<string>();
-  for (const [index, object] of objects.entries()) {
-    for (const key of Object.keys(object)) keys.add(key);
+  let count = 0;
+  for (const object of objects) {
+    count++;
+    for (const key of Object.keys(object)) {
+      keys.add(key);
+      if (++count % CELLS_PER_STEP === 0) yield;
+    }
     if (keys.size * objects.length > EXPORT_LIMITS.tableCells) {
       throw ToolError.nonRetryable(
         `a table of these ${objects.length} objects would have more than ${EXPORT_LIMITS.tableCells} cells, because their keys differ: write JSON, or give a schema`,
       );
     }
-    if (index % MEMBERS_PER_STEP === MEMBERS_PER_STEP - 1) yield;
+    if (count % CELLS_PER_STEP === 0) yield;
   }
   return [...keys];
 }

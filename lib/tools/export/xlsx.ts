@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { EXPORT_LIMITS } from '../../common/limits.js';
-import { ConcurrencyLimiter } from '../limiters.js';
 import type { ToolContext } from '../tool.js';
 import type { Cell, Table } from './table.js';
 
@@ -49,22 +48,16 @@ parentPort.on('message', (message) => {
 `;
 
 /**
- * The threads at work, in all runs: each takes a processor and up to its memory. When all are taken, each tenant that has
- * none may have one more, up to twice as many together (D25).
- */
-const limiter = new ConcurrencyLimiter({ total: EXPORT_LIMITS.workbooks, guaranteed: 1 });
-
-/**
  * Writes tables as the sheets of an XLSX workbook: numbers as numbers, ISO dates as dates, the names of columns bold.
  *
  * Rejects with a ToolError when there are too many cells, a text is too long for a cell, or the signal aborts.
  */
 export async function toXlsx(
   tables: readonly NamedTable[],
-  context: Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>,
+  { signal }: Pick<ToolContext, 'signal'>,
 ): Promise<Uint8Array> {
   assertFits(tables);
-  return limiter.run(context, () => writeInThread(tables, context.signal));
+  return writeInThread(tables, signal);
 }
 
 /** Settles when the thread has ended: only then is its memory free for another one, and the program can end. */

@@ -1,11 +1,15 @@
 import { expect } from 'chai';
+import type { Steps } from '../../../lib/common/steps.js';
+import { applySchemaInSteps } from '../../../lib/tools/export/apply-schema.js';
+import { toCsvInSteps } from '../../../lib/tools/export/csv.js';
+import { toTableInSteps } from '../../../lib/tools/export/table.js';
 import readXlsxFile from 'read-excel-file/node';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json } from '../../../lib/common/json.js';
 import { exportFile } from '../../../lib/tools/builtin/export.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../support/rejection.js';
-import { type TestContext, toolContext } from '../../support/tool-context.js';
+import { PauseCounter, type TestContext, toolContext } from '../../support/tool-context.js';
 
 interface Exported {
   readonly output: Json;
@@ -221,6 +225,45 @@ describe('export (D63)', () => {
       expect(await aborted).to.be.instanceOf(Error);
       expect(context.written).to.deep.equal([]);
     });
+  });
+
+  it('lays out the data of few exports at once: a table takes many times the memory of its data', async () => {
+    const contexts = ['a', 'a', 'a', 'a', 'b', 'c'].map((tenant) => toolContext({ tenant_id: tenant }));
+    const pauses = new PauseCounter();
+    const waitingAtWrite: number[] = [];
+    const data = Array.from({ length: 5000 }, (_, row) => [row]);
+    const exported = contexts.map((context) =>
+      run(
+        { format: 'csv', data },
+        {
+          ...context,
+          pauseTimeout: pauses.pauseTimeout,
+          artifacts: {
+            write: (file) => {
+              waitingAtWrite.push(pauses.open);
+              return context.artifacts.write(file);
+            },
+          },
+        },
+      ),
+    );
+    await Promise.all(exported);
+    // Two of the first tenant are at work, and one of each of the others; then the last two of the first one.
+    expect(waitingAtWrite[0]).to.equal(2);
+  });
+
+  it('lays out and writes wide rows in steps of cells, not of rows', () => {
+    const rows = Array.from({ length: 20 }, () => new Array<number>(10_000).fill(1));
+    const countSteps = (steps: Steps<unknown>): number => {
+      let count = 0;
+      while (steps.next().done !== true) count++;
+      return count;
+    };
+    const options = { delimiter: ',', decimal: '.', formulas: false };
+    expect(countSteps(toTableInSteps(rows))).to.be.at.least(50);
+    expect(countSteps(toCsvInSteps({ columns: undefined, rows }, options))).to.be.at.least(19);
+    const many = Array.from({ length: 5000 }, (_, a) => ({ a }));
+    expect(countSteps(applySchemaInSteps(many, { fields: ['a'] }, false))).to.be.at.least(20);
   });
 
   describe('schema', () => {
