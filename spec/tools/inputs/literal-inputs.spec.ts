@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../../lib/common/json.js';
-import { mock, store } from '../../../lib/tools/builtin/fail-mock-sleep-store.js';
-import { transform } from '../../../lib/tools/builtin/assert-transform.js';
+import { mock } from '../../../lib/tools/builtin/mock.js';
+import { store } from '../../../lib/tools/builtin/store.js';
+import { transform } from '../../../lib/tools/builtin/transform.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
