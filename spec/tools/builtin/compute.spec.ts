@@ -186,6 +186,6 @@ describe('compute (D49)', () => {
     } catch (error) {
       message = errorMessage(error);
     }
-    expect(message).to.contain('has an unknown "registry"; there are "functions" and "schemas"');
+    expect(message).to.contain('has an unknown "registry"; there are functions, schemas, sources');
   });
 });
