@@ -45,7 +45,7 @@ function brave(server: string, key: string | undefined): SearchProvider {
       url: `${server}/res/v1/web/search?q=${encodeURIComponent(query)}&count=${count}`,
       headers: { 'x-subscription-token': requireKey(key, 'brave', 'BRAVE_API_KEY') },
     }),
-    read: async (response) => readList(response, ['web', 'results'], 'url', ['description']),
+    read: async (response) => readResults(response, ['web', 'results'], 'url', ['description']),
   };
 }
 
@@ -56,7 +56,7 @@ function serpApi(server: string, key: string | undefined): SearchProvider {
       const values = `engine=google&q=${encodeURIComponent(query)}&num=${count}&api_key=${apiKey}`;
       return { url: `${server}/search.json?${values}`, headers: {} };
     },
-    read: async (response) => readList(response, ['organic_results'], 'link', ['snippet']),
+    read: async (response) => readResults(response, ['organic_results'], 'link', ['snippet']),
   };
 }
 
@@ -68,7 +68,8 @@ function byTemplate(template: string): SearchProvider {
         .replaceAll('{count}', String(count)),
       headers: {},
     }),
-    read: async (response) => readList(response, ['results'], 'url', ['snippet', 'content', 'description']),
+    read: async (response) =>
+      readResults(response, ['results'], 'url', ['snippet', 'content', 'description']),
   };
 }
 
@@ -78,7 +79,7 @@ function requireKey(key: string | undefined, provider: string, variable: string)
 }
 
 /** Reads results of JSON. A missing list is no list without entries: it may be the error of a provider. */
-async function readList(
+async function readResults(
   response: FetchedResponse,
   path: readonly string[],
   urlField: string,
