@@ -1,4 +1,5 @@
 import { ToolError } from '../../common/errors.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import type { FetchOptions } from '../tool.js';
 
 /** One request as it is sent: the first, or what a redirect makes of it. */
@@ -33,6 +34,31 @@ export function createRequest(url: string, options: FetchOptions): OutgoingReque
     throw ToolError.nonRetryable(`a ${method} request has no body: use POST, or leave out the body`);
   }
   return { url: parseUrl(url), method, headers, body };
+}
+
+/**
+ * Reads the headers that a pipeline gives: texts, numbers and booleans by name; null leaves one out. Names are in lower
+ * case, so that an own header takes the place of a default one.
+ *
+ * @throws ToolError, not retryable
+ */
+export function readRequestHeaders(headers: JsonObject): Record<string, string> {
+  const present = Object.entries(headers).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    present.map(([name, value]) => [name.toLowerCase(), toRequestText(value, `the header "${name}"`)]),
+  );
+}
+
+/**
+ * Writes a value of a header or a query as a text.
+ *
+ * @param label of the value, for the message
+ * @throws ToolError, not retryable, for a list, an object or null
+ */
+export function toRequestText(value: Json, label: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw ToolError.nonRetryable(`${label} must be a text, a number or a boolean, not ${describeKind(value)}`);
 }
 
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Z-]{1,32}$/;
