@@ -306,22 +306,30 @@ export type InputsOf<M extends InputDeclarations> = {
   readonly [K in keyof M as M[K] extends AlwaysPresent ? K : never]: ValueOf<M[K]> | OrNull<M[K]>;
 } & { readonly [K in keyof M as M[K] extends AlwaysPresent ? never : K]?: ValueOf<M[K]> };
 
+/** What authors declare of a tool, of a function and of a source alike: everything but what it does. */
+export interface ToolDeclaration<M extends InputDeclarations> {
+  readonly name: string;
+  readonly description: string;
+  readonly inputs: M;
+  /** Whether undeclared inputs are accepted, and given to the author's function too. Default: false. */
+  readonly openInputs?: boolean;
+  /** Default: `output`, of any type; of a source: `data`, an object. */
+  readonly output?: OutputDeclaration;
+  /** Of tasks with `cache`, outputs of another version are not reused (D65). Default: the text of the author's function. */
+  readonly version?: string;
+}
+
 /**
  * Defines a tool. The declaration is the source of the catalog's metadata, of the validation of resolved inputs and
  * of the types of `run` (D48).
  *
  * @throws TypeError when the name is not made of lower-case letters, digits and `_`, with `.` between parts
  */
-export function defineTool<const M extends InputDeclarations>(declaration: {
-  readonly name: string;
-  readonly description: string;
-  readonly inputs: M;
-  readonly openInputs?: boolean;
-  readonly output?: OutputDeclaration;
-  /** Of tasks with `cache`, outputs of another version are not reused (D65). Default: the text of `run`. */
-  readonly version?: string;
-  readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
-}): Tool {
+export function defineTool<const M extends InputDeclarations>(
+  declaration: ToolDeclaration<M> & {
+    readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
+  },
+): Tool {
   const { name, description, openInputs = false, version, run } = declaration;
   const inputs = normalizeInputs(declaration.inputs);
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name)) {

@@ -1,4 +1,5 @@
 import { encodeSecret, MIN_SECRET_LENGTH } from './encodings.js';
+import { measureOverlap, SecretForm } from './secret-form.js';
 
 /** What stands in place of a secret. */
 export const MASK = '***';
@@ -36,11 +37,13 @@ const NUMERIC = /^[-+.\dEe]+$/;
 export class Masker {
   readonly #steps = new Uint8Array(TABLE_SIZE);
   /** By the hash of the block at the end of their first `#window` characters, the longest first. */
-  readonly #forms = new Map<number, string[]>();
+  readonly #forms = new Map<number, SecretForm[]>();
   /** Characters of each form that the search looks at: the length of the shortest form. */
   readonly #window: number;
   readonly #masksNumbers: boolean;
   readonly #allForms: ReadonlySet<string>;
+  /** Texts that were searched. */
+  #searches = 0;
 
   /** @param secrets of which each has at least four characters */
   constructor(secrets: Iterable<string>) {
@@ -61,13 +64,13 @@ export class Masker {
     }
     const hash = hashBlock(form, this.#window - 1);
     const others = this.#forms.get(hash);
-    if (others === undefined) this.#forms.set(hash, [form]);
-    else others.push(form);
+    if (others === undefined) this.#forms.set(hash, [new SecretForm(form)]);
+    else others.push(new SecretForm(form));
   }
 
   /**
    * Returns the text itself when no secret is in it, nor the part of one that was cut where a message was. Linear in its
-   * length; 10 MiB take some 30 ms.
+   * length, whatever repeats itself in it and in the secrets; 10 MiB take some 30 ms.
    */
   readonly mask = (text: string): string => {
     if (text.length < MIN_SECRET_LENGTH) return text;
@@ -104,13 +107,23 @@ export class Masker {
   }
 
   #maskWhole(text: string): string {
+    const window = this.#window;
+    this.#searches++;
     let masked = '';
     /** Everything before is in `masked`. */
     let done = 0;
     let start = -1;
     let end = -1;
-    for (let at = this.#find(text, 0); at >= 0; at = this.#find(text, at + 1)) {
-      const length = this.#lengthAt(text, at);
+    for (let last = window - 1; last < text.length; ) {
+      const hash = hashBlock(text, last);
+      const step = this.#steps[hash] ?? 0;
+      if (step > 0) {
+        last += step;
+        continue;
+      }
+      const at = last++ - window + 1;
+      const length = this.#lengthAt(text, at, hash);
+      if (length === 0) continue;
       if (at >= end) {
         if (end >= 0) {
           masked += text.slice(done, start) + MASK;
@@ -123,30 +136,23 @@ export class Masker {
     return end < 0 ? text : masked + text.slice(done, start) + MASK + text.slice(end);
   }
 
+  /**
+   * Length of the longest secret that begins there; 0 when none does.
+   *
+   * @param hash of the block at the end of the window that begins there
+   */
+  #lengthAt(text: string, start: number, hash: number): number {
+    for (const form of this.#forms.get(hash) ?? []) {
+      if (form.isAt(text, start, this.#searches)) return form.text.length;
+    }
+    return 0;
+  }
+
   /** Returns `***` for a number that is written like a secret, or contains one. */
   maskNumber(number: number): number | string {
     if (!this.#masksNumbers) return number;
     const text = String(number);
     return this.mask(text) === text ? number : MASK;
-  }
-
-  /** Returns where the next secret begins at or after `from`; -1 when there is none. */
-  #find(text: string, from: number): number {
-    const window = this.#window;
-    for (let last = from + window - 1; last < text.length; ) {
-      const step = this.#steps[hashBlock(text, last)] ?? 0;
-      if (step > 0) last += step;
-      else if (this.#lengthAt(text, last - window + 1) > 0) return last - window + 1;
-      else last++;
-    }
-    return -1;
-  }
-
-  /** Length of the longest secret that begins there; 0 when none does. */
-  #lengthAt(text: string, start: number): number {
-    const forms = this.#forms.get(hashBlock(text, start + this.#window - 1));
-    for (const form of forms ?? []) if (text.startsWith(form, start)) return form.length;
-    return 0;
   }
 }
 
@@ -162,23 +168,18 @@ function withoutQuotes(fragment: string): [from: number, to: number] {
 
 /** The length of the longest beginning of a form with which a text ends; 0 when it is too short to matter. */
 function lengthOfBeginning(form: string, text: string): number {
-  const first = form.slice(0, MIN_PART);
-  const from = Math.max(0, text.length - form.length + 1);
-  for (let at = text.indexOf(first, from); at >= 0; at = text.indexOf(first, at + 1)) {
-    if (form.startsWith(text.slice(at))) return text.length - at;
-  }
-  return 0;
+  const end = text.slice(Math.max(0, text.length - form.length + 1));
+  if (!end.includes(form.slice(0, MIN_PART))) return 0;
+  const length = measureOverlap(end, form);
+  return length < MIN_PART ? 0 : length;
 }
 
 /** The length of the longest ending of a form with which a text begins; 0 when it is too short to matter. */
 function lengthOfEnding(form: string, text: string): number {
-  const last = form.slice(-MIN_PART);
-  const most = Math.min(text.length, form.length - 1);
-  for (let at = text.lastIndexOf(last, most - MIN_PART); at >= 0; at = text.lastIndexOf(last, at - 1)) {
-    if (form.endsWith(text.slice(0, at + MIN_PART))) return at + MIN_PART;
-    if (at === 0) return 0;
-  }
-  return 0;
+  const beginning = text.slice(0, form.length - 1);
+  if (!beginning.includes(form.slice(-MIN_PART))) return 0;
+  const length = measureOverlap(form, beginning);
+  return length < MIN_PART ? 0 : length;
 }
 
 /** Hashes the block that ends at a position. */

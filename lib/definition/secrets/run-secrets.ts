@@ -100,18 +100,22 @@ export class RunSecrets {
     return `there is no secret "${name}", which task "${task}" reads: ${advice}`;
   }
 
+  /** Nothing changes when it throws: a value can be read only when the masker knows it. */
   #use(added: readonly [string, string][]): void {
-    this.#values ??= Object.create(null) as Record<string, string>;
-    this.#digests ??= new Map();
+    const values: Record<string, string> = Object.assign(Object.create(null), this.#values);
+    const digests = new Map(this.#digests);
     for (const [name, value] of added) {
-      this.#values[name] = value;
-      this.#digests.set(name, createHmac('sha256', DIGEST_KEY).update(value).digest('base64'));
+      values[name] = value;
+      digests.set(name, createHmac('sha256', DIGEST_KEY).update(value).digest('base64'));
     }
-    const values = Object.values(this.#values);
-    if (values.length > MAX_SECRETS) {
-      const message = `a run can read ${MAX_SECRETS} secrets; this one reads ${values.length}`;
+    const all = Object.values(values);
+    if (all.length > MAX_SECRETS) {
+      const message = `a run can read ${MAX_SECRETS} secrets; this one reads ${all.length}: read fewer in its pipelines`;
       throw new WavetrainError('secret_missing', message);
     }
-    this.masker = new Masker(values);
+    const masker = new Masker(all);
+    this.#values = values;
+    this.#digests = digests;
+    this.masker = masker;
   }
 }

@@ -1,6 +1,6 @@
 import { getOrThrow } from '../../definition/assert.js';
 import type { Path } from '../../definition/problem.js';
-import { store } from '../../tools/builtin/fail-mock-sleep-store.js';
+import { store } from '../../tools/builtin/store.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
 /** A `store` task with a literal key. */

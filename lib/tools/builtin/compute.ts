@@ -1,5 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
+import { joinFirst } from '../../common/text.js';
 import { fiscalYearEnd, tickerLookup } from '../functions/companies.js';
 import { validateCrossChecks } from '../functions/cross-checks.js';
 import { calculateDerivedFields, computeDerivedFields } from '../functions/derived-fields.js';
@@ -13,7 +14,7 @@ import {
   zipPagesWithPeriods,
 } from '../functions/sections.js';
 import { validateInputs } from '../inputs/validate.js';
-import { type ComputeFunction, defineTool, type ToolContext } from '../tool.js';
+import { type ComputeFunction, defineTool, type Registries, type ToolContext } from '../tool.js';
 
 /** The functions that come with the package, for reports of companies. */
 export const BUILTIN_FUNCTIONS: readonly ComputeFunction[] = [
@@ -32,6 +33,8 @@ export const BUILTIN_FUNCTIONS: readonly ComputeFunction[] = [
   zipPagesWithPeriods,
 ];
 
+const MAX_LISTED_FUNCTIONS = 20;
+
 /** Calls a function of the catalog (D49): those that come with the package, and those of tool files. */
 export const compute = defineTool({
   name: 'compute',
@@ -47,11 +50,17 @@ export const compute = defineTool({
   openInputs: true,
   output: { name: 'result', description: 'what the function gives', type: 'any' },
   run({ function: name, ...args }, context, registries) {
-    const called = registries?.functions.get(name);
-    if (called === undefined) throw ToolError.nonRetryable(`there is no function "${name}"`);
-    return callFunction(called, args, context);
+    return callFunction(findFunction(name, registries?.functions ?? new Map()), args, context);
   },
 });
+
+/** @throws ToolError, not retryable, that lists the functions */
+function findFunction(name: string, functions: Registries['functions']): ComputeFunction {
+  const found = functions.get(name);
+  if (found !== undefined) return found;
+  const names = joinFirst([...functions.keys()].sort(), MAX_LISTED_FUNCTIONS);
+  throw ToolError.nonRetryable(`there is no function "${name}"; the functions are ${names}`);
+}
 
 /**
  * Checks the arguments, fills in their defaults and calls the function. Returns what it returns, perhaps a promise.

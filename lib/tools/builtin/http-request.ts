@@ -1,7 +1,8 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json.js';
 import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../common/limits.js';
 import { readContent } from '../fetching/content.js';
+import { readRequestHeaders, toRequestText } from '../fetching/request.js';
 import { assertStatus } from '../fetching/status.js';
 import { defineTool } from '../tool.js';
 
@@ -66,7 +67,7 @@ export const httpRequest = defineTool({
     const content = readRequestBody(json, text);
     const response = await context.fetch(withQuery(url, query ?? {}), {
       method,
-      headers: { ...content?.headers, ...readHeaders(headers ?? {}) },
+      headers: { ...content?.headers, ...readRequestHeaders(headers ?? {}) },
       body: content?.body,
       timeoutMs: timeout * 1000,
       maxBytes: max_bytes,
@@ -106,25 +107,7 @@ function withQuery(text: string, query: JsonObject): string {
     );
   }
   for (const [name, one] of pairs) {
-    if (one !== null) url.searchParams.append(name, toText(one, `the query's "${name}"`));
+    if (one !== null) url.searchParams.append(name, toRequestText(one, `the query's "${name}"`));
   }
   return url.href;
-}
-
-function readHeaders(headers: JsonObject): Record<string, string> {
-  const names = Object.keys(headers).length;
-  if (names > FETCH_LIMITS.headers) {
-    throw ToolError.nonRetryable(`there are ${names} headers: at most ${FETCH_LIMITS.headers} are sent`);
-  }
-  const present = Object.entries(headers).filter(([, value]) => value !== null);
-  // In lower case, so that an own content-type takes the place of the default.
-  return Object.fromEntries(
-    present.map(([name, value]) => [name.toLowerCase(), toText(value, `the header "${name}"`)]),
-  );
-}
-
-function toText(value: Json, label: string): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw ToolError.nonRetryable(`${label} must be a text, a number or a boolean, not ${describeKind(value)}`);
 }

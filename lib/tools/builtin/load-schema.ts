@@ -36,9 +36,7 @@ export const loadSchema = defineTool({
   },
   async run({ source, hint, task_id: taskId }, context, registries) {
     const schema =
-      typeof source === 'string'
-        ? await loadNamed(source, context, registries)
-        : readValue(source, hint, taskId);
+      typeof source === 'string' ? await loadNamed(source, context, registries) : readValue(source, hint);
     return taskId === null ? schema : { ...schema, task_id: taskId };
   },
 });
@@ -82,7 +80,7 @@ async function loadFile(path: string, { files }: ToolContext): Promise<Schema> {
   return { fields: readFields(raw, `"${path}"`), source: basename(path), raw, task_id: null };
 }
 
-function readValue(source: Json, hint: string | null, taskId: string | null): Schema {
+function readValue(source: Json, hint: string | null): Schema {
   if (isSchema(source)) return source;
   const columns = findColumns(source);
   if (columns !== undefined) return readDocument(source, columns, hint);
@@ -90,7 +88,7 @@ function readValue(source: Json, hint: string | null, taskId: string | null): Sc
     throw ToolError.nonRetryable(`"source" is ${describeKind(source)}, not a file, a name or a schema`);
   }
   const kind = Array.isArray(source) ? 'list' : 'dict';
-  return { fields: readFields(source, '"source"'), source: kind, raw: source, task_id: taskId };
+  return { fields: readFields(source, '"source"'), source: kind, raw: source, task_id: null };
 }
 
 function readDocument(document: Json, columns: string[], hint: string | null): Schema {

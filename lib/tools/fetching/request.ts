@@ -1,4 +1,5 @@
 import { ToolError } from '../../common/errors.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import type { FetchOptions } from '../tool.js';
 
@@ -41,6 +42,38 @@ export function createRequest(url: string, options: FetchOptions): RequestDraft 
   return { url: parseUrl(url), method, headers, body };
 }
 
+/**
+ * Reads the headers that a pipeline gives: texts, numbers and booleans by name; null leaves one out. Names are in lower
+ * case, so that an own header takes the place of a default one.
+ *
+ * @throws ToolError, not retryable
+ */
+export function readRequestHeaders(headers: JsonObject): Record<string, string> {
+  assertFewHeaders(headers);
+  const present = Object.entries(headers).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    present.map(([name, value]) => [name.toLowerCase(), toRequestText(value, `the header "${name}"`)]),
+  );
+}
+
+/**
+ * Writes a value of a header or a query as a text.
+ *
+ * @param label of the value, for the message
+ * @throws ToolError, not retryable, for a list, an object or null
+ */
+export function toRequestText(value: Json, label: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw ToolError.nonRetryable(`${label} must be a text, a number or a boolean, not ${describeKind(value)}`);
+}
+
+function assertFewHeaders(headers: object): void {
+  const count = Object.keys(headers).length;
+  if (count <= FETCH_LIMITS.headers) return;
+  throw ToolError.nonRetryable(`the request has ${count} headers: at most ${FETCH_LIMITS.headers} are sent`);
+}
+
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Z-]{1,32}$/;
 
 /** They would make a tunnel, or show the headers of proxies. */
@@ -77,12 +110,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function readHeaders(headers: Readonly<Record<string, string>>): Map<string, string> {
   const read = new Map<string, string>();
-  const names = Object.keys(headers).length;
-  if (names > FETCH_LIMITS.headers) {
-    throw ToolError.nonRetryable(
-      `the request has ${names} headers: at most ${FETCH_LIMITS.headers} are sent`,
-    );
-  }
+  assertFewHeaders(headers);
   for (const [written, value] of Object.entries(headers)) {
     const name = written.toLowerCase();
     const shown = written.slice(0, 40);

@@ -120,6 +120,7 @@ export class DecodingError extends Error {
   }
 }
 
+/** Brotli reports `ERR__ERROR_FORMAT_…`, with two underscores. */
 function isZlibError(error: unknown): error is Error {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return typeof error.code === 'string' && /^(Z_|ERR__|ERR_BROTLI|ERR_PADDING)/.test(error.code);

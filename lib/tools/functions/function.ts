@@ -3,8 +3,8 @@ import {
   defineTool,
   type InputDeclarations,
   type InputsOf,
-  type OutputDeclaration,
   type ToolContext,
+  type ToolDeclaration,
 } from '../tool.js';
 
 /**
@@ -13,16 +13,11 @@ import {
  *
  * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an argument is called `function`
  */
-export function defineFunction<const M extends InputDeclarations>(declaration: {
-  readonly name: string;
-  readonly description: string;
-  readonly inputs: M;
-  readonly openInputs?: boolean;
-  readonly output?: OutputDeclaration;
-  /** As of a tool (D65). */
-  readonly version?: string;
-  readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
-}): ComputeFunction {
+export function defineFunction<const M extends InputDeclarations>(
+  declaration: ToolDeclaration<M> & {
+    readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
+  },
+): ComputeFunction {
   if (Object.hasOwn(declaration.inputs, 'function')) {
     throw new TypeError(
       `the function "${declaration.name}" cannot have an argument "function": in a task, that is the name of the function`,

@@ -45,8 +45,9 @@ export const financialScaleNormalize = defineFunction({
   output: { name: 'amount', description: 'in the target currency and scale', type: 'number' },
   run({ value, source_currency: source, target_currency: target, target_scale: scale, rates }) {
     const amount = readNumber(value);
-    const converted = source === target ? amount : (amount * dollars(source, rates)) / dollars(target, rates);
-    dollars(source, rates);
+    const from = dollars(source, rates);
+    const to = dollars(target, rates);
+    const converted = source === target ? amount : (amount * from) / to;
     return converted / (SCALES[scale] ?? 1);
   },
 });

@@ -23,18 +23,29 @@ export const applySegmentNames = defineFunction({
   run({ extracted_fields: records, segment_names: names }) {
     const slugs = new Map<string, string>();
     for (const [placeholder, name] of Object.entries(readObject(names))) {
-      if (typeof name === 'string' && isFound(name))
-        slugs.set(placeholder, `_${toSlug(name.slice(0, MAX_NAME_LENGTH))}`);
+      const slug = typeof name === 'string' && isFound(name) ? toSlug(name.slice(0, MAX_NAME_LENGTH)) : '';
+      if (slug !== '') slugs.set(placeholder, `_${slug}`);
     }
     return readRecords(records).map((record) => renameFields(record, slugs));
   },
 });
 
-/** Replaces the first placeholder of each key; only what is in the key is looked up. */
+/**
+ * Replaces the first placeholder of each key; only what is in the key is looked up. Where another field has the new key, the
+ * number of the placeholder is added to it.
+ */
 function renameFields(record: JsonObject, slugs: ReadonlyMap<string, string>): JsonObject {
+  const rename = (key: string): [placeholder: string, renamed: string] => {
+    const [placeholder = ''] = /\[\d{1,9}\]/.exec(key) ?? [];
+    return [placeholder, key.replace(placeholder, slugs.get(placeholder) ?? placeholder)];
+  };
+  const taken = new Set(Object.keys(record).filter((key) => rename(key)[1] === key));
   const renamed: JsonObject = {};
   for (const [key, value] of Object.entries(record)) {
-    const name = key.replace(/\[\d{1,9}\]/, (placeholder) => slugs.get(placeholder) ?? placeholder);
+    const [placeholder, first] = rename(key);
+    let name = first;
+    if (name !== key) while (taken.has(name)) name += `_${placeholder.slice(1, -1)}`;
+    taken.add(name);
     setOwn(renamed, name, value);
   }
   return renamed;
@@ -60,14 +71,13 @@ export const assembleExtractionSections = defineFunction({
 function joinFound(first: readonly JsonObject[], second: readonly JsonObject[]): JsonObject[] {
   return Array.from({ length: Math.max(first.length, second.length) }, (_, i) => {
     const known = first[i] ?? {};
-    const added = Object.entries(second[i] ?? {}).filter(
-      ([key]) => !Object.hasOwn(known, key) || !isFound(known[key]),
-    );
-    return withFields(
-      known,
-      added.filter(([key, value]) => isFound(value) || !Object.hasOwn(known, key)),
-    );
+    const added = Object.entries(second[i] ?? {}).filter(([key, value]) => isAdded(known, key, value));
+    return withFields(known, added);
   });
+}
+
+function isAdded(known: JsonObject, key: string, value: Json): boolean {
+  return !Object.hasOwn(known, key) || (!isFound(known[key]) && isFound(value));
 }
 
 export const finalizeExtraction = defineFunction({

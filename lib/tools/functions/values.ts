@@ -88,10 +88,10 @@ export function withFields(record: JsonObject, fields: readonly (readonly [strin
   return copy;
 }
 
-/** Writes a key as an identifier: `Income Before Taxes` is `income_before_taxes`. */
+/** Writes a key as an identifier, in any script: `Income Before Taxes` is `income_before_taxes`; empty without letters. */
 export function toSlug(name: string): string {
   return name
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_')
     .replaceAll(/^_|_$/g, '');
 }

@@ -25,7 +25,7 @@ export interface Scored {
 
 /** Ranks the chunks of a document by how well they match a query (Okapi BM25). */
 export class Bm25Index {
-  readonly #postings = new Map<string, Postings>();
+  readonly #postings: ReadonlyMap<string, Postings>;
   readonly #pages: Int32Array;
   readonly #lengths: Uint32Array;
   readonly #averageLength: number;

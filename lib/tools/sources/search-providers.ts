@@ -42,11 +42,11 @@ export function createSearchProvider(name: string, options: SearchOptions): Sear
 function brave(server: string, key: string | undefined): SearchProvider {
   return {
     request: (query, count) => ({
-      url: `${server}/res/v1/web/search?q=${encodeURIComponent(query)}&count=${count}`,
+      url: `${server}/res/v1/web/search?q=${encodeQuery(query)}&count=${count}`,
       headers: { 'x-subscription-token': requireKey(key, 'brave', 'BRAVE_API_KEY') },
     }),
     read: async (response, context) =>
-      readList(response, context, ['web', 'results'], 'url', ['description']),
+      readResults(response, context, ['web', 'results'], 'url', ['description']),
   };
 }
 
@@ -54,24 +54,28 @@ function serpApi(server: string, key: string | undefined): SearchProvider {
   return {
     request: (query, count) => {
       const apiKey = encodeURIComponent(requireKey(key, 'serpapi', 'SERPAPI_API_KEY'));
-      const values = `engine=google&q=${encodeURIComponent(query)}&num=${count}&api_key=${apiKey}`;
+      const values = `engine=google&q=${encodeQuery(query)}&num=${count}&api_key=${apiKey}`;
       return { url: `${server}/search.json?${values}`, headers: {} };
     },
-    read: async (response, context) => readList(response, context, ['organic_results'], 'link', ['snippet']),
+    read: async (response, context) =>
+      readResults(response, context, ['organic_results'], 'link', ['snippet']),
   };
 }
 
 function byTemplate(template: string): SearchProvider {
   return {
     request: (query, count) => ({
-      url: template
-        .replaceAll('{query}', () => encodeURIComponent(query))
-        .replaceAll('{count}', String(count)),
+      url: template.replaceAll('{query}', () => encodeQuery(query)).replaceAll('{count}', String(count)),
       headers: {},
     }),
     read: async (response, context) =>
-      readList(response, context, ['results'], 'url', ['snippet', 'content', 'description']),
+      readResults(response, context, ['results'], 'url', ['snippet', 'content', 'description']),
   };
+}
+
+/** Encodes a text for a URL. Half of a character, as a cut text may end with, has no encoding and is replaced. */
+function encodeQuery(text: string): string {
+  return encodeURIComponent(Buffer.from(text).toString());
 }
 
 function requireKey(key: string | undefined, provider: string, variable: string): string {
@@ -80,7 +84,7 @@ function requireKey(key: string | undefined, provider: string, variable: string)
 }
 
 /** Reads results of JSON. A missing list is no list without entries: it may be the error of a provider. */
-async function readList(
+async function readResults(
   response: FetchedResponse,
   context: ParsingAttempt,
   path: readonly string[],
@@ -105,7 +109,7 @@ async function readList(
 function duckDuckGo(server: string): SearchProvider {
   return {
     request: (query) => ({
-      url: `${server}/html/?q=${encodeURIComponent(query)}`,
+      url: `${server}/html/?q=${encodeQuery(query)}`,
       headers: { 'user-agent': 'Mozilla/5.0 (compatible; wavetrain)' },
     }),
     async read(response) {

@@ -1,12 +1,13 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json.js';
 import { SEC_LIMITS } from '../../common/limits.js';
-import { joinFirst } from '../../common/text.js';
+import { ellipsize, joinFirst } from '../../common/text.js';
 import { readContent } from '../fetching/content.js';
 import { assertStatus } from '../fetching/status.js';
 import type { DataSource, ToolContext } from '../tool.js';
 import { chooseFilings, type Filing, type FilingQuery, matchFilings, readFilings } from './filings.js';
 import { RateLimiter } from '../limiters.js';
+import { type Registrant, RegistrantIndex } from './registrants.js';
 import { defineSource } from './source.js';
 
 export interface SecEdgarOptions {
@@ -25,12 +26,20 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
   q: ['10-Q'],
 };
 
-/** A company of the index. */
-interface Company {
-  /** Ten digits. */
-  readonly cik: string;
-  readonly ticker: string;
-  readonly name: string;
+/** The index changes about once a day. */
+const INDEX_AGE_MS = 24 * 3600 * 1000;
+
+/** Characters of a company, and companies, in a message. */
+const MAX_SHOWN_LENGTH = 100;
+const MAX_SHOWN = 20;
+
+/** The index of companies, or that which an attempt is reading. */
+interface KeptIndex {
+  readonly registrants: Promise<RegistrantIndex>;
+  /** Monotonic time. */
+  readonly expiresMs: number;
+  /** Of the attempt that reads it. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -67,10 +76,10 @@ export function createSecEdgar(options: SecEdgarOptions = {}): DataSource[] {
     version: '1',
     async fetch(inputs, context) {
       const query = readQuery(inputs);
-      const companies = await edgar.find(textsOf(inputs.companies ?? inputs.ticker, 'companies'), context);
+      const registrants = await edgar.find(textsOf(inputs.companies ?? inputs.ticker, 'companies'), context);
       const results: unknown[] = [];
-      for (const [input, company] of companies) {
-        results.push(await edgar.describe(input, company, query, inputs.facts, context));
+      for (const [input, registrant] of registrants) {
+        results.push(await edgar.describe(input, registrant, query, inputs.facts, context));
       }
       return { status: 'success', source: 'sec_edgar', results };
     },
@@ -85,7 +94,7 @@ class Edgar {
   readonly #rateLimiter = new RateLimiter(SEC_LIMITS.requestsPerSecond);
   readonly #dataUrl: string;
   readonly #archiveUrl: string;
-  #index: readonly Company[] | undefined;
+  #index: KeptIndex | undefined;
 
   constructor(options: SecEdgarOptions) {
     this.#options = options;
@@ -93,8 +102,8 @@ class Edgar {
     this.#archiveUrl = options.archiveUrl ?? 'https://www.sec.gov';
   }
 
-  /** Finds each company. Rejects with a ToolError that names all that are unknown. */
-  async find(inputs: readonly string[], context: ToolContext): Promise<[string, Company][]> {
+  /** Finds each company. Rejects with a ToolError that names all that are unknown, and all that may be several. */
+  async find(inputs: readonly string[], context: ToolContext): Promise<[string, Registrant][]> {
     if (inputs.length === 0) {
       throw ToolError.nonRetryable('"companies" is missing: name tickers, such as AAPL, or companies');
     }
@@ -103,33 +112,60 @@ class Edgar {
         `${inputs.length} companies are more than ${SEC_LIMITS.companies}: use a fan-out`,
       );
     }
-    this.#index ??= readIndex(await this.#get(`${this.#archiveUrl}/files/company_tickers.json`, context));
-    const index = this.#index;
-    const found = inputs.map((input) => [input, findCompany(index, input)] as const);
-    const unknown = found.filter(([, company]) => company === undefined).map(([input]) => `"${input}"`);
-    if (unknown.length > 0) {
+    const index = await this.#loadIndex(context);
+    const found = inputs.map((input) => [input, index.find(input)] as const);
+    const problems = describeProblems(found);
+    if (problems.length > 0) {
       throw ToolError.nonRetryable(
-        `the SEC knows no company ${joinFirst(unknown, 20)}: use tickers, names as registered, or CIK numbers`,
+        `${problems.join('; ')}: use tickers, names as registered, or CIK numbers`,
       );
     }
-    return found.flatMap(([input, company]) => (company === undefined ? [] : [[input, company]]));
+    return found.flatMap(([input, registrants]) =>
+      registrants.map((registrant): [string, Registrant] => [input, registrant]),
+    );
+  }
+
+  /** Reads the index of companies once a day, for all who need it at once; one that could not be read is forgotten. */
+  async #loadIndex(context: ToolContext): Promise<RegistrantIndex> {
+    const nowMs = context.clock.monotonicNow();
+    const kept = this.#index;
+    if (kept === undefined || nowMs >= kept.expiresMs) return this.#readIndex(context, nowMs);
+    try {
+      return await kept.registrants;
+    } catch (error) {
+      // Only the attempt that read it is stopped.
+      if (kept.signal.aborted && !context.signal.aborted) return this.#loadIndex(context);
+      throw error;
+    }
+  }
+
+  #readIndex(context: ToolContext, nowMs: number): Promise<RegistrantIndex> {
+    const registrants = this.#get(`${this.#archiveUrl}/files/company_tickers.json`, context)
+      .then((index) => RegistrantIndex.read(index))
+      .catch((error: unknown) => {
+        if (this.#index === kept) this.#index = undefined;
+        throw error;
+      });
+    const kept: KeptIndex = { registrants, expiresMs: nowMs + INDEX_AGE_MS, signal: context.signal };
+    this.#index = kept;
+    return registrants;
   }
 
   async describe(
     input: string,
-    company: Company,
+    registrant: Registrant,
     query: FilingQuery,
     facts: readonly string[] | undefined,
     context: ToolContext,
   ): Promise<Record<string, unknown>> {
-    const { cik } = company;
+    const { cik } = registrant;
     const submissions = await this.#get(`${this.#dataUrl}/submissions/CIK${cik}.json`, context);
     const filings = await this.#collect(submissions, cik, query, context);
     const { name } = isObject(submissions) ? submissions : {};
     return {
       company_input: input,
-      company_name: company.name || (typeof name === 'string' ? name : ''),
-      ticker: company.ticker,
+      company_name: registrant.name || (typeof name === 'string' ? name : ''),
+      ticker: registrant.ticker,
       cik,
       filings: chooseFilings(filings, query),
       ...(facts !== undefined && { facts: await this.#readFacts(cik, facts, context) }),
@@ -183,37 +219,18 @@ class Edgar {
   }
 }
 
-function readIndex(index: unknown): Company[] {
-  const rows = isObject(index) ? Object.values(index) : [];
-  const companies = rows.flatMap((row): Company[] => {
-    if (!isObject(row)) return [];
-    const { cik_str: cik, ticker, title } = row;
-    if (typeof ticker !== 'string' || typeof title !== 'string') return [];
-    return [{ cik: String(cik).padStart(10, '0'), ticker, name: title }];
-  });
-  if (companies.length > 0) return companies;
-  throw new ToolError('the SEC has answered without its index of companies');
-}
-
-/** Letters that a ticker may have more here than there, as for a class of shares. */
-const MAX_EXTRA_LETTERS = 3;
-
-function findCompany(index: readonly Company[], input: string): Company | undefined {
-  const wanted = input.trim().toUpperCase();
-  if (/^\d{1,10}$/.test(wanted)) {
-    const cik = wanted.padStart(10, '0');
-    return index.find((company) => company.cik === cik) ?? { cik, ticker: '', name: '' };
-  }
-  const byTicker = (ticker: string): Company | undefined =>
-    index.find((company) => company.ticker.toUpperCase() === ticker);
-  const exact =
-    byTicker(wanted) ?? index.find(({ name }) => name.toLowerCase() === input.trim().toLowerCase());
-  if (exact !== undefined) return exact;
-  for (let extra = 1; extra <= MAX_EXTRA_LETTERS && extra < wanted.length; extra++) {
-    const found = byTicker(wanted.slice(0, -extra));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Names the inputs that are no company, and those that may be several. */
+function describeProblems(found: readonly (readonly [string, readonly Registrant[]])[]): string[] {
+  const quote = (input: string): string => `"${ellipsize(input, MAX_SHOWN_LENGTH)}"`;
+  const unknown = found.filter(([, { length }]) => length === 0).map(([input]) => quote(input));
+  const ambiguous = found
+    .filter(([, { length }]) => length > 1)
+    .map(([input, candidates]) => {
+      const names = candidates.map(({ name, ticker }) => `${name} (${ticker})`);
+      return `${quote(input)} may be ${joinFirst(names, MAX_SHOWN)}`;
+    });
+  const none = unknown.length === 0 ? [] : [`the SEC knows no company ${joinFirst(unknown, MAX_SHOWN)}`];
+  return [...none, ...ambiguous];
 }
 
 /** A file of older filings, with the dates of the first and the last one. */

@@ -5,6 +5,7 @@ import {
   type InputsOf,
   type OutputDeclaration,
   type ToolContext,
+  type ToolDeclaration,
 } from '../tool.js';
 
 const OUTPUT: OutputDeclaration = {
@@ -14,15 +15,7 @@ const OUTPUT: OutputDeclaration = {
 };
 
 /** A source as authors declare it: its inputs are further inputs of the task, with the metadata and checks of a tool. */
-export interface SourceDeclaration<M extends InputDeclarations> {
-  readonly name: string;
-  readonly description: string;
-  readonly inputs: M;
-  /** Whether undeclared inputs are accepted, which the source receives too. Default: false. */
-  readonly openInputs?: boolean;
-  readonly output?: OutputDeclaration;
-  /** As of a tool (D65). */
-  readonly version?: string;
+export interface SourceDeclaration<M extends InputDeclarations> extends ToolDeclaration<M> {
   /** Finds the data, with `context.fetch`, `context.files` or what the author likes; errors are those of a tool. */
   readonly fetch: (inputs: InputsOf<M>, context: ToolContext) => unknown;
 }
@@ -48,7 +41,7 @@ export function defineSource<const M extends InputDeclarations>({
 export function sourceOf<const M extends InputDeclarations>({
   output = OUTPUT,
   ...declaration
-}: Omit<SourceDeclaration<M>, 'fetch'> & { readonly run: SourceDeclaration<M>['fetch'] }): DataSource {
+}: ToolDeclaration<M> & { readonly run: SourceDeclaration<M>['fetch'] }): DataSource {
   const { name, inputs } = declaration;
   if (Object.hasOwn(inputs, 'source')) {
     throw new TypeError(

@@ -1,7 +1,8 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import type { Json } from '../../common/json.js';
 import { URL_CACHE_LIMITS } from '../../common/limits.js';
 import { decodeBody, readContent, readMediaType } from '../fetching/content.js';
+import { readRequestHeaders } from '../fetching/request.js';
 import { assertStatus } from '../fetching/status.js';
 import type { DataSource, FetchedResponse, ToolContext } from '../tool.js';
 import { defineSource } from './source.js';
@@ -66,7 +67,7 @@ export function createUrlSource(): DataSource {
     inputs: {
       url: { type: 'string', minLength: 1, required: true, description: 'where it is, with http or https' },
       method: { type: 'string', enum: ['GET', 'POST'], default: 'GET', description: 'the method' },
-      headers: { type: 'object', description: 'headers by name' },
+      headers: { type: 'object', description: 'headers by name; null leaves one out' },
       timeout: {
         type: 'number',
         minimum: 0.001,
@@ -82,7 +83,7 @@ export function createUrlSource(): DataSource {
       type: 'object',
     },
     async fetch({ url, method, headers: given, timeout }, context) {
-      const headers = readHeaders(given ?? {});
+      const headers = readRequestHeaders(given ?? {});
       const key = JSON.stringify([context.tenant_id, url, headers]);
       const cached = method === 'GET' ? cache.get(key) : undefined;
       let response = await context.fetch(url, {
@@ -117,14 +118,4 @@ async function readData(response: FetchedResponse, context: ToolContext): Promis
       return decodeBody(response);
     throw error;
   }
-}
-
-function readHeaders(headers: JsonObject): Record<string, string> {
-  const entries = Object.entries(headers).filter(([, value]) => value !== null);
-  return Object.fromEntries(
-    entries.map(([name, value]) => {
-      if (typeof value === 'string') return [name.toLowerCase(), value];
-      throw ToolError.nonRetryable(`the header "${name}" must be a text, not ${describeKind(value)}`);
-    }),
-  );
 }

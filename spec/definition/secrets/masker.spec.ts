@@ -127,7 +127,67 @@ describe('A masker (D61)', () => {
     const [one, eight] = [measure(text), measure(long)];
     expect(eight).to.be.below(8 * one * 3 + 5);
   });
+
+  const periodic = 'ab'.repeat(2000);
+  const hostile: [title: string, createSecret: (length: number) => string, text: string][] = [
+    ['that repeats itself as the secret does', (length) => 'ab'.repeat(length / 2), 'ab'.repeat(2 ** 16)],
+    ['that nearly is the secret all over', (length) => `${'a'.repeat(length - 1)}b`, 'a'.repeat(2 ** 17)],
+    ['that is most of the secret all over', (length) => `b${'a'.repeat(length - 1)}`, 'a'.repeat(2 ** 17)],
+    [
+      'that was cut, and nearly ends with most of the secret',
+      (length) => `${'a'.repeat(length - 1)}b`,
+      `${'a'.repeat(8000)}c${'a'.repeat(2000)}c…`,
+    ],
+    [
+      'that was cut, and nearly begins with most of the secret',
+      (length) => `b${'a'.repeat(length - 1)}`,
+      `…${'a'.repeat(2000)}c${'a'.repeat(8000)}`,
+    ],
+  ];
+  for (const [title, createSecret, text] of hostile) {
+    it(`takes as long for a long secret as for a short one, in a text ${title}`, () => {
+      const maskers = [100, 4000].map((length) => new Masker([createSecret(length)]));
+      const measure = (): number[] => maskers.map((masker) => measureCpuMsSync(() => void masker.mask(text)));
+      measure();
+      const [short = 0, long] = measure();
+      expect(long).to.be.below(4 * short + 30);
+    });
+  }
+
+  it('masks a text of a secret that repeats itself as one, and what is left of it not at all', () => {
+    const masker = new Masker([periodic]);
+    const text = `${periodic.slice(0, -1)}-${periodic}${periodic}aba-b${periodic}`;
+    expect(masker.mask(text)).to.equal(`${periodic.slice(0, -1)}-***a-b***`);
+  });
+
+  it('finds the same occurrences as a search for each form, in texts that repeat themselves', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 4, maxLength: 12 });
+    const some = letters.filter((text) => findSecretProblem(text) === undefined);
+    const long = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 200 });
+    fc.assert(
+      fc.property(fc.uniqueArray(some, { minLength: 1, maxLength: 4 }), long, (secrets, text) => {
+        expect(new Masker(secrets).mask(text)).to.equal(maskBySearch(secrets, text));
+      }),
+    );
+  });
 });
+
+/** Replaces all occurrences of all forms, those that overlap together. */
+function maskBySearch(secrets: readonly string[], text: string): string {
+  const found: [start: number, end: number][] = [];
+  for (const form of secrets.flatMap((secret) => [...encodeSecret(secret)])) {
+    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
+      found.push([at, at + form.length]);
+    }
+  }
+  let masked = '';
+  let done = 0;
+  for (const [start, end] of found.sort((a, b) => a[0] - b[0])) {
+    if (start >= done) masked += `${text.slice(done, start)}***`;
+    done = Math.max(done, end);
+  }
+  return masked + text.slice(done);
+}
 
 describe('What can be a secret (D61)', () => {
   const refused: [string, RegExp][] = [

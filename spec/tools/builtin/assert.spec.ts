@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
-import { assert, createAssert } from '../../../lib/tools/builtin/assert-transform.js';
+import { assert, createAssert } from '../../../lib/tools/builtin/assert.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../support/rejection.js';

@@ -50,6 +50,16 @@ describe('compute (D49)', () => {
     expect(error).to.contain('input "function" must be one of').and.to.contain('"double"');
   });
 
+  it('names the functions to a caller that has not checked its inputs', () => {
+    const tool = catalog.get('compute') as Tool;
+    expect(() => tool.run({ function: 'duoble' }, toolContext()))
+      .to.throw(
+        ToolError,
+        /^there is no function "duoble"; the functions are apply_segment_names, .*, double, .*, zip_pages_with_periods$/,
+      )
+      .with.property('retryable', false);
+  });
+
   it('rejects invalid arguments at run time, not to be retried', () => {
     expect(() => compute({ function: 'double', number: 'x', times: 2 }))
       .to.throw(ToolError, 'function "double": ')

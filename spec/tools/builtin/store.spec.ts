@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { store } from '../../../lib/tools/builtin/fail-mock-sleep-store.js';
+import { store } from '../../../lib/tools/builtin/store.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { toolContext } from '../../support/tool-context.js';
 

@@ -133,6 +133,38 @@ describe('The functions that come with the package (D49)', () => {
     ).to.deep.equal([{ 'seg_[1]': 1, seg__cloud_more: 2, ['__proto__']: 3 }]);
   });
 
+  for (const [title, names, fields, expected] of [
+    [
+      'of other scripts than the Latin one',
+      { '[1]': '日本', '[2]': '中国', '[3]': 'Amérique & हिन्दी' },
+      { 'rev_[1]': 1, 'rev_[2]': 2, 'rev_[3]': 3 },
+      { rev__日本: 1, rev__中国: 2, rev__amérique_हिन्दी: 3 },
+    ],
+    [
+      'that are written alike',
+      { '[1]': 'Cloud', '[2]': 'cloud!', '[3]': 'CLOUD' },
+      { 'rev_[1]': 1, 'rev_[2]': 2, 'rev_[3]': 3 },
+      { rev__cloud: 1, rev__cloud_2: 2, rev__cloud_3: 3 },
+    ],
+    [
+      'that other fields have already',
+      { '[1]': 'Cloud', '[2]': 'Cloud' },
+      { 'rev_[1]': 1, 'rev_[2]': 2, rev__cloud: 3, rev__cloud_2: 4 },
+      { rev__cloud_1: 1, rev__cloud_2_2: 2, rev__cloud: 3, rev__cloud_2: 4 },
+    ],
+    [
+      'without a letter',
+      { '[1]': '—', '[2]': '*' },
+      { 'rev_[1]': 1, 'rev_[2]': 2 },
+      { 'rev_[1]': 1, 'rev_[2]': 2 },
+    ],
+  ] as const) {
+    it(`apply_segment_names loses no segment with names ${title}`, () => {
+      const inputs = { extracted_fields: [fields], segment_names: names };
+      expect(call('apply_segment_names', inputs)).to.deep.equal([expected]);
+    });
+  }
+
   it('limit the lists and the texts that they read', () => {
     const read = (base: Json): unknown => call('finalize_extraction', { base_fields: base, corrections: [] });
     expect(() => read(Array.from({ length: 10_001 }, () => ({})))).to.throw('at most 10000 are read');

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
-import { mock, store } from '../../../lib/tools/builtin/fail-mock-sleep-store.js';
-import { transform } from '../../../lib/tools/builtin/assert-transform.js';
+import { mock } from '../../../lib/tools/builtin/mock.js';
+import { store } from '../../../lib/tools/builtin/store.js';
+import { transform } from '../../../lib/tools/builtin/transform.js';
 import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
 import { select as selectPages } from '../../../lib/tools/builtin/select.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';

@@ -4,14 +4,18 @@ import type { ToolError } from '../../../lib/common/errors.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { createSecEdgar } from '../../../lib/tools/sources/sec-edgar.js';
-import type { DataSource, FetchedResponse } from '../../../lib/tools/tool.js';
+import type { DataSource, FetchedResponse, ToolContext } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';
 import { toolContext } from '../../support/tool-context.js';
 
+const INDEX_PATH = '/files/company_tickers.json';
+
 const INDEX = {
   0: { cik_str: 320193, ticker: 'AAPL', title: 'Apple Inc.' },
+  2: { cik_str: 1751008, ticker: 'APP', title: 'AppLovin Corp' },
+  3: { cik_str: 1418121, ticker: 'APLE', title: 'Apple Hospitality REIT, Inc.' },
   1: { cik_str: 1652044, ticker: 'GOOG', title: 'Alphabet Inc.' },
 };
 
@@ -39,7 +43,7 @@ const OLDER = columns([
 const FACTS = { facts: { 'us-gaap': { Assets: { units: { USD: [{ val: 1 }] } } } } };
 
 const ANSWERS: Record<string, unknown> = {
-  '/files/company_tickers.json': INDEX,
+  [INDEX_PATH]: INDEX,
   '/submissions/CIK0000320193.json': {
     name: 'Apple Inc.',
     filings: {
@@ -79,18 +83,21 @@ describe('fetch_data: sec_edgar (D49)', () => {
 
   const create = (): DataSource => createSecEdgar({ userAgent: 'Acme admin@acme.example' })[0] as DataSource;
 
-  const read = async (inputs: JsonObject, source = create()): Promise<JsonObject[]> => {
+  const read = async (
+    inputs: JsonObject,
+    source = create(),
+    own: Partial<ToolContext> & { readonly clock: ManualClock } = { clock: new ManualClock() },
+  ): Promise<JsonObject[]> => {
     const checked = validateInputs(source, inputs);
     if (!checked.ok) throw new Error(checked.errors.join('\n'));
-    const clock = new ManualClock();
-    const context = { ...toolContext({ fetch: answer }), clock };
+    const context = { ...toolContext({ fetch: answer }), ...own };
     const found = Promise.resolve(source.run(checked.inputs, context));
     let isDone = false;
     found.then(
       () => (isDone = true),
       () => (isDone = true),
     );
-    for (; !isDone; await settle(1)) clock.advance(100);
+    for (; !isDone; await settle(1)) own.clock.advance(100);
     return ((await found) as { results: JsonObject[] }).results;
   };
   const filingsOf = async (inputs: JsonObject): Promise<string[]> => {
@@ -119,12 +126,22 @@ describe('fetch_data: sec_edgar (D49)', () => {
     expect(headers).to.include({ 'user-agent': 'Acme admin@acme.example' });
   });
 
-  it('finds companies by ticker, name, number, and a ticker with more letters', async () => {
+  it('finds companies by ticker, name, number, and a ticker with a suffix', async () => {
     const found = await read({
-      companies: ['aapl', 'alphabet inc.', '320193', 'GOOGL', 'AAPL.US'],
+      companies: ['aapl', 'alphabet inc.', '320193', 'Alphabet', 'AAPL.US'],
       count: 1,
     });
     expect(found.map(({ ticker }) => ticker)).to.deep.equal(['AAPL', 'GOOG', 'AAPL', 'GOOG', 'AAPL']);
+  });
+
+  it('takes no name for the company whose ticker begins it, and names those that may be meant', async () => {
+    const error = await catchRejection(read({ companies: ['Apple', 'AAPLX'] }));
+    expect(error).to.include({ retryable: false });
+    expect(error).to.have.property(
+      'message',
+      'the SEC knows no company "AAPLX"; "Apple" may be Apple Hospitality REIT, Inc. (APLE), Apple Inc. (AAPL): ' +
+        'use tickers, names as registered, or CIK numbers',
+    );
   });
 
   it('names all companies that it does not know', async () => {
@@ -163,11 +180,60 @@ describe('fetch_data: sec_edgar (D49)', () => {
     expect(apple?.['facts']).to.deep.equal({ Assets: { units: { USD: [{ val: 1 }] } }, Nothing: null });
   });
 
-  it('reads the index of companies once', async () => {
+  const indexRequests = (): number => requests.filter((path) => path === INDEX_PATH).length;
+
+  it('reads the index of companies once a day', async () => {
     const source = create();
-    await read({ companies: 'AAPL' }, source);
-    await read({ companies: 'GOOG' }, source);
-    expect(requests.filter((path) => path === '/files/company_tickers.json')).to.have.length(1);
+    const clock = new ManualClock();
+    await read({ companies: 'AAPL' }, source, { clock });
+    await read({ companies: 'GOOG' }, source, { clock });
+    expect(indexRequests()).to.equal(1);
+    clock.advance(24 * 3600 * 1000);
+    await read({ companies: 'GOOG' }, source, { clock });
+    expect(indexRequests()).to.equal(2);
+  });
+
+  it('reads the index once for calls at the same time', async () => {
+    const source = create();
+    const clock = new ManualClock();
+    const calls = [1, 2, 3].map(() => read({ companies: 'AAPL' }, source, { clock }));
+    for (const [apple] of await Promise.all(calls)) expect(apple).to.include({ ticker: 'AAPL' });
+    expect(indexRequests()).to.equal(1);
+  });
+
+  it('reads the index again after it could not, for all who waited for it', async () => {
+    const source = create();
+    const clock = new ManualClock();
+    const fetch = async (url: string): Promise<FetchedResponse> => {
+      requests.push(new URL(url).pathname);
+      return { url, status: 503, headers: {}, bytes: Buffer.from('') };
+    };
+    const calls = [1, 2].map(() => catchRejection(read({ companies: 'AAPL' }, source, { clock, fetch })));
+    for (const error of await Promise.all(calls))
+      expect(error).to.have.property('message').that.includes('503');
+    expect(indexRequests()).to.equal(1);
+    expect((await read({ companies: 'AAPL' }, source, { clock }))[0]).to.include({ ticker: 'AAPL' });
+  });
+
+  it('reads the index itself when the attempt that read it is stopped', async () => {
+    const source = create();
+    const clock = new ManualClock();
+    const stopped = toolContext({
+      fetch: async () => {
+        requests.push(INDEX_PATH);
+        await new Promise((_, reject) =>
+          stopped.signal.addEventListener('abort', () => reject(new Error('stopped'))),
+        );
+        throw new Error('unreachable');
+      },
+    });
+    const first = catchRejection(read({ companies: 'AAPL' }, source, { ...stopped, clock }));
+    const second = read({ companies: 'AAPL' }, source, { clock });
+    await settle();
+    stopped.abort();
+    expect(await first).to.have.property('message', 'stopped');
+    expect((await second)[0]).to.include({ ticker: 'AAPL' });
+    expect(indexRequests()).to.equal(2);
   });
 
   it('says that SEC_USER_AGENT must name somebody, before it sends a request', async () => {

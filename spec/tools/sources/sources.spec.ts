@@ -153,6 +153,20 @@ describe('fetch_data: url (D49)', () => {
     expect(asked).to.deep.equal([undefined, '"1"', undefined, undefined]);
   });
 
+  it('sends headers as http_request does: numbers too, null not, and no lists', async () => {
+    server.handler = ({ headers }, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify([headers['x-key'], headers['x-flag'], 'x-none' in headers]));
+    };
+    const headers = { 'X-Key': 7, 'x-flag': true, 'x-none': null };
+    expect((await get({ headers }))['data']).to.deep.equal(['7', 'true', false]);
+    const error = await catchRejection(get({ headers: { a: ['b'] } }));
+    expect(error).to.have.property(
+      'message',
+      'the header "a" must be a text, a number or a boolean, not a list',
+    );
+  });
+
   it('keeps nothing that the server forbids to keep, or that has no version', async () => {
     for (const headers of [{ etag: '"1"', 'cache-control': 'private, No-Store' }, {}] as Record<
       string,

@@ -1,8 +1,9 @@
 import type { Abort, Slot } from '../../../../machines/ports.js';
 import { errorMessage } from '../../../common/errors.js';
 import type { Json } from '../../../common/json.js';
+import type { Steps } from '../../../common/steps.js';
 import type { Masker } from '../../../definition/secrets/masker.js';
-import { copyToJson } from '../../json-output.js';
+import { copyToJsonInSteps } from '../../json-output.js';
 import type { InvocationServices } from '../../run-context.js';
 import type { Write } from '../../session/session-overrides.js';
 import { Invocation, type InvocationListener, STOPPED, type ToolCall } from '../invocation.js';
@@ -57,15 +58,19 @@ export class CachedInvocation {
 
   /** Never rejects. */
   async #find(): Promise<CachedOutput | undefined> {
-    const { prepared, dependencies } = this.#services;
+    const { tenantId, secrets } = this.#services.prepared;
     const { task, inputs } = this.#call;
-    const steps = computeCacheKey(prepared.tenantId, task.tool, inputs);
-    const first = steps.next();
-    this.#key =
-      first.done === true ? first.value : await dependencies.stepRunner.run(steps, prepared.tenantId);
+    this.#key = await this.#runSteps(computeCacheKey(tenantId, task.tool, inputs));
     const cached = await this.#cache.get(this.#key);
-    const { masker } = prepared.secrets;
-    return cached === undefined || masker === undefined ? cached : maskOutput(cached, masker);
+    const { masker } = secrets;
+    return cached === undefined || masker === undefined ? cached : this.#runSteps(maskOutput(cached, masker));
+  }
+
+  /** Does what is short at once. */
+  async #runSteps<T>(steps: Steps<T>): Promise<T> {
+    const { prepared, dependencies } = this.#services;
+    const first = steps.next();
+    return first.done === true ? first.value : dependencies.stepRunner.run(steps, prepared.tenantId);
   }
 
   #invoke(): void {
@@ -112,9 +117,13 @@ export class CachedInvocation {
   }
 }
 
-/** The run that kept an output may have had other secrets (D61). */
-function maskOutput({ output, writes, sizeBytes }: CachedOutput, masker: Masker): CachedOutput {
-  const mask = (value: Json): Json => copyToJson(value, masker).json;
-  const masked = writes.map((write) => ({ ...write, key: masker.mask(write.key), value: mask(write.value) }));
-  return { output: mask(output), writes: masked, sizeBytes };
+/** The run that kept an output may have had other secrets (D61). In steps: outputs may be long. */
+function* maskOutput({ output, writes, sizeBytes }: CachedOutput, masker: Masker): Steps<CachedOutput> {
+  const { json } = yield* copyToJsonInSteps(output, masker);
+  const masked: Write[] = [];
+  for (const write of writes) {
+    const value = (yield* copyToJsonInSteps(write.value, masker)).json;
+    masked.push({ ...write, key: masker.mask(write.key), value });
+  }
+  return { output: json, writes: masked, sizeBytes };
 }

@@ -1,15 +1,17 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Clock } from '../../../common/clock.js';
-import { errorCode } from '../../../common/errors.js';
+import { errorCode, errorMessage } from '../../../common/errors.js';
 import { isObject, type Json } from '../../../common/json.js';
 import { JsonWriter } from '../../../common/json-writer.js';
 import type { RunSteps } from '../../../common/steps.js';
+import { warnHost } from '../../../common/warnings.js';
 import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
 import { copyToJsonInSteps } from '../../json-output.js';
 import type { Write } from '../../session/session-overrides.js';
+import { CacheFileNames, toTemporaryName } from './cache-file-names.js';
 import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';
+import { removeOldFiles } from './old-files.js';
 
 /** Size of all files, and of the largest one, in bytes (Limits). */
 const MAX_BYTES = 2 ** 30;
@@ -18,33 +20,34 @@ const MAX_FILE_BYTES = 16 * 2 ** 20;
 /** Files that nobody has used for longer are removed. */
 const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 
-/** The folder is tidied after so many new files. */
+/** The folder is tidied after the first new file of a process, and after each further so many. */
 const FILES_PER_SWEEP = 200;
 
 /**
  * Keeps outputs as files (D65). Processes may share the folder: a file appears under its name when it is complete, is
- * checked when it is read, and is missing when another process has removed it. Names are made with a key that only this
- * folder has, so that nobody can guess inputs from them.
+ * checked when it is read, and is missing when another process has removed it.
  */
 export class DiskCache implements CacheFolder {
   readonly #path: string;
   readonly #clock: Clock;
   readonly #runSteps: RunSteps;
   readonly #maxBytes: number;
-  #nameKey: Promise<Buffer> | undefined;
+  readonly #names: CacheFileNames;
   #written = 0;
   #sweeping: Promise<void> | undefined;
+  #hasWarned = false;
 
   /** @param path of a folder, which is created when the first output is kept */
   constructor(path: string, clock: Clock, runSteps: RunSteps, maxBytes = MAX_BYTES) {
     this.#path = path;
+    this.#names = new CacheFileNames(path);
     this.#clock = clock;
     this.#runSteps = runSteps;
     this.#maxBytes = maxBytes;
   }
 
   async read(key: CacheKey): Promise<CachedOutput | undefined> {
-    const file = await this.#fileOf(key);
+    const file = await this.#names.fileOf(key);
     const text = await readIfPresent(file);
     if (text === undefined) return undefined;
     const entry = toEntry(await this.#parse(text, key.tenantId));
@@ -80,9 +83,9 @@ export class DiskCache implements CacheFolder {
 
   async write(key: CacheKey, { output, writes, sizeBytes }: CachedOutput, expiresAt: number): Promise<void> {
     if (sizeBytes > MAX_FILE_BYTES) return;
-    const file = await this.#fileOf(key);
+    const file = await this.#names.fileOf(key);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+    const temporary = toTemporaryName(file);
     const expires_at = expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt;
     try {
       await writeChunks(temporary, new JsonWriter({ expires_at, sizeBytes, writes, output }));
@@ -95,71 +98,27 @@ export class DiskCache implements CacheFolder {
     if (++this.#written % FILES_PER_SWEEP === 1) this.#sweep();
   }
 
-  async #fileOf({ hash }: CacheKey): Promise<string> {
-    this.#nameKey ??= this.#readNameKey();
-    const name = createHmac('sha256', await this.#nameKey)
-      .update(hash)
-      .digest('hex');
-    return join(this.#path, name.slice(0, 2), `${name}.json`);
-  }
-
-  /** Reads the key of the folder, or creates it; of several processes that create it, the first one wins. */
-  async #readNameKey(): Promise<Buffer> {
-    const file = join(this.#path, 'key');
-    await mkdir(this.#path, { recursive: true, mode: 0o700 });
-    try {
-      await writeFile(file, randomBytes(32), { flag: 'wx', mode: 0o600 });
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error;
-    }
-    return readFile(file);
-  }
-
   /** Resolves when the folder is tidied, if that is under way. For those who look at it. */
   async swept(): Promise<void> {
     await this.#sweeping;
   }
 
   #sweep(): void {
-    // What cannot be removed now is removed the next time.
-    this.#sweeping ??= this.#removeOld()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#sweeping = undefined;
-      });
+    this.#sweeping ??= this.#removeOld().finally(() => {
+      this.#sweeping = undefined;
+    });
   }
 
-  /** Removes the files that were not used for longest, until the others fit. */
+  /** What cannot be removed now is tried again the next time. */
   async #removeOld(): Promise<void> {
-    const files = await listFiles(this.#path);
-    files.sort((a, b) => b.usedAt - a.usedAt);
-    const oldest = this.#clock.now() - MAX_AGE_MS;
-    let bytes = 0;
-    for (const { path, size, usedAt } of files) {
-      bytes += size;
-      if (bytes > this.#maxBytes || usedAt < oldest) await rm(path, { force: true });
-    }
+    const [failure] = await removeOldFiles(this.#path, this.#clock.now() - MAX_AGE_MS, this.#maxBytes);
+    if (failure === undefined || this.#hasWarned) return;
+    this.#hasWarned = true;
+    warnHost(
+      `files of the cache cannot be removed: ${errorMessage(failure)}; remove them yourself, or let the user of this ` +
+        'process write to the folder',
+    );
   }
-}
-
-interface CacheFile {
-  readonly path: string;
-  readonly size: number;
-  readonly usedAt: number;
-}
-
-async function listFiles(folder: string): Promise<CacheFile[]> {
-  const files: CacheFile[] = [];
-  for (const group of await readdir(folder, { withFileTypes: true })) {
-    if (!group.isDirectory()) continue;
-    for (const name of await readdir(join(folder, group.name))) {
-      const path = join(folder, group.name, name);
-      // Another process may have removed it meanwhile.
-      const found = await stat(path).catch(() => undefined);
-      if (found !== undefined) files.push({ path, size: found.size, usedAt: found.mtimeMs });
-    }
-  }
-  return files;
 }
 
 async function readIfPresent(file: string): Promise<string | undefined> {

@@ -15,7 +15,7 @@ interface Entry extends CachedOutput {
 }
 
 /** The entries of one tenant, the least recently used first. */
-interface Shelf {
+interface TenantEntries {
   readonly entries: LinkedMap<string, Entry>;
   bytes: number;
 }
@@ -26,7 +26,7 @@ interface Shelf {
  */
 export class MemoryCache {
   readonly #maxBytes: number;
-  readonly #shelves = new Map<string, Shelf>();
+  readonly #byTenant = new Map<string, TenantEntries>();
   #bytes = 0;
 
   constructor(maxBytes = MAX_BYTES) {
@@ -38,15 +38,15 @@ export class MemoryCache {
   }
 
   get({ tenantId, hash }: CacheKey, now: number): CachedOutput | undefined {
-    const shelf = this.#shelves.get(tenantId);
-    const entry = shelf?.entries.get(hash);
-    if (shelf === undefined || entry === undefined) return undefined;
+    const tenant = this.#byTenant.get(tenantId);
+    const entry = tenant?.entries.get(hash);
+    if (tenant === undefined || entry === undefined) return undefined;
     if (entry.expiresAt <= now) {
-      this.#delete(shelf, entry);
+      this.#delete(tenant, entry);
       return undefined;
     }
-    shelf.entries.delete(hash);
-    shelf.entries.add(hash, entry);
+    tenant.entries.delete(hash);
+    tenant.entries.add(hash, entry);
     return entry;
   }
 
@@ -54,31 +54,31 @@ export class MemoryCache {
   set(key: CacheKey, cached: CachedOutput, expiresAt: number): void {
     const bytes = measure(cached);
     if (bytes > this.#maxBytes / 4) return;
-    const before = this.#shelves.get(key.tenantId);
+    const before = this.#byTenant.get(key.tenantId);
     const old = before?.entries.get(key.hash);
     if (before !== undefined && old !== undefined) this.#delete(before, old);
     while (this.#bytes + bytes > this.#maxBytes && this.#evict());
-    const shelf = this.#shelves.get(key.tenantId) ?? { entries: new LinkedMap(), bytes: 0 };
-    this.#shelves.set(key.tenantId, shelf);
-    shelf.entries.add(key.hash, { ...cached, key, expiresAt });
-    shelf.bytes += bytes;
+    const tenant = this.#byTenant.get(key.tenantId) ?? { entries: new LinkedMap(), bytes: 0 };
+    this.#byTenant.set(key.tenantId, tenant);
+    tenant.entries.add(key.hash, { ...cached, key, expiresAt });
+    tenant.bytes += bytes;
     this.#bytes += bytes;
   }
 
   #evict(): boolean {
-    const largest = findLargest(this.#shelves.values(), ({ bytes }) => bytes);
+    const largest = findLargest(this.#byTenant.values(), ({ bytes }) => bytes);
     const oldest = largest?.entries.first;
     if (largest === undefined || oldest === undefined) return false;
     this.#delete(largest, oldest);
     return true;
   }
 
-  #delete(shelf: Shelf, entry: Entry): void {
+  #delete(tenant: TenantEntries, entry: Entry): void {
     const bytes = measure(entry);
-    shelf.entries.delete(entry.key.hash);
-    shelf.bytes -= bytes;
+    tenant.entries.delete(entry.key.hash);
+    tenant.bytes -= bytes;
     this.#bytes -= bytes;
-    if (shelf.entries.size === 0) this.#shelves.delete(entry.key.tenantId);
+    if (tenant.entries.size === 0) this.#byTenant.delete(entry.key.tenantId);
   }
 }
 

@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isObject } from '../../../../lib/common/json.js';
+import type { Steps } from '../../../../lib/common/steps.js';
+import { environmentSecrets } from '../../../../lib/definition/secrets/sources.js';
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
 import type { RunInputs } from '../../../../lib/execution/run-inputs.js';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
@@ -42,6 +45,14 @@ class CachedRuns {
       await settle();
     }
     return this.registry.record(runId);
+  }
+}
+
+function* countYields<T>(steps: Steps<T>, count: () => void): Steps<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    count();
+    yield;
   }
 }
 
@@ -126,6 +137,31 @@ describe('A task with cache (D65)', () => {
     await runs.registry.settled(first);
     await runs.run(TASK);
     expect(runs.controlled.calls).to.have.length(2);
+  });
+
+  it('masks a long output from the cache in steps, which leave the event loop to others (D25, D61)', async () => {
+    const secrets = environmentSecrets({ TOKEN: 'hunter22' });
+    const runs = new CachedRuns({ secrets });
+    const kept = '{id: a, tool: mock, cache: true, inputs: {x: "{{pipeline.inputs.x}}"}}';
+    const inputs = { x: Array.from({ length: 4 }, () => `hunter22 ${'x'.repeat(2 ** 20)}`) };
+    await runs.run(kept, { inputs });
+    const { stepRunner } = runs.registry;
+    const run = stepRunner.run.bind(stepRunner);
+    let pauses = 0;
+    stepRunner.run = async <T>(steps: Steps<T>, tenantId: string): Promise<T> => {
+      let yields = 0;
+      const result = await run(
+        countYields(steps, () => yields++),
+        tenantId,
+      );
+      if (isObject(result) && 'writes' in result) pauses += yields;
+      return result;
+    };
+    const { result } = await runs.run(`${kept}, {id: b, tool: mock, inputs: {x: "{{secrets.TOKEN}}"}}`, {
+      inputs,
+    });
+    expect(JSON.stringify(result?.outputs?.['a'])).to.include('*** xxx').and.not.include('hunter22');
+    expect(pauses).to.be.at.least(2);
   });
 
   it('is stopped by force while its output is looked for, and settles once', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mock } from '../../../lib/tools/builtin/fail-mock-sleep-store.js';
+import { mock } from '../../../lib/tools/builtin/mock.js';
 import { toolContext } from '../../support/tool-context.js';
 
 describe('mock', () => {
