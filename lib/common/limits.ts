@@ -86,6 +86,9 @@ export const SEC_LIMITS = {
   requestsPerSecond: 10,
   responseBytes: 32 * 2 ** 20,
   companies: 100,
+  /** Entries of `companies`, `forms` and `facts`, and characters of one. */
+  namesInList: 1000,
+  nameLength: 200,
   /** Files of older filings of one company. */
   olderFiles: 20,
 } as const;

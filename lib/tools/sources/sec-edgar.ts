@@ -61,7 +61,8 @@ export function createSecEdgar(options: SecEdgarOptions = {}): DataSource[] {
       count: { type: 'integer', minimum: 1, maximum: 1000, default: 20, description: 'filings per company' },
       facts: {
         type: 'list',
-        items: { type: 'string' },
+        maxItems: SEC_LIMITS.namesInList,
+        items: { type: 'string', maxLength: SEC_LIMITS.nameLength },
         description: 'concepts to give values of, such as Assets',
       },
     },
@@ -296,7 +297,15 @@ function readQuery(inputs: {
 function textsOf(value: Json | undefined, name: string): string[] {
   if (value === undefined || value === null) return [];
   const values = Array.isArray(value) ? value : [value];
+  if (values.length > SEC_LIMITS.namesInList) {
+    throw ToolError.nonRetryable(
+      `"${name}" has ${values.length} entries: at most ${SEC_LIMITS.namesInList} are read; use a fan-out`,
+    );
+  }
   return values.map((one) => {
+    if (typeof one === 'string' && one.length > SEC_LIMITS.nameLength) {
+      throw ToolError.nonRetryable(`"${name}" has a text longer than ${SEC_LIMITS.nameLength} characters`);
+    }
     if (typeof one === 'string' || typeof one === 'number') return String(one);
     throw ToolError.nonRetryable(`"${name}" must be a text or a list of texts`);
   });

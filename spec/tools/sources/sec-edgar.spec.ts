@@ -252,6 +252,8 @@ describe('fetch_data: sec_edgar (D49)', () => {
     [{ companies: 'AAPL', period_end: 'soon' }, '"period_end" must be a date'],
     [{ companies: 'AAPL', year: 'soon' }, '"year" must be a year'],
     [{ companies: Array.from({ length: 101 }, () => 'AAPL') }, '101 companies are more than 100'],
+    [{ companies: 'A'.repeat(201) }, '"companies" has a text longer than 200 characters'],
+    [{ companies: 'AAPL', forms: Array.from({ length: 1001 }, () => '10-K') }, '"forms" has 1001 entries'],
   ] as const) {
     it(`refuses what it cannot look up: ${message}`, async () => {
       const error = await catchRejection(read(inputs as unknown as JsonObject));
