@@ -45,8 +45,8 @@ export type { RerunReport } from './runs/rerun-report.js';
 export type { ItemPage, ItemRecord, TaskPage, TaskRecord } from './runs/tasks/task-record.js';
 
 // Blackboards
-export type { Blackboard } from './blackboard/blackboard.js';
-export { MemoryBlackboard } from './blackboard/memory-blackboard.js';
+export type { Blackboard } from './execution/session/blackboard.js';
+export { MemoryBlackboard } from './execution/session/memory-blackboard.js';
 
 // Tools
 export { builtinCatalog, Catalog } from './tools/catalog.js';

@@ -25,6 +25,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   invalid_options: EXIT.usage,
   invalid_inputs: EXIT.usage,
   secret_missing: EXIT.usage,
+  provider_misconfigured: EXIT.usage,
   unreadable_file: EXIT.usage,
   bad_usage: EXIT.usage,
   bad_tool_file: EXIT.usage,

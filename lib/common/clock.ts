@@ -11,6 +11,22 @@ export interface Clock {
 /** A clock that a host passes to the library, perhaps without the monotonic time. */
 export type HostClock = Omit<Clock, 'monotonicNow'> & Partial<Pick<Clock, 'monotonicNow'>>;
 
+/** Resolves after a delay. Rejects with the reason of the signal as soon as it aborts. */
+export function delay(ms: number, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clock.clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = clock.setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
 /** The longest delay of a Node.js timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

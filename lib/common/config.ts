@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { WavetrainError } from './errors.js';
+import { MODEL_VARIABLES } from './model-config.js';
 
 /** Environment variables by name. */
 export type Environment = Record<string, string | undefined>;
@@ -117,6 +118,7 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
   },
   { name: 'BRAVE_API_KEY', description: 'key of the search provider brave', secret: true },
   { name: 'SERPAPI_API_KEY', description: 'key of the search provider serpapi', secret: true },
+  ...MODEL_VARIABLES,
   { name: 'WAVETRAIN_DEBUG', description: 'prints the stack trace of a bug in Wavetrain', secret: false },
   {
     name: 'WAVETRAIN_SERVER',

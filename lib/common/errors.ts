@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'invalid_options'
   | 'invalid_inputs'
   | 'secret_missing'
+  | 'provider_misconfigured'
   | 'unreadable_file'
   | 'bad_usage'
   | 'bad_tool_file'

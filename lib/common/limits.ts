@@ -77,6 +77,27 @@ export const FETCH_LIMITS = {
   queryValues: 1000,
 } as const;
 
+/** The limits of requests to language models. */
+export const MODEL_LIMITS = {
+  /** Requests in flight to one provider, of all runs together. */
+  inFlight: 8,
+  /** Time for one answer, and for which nothing of it may arrive: local models read a long prompt in silence. */
+  totalMs: 15 * 60_000,
+  idleMs: 120_000,
+  /** How often a request is repeated after an error that may pass. */
+  retries: 4,
+  /** Before the first of these; it doubles. */
+  retryDelayMs: 1000,
+  /** As a provider may ask for it. */
+  longestRetryDelayMs: 60_000,
+  /** Maximum length of an answer, in characters. */
+  answerLength: 2 * 2 ** 20,
+  /** Maximum size of what a provider sends for one answer, in bytes. */
+  answerBytes: 32 * 2 ** 20,
+  /** Pictures of one request, in bytes. */
+  imageBytes: 20 * 2 ** 20,
+} as const;
+
 /** What the source `url` keeps of responses, for all tenants together. */
 export const URL_CACHE_LIMITS = { responseBytes: 2 ** 20, totalBytes: 16 * 2 ** 20 } as const;
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { EventLoopBudget } from '../../machines/ports.js';
-import { FairQueue } from '../common/fair-queue.js';
+import { FairQueue } from '../common/queues/fair-queue.js';
 
 /** How long all runs together may hold the event loop in one turn of it, and as long again all requests. */
 const SLICE_MS = 8;

@@ -1,6 +1,6 @@
 import type { Clock } from '../common/clock.js';
-import type { MemoryPool } from '../common/memory-pool.js';
-import type { Limit } from '../common/shared-limit.js';
+import type { MemoryPool } from '../common/queues/memory-pool.js';
+import type { Limit } from '../common/queues/shared-limit.js';
 import type { ValidationCache } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';

@@ -1,7 +1,7 @@
 import { WavetrainError } from '../common/errors.js';
-import { FairQueue } from '../common/fair-queue.js';
-import { LinkedMap } from '../common/linked-map.js';
-import { SharedLimit, shareLimit } from '../common/shared-limit.js';
+import { FairQueue } from '../common/queues/fair-queue.js';
+import { LinkedMap } from '../common/queues/linked-map.js';
+import { SharedLimit, shareLimit } from '../common/queues/shared-limit.js';
 import { eventLoopBudget } from '../execution/event-loop-budget.js';
 import type { RunEntry } from './run-entry.js';
 

@@ -1,4 +1,4 @@
-import { FairQueue } from '../common/fair-queue.js';
+import { FairQueue } from '../common/queues/fair-queue.js';
 import { runWithPauses, type Steps } from '../common/steps.js';
 import { EventLoopSlice } from '../execution/event-loop-budget.js';
 

@@ -1,7 +1,7 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/types.js';
 import { type Clock, completeClock } from '../common/clock.js';
-import { LinkedMap } from '../common/linked-map.js';
+import { LinkedMap } from '../common/queues/linked-map.js';
 import type { Steps } from '../common/steps.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import {

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
-import type { Blackboard } from '../blackboard/blackboard.js';
+import type { Blackboard } from '../execution/session/blackboard.js';
 import type { ConformanceCase } from './conformance.js';
 
 export interface BlackboardSuiteOptions {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../lib/execution/session/memory-blackboard.js';
 import type { Json } from '../../lib/common/json.js';
 import { settle } from '../support/deferred.js';
 import { catchRejection } from '../support/rejection.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MemoryBlackboard } from '../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../lib/execution/session/memory-blackboard.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import { settle } from '../support/deferred.js';

@@ -1,4 +1,4 @@
-import { MemoryBlackboard } from '../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../lib/execution/session/memory-blackboard.js';
 import type { Json } from '../../lib/common/json.js';
 import { type Deferred, deferred, settle } from './deferred.js';
 

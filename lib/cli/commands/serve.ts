@@ -12,7 +12,7 @@ import {
 } from '../../common/config.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/suggest.js';
-import { lowerShare, shareLimit } from '../../common/shared-limit.js';
+import { lowerShare, shareLimit } from '../../common/queues/shared-limit.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
-import { shareLimit } from '../../common/shared-limit.js';
+import { shareLimit } from '../../common/queues/shared-limit.js';
 import { ProcessPool } from '../../workers/process-pool.js';
 import { WorkerError } from '../../workers/protocol.js';
 import { PARSING_LIMITS } from '../text/limits.js';

@@ -1,5 +1,5 @@
-import type { Blackboard } from '../../blackboard/blackboard.js';
-import { MemoryBlackboard } from '../../blackboard/memory-blackboard.js';
+import type { Blackboard } from '../session/blackboard.js';
+import { MemoryBlackboard } from '../session/memory-blackboard.js';
 import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';

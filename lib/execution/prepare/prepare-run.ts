@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { Blackboard } from '../../blackboard/blackboard.js';
+import type { Blackboard } from '../session/blackboard.js';
 import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { isLongValue, type JsonObject, setOwn } from '../../common/json.js';

@@ -1,6 +1,6 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
-import { FairQueue } from '../../common/fair-queue.js';
-import { type Limit, SharedLimit } from '../../common/shared-limit.js';
+import { FairQueue } from '../../common/queues/fair-queue.js';
+import { type Limit, SharedLimit } from '../../common/queues/shared-limit.js';
 import type { CheckSteps } from '../../definition/check-steps.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { PARSING_LIMITS } from '../../definition/text/limits.js';

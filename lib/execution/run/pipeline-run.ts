@@ -2,7 +2,7 @@ import { createActor } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
 import { runMachine } from '../../../machines/run.js';
 import { countWavesExecuted, type RunSnapshot } from '../../../machines/status.js';
-import { MemoryBlackboard, OwnBlackboard } from '../../blackboard/memory-blackboard.js';
+import { MemoryBlackboard, OwnBlackboard } from '../session/memory-blackboard.js';
 import { Timeline } from '../../common/clock.js';
 import { errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';

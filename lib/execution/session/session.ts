@@ -1,6 +1,6 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
-import type { Blackboard } from '../../blackboard/blackboard.js';
-import { OwnBlackboard } from '../../blackboard/memory-blackboard.js';
+import type { Blackboard } from './blackboard.js';
+import { OwnBlackboard } from './memory-blackboard.js';
 import { errorMessage } from '../../common/errors.js';
 import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Contract } from '../../pipelines/contract.js';

@@ -31,6 +31,11 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     meaning:
       'A secret that the definition reads is not there for this tenant, or its value is no secret: the message names it.',
   },
+  provider_misconfigured: {
+    status: 400,
+    meaning:
+      'A task needs a language model that is not configured on this server: the message says what its operator must set.',
+  },
   invalid_inputs: { status: 400, meaning: '`inputs` or `session` contain values that a run cannot store.' },
   run_already_terminal: {
     status: 400,

@@ -1,4 +1,4 @@
-import { LinkedMap } from '../../common/linked-map.js';
+import { LinkedMap } from '../../common/queues/linked-map.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RouteResult } from '../routing/route.js';
 import { isShortJson } from '../../common/json-writer.js';

@@ -12,7 +12,7 @@ import { stripFence } from '../../definition/template/extract-json.js';
 import { EXPORT_LIMITS } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../export/xlsx.js';
 import { assertFileName } from '../files/file-name.js';
-import { ConcurrencyLimiter } from '../limiters.js';
+import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
 const FORMATS = {

@@ -6,7 +6,7 @@ import type { CsvReadOptions } from '../documents/formats/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { parseLocally } from '../documents/local-parser.js';
-import { ConcurrencyLimiter } from '../limiters.js';
+import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { defineTool, type Tool } from '../tool.js';
 
 /**

@@ -1,5 +1,6 @@
+import { delay } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
-import { defineTool, type ToolContext } from '../tool.js';
+import { defineTool } from '../tool.js';
 
 /** The longest delay of a timer (24.8 days). */
 const MAX_SECONDS = 2_147_483;
@@ -20,22 +21,9 @@ export const sleep = defineTool({
   },
   output: { name: 'value', description: 'the value, unchanged', type: 'any' },
   async run({ seconds, value }, context) {
-    await abortableDelay(seconds * 1000, context);
+    await delay(seconds * 1000, context).catch(() => {
+      throw ToolError.nonRetryable('stopped');
+    });
     return value;
   },
 });
-
-function abortableDelay(ms: number, { clock, signal }: ToolContext): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clock.clearTimeout(timer);
-      reject(ToolError.nonRetryable('stopped'));
-    };
-    const timer = clock.setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-}

@@ -2,14 +2,14 @@ import { Buffer } from 'node:buffer';
 import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import { shareLimit } from '../../common/shared-limit.js';
+import { shareLimit } from '../../common/queues/shared-limit.js';
 import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { ProcessPool } from '../../workers/process-pool.js';
 import { type TextResponse, WorkerError } from '../../workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
-import { ConcurrencyLimiter } from '../limiters.js';
+import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 
 /** The part of an attempt's context that parsing needs. */

@@ -16,7 +16,7 @@ import {
   textPage,
 } from './document.js';
 import type { ParseRequest } from './parse-content.js';
-import type { ConcurrencyLimiter } from '../limiters.js';
+import type { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 
 /** How the documents of one task are read. */
 export interface LoadDocumentOptions {

@@ -2,7 +2,7 @@ import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
-import { shareLimit } from '../../common/shared-limit.js';
+import { shareLimit } from '../../common/queues/shared-limit.js';
 import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { ProcessPool } from '../../workers/process-pool.js';

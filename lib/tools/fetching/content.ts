@@ -5,7 +5,7 @@ import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { cutText, formatMebibytes } from '../../common/text.js';
 import { measureJsonInSteps } from '../../definition/text/json-loss.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import { type LimitedAttempt, runLongWork } from '../limiters.js';
+import { type LimitedAttempt, runLongWork } from '../../common/queues/limiters.js';
 import type { FetchedResponse, ToolContext } from '../tool.js';
 
 /** How the body of a response is read: `auto` by its type. */

@@ -2,9 +2,9 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
-import { type Limit, shareLimit } from '../../common/shared-limit.js';
+import { type Limit, shareLimit } from '../../common/queues/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
-import { ConcurrencyLimiter } from '../limiters.js';
+import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { AddressGuard, type AddressRules } from './address-guard.js';
 import {
   createRequest,
@@ -13,7 +13,7 @@ import {
   redirectRequest,
   type RequestDraft,
 } from './request.js';
-import { RequestTimer } from './request-timer.js';
+import { RequestTimer } from '../../common/request-timer.js';
 import { DecodingError, readBody, tooLargeError } from './response-body.js';
 
 /** The attempt for which a request is sent. */
@@ -118,7 +118,7 @@ class Exchange {
 
   async run(draft: RequestDraft): Promise<FetchedResponse> {
     const { clock, signal } = this.#caller;
-    const timer = new RequestTimer(clock, this.#timeoutMs, signal);
+    const timer = new RequestTimer(clock, { totalMs: this.#timeoutMs, idleMs: FETCH_LIMITS.idleMs }, signal);
     let request: OutgoingRequest = { ...draft, body: undefined };
     try {
       request = { ...draft, body: this.#makeBody(draft) };

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { pagesOf } from '../documents/document.js';
-import { ConcurrencyLimiter } from '../limiters.js';
+import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import type { ToolContext } from '../tool.js';
 import { Bm25Index } from './bm25.js';
 import { pageChunks, smallChunks } from './chunks.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json.js';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { TaskFailedError } from '../../../lib/common/errors.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { JsonObject } from '../../../lib/common/json.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Blackboard } from '../../../lib/blackboard/blackboard.js';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import type { Blackboard } from '../../../lib/execution/session/blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { BlockingBlackboard } from '../../support/blocking-blackboard.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';

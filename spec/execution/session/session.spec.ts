@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Blackboard } from '../../../lib/blackboard/blackboard.js';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import type { Blackboard } from '../../../lib/execution/session/blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Context } from 'koa';
-import { MemoryPool } from '../../../lib/common/memory-pool.js';
+import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
 import { CHUNK_LENGTH } from '../../../lib/common/json-writer.js';
 import { ResponseSender } from '../../../lib/http/responses/response-sender.js';
 import { READER_TIMEOUT_MS } from '../../../lib/http/responses/slow-readers.js';

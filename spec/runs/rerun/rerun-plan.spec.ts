@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import type { RegistryOptions } from '../../../lib/runs/registry.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';

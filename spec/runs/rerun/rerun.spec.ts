@@ -1,4 +1,4 @@
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { ItemPage, ItemRecord } from '../../../lib/runs/tasks/task-record.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';

@@ -1,4 +1,4 @@
-import { MemoryBlackboard } from '../../../lib/blackboard/memory-blackboard.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 
 /** Counts the calls of `MemoryBlackboard.getAll`, until it is restored. */
 export class GetAllCounter {

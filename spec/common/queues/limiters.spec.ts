@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { ToolError } from '../../lib/common/errors.js';
-import { ConcurrencyLimiter, RateLimiter } from '../../lib/tools/limiters.js';
-import { type Deferred, deferred, settle } from '../support/deferred.js';
-import { ManualClock } from '../support/manual-clock.js';
-import { catchRejection } from '../support/rejection.js';
-import { toolContext } from '../support/tool-context.js';
+import { ToolError } from '../../../lib/common/errors.js';
+import { ConcurrencyLimiter, RateLimiter } from '../../../lib/common/queues/limiters.js';
+import { type Deferred, deferred, settle } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { catchRejection } from '../../support/rejection.js';
+import { toolContext } from '../../support/tool-context.js';
 
 describe('ConcurrencyLimiter', () => {
   it('lets a number of attempts work at once, pauses the time limit of those that wait, and serves tenants in turn', async () => {

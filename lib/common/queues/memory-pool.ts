@@ -1,6 +1,6 @@
-import { WavetrainError } from './errors.js';
+import { WavetrainError } from '../errors.js';
 import { type Limit, SharedLimit } from './shared-limit.js';
-import { formatMebibytes } from './text.js';
+import { formatMebibytes } from '../text.js';
 
 /** Frees some memory that is not needed now, for a tenant that needs it; returns false when there is none to free. */
 export type Reclaim = (tenantId: string) => boolean;

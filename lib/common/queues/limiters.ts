@@ -1,12 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import { ToolError } from '../common/errors.js';
-import { FairQueue } from '../common/fair-queue.js';
-import { type Limit, SharedLimit } from '../common/shared-limit.js';
-import { runWithPauses, type Steps } from '../common/steps.js';
-import type { ToolContext } from './tool.js';
+import type { Clock } from '../clock.js';
+import { ToolError } from '../errors.js';
+import { FairQueue } from './fair-queue.js';
+import { type Limit, SharedLimit } from './shared-limit.js';
+import { runWithPauses, type Steps } from '../steps.js';
 
-/** The attempt of a task that a limiter may hold up. */
-export type LimitedAttempt = Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>;
+/** The attempt of a task that a limiter may hold up, such as the context of a tool. */
+export interface LimitedAttempt {
+  readonly tenant_id: string;
+  readonly signal: AbortSignal;
+  /** Stops the time limit of the attempt; the returned function lets it go on. */
+  readonly pauseTimeout: () => () => void;
+}
 
 type CreateStopError = (signal: AbortSignal) => ToolError;
 
@@ -109,7 +114,7 @@ export class RateLimiter {
   }
 
   /** Resolves when the attempt may go on. Rejects with a ToolError when it ends before. */
-  async wait(attempt: LimitedAttempt & Pick<ToolContext, 'clock'>): Promise<void> {
+  async wait(attempt: LimitedAttempt & { readonly clock: Clock }): Promise<void> {
     const { clock } = attempt;
     const nowMs = clock.monotonicNow();
     const isFree = this.#queue.size === 0 && nowMs >= this.#nextMs && !attempt.signal.aborted;
@@ -122,7 +127,7 @@ export class RateLimiter {
       );
   }
 
-  #schedule(clock: ToolContext['clock']): void {
+  #schedule(clock: Clock): void {
     if (this.#stopTimer !== undefined) return;
     const timer = clock.setTimeout(() => {
       this.#stopTimer = undefined;

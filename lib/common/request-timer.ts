@@ -1,6 +1,13 @@
-import type { Clock } from '../../common/clock.js';
-import { ToolError } from '../../common/errors.js';
-import { FETCH_LIMITS } from '../../common/limits.js';
+import type { Clock } from './clock.js';
+import { ToolError } from './errors.js';
+
+/** Milliseconds. */
+interface TimeLimits {
+  /** For the whole answer. */
+  readonly totalMs: number;
+  /** For which nothing may arrive. */
+  readonly idleMs: number;
+}
 
 /**
  * The time limits of one request: of all of it, and of the silence between two parts of the answer. Its signal aborts
@@ -11,12 +18,14 @@ export class RequestTimer {
   readonly #controller = new AbortController();
   readonly #attemptSignal: AbortSignal;
   readonly #onAttemptEnd = (): void => this.#controller.abort(this.#attemptSignal.reason);
+  readonly #idleMs: number;
   readonly #totalTimer: unknown;
   #idleTimer: unknown;
   #touchedMs: number;
 
-  constructor(clock: Clock, totalMs: number, attemptSignal: AbortSignal) {
+  constructor(clock: Clock, { totalMs, idleMs }: TimeLimits, attemptSignal: AbortSignal) {
     this.#clock = clock;
+    this.#idleMs = idleMs;
     this.#attemptSignal = attemptSignal;
     this.#touchedMs = clock.monotonicNow();
     attemptSignal.addEventListener('abort', this.#onAttemptEnd);
@@ -24,7 +33,7 @@ export class RequestTimer {
     this.#totalTimer = clock.setTimeout(() => {
       this.#abort(`no complete answer within ${totalMs / 1000} s`);
     }, totalMs);
-    this.#watchSilence(FETCH_LIMITS.idleMs);
+    this.#watchSilence(idleMs);
   }
 
   get signal(): AbortSignal {
@@ -45,9 +54,9 @@ export class RequestTimer {
 
   #watchSilence(delayMs: number): void {
     this.#idleTimer = this.#clock.setTimeout(() => {
-      const leftMs = this.#touchedMs + FETCH_LIMITS.idleMs - this.#clock.monotonicNow();
+      const leftMs = this.#touchedMs + this.#idleMs - this.#clock.monotonicNow();
       if (leftMs > 0) this.#watchSilence(leftMs);
-      else this.#abort(`nothing arrived for ${FETCH_LIMITS.idleMs / 1000} s`);
+      else this.#abort(`nothing arrived for ${this.#idleMs / 1000} s`);
     }, delayMs);
   }
 

@@ -1,0 +1,167 @@
+import { WavetrainError } from './errors.js';
+
+/** Environment variables by name. */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const MODEL_USES = {
+  select: 'choosing pages',
+  extract: 'extracting fields, values and tables',
+  ocr: 'reading pictures',
+  compile: 'writing pipelines',
+};
+
+/** The variables that configure language models, for `doctor`. */
+export const MODEL_VARIABLES: readonly {
+  readonly name: string;
+  readonly description: string;
+  readonly secret: boolean;
+}[] = [
+  {
+    name: 'WAVETRAIN_MODEL',
+    description: 'language model of tasks that name none, such as openai/gpt-4o-mini or ollama/llama3.2',
+    secret: false,
+  },
+  ...(['select', 'extract', 'ocr', 'compile'] as const).map((purpose) => ({
+    name: `WAVETRAIN_${purpose.toUpperCase()}_MODEL`,
+    description: `language model for ${MODEL_USES[purpose]}; default WAVETRAIN_MODEL`,
+    secret: false,
+  })),
+  { name: 'OPENAI_API_KEY', description: 'key of the models openai/…', secret: true },
+  {
+    name: 'OPENAI_BASE_URL',
+    description: 'address for openai/…; default https://api.openai.com/v1',
+    secret: false,
+  },
+  { name: 'ANTHROPIC_API_KEY', description: 'key of the models anthropic/…', secret: true },
+  {
+    name: 'ANTHROPIC_BASE_URL',
+    description: 'address for anthropic/…; default https://api.anthropic.com',
+    secret: false,
+  },
+  { name: 'OLLAMA_HOST', description: 'address for ollama/…; default http://127.0.0.1:11434', secret: false },
+  { name: 'OLLAMA_API_KEY', description: 'key of that server, if it needs one', secret: true },
+  {
+    name: 'OLLAMA_CONTEXT_LENGTH',
+    description:
+      'length of the context of ollama/… in tokens; default: that of the server, which cuts longer prompts',
+    secret: false,
+  },
+  {
+    name: 'COMPATIBLE_BASE_URL',
+    description: 'address for compatible/…: another server with the chat completions of OpenAI',
+    secret: false,
+  },
+  { name: 'COMPATIBLE_API_KEY', description: 'key of that server, if it needs one', secret: true },
+  {
+    name: 'WAVETRAIN_ANSWERS',
+    description: 'file with the answers of mock/recorded; default answers.json beside the pipeline',
+    secret: false,
+  },
+  {
+    name: 'WAVETRAIN_RECORD_ANSWERS',
+    description: 'file to which the answers of models are added, for mock/recorded',
+    secret: false,
+  },
+];
+
+/** The providers of language models, and the models that are used when nobody names one (D50). */
+export interface ModelConfig {
+  readonly openai: ProviderAccess & {
+    /** Also true for another address than OpenAI's: its servers often need no key. */
+    readonly isConfigured: boolean;
+  };
+  readonly anthropic: ProviderAccess;
+  readonly ollama: ProviderAccess & {
+    /** Length of the context in tokens; undefined leaves it to the server, which often takes 4,096. */
+    readonly contextLength: number | undefined;
+  };
+  /** Another server that speaks the chat completions of OpenAI, as `compatible/model`. */
+  readonly compatible: Partial<ProviderAccess>;
+  /** The file with the answers of `mock/recorded`. */
+  readonly answersFile: string | undefined;
+  /** The file to which the answers of models are written, for `mock/recorded`. */
+  readonly recordFile: string | undefined;
+  /** The model for each purpose; `default` for all others. */
+  readonly models: Readonly<Record<'default' | 'select' | 'extract' | 'ocr' | 'compile', string | undefined>>;
+}
+
+interface ProviderAccess {
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+}
+
+/**
+ * Reads the providers and models from environment variables. The names that the Trellis service has for models are read
+ * too, after our own.
+ *
+ * @throws WavetrainError `bad_usage` with the variable and an example
+ */
+export function readModelConfig(env: Variables): ModelConfig {
+  const read = (...names: string[]): string | undefined =>
+    names.map((name) => env[name]?.trim() || undefined).find((value) => value !== undefined);
+  const readUrl = (name: string, example: string): string | undefined => {
+    const url = read(name)?.replace(/\/+$/, '');
+    if (url === undefined || /^https?:\/\/[^/]/.test(url)) return url;
+    throw invalid(name, `must be an address, as in ${name}=${example}`);
+  };
+  const openaiUrl = readUrl('OPENAI_BASE_URL', 'https://api.openai.com/v1');
+  const openaiKey = read('OPENAI_API_KEY');
+  const anthropicUrl =
+    readUrl('ANTHROPIC_BASE_URL', 'https://api.anthropic.com') ?? 'https://api.anthropic.com';
+  return {
+    openai: {
+      apiKey: openaiKey,
+      baseUrl: openaiUrl ?? 'https://api.openai.com/v1',
+      isConfigured: openaiKey !== undefined || openaiUrl !== undefined,
+    },
+    anthropic: {
+      apiKey: read('ANTHROPIC_API_KEY'),
+      baseUrl: anthropicUrl.endsWith('/v1') ? anthropicUrl : `${anthropicUrl}/v1`,
+    },
+    ollama: {
+      apiKey: read('OLLAMA_API_KEY'),
+      baseUrl: readOllamaHost(read('OLLAMA_HOST')),
+      contextLength: readContextLength(read('OLLAMA_CONTEXT_LENGTH', 'OLLAMA_NUM_CTX')),
+    },
+    compatible: {
+      apiKey: read('COMPATIBLE_API_KEY'),
+      ...optional('baseUrl', readUrl('COMPATIBLE_BASE_URL', 'http://127.0.0.1:8080/v1')),
+    },
+    answersFile: read('WAVETRAIN_ANSWERS'),
+    recordFile: read('WAVETRAIN_RECORD_ANSWERS'),
+    models: {
+      default: read('WAVETRAIN_MODEL', 'TRELLIS_LLM_MODEL'),
+      select: read('WAVETRAIN_SELECT_MODEL', 'SELECT_MODEL', 'EXTRACT_TEXT_MODEL'),
+      extract: read('WAVETRAIN_EXTRACT_MODEL', 'EXTRACT_FIELDS_MODEL', 'EXTRACT_MODEL', 'EXTRACT_TEXT_MODEL'),
+      ocr: read('WAVETRAIN_OCR_MODEL', 'INGEST_OCR_MODEL', 'EXTRACT_TEXT_MODEL'),
+      compile: read('WAVETRAIN_COMPILE_MODEL', 'TRELLIS_COMPILER_MODEL'),
+    },
+  };
+}
+
+function optional<K extends string>(key: K, value: string | undefined): Partial<Record<K, string>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<K, string>);
+}
+
+/** Accepts what Ollama accepts: an address, `host:port`, `:port`, and `0.0.0.0` for this machine. */
+function readOllamaHost(host = '127.0.0.1:11434'): string {
+  const address = /^https?:\/\//.test(host)
+    ? host
+    : `http://${host.startsWith(':') ? `127.0.0.1${host}` : host}`;
+  if (!URL.canParse(address))
+    throw invalid('OLLAMA_HOST', 'must be an address, as in OLLAMA_HOST=127.0.0.1:11434');
+  const url = new URL(address);
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
+  if (url.port === '' && url.protocol === 'http:' && !/:80\b/.test(host)) url.port = '11434';
+  return url.href.replace(/\/+$/, '');
+}
+
+function readContextLength(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,7}$/.test(text)) return Number(text);
+  throw invalid('OLLAMA_CONTEXT_LENGTH', 'must be a number of tokens, as in OLLAMA_CONTEXT_LENGTH=16384');
+}
+
+function invalid(name: string, problem: string): WavetrainError {
+  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`);
+}

@@ -1,0 +1,74 @@
+import { WavetrainError } from '../common/errors.js';
+import type { ModelConfig } from '../common/model-config.js';
+import type { ModelPurpose } from './model.js';
+
+export type ProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible' | 'mock';
+
+const PROVIDER_NAMES: readonly ProviderName[] = ['openai', 'anthropic', 'ollama', 'compatible', 'mock'];
+
+/** The model of each provider that is used when only its key is configured. */
+const STANDARD_MODELS = {
+  openai: 'openai/gpt-4o-mini',
+  anthropic: 'anthropic/claude-haiku-4-5',
+} as const;
+
+export interface ModelName {
+  readonly provider: ProviderName;
+  readonly model: string;
+}
+
+/**
+ * Splits `provider/model` at its first slash.
+ *
+ * @throws WavetrainError `provider_misconfigured` for a name without a known provider
+ */
+export function parseModelName(name: string): ModelName {
+  const slash = name.indexOf('/');
+  const provider = PROVIDER_NAMES.find((known) => known === name.slice(0, Math.max(0, slash)));
+  const model = name.slice(slash + 1);
+  if (provider !== undefined && model !== '') return { provider, model };
+  throw misconfigured(
+    `"${name}" is not a model: write provider/model, such as openai/gpt-4o-mini; the providers are ${PROVIDER_NAMES.join(', ')}`,
+  );
+}
+
+/**
+ * Chooses the model of a request: the named one, the one that is configured for its purpose, or one of the first provider
+ * that has a key.
+ *
+ * @throws WavetrainError `provider_misconfigured` when there is none, or it cannot be used
+ */
+export function chooseModel(config: ModelConfig, purpose: ModelPurpose, named?: string): ModelName {
+  const chosen = parseModelName(
+    named ??
+      (purpose === 'job' ? undefined : config.models[purpose]) ??
+      config.models.default ??
+      firstModel(config),
+  );
+  const missing = findMissing(config, chosen.provider);
+  if (missing === undefined) return chosen;
+  throw misconfigured(`the model "${chosen.provider}/${chosen.model}" needs ${missing}`);
+}
+
+function firstModel(config: ModelConfig): string {
+  if (config.openai.isConfigured) return STANDARD_MODELS.openai;
+  if (config.anthropic.apiKey !== undefined) return STANDARD_MODELS.anthropic;
+  throw misconfigured(
+    'no language model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model with WAVETRAIN_MODEL, ' +
+      'such as ollama/llama3.2; mock/echo needs neither a key nor a network',
+  );
+}
+
+/** Says what must be set before a provider can be asked; undefined when nothing is missing. */
+function findMissing(config: ModelConfig, provider: ProviderName): string | undefined {
+  if (provider === 'openai' && !config.openai.isConfigured) return 'the variable OPENAI_API_KEY';
+  if (provider === 'anthropic' && config.anthropic.apiKey === undefined)
+    return 'the variable ANTHROPIC_API_KEY';
+  if (provider === 'compatible' && config.compatible.baseUrl === undefined)
+    return 'the variable COMPATIBLE_BASE_URL, the address of a server that speaks the chat completions of OpenAI';
+  return undefined;
+}
+
+function misconfigured(message: string): WavetrainError {
+  return new WavetrainError('provider_misconfigured', message);
+}

@@ -1,0 +1,127 @@
+import type { JsonObject } from '../common/json.js';
+
+/** A part of a message: text, or a picture for models that can see. */
+export type MessagePart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly bytes: Uint8Array; readonly media_type: string };
+
+export interface ModelMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: string | readonly MessagePart[];
+}
+
+/** What a model is asked for; each has a default model of its own (D50). */
+export type ModelPurpose = 'job' | 'select' | 'extract' | 'ocr' | 'compile';
+
+/** A question to a language model. */
+export interface ModelRequest {
+  /** `provider/model`, such as `openai/gpt-4o-mini` (D50). Default: the model that is configured for the purpose. */
+  readonly model?: string | undefined;
+  /** Default: `job`. */
+  readonly purpose?: ModelPurpose;
+  readonly system?: string | undefined;
+  readonly messages: readonly ModelMessage[];
+  /** Sent only when given. */
+  readonly max_tokens?: number | undefined;
+  /** Sent only when given. */
+  readonly temperature?: number | undefined;
+  /** The JSON Schema of the answer; providers that can are held to it, and nobody is believed: check the answer. */
+  readonly schema?: JsonObject | undefined;
+  /** Receives the text of the answer as it arrives. */
+  readonly onText?: ((text: string) => void) | undefined;
+}
+
+/** Tokens of one answer, or of many; 0 where the provider does not say. */
+export interface TokenCounts {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+/** Why an answer has ended: it was complete, its length was limited, or the provider withheld the rest. */
+export type FinishReason = 'stop' | 'length' | 'filter' | 'other';
+
+export interface ModelAnswer {
+  readonly text: string;
+  /** `provider/model`. */
+  readonly model: string;
+  readonly finish: FinishReason;
+  readonly usage: TokenCounts;
+}
+
+/** The models that tools may ask (D48). */
+export interface ToolModels {
+  /**
+   * Asks a model and resolves with its whole answer. Ends with the attempt; waits for its turn with the provider, and
+   * again when the provider asks it to.
+   *
+   * Rejects with a ToolError: not retryable when the request itself is wrong or the provider is not configured.
+   */
+  readonly generate: (request: ModelRequest) => Promise<ModelAnswer>;
+}
+
+/** A request for one provider: its model is chosen, and has no prefix any more. */
+export interface ProviderRequest extends Omit<ModelRequest, 'model' | 'purpose' | 'onText'> {
+  readonly model: string;
+}
+
+/** What a provider answers, part by part. The last part is the end. */
+export type AnswerPart =
+  | { readonly type: 'text'; readonly text: string }
+  /** Nothing yet, but the model is at work. */
+  | { readonly type: 'progress' }
+  | { readonly type: 'end'; readonly finish: FinishReason; readonly usage: TokenCounts };
+
+/** Somebody who runs language models. */
+export interface ModelProvider {
+  readonly name: string;
+  /** What must be configured before it can be asked; undefined when nothing is missing. */
+  readonly missing?: string | undefined;
+  /** Throws a {@link ModelError}. */
+  stream(request: ProviderRequest, signal: AbortSignal): AsyncIterable<AnswerPart>;
+}
+
+/** What went wrong with a provider. */
+export type ModelErrorKind =
+  | 'misconfigured'
+  | 'bad_request'
+  | 'rate_limit'
+  | 'overloaded'
+  | 'server'
+  | 'network'
+  | 'timeout'
+  | 'protocol';
+
+const TEMPORARY: ReadonlySet<ModelErrorKind> = new Set([
+  'rate_limit',
+  'overloaded',
+  'server',
+  'network',
+  'timeout',
+  'protocol',
+]);
+
+/** A provider did not answer as it should. */
+export class ModelError extends Error {
+  override readonly name = 'ModelError';
+  readonly kind: ModelErrorKind;
+  /** The HTTP status, where there is one. */
+  readonly status: number | undefined;
+  /** Milliseconds for which the provider wants no further request. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    kind: ModelErrorKind,
+    message: string,
+    options: { status?: number | undefined; retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary(): boolean {
+    return TEMPORARY.has(this.kind);
+  }
+}

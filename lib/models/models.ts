@@ -1,0 +1,189 @@
+import type { Clock } from '../common/clock.js';
+import { delay } from '../common/clock.js';
+import { errorMessage, ToolError, WavetrainError } from '../common/errors.js';
+import { MODEL_LIMITS } from '../common/limits.js';
+import { RequestTimer } from '../common/request-timer.js';
+import { ConcurrencyLimiter } from '../common/queues/limiters.js';
+import { shareLimit } from '../common/queues/shared-limit.js';
+import {
+  type ModelAnswer,
+  ModelError,
+  type ModelProvider,
+  type ModelPurpose,
+  type ModelRequest,
+  type ProviderRequest,
+  type TokenCounts,
+} from './model.js';
+import type { ModelConfig } from '../common/model-config.js';
+import { chooseModel, type ModelName, type ProviderName } from './choose-model.js';
+
+/** The attempt, or the command, for which a model is asked. */
+export interface ModelCaller {
+  readonly tenant_id: string;
+  readonly clock: Clock;
+  /** Ends the request. */
+  readonly signal: AbortSignal;
+  /** Stops the time limit of the attempt; the returned function lets it go on. */
+  readonly pauseTimeout: () => () => void;
+  /** Called with the tokens of every answer, also of those that were cut. */
+  readonly onUsage: (model: string, usage: TokenCounts) => void;
+}
+
+export interface ModelsOptions {
+  readonly config: ModelConfig;
+  /** Creates a provider when it is asked first. */
+  readonly loadProvider: (name: ProviderName) => Promise<ModelProvider>;
+  /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
+  readonly tenantShare?: number;
+  /** Returns a number from 0 to 1. */
+  readonly random?: () => number;
+}
+
+/** The language models that tools and `compile` ask: chooses the provider, bounds what is in flight, and tries again. */
+export class Models {
+  readonly #options: ModelsOptions;
+  readonly #providers = new Map<ProviderName, Promise<ModelProvider>>();
+  /** Of all runs, by provider. */
+  readonly #limiters = new Map<ProviderName, ConcurrencyLimiter>();
+
+  constructor(options: ModelsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Checks what can be known before anything is asked.
+   *
+   * @param named the model that a task names; undefined for the one of the purpose
+   * @throws WavetrainError `provider_misconfigured` with what to set
+   */
+  assertConfigured(purpose: ModelPurpose, named: string | undefined): void {
+    chooseModel(this.#options.config, purpose, named);
+  }
+
+  /** As `generate` of a tool's context does ({@link ToolModels}). */
+  async generate(request: ModelRequest, caller: ModelCaller): Promise<ModelAnswer> {
+    const { model: named, purpose = 'job', onText, ...rest } = request;
+    const chosen = this.#choose(purpose, named);
+    const provider = await this.#loadProvider(chosen.provider);
+    const limiter = this.#limiterOf(chosen.provider);
+    const ask = (): Promise<ModelAnswer> =>
+      limiter.run(caller, () => this.#ask(provider, chosen, rest, onText, caller));
+    return await this.#askUntilAnswered(ask, `${chosen.provider}/${chosen.model}`, caller);
+  }
+
+  #choose(purpose: ModelPurpose, named: string | undefined): ModelName {
+    try {
+      return chooseModel(this.#options.config, purpose, named);
+    } catch (error) {
+      if (error instanceof WavetrainError) throw ToolError.nonRetryable(error.message, error);
+      throw error;
+    }
+  }
+
+  #loadProvider(name: ProviderName): Promise<ModelProvider> {
+    let provider = this.#providers.get(name);
+    if (provider === undefined) {
+      provider = this.#options.loadProvider(name);
+      this.#providers.set(name, provider);
+      provider.catch(() => this.#providers.delete(name));
+    }
+    return provider;
+  }
+
+  #limiterOf(name: ProviderName): ConcurrencyLimiter {
+    let limiter = this.#limiters.get(name);
+    if (limiter === undefined) {
+      limiter = new ConcurrencyLimiter(shareLimit(MODEL_LIMITS.inFlight, this.#options.tenantShare ?? 10));
+      this.#limiters.set(name, limiter);
+    }
+    return limiter;
+  }
+
+  /** Asks again after a temporary error, when the provider wants or after a delay that doubles. */
+  async #askUntilAnswered(
+    ask: () => Promise<ModelAnswer>,
+    model: string,
+    caller: ModelCaller,
+  ): Promise<ModelAnswer> {
+    for (let retry = 0; ; retry++) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof ModelError)) throw error;
+        if (!error.isTemporary || retry === MODEL_LIMITS.retries || caller.signal.aborted) {
+          throw toToolError(error, model, retry);
+        }
+        await this.#waitForRetry(retry, error, caller);
+      }
+    }
+  }
+
+  async #waitForRetry(retry: number, { retryAfterMs }: ModelError, caller: ModelCaller): Promise<void> {
+    const random = (this.#options.random ?? Math.random)();
+    const ownMs = MODEL_LIMITS.retryDelayMs * 2 ** retry * (1 + random / 2);
+    const delayMs = Math.min(retryAfterMs ?? ownMs, MODEL_LIMITS.longestRetryDelayMs);
+    // A provider that wants to be left alone is no work of the attempt.
+    const resumeTimeout = caller.pauseTimeout();
+    try {
+      await delay(delayMs, caller);
+    } finally {
+      resumeTimeout();
+    }
+  }
+
+  async #ask(
+    provider: ModelProvider,
+    { provider: prefix, model }: ModelName,
+    request: Omit<ProviderRequest, 'model'>,
+    onText: ModelRequest['onText'],
+    caller: ModelCaller,
+  ): Promise<ModelAnswer> {
+    const timer = new RequestTimer(caller.clock, MODEL_LIMITS, caller.signal);
+    const name = `${prefix}/${model}`;
+    const texts: string[] = [];
+    let length = 0;
+    try {
+      for await (const part of provider.stream({ ...request, model }, timer.signal)) {
+        timer.touch();
+        if (part.type === 'text') {
+          length += part.text.length;
+          if (length > MODEL_LIMITS.answerLength) throw tooLong(name);
+          texts.push(part.text);
+          onText?.(part.text);
+        } else if (part.type === 'end') {
+          caller.onUsage(name, part.usage);
+          return { text: texts.join(''), model: name, finish: part.finish, usage: part.usage };
+        }
+      }
+      throw new ModelError(
+        'protocol',
+        'the answer was cut: the connection ended before the model had finished',
+      );
+    } catch (error) {
+      throw timer.signal.aborted ? stoppedBy(timer.signal, caller.signal) : error;
+    } finally {
+      timer.stop();
+    }
+  }
+}
+
+/** What has ended a request: the attempt, whose reason it is, or a limit of time, after which it may be repeated. */
+function stoppedBy({ reason }: AbortSignal, attempt: AbortSignal): Error {
+  if (attempt.aborted) return ToolError.nonRetryable('the request to the model was stopped', attempt.reason);
+  return new ModelError('timeout', errorMessage(reason));
+}
+
+function tooLong(model: string): ToolError {
+  return ToolError.nonRetryable(
+    `${model} answered with more than ${MODEL_LIMITS.answerLength / 2 ** 20} MiB of text: set max_tokens`,
+  );
+}
+
+function toToolError(error: ModelError, model: string, retries: number): ToolError {
+  const times = retries === 0 ? '' : ` (tried ${retries + 1} times)`;
+  return new ToolError(`${model}: ${error.message}${times}`, {
+    retryable: error.isTemporary,
+    cause: error,
+    ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+  });
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../common/json.js';
+import {
+  type AnswerPart,
+  ModelError,
+  type ModelMessage,
+  type ModelProvider,
+  type ProviderRequest,
+  type TokenCounts,
+} from '../model.js';
+
+/** An answer that was recorded, or written by hand. */
+export interface RecordedAnswer {
+  /** Of the request, as {@link fingerprintOf} makes it. */
+  readonly fingerprint: string;
+  readonly text: string;
+  readonly finish?: 'stop' | 'length';
+  readonly usage?: TokenCounts;
+  /** The beginning of the last message, for those who read the file. */
+  readonly prompt?: string;
+}
+
+/**
+ * A provider without a network: `mock/echo` answers with the last message, and `mock/recorded` with the answers of a file,
+ * in their order where several have the fingerprint of the request.
+ *
+ * @param readAnswers reads the answers when the first one is needed
+ */
+export function createMockProvider(readAnswers: () => Promise<readonly RecordedAnswer[]>): ModelProvider {
+  let recorded: Promise<Recording> | undefined;
+  return {
+    name: 'mock',
+    async *stream(request): AsyncGenerator<AnswerPart> {
+      if (request.model === 'echo') {
+        yield* answer(request, { text: echo(request) });
+      } else if (request.model === 'recorded') {
+        recorded ??= readAnswers().then((answers) => new Recording(answers));
+        yield* answer(request, (await recorded).find(request));
+      } else {
+        throw new ModelError(
+          'bad_request',
+          `there is no mock model "${request.model}": use mock/echo or mock/recorded`,
+        );
+      }
+    },
+  };
+}
+
+/** The answers of a file, by fingerprint. Of several with the same one, each is given once, and then the last one. */
+class Recording {
+  readonly #answers = new Map<string, RecordedAnswer[]>();
+
+  constructor(answers: readonly RecordedAnswer[]) {
+    for (const one of answers) {
+      const same = this.#answers.get(one.fingerprint);
+      if (same === undefined) this.#answers.set(one.fingerprint, [one]);
+      else same.push(one);
+    }
+  }
+
+  find(request: ProviderRequest): RecordedAnswer {
+    const fingerprint = fingerprintOf(request);
+    const same = this.#answers.get(fingerprint);
+    const found = same !== undefined && same.length > 1 ? same.shift() : same?.[0];
+    if (found !== undefined) return found;
+    throw new ModelError(
+      'bad_request',
+      `no answer was recorded for this request (fingerprint ${fingerprint}), which ends with ${JSON.stringify(lastWordsOf(request))}: ` +
+        'record it with a real model and WAVETRAIN_RECORD_ANSWERS, or write it into the file',
+    );
+  }
+}
+
+function* answer(
+  request: ProviderRequest,
+  { text, finish = 'stop', usage }: Pick<RecordedAnswer, 'text' | 'finish' | 'usage'>,
+): Generator<AnswerPart> {
+  for (const part of text.match(/\s*\S+\s*/g) ?? [text]) yield { type: 'text', text: part };
+  yield { type: 'end', finish, usage: usage ?? estimateTokens(request, text) };
+}
+
+/** About four characters make a token. */
+function estimateTokens(request: ProviderRequest, text: string): TokenCounts {
+  const asked = [request.system ?? '', ...request.messages.map(textOf)].join('');
+  return { input_tokens: Math.ceil(asked.length / 4), output_tokens: Math.ceil(text.length / 4) };
+}
+
+function echo({ messages }: ProviderRequest): string {
+  const last = messages.at(-1);
+  return last === undefined ? '' : textOf(last);
+}
+
+function textOf({ content }: ModelMessage): string {
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? part.text : `[${part.media_type}]`)).join('\n');
+}
+
+/** The beginning of the last message, for messages and files. */
+export function lastWordsOf(request: Pick<ProviderRequest, 'messages'>): string {
+  const last = request.messages.at(-1);
+  return last === undefined ? '' : textOf(last).slice(-100);
+}
+
+/**
+ * The fingerprint of a request: of its system message, messages, pictures, and schema. The model, its temperature and the
+ * maximum of tokens do not count, so that the answers of one model can stand for another.
+ */
+export function fingerprintOf({ system, messages, schema }: Omit<ProviderRequest, 'model'>): string {
+  const parts = messages.map(({ role, content }) => ({
+    role,
+    content:
+      typeof content === 'string'
+        ? content
+        : content.map((part) => (part.type === 'text' ? part.text : digest(part.bytes))),
+  }));
+  return digest(
+    JSON.stringify([system ?? null, parts, schema === undefined ? null : sortKeys(schema)]),
+  ).slice(0, 32);
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value as JsonObject).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return entries.map(([key, member]) => [key, sortKeys(member)]);
+}
+
+function digest(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
