@@ -56,11 +56,19 @@ const serverPackages = [
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 
-await build({
+/** The packages of model providers are bundled: few runs need them, and installed they would take 40 MB. */
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const installed = Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [
+  name,
+  `${name}/*`,
+]);
+
+const library = await build({
   ...shared,
+  metafile: true,
   entryPoints: { index: 'lib/index.ts', testing: 'lib/testing/index.ts', client: 'lib/client/index.ts' },
   chunkNames: 'library-[hash]',
-  packages: 'external',
+  external: installed,
 });
 
 const command = await build({
@@ -71,9 +79,22 @@ const command = await build({
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   external: [...lazyPackages, ...serverPackages].flatMap((name) => [name, `${name}/*`]),
+  plugins: [{ name: 'model-providers', setup: keepProvidersApart }],
   minify: true,
   // Code from the compile cache cannot use import(): packages are required, and bin/start.cjs imports tool files.
   supported: { 'dynamic-import': false },
+  define: { 'import.meta.url': '__url' },
+  banner: { js: URL_OF_THIS_FILE },
+});
+
+await build({
+  ...shared,
+  splitting: false,
+  entryPoints: { 'model-providers': 'lib/models/providers/sdk.ts' },
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  external: installed,
+  minify: true,
   define: { 'import.meta.url': '__url' },
   banner: { js: URL_OF_THIS_FILE },
 });
@@ -97,13 +118,25 @@ await build({
 
 writeFileSync(
   join(root, 'dist', 'LICENSES.txt'),
-  collectLicenses([...Object.keys(command.metafile.inputs), 'node_modules/swagger-ui-dist/']),
+  collectLicenses([
+    ...Object.keys(command.metafile.inputs),
+    ...Object.keys(library.metafile.inputs),
+    'node_modules/swagger-ui-dist/',
+  ]),
 );
 
 execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
 });
+
+/** Lets the command load the providers of models from a file of their own when the first one is asked. */
+function keepProvidersApart(build) {
+  build.onResolve({ filter: /\/providers\/sdk\.js$/ }, () => ({
+    path: './model-providers.cjs',
+    external: true,
+  }));
+}
 
 /** Whether no input of the build is newer than what it has written. */
 function isUpToDate() {

@@ -9,6 +9,7 @@ import {
   readUserCacheFolder,
   systemEnvironment,
 } from '../common/config.js';
+import { readModelConfig } from '../common/model-config.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RunFiles } from '../runs/run-files.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
@@ -76,7 +77,7 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
 };
 
 const openRegistry: CliContext['openRegistry'] = async (roots, clock, env, secrets, outputFolder) => {
-  const { RunRegistry, fileAccess, networkAccess } = await import('./lazy/execution.js');
+  const { RunRegistry, createModels, fileAccess, networkAccess } = await import('./lazy/execution.js');
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));
   const outputs = `outputs-${readPackageJson().version}`;
@@ -84,6 +85,7 @@ const openRegistry: CliContext['openRegistry'] = async (roots, clock, env, secre
   return new RunRegistry({
     files: fileAccess(roots),
     network,
+    models: createModels(readModelConfig(env), { folders: roots }),
     secrets,
     clock,
     cacheFolder,

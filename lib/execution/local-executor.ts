@@ -10,8 +10,12 @@ import { LinkedMap } from '../common/queues/linked-map.js';
 import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
+import { createModels } from '../models/create-models.js';
+import type { ModelAccess } from '../models/models.js';
+import { readModelConfig } from '../common/model-config.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
@@ -41,6 +45,8 @@ export interface LocalExecutorOptions {
   readonly files?: FileAccess;
   /** Sends the requests of tools. Default: to public addresses only (D51). */
   readonly network?: NetworkAccess;
+  /** Asks language models for tools. Default: no model is configured, and only those of `mock` answer (D50). */
+  readonly models?: ModelAccess;
   /** Parses long definitions of pipelines that tasks run. Default: in this process. */
   readonly parseText?: ParseText | undefined;
   readonly clock?: HostClock;
@@ -103,6 +109,7 @@ export class LocalExecutor implements Executor {
       random: options.random ?? Math.random,
       files: options.files ?? fileAccess([process.cwd()]),
       network: options.network ?? networkAccess(),
+      models: options.models ?? createModels(readModelConfig({}), { folders: [process.cwd()] }),
       stepRunner: this.stepRunner,
       outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
       runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,
@@ -157,6 +164,7 @@ export class LocalExecutor implements Executor {
     rerunSource?: RerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
   ): PipelineRun {
+    this.#assertModels(inputs.pipeline);
     const prepared = prepareRun(inputs, rerunSource, blackboard, this.#dependencies.clock, this.secrets);
     const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
     const run = new PipelineRun(prepared, this.#dependencies, budget);
@@ -170,11 +178,19 @@ export class LocalExecutor implements Executor {
     rerunSource?: PlanRerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
   ): PlanRun {
+    for (const { pipeline } of inputs.plan.subPipelines.values()) this.#assertModels(pipeline);
     const prepared = preparePlan(inputs, rerunSource, blackboard, this.#dependencies.clock, this.secrets);
     const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
     const run = new PlanRun(prepared, this.#dependencies, budget);
     this.#runs.add(run.id, run);
     return run;
+  }
+
+  /** @throws WavetrainError `provider_misconfigured` for a model that a task needs */
+  #assertModels({ contract }: Pick<Pipeline, 'contract'>): void {
+    for (const { purpose, model } of contract.models) {
+      this.#dependencies.models.assertConfigured(purpose, model);
+    }
   }
 
   /** Takes the memory of what a run was given, with the files of the run whose outputs it reuses. */

@@ -2,6 +2,7 @@ import type { RunActor } from '../../machines/run.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
+import type { ModelAccess } from '../models/models.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';
 import type { Journal } from './events/journal.js';
@@ -24,6 +25,7 @@ export interface RunDependencies {
   readonly random: () => number;
   readonly files: FileAccess;
   readonly network: NetworkAccess;
+  readonly models: ModelAccess;
   /** Checks the pipelines that tasks run. */
   readonly stepRunner: StepRunner;
   /** Maximum output of one invocation. */

@@ -13,6 +13,7 @@ import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Catalog } from '../tools/catalog.js';
+import type { ModelAccess } from '../models/models.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
@@ -37,6 +38,8 @@ export interface ServerOptions {
   readonly cacheFolder?: string | undefined;
   /** Sends the requests of tools. Default: to public addresses only. */
   readonly network?: NetworkAccess | undefined;
+  /** Language models for tools. Default: none. */
+  readonly models?: ModelAccess | undefined;
   /** Undefined when requests need no key. */
   readonly keys: readonly ApiKey[] | undefined;
   /** Where the secrets of tasks come from (D61). Default: there are none. */
@@ -83,6 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     catalog,
     files,
     network,
+    models,
     cacheFolder,
     keys,
     secrets,
@@ -106,6 +110,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     files,
     secrets,
     ...(network && { network }),
+    ...(models && { models }),
     ...(cacheFolder !== undefined && { cacheFolder }),
     parseText,
     memory,

@@ -22,7 +22,7 @@ export interface ModelName {
  *
  * @throws WavetrainError `provider_misconfigured` for a name without a known provider
  */
-export function parseModelName(name: string): ModelName {
+function parseModelName(name: string): ModelName {
   const slash = name.indexOf('/');
   const provider = PROVIDER_NAMES.find((known) => known === name.slice(0, Math.max(0, slash)));
   const model = name.slice(slash + 1);

@@ -37,6 +37,14 @@ export interface TokenCounts {
   readonly output_tokens: number;
 }
 
+/** The tokens of one model. */
+export interface ModelUsage extends TokenCounts {
+  /** `provider/model`. */
+  readonly model: string;
+  /** Requests that were answered. */
+  readonly requests: number;
+}
+
 /** Why an answer has ended: it was complete, its length was limited, or the provider withheld the rest. */
 export type FinishReason = 'stop' | 'length' | 'filter' | 'other';
 

@@ -25,7 +25,9 @@ export interface ModelCaller {
   readonly signal: AbortSignal;
   /** Stops the time limit of the attempt; the returned function lets it go on. */
   readonly pauseTimeout: () => () => void;
-  /** Called with the tokens of every answer, also of those that were cut. */
+  /** Called before each request is sent, also before one that is repeated. */
+  readonly onRequest?: () => void;
+  /** Called with the tokens of every answer. */
   readonly onUsage: (model: string, usage: TokenCounts) => void;
 }
 
@@ -39,8 +41,21 @@ export interface ModelsOptions {
   readonly random?: () => number;
 }
 
-/** The language models that tools and `compile` ask: chooses the provider, bounds what is in flight, and tries again. */
-export class Models {
+/** The language models, as tools and `compile` see them. */
+export interface ModelAccess {
+  /**
+   * Checks what can be known before anything is asked.
+   *
+   * @param named the model that a task names; undefined for the one of the purpose
+   * @throws WavetrainError `provider_misconfigured` with what to set
+   */
+  assertConfigured(purpose: ModelPurpose, named: string | undefined): void;
+  /** As `generate` of a tool's context does ({@link ToolModels}). */
+  generate(request: ModelRequest, caller: ModelCaller): Promise<ModelAnswer>;
+}
+
+/** Asks language models: chooses the provider, bounds what is in flight, and tries again. */
+export class Models implements ModelAccess {
   readonly #options: ModelsOptions;
   readonly #providers = new Map<ProviderName, Promise<ModelProvider>>();
   /** Of all runs, by provider. */
@@ -50,17 +65,10 @@ export class Models {
     this.#options = options;
   }
 
-  /**
-   * Checks what can be known before anything is asked.
-   *
-   * @param named the model that a task names; undefined for the one of the purpose
-   * @throws WavetrainError `provider_misconfigured` with what to set
-   */
   assertConfigured(purpose: ModelPurpose, named: string | undefined): void {
     chooseModel(this.#options.config, purpose, named);
   }
 
-  /** As `generate` of a tool's context does ({@link ToolModels}). */
   async generate(request: ModelRequest, caller: ModelCaller): Promise<ModelAnswer> {
     const { model: named, purpose = 'job', onText, ...rest } = request;
     const chosen = this.#choose(purpose, named);
@@ -138,6 +146,7 @@ export class Models {
     onText: ModelRequest['onText'],
     caller: ModelCaller,
   ): Promise<ModelAnswer> {
+    caller.onRequest?.();
     const timer = new RequestTimer(caller.clock, MODEL_LIMITS, caller.signal);
     const name = `${prefix}/${model}`;
     const texts: string[] = [];

@@ -1,4 +1,5 @@
 import { isObject } from '../common/json.js';
+import type { ModelPurpose } from '../models/model.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { type DraftTask, listReferences, type PipelineDraft } from './draft.js';
 import { isPipelineCall } from './rules/pipeline-calls.js';
@@ -19,6 +20,8 @@ export interface Contract {
   readonly readsUnknownKey: boolean;
   /** The secrets that its tasks read, by name (D61). */
   readonly secrets: ReadonlyMap<string, SecretUse>;
+  /** The language models that its tasks ask, as far as they are known: each once (D50). */
+  readonly models: readonly ModelNeed[];
   /** Literal keys that its `store` tasks write, each with the first task that writes it. */
   readonly stores: ReadonlyMap<string, string>;
   /** Tasks whose `store` has a template as its key, or that run a pipeline written in place which has such a task. */
@@ -27,6 +30,13 @@ export interface Contract {
   readonly storesUnknownKey: boolean;
   /** Other keys may be stored too: unknown ones, and those of custom tools. */
   readonly mayStoreMore: boolean;
+}
+
+/** A language model that a task needs. */
+export interface ModelNeed {
+  readonly purpose: ModelPurpose;
+  /** The model that the task names; undefined for the one of the purpose. */
+  readonly model: string | undefined;
 }
 
 /** How a pipeline uses a secret. */
@@ -74,6 +84,7 @@ export function deriveContract(
     readsUnknownKey:
       usesCustomTool || runsUnknownPipeline || contracts.some((contract) => contract.readsUnknownKey),
     secrets: collectSecrets(tasks, nested),
+    models: collectModels(tasks, nested),
     stores: collectStores(tasks, nested),
     templatedStores,
     storesUnknownKey,
@@ -135,6 +146,21 @@ function collectSecrets(
     for (const [name, use] of nested.get(id)?.contract.secrets ?? []) add(name, id, use.isOptional);
   }
   return secrets ?? NO_SECRETS;
+}
+
+function collectModels(tasks: readonly DraftTask[], nested: NestedContracts): readonly ModelNeed[] {
+  const needs = new Map<string, ModelNeed>();
+  const add = (need: ModelNeed): void => void needs.set(`${need.purpose} ${need.model ?? ''}`, need);
+  for (const { id, usesModel, literalInputs } of tasks) {
+    const { model } = literalInputs;
+    const purpose = usesModel?.(literalInputs);
+    // What a template gives is known when the task runs.
+    const isKnown =
+      model === undefined || model === null || (typeof model === 'string' && !model.includes('{{'));
+    if (purpose !== undefined && isKnown) add({ purpose, model: model ?? undefined });
+    for (const need of nested.get(id)?.contract.models ?? []) add(need);
+  }
+  return [...needs.values()];
 }
 
 const NO_SECRETS: ReadonlyMap<string, SecretUse> = new Map();

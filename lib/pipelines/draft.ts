@@ -11,6 +11,7 @@ import { type KnownNames, type Reference, resolveReference } from '../definition
 import { compileInSteps, type Template } from '../definition/template/template.js';
 import { textAt } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
+import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Upstream } from './waves.js';
 
@@ -34,6 +35,8 @@ export interface DraftTask {
   readonly tool: string | undefined;
   /** The tool when it is a built-in one; undefined for own tools, also those that replace a built-in one (D58). */
   readonly builtin: string | undefined;
+  /** As of its tool. */
+  readonly usesModel: Tool['usesModel'];
   readonly path: Path;
   /** Its fields as they are declared. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -134,7 +137,8 @@ class DraftReader {
     if (!isObject(value) || typeof value['id'] !== 'string') return undefined;
     const literalInputs = isObject(value['inputs']) ? (value['inputs'] as JsonObject) : {};
     const tool = toText(value['tool']);
-    const verbatim = verbatimInputs(tool === undefined ? undefined : this.#catalog.get(tool));
+    const registered = tool === undefined ? undefined : this.#catalog.get(tool);
+    const verbatim = verbatimInputs(registered);
     const inputsPath = [...path, 'inputs'];
     const inputs = yield* this.#compile(literalInputs, inputsPath, verbatim);
     const overPath = [...path, 'parallel_over'];
@@ -144,6 +148,7 @@ class DraftReader {
       id: value['id'],
       tool,
       builtin: tool !== undefined && this.#catalog.isBuiltin(tool) ? tool : undefined,
+      usesModel: registered?.usesModel,
       path,
       fields: value,
       inputs,

@@ -10,6 +10,7 @@ import type {
   RunProgress,
   SubPipelineStatuses,
 } from '../execution/results.js';
+import type { ModelUsage } from '../models/model.js';
 import type { BaseRun } from '../execution/run/base-run.js';
 
 /** The public JSON of a run (Run record, D28): a read-only projection of its actor. */
@@ -44,6 +45,8 @@ export interface RunRecord {
   readonly artifacts: readonly RunArtifact[];
   /** The number of its files. */
   readonly artifact_count: number;
+  /** What it has used of language models, by model. */
+  readonly usage: readonly ModelUsage[];
 }
 
 /** A or B; fields of both can be read without narrowing first. */
@@ -52,7 +55,7 @@ type Either<A, B> = (A & { readonly [K in keyof B]?: never }) | (B & { readonly 
 /** A record without the fields that may be large, as listed. */
 export type RunSummary = Omit<
   RunRecord,
-  'result' | 'failures' | 'events' | 'sub_pipelines' | 'artifacts' | 'artifact_count'
+  'result' | 'failures' | 'events' | 'sub_pipelines' | 'artifacts' | 'artifact_count' | 'usage'
 >;
 
 /** The response to a submission. */
@@ -72,6 +75,7 @@ export function toRunRecord(run: BaseRun): RunRecord {
     events: run.journal.events === null ? null : snapshotOf(run.journal.events, run),
     artifacts: artifacts.length > MAX_LISTED_ARTIFACTS ? artifacts.slice(0, MAX_LISTED_ARTIFACTS) : artifacts,
     artifact_count: artifacts.length,
+    usage: run.journal.usage,
   });
 }
 

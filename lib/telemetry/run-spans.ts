@@ -91,7 +91,7 @@ class RunSpans {
   /** Handles the next event. Returns true when the run is over. */
   onEvent(event: LiveEvent, timeMs: number): boolean {
     this.#lastEventMs = timeMs;
-    if (event.kind === 'retry' || event.kind === 'log') return false;
+    if (!isTraced(event)) return false;
     if (event.kind === 'run') this.#setStatus(this.#run, event, timeMs);
     else if (event.kind === 'sub_pipeline') this.#onSubPipelineEvent(event, timeMs);
     else this.#onPipelineEvent(event, timeMs);
@@ -162,4 +162,10 @@ class RunSpans {
 /** A cancelled run has its final status while its wave is still draining (D21). */
 function isOver({ hasFinalStatus, pipeline }: RunSpan): boolean {
   return hasFinalStatus && !pipeline.isInWave;
+}
+
+type UntracedEvent = Extract<LiveEvent, { readonly kind: 'retry' | 'log' | 'text' | 'usage' }>;
+
+function isTraced(event: LiveEvent): event is Exclude<LiveEvent, UntracedEvent> {
+  return !['retry', 'log', 'text', 'usage'].includes(event.kind);
 }

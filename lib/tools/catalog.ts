@@ -4,16 +4,17 @@ import type { ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
 import { BUILTIN_FUNCTIONS, compute } from './builtin/compute.js';
 import { exportFile } from './builtin/export.js';
-import { fail } from './builtin/fail.js';
+import { fail } from './builtin/testing/fail.js';
 import { fetchData } from './builtin/fetch-data.js';
 import { httpRequest } from './builtin/http-request.js';
 import { ingestDocument } from './builtin/ingest-document.js';
+import { llmJob } from './builtin/models/llm-job.js';
 import { loadSchema } from './builtin/load-schema.js';
-import { mock } from './builtin/mock.js';
+import { mock } from './builtin/testing/mock.js';
 import { runPipeline } from './builtin/run-pipeline.js';
 import { searchWeb } from './builtin/search-web.js';
 import { select } from './builtin/select.js';
-import { sleep } from './builtin/sleep.js';
+import { sleep } from './builtin/testing/sleep.js';
 import { store } from './builtin/store.js';
 import { transform } from './builtin/transform.js';
 import { BUILTIN_SOURCES } from './sources/index.js';
@@ -140,6 +141,7 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   fetchData,
   httpRequest,
   ingestDocument,
+  llmJob,
   loadSchema,
   mock,
   runPipeline,

@@ -1,5 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json.js';
+import type { ModelPurpose, ToolModels } from '../models/model.js';
 
 /** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
 export interface InputSchema {
@@ -109,6 +110,8 @@ export interface ToolContext {
    */
   readonly holdMemory: (bytes: number) => void;
   readonly artifacts: ToolArtifacts;
+  /** Language models (D48). */
+  readonly llm: ToolModels;
   /**
    * Runs another pipeline inside this task (D49). It reads the session of this run, emits its events into this
    * run's stream, stores values as if this attempt had stored them, and ends with the attempt. Rejects with a
@@ -217,6 +220,11 @@ export interface Tool {
   readonly output: OutputDeclaration;
   /** Change it when equal inputs give another output: the cache then forgets the earlier ones (D65). */
   readonly version?: string;
+  /**
+   * The purpose for which it asks a language model, given the inputs of the task as they are written; undefined when it
+   * asks none. A run does not begin when that model, or the one that the input `model` names, is not configured (D50).
+   */
+  readonly usesModel?: (written: JsonObject) => ModelPurpose | undefined;
   /** What the inputs with a `registry` may name. The catalog sets it. */
   readonly registries?: Registries;
   /** @param registries as in `registries`, for a tool with an input that has a `registry` */
@@ -317,6 +325,8 @@ export interface ToolDeclaration<M extends InputDeclarations> {
   readonly output?: OutputDeclaration;
   /** Of tasks with `cache`, outputs of another version are not reused (D65). Default: the text of the author's function. */
   readonly version?: string;
+  /** As of a {@link Tool}. */
+  readonly usesModel?: Tool['usesModel'];
 }
 
 /**
@@ -330,13 +340,22 @@ export function defineTool<const M extends InputDeclarations>(
     readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
   },
 ): Tool {
-  const { name, description, openInputs = false, version, run } = declaration;
+  const { name, description, openInputs = false, version, usesModel, run } = declaration;
   const inputs = normalizeInputs(declaration.inputs);
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name)) {
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
   }
   const output = declaration.output ?? { name: 'output', description: 'the result', type: 'any' };
-  return { name, description, inputs, openInputs, output, ...(version !== undefined && { version }), run };
+  return {
+    name,
+    description,
+    inputs,
+    openInputs,
+    output,
+    ...(version !== undefined && { version }),
+    ...(usesModel !== undefined && { usesModel }),
+    run,
+  };
 }
 
 /** Writes `list` as JSON Schema does. */

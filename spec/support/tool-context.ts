@@ -34,6 +34,7 @@ export interface TestContextOptions {
   readonly fetch?: ToolContext['fetch'];
   readonly runPipeline?: ToolContext['runPipeline'];
   readonly holdMemory?: ToolContext['holdMemory'];
+  readonly llm?: ToolContext['llm'];
 }
 
 /** Creates the context of one attempt; by default the first, without an item, with an empty blackboard and no files. */
@@ -54,6 +55,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     clock: new ManualClock(),
     memory: options.memory ?? new Map(),
     holdMemory: options.holdMemory ?? (() => undefined),
+    llm: options.llm ?? { generate: () => Promise.reject(new ToolError('no models here')) },
     files: options.files ?? { read: () => Promise.reject(new ToolError('no files here')) },
     blackboard: {
       getAll: () => Promise.resolve(Object.fromEntries(session)),

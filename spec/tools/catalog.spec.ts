@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../lib/common/errors.js';
 import { builtinCatalog, Catalog } from '../../lib/tools/catalog.js';
-import { mock } from '../../lib/tools/builtin/mock.js';
+import { mock } from '../../lib/tools/builtin/testing/mock.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
 

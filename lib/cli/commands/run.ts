@@ -85,6 +85,10 @@ export class RunCommand extends RunFileCommand {
     description:
       '<FOLDER> write the files of tools such as export to this folder; default outputs; with --server, download them to this folder (without it, they stay on the server)',
   });
+  model = Option.String('--model', {
+    description:
+      '<PROVIDER/MODEL> language model of tasks that name none, such as openai/gpt-4o-mini; default WAVETRAIN_MODEL',
+  });
   verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
   quiet = Option.Boolean('--quiet', false, { description: 'show no progress and no warnings' });
 
@@ -114,6 +118,7 @@ export class RunCommand extends RunFileCommand {
     if (!check.ok || !(this.json || this.quiet)) printProblems(loaded, context);
     if (!check.ok) return EXIT.invalid;
     const secrets = await openSecrets(context);
+    const env = this.model === undefined ? context.env : { ...context.env, WAVETRAIN_MODEL: this.model };
     const mask = secrets?.mask;
     const outputFolder = resolve(context.cwd, this.artifacts ?? DEFAULT_OUTPUT_FOLDER);
     // An absent flag leaves its field out, so that the default applies.
@@ -127,13 +132,7 @@ export class RunCommand extends RunFileCommand {
       const { pipeline } = check;
       await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
       const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
-      const registry = await context.openRegistry(
-        fileRoots,
-        context.clock,
-        context.env,
-        secrets,
-        outputFolder,
-      );
+      const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder);
       const displayed = displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context));
       return { ...displayed, outputFolder, mask };
     }
@@ -144,14 +143,20 @@ export class RunCommand extends RunFileCommand {
       ...commonInputs,
       ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
-    const registry = await context.openRegistry(fileRoots, context.clock, context.env, secrets, outputFolder);
+    const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder);
     const displayed = await displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
     return { ...displayed, outputFolder, mask };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */
   async #runOnServer(signals: StopSignals, interrupted: Promise<ExitStatus>): Promise<ExitStatus> {
-    const { tools, artifacts, server = '' } = this;
+    const { tools, artifacts, model, server = '' } = this;
+    if (model !== undefined) {
+      throw new UsageError(
+        '--model does not go with --server',
+        'a server has its own models: set WAVETRAIN_MODEL in its environment, or write "model" in the task',
+      );
+    }
     if (tools !== undefined) {
       throw new UsageError('--tools does not go with --server', SERVER_TOOLS_HINT);
     }

@@ -10,6 +10,7 @@ import {
   type ServerConfig,
   VARIABLES,
 } from '../../common/config.js';
+import { readModelConfig } from '../../common/model-config.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/suggest.js';
 import { lowerShare, shareLimit } from '../../common/queues/shared-limit.js';
@@ -206,6 +207,10 @@ function createServerOptions(
     network: modules.networkAccess({
       ...readNetworkConfig(context.env),
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
+    }),
+    models: modules.createModels(readModelConfig(context.env), {
+      folders: [context.cwd],
+      tenantShare: config.tenantShare,
     }),
     clock: context.clock,
     newId: context.newId,

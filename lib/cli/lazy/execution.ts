@@ -2,3 +2,4 @@
 export { RunRegistry } from '../../runs/registry.js';
 export { networkAccess } from '../../tools/fetching/network.js';
 export { fileAccess } from '../../tools/files/file-access.js';
+export { createModels } from '../../models/create-models.js';

@@ -159,6 +159,12 @@ function describeEvent(event: LiveEvent, style: Style): string {
     }
     case 'log':
       return `${formatTask(event)} logged: ${toSingleLine(event.message)}`;
+    case 'text':
+      return `${formatTask(event)} writes: ${toSingleLine(event.text)}`;
+    case 'usage': {
+      const { model, input_tokens: asked, output_tokens: answered } = event.usage;
+      return `${formatTask(event)} asked ${toSingleLine(model)}: ${asked} tokens in, ${answered} out`;
+    }
   }
 }
 

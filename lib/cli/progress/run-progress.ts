@@ -92,6 +92,8 @@ export class PipelineProgress {
       case 'run':
       case 'sub_pipeline':
       case 'log':
+      case 'text':
+      case 'usage':
         break;
     }
   }

@@ -1,4 +1,4 @@
-import { answerRequests } from '../../workers/answer-requests.js';
+import { answerRequests } from '../../common/workers/answer-requests.js';
 import { PARSING_LIMITS } from '../text/limits.js';
 import { type ParsedText, parseText } from '../text/parse-text.js';
 import type { ParsingRequest } from './text-parser.js';

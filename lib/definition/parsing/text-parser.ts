@@ -1,8 +1,8 @@
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
-import { ProcessPool } from '../../workers/process-pool.js';
-import { WorkerError } from '../../workers/protocol.js';
+import { ProcessPool } from '../../common/workers/process-pool.js';
+import { WorkerError } from '../../common/workers/protocol.js';
 import { PARSING_LIMITS } from '../text/limits.js';
 import type { ParsedText } from '../text/parse-text.js';
 import { failedSource, readSource, type Source, toSource } from '../text/source.js';

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { FailedTask } from '../../common/errors.js';
+import type { ModelUsage } from '../../models/model.js';
 
 /** The kinds of events in a run's `events` list (Events, D29). */
 export type TaskEventKind = 'start' | 'finish' | 'fail';
@@ -100,6 +101,24 @@ interface LogEvent extends LocatedEvent {
   readonly message: string;
 }
 
+/** A part of the text that a model is answering with. */
+interface TextEvent extends LocatedEvent {
+  readonly kind: 'text';
+  readonly task_id: string;
+  readonly item?: number;
+  /** Counts the requests of the attempt, from 1: an answer that was cut begins again as another one. */
+  readonly request: number;
+  readonly text: string;
+}
+
+/** A model has answered. */
+interface UsageEvent extends LocatedEvent {
+  readonly kind: 'usage';
+  readonly task_id: string;
+  readonly item?: number;
+  readonly usage: ModelUsage;
+}
+
 /** An event of the live stream (D29). */
 export type LiveEvent =
   | TaskEvent
@@ -108,7 +127,9 @@ export type LiveEvent =
   | WaveEvent
   | ItemEvent
   | RetryEvent
-  | LogEvent;
+  | LogEvent
+  | TextEvent
+  | UsageEvent;
 
 /** Where an event happened: in a sub-pipeline of the plan, in a nested run inside a task, or in both. */
 export type EventLocation = Pick<LocatedEvent, 'sub_pipeline' | 'within'>;

@@ -2,6 +2,7 @@ import type { RunStatus } from '../../../machines/types.js';
 import { type Timeline, toIsoTime } from '../../common/clock.js';
 import type { FailedTask } from '../../common/errors.js';
 import { warnListenerRemoved } from '../../common/warnings.js';
+import type { ModelUsage, TokenCounts } from '../../models/model.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { EventLocation, LiveEvent, TaskEvent } from './event.js';
 
@@ -20,12 +21,15 @@ export const NO_MEMORY_FOR_ERROR = 'failed; the run has no memory left for the t
 /** Returns the approximate memory of an event, in bytes. */
 export function measureEvent(event: LiveEvent): number {
   if (event.kind === 'log') return EVENT_BYTES + event.message.length;
+  if (event.kind === 'text') return EVENT_BYTES + event.text.length;
   return EVENT_BYTES + ('error' in event ? (event.error?.length ?? 0) : 0);
 }
 
 type EventListener = (event: LiveEvent) => void;
 
 const NOWHERE: EventLocation = {};
+
+const NO_USAGE: readonly ModelUsage[] = [];
 
 /**
  * The events of a run, in order (Events, D29). Numbers and stamps every event, collects the task events if requested,
@@ -42,6 +46,7 @@ export class Journal {
   readonly budget: MemoryBudget;
   /** Replaced and never changed, because listeners come and go while they are called. */
   #listeners: readonly EventListener[] = [];
+  #usage: Map<string, ModelUsage> | undefined;
   #seq = 0;
   #isClosed = false;
 
@@ -59,6 +64,23 @@ export class Journal {
   /** False when events are neither collected nor listened to, so that writing them is useless. */
   get isObserved(): boolean {
     return !this.#isClosed && (this.#collected !== null || this.#listeners.length > 0);
+  }
+
+  /** What the run has used of language models, by model in the order of their first answers. */
+  get usage(): readonly ModelUsage[] {
+    return this.#usage === undefined ? NO_USAGE : [...this.#usage.values()];
+  }
+
+  /** Counts an answer of a model. */
+  addUsage(model: string, { input_tokens, output_tokens }: TokenCounts): void {
+    this.#usage ??= new Map();
+    const sum = this.#usage.get(model);
+    this.#usage.set(model, {
+      model,
+      requests: (sum?.requests ?? 0) + 1,
+      input_tokens: (sum?.input_tokens ?? 0) + input_tokens,
+      output_tokens: (sum?.output_tokens ?? 0) + output_tokens,
+    });
   }
 
   /** The start, finish and fail events so far; null unless collected. */
@@ -138,6 +160,10 @@ export class NestedJournal extends Journal {
 
   override get isObserved(): boolean {
     return !this.isClosed && this.#outermost.isObserved;
+  }
+
+  override addUsage(model: string, usage: TokenCounts): void {
+    this.#outermost.addUsage(model, usage);
   }
 
   override reserveTaskEvents(): void {

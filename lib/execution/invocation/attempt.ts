@@ -2,10 +2,12 @@ import { ToolError } from '../../common/errors.js';
 import { describeKind, type Json } from '../../common/json.js';
 import { MAX_LOG_LENGTH } from '../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../common/text.js';
+import type { ModelAnswer, ModelRequest, TokenCounts } from '../../models/model.js';
 import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
+import { AnswerText } from './answer-text.js';
 import { findNameOwner } from './artifact-names.js';
 import type { AttemptTimeout } from './attempt-timeout.js';
 import { StagedFiles } from './staged-files.js';
@@ -36,6 +38,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   #controller: AbortController | undefined;
   #stagedFiles: StagedFiles | undefined;
   #nestedRuns: Set<StoppableRun> | undefined;
+  #modelRequests = 0;
   #isOver = false;
   readonly #services: InvocationServices;
 
@@ -93,6 +96,32 @@ export class Attempt implements ToolContext, CallingAttempt {
       this.#services.budget.reserve(bytes);
       this.#heldBytes += bytes;
     };
+  }
+
+  get llm(): ToolContext['llm'] {
+    return { generate: (request) => this.#generate(request) };
+  }
+
+  async #generate(request: ModelRequest): Promise<ModelAnswer> {
+    const { journal, dependencies } = this.#services;
+    const { tenant_id, clock, signal, pauseTimeout, task_id, item_index: index } = this;
+    const place = { task_id, ...(index !== null && { item: index }) };
+    const text = new AnswerText(this.#services, place, () => ++this.#modelRequests);
+    const onUsage = (model: string, usage: TokenCounts): void => {
+      text.flush();
+      journal.addUsage(model, usage);
+      journal.write({ kind: 'usage', ...place, usage: { model, requests: 1, ...usage } });
+    };
+    const onText = (part: string): void => {
+      request.onText?.(part);
+      text.add(part);
+    };
+    const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest: () => text.begin() };
+    try {
+      return await dependencies.models.generate({ ...request, onText }, caller);
+    } finally {
+      text.flush();
+    }
   }
 
   get artifacts(): ToolContext['artifacts'] {

@@ -116,6 +116,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
     events: null,
     artifacts: [ARTIFACT],
     artifact_count: 1,
+    usage: [],
   },
   RunArtifact: ARTIFACT,
   ArtifactPage: { artifacts: [ARTIFACT], total: 1, next_cursor: null },

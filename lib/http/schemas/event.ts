@@ -1,5 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
+import type { ModelUsage } from '../../models/model.js';
 import { FailedTaskSchema } from './error.js';
 import { Count, count, RunId, schemaFor, Time } from './wire.js';
 
@@ -60,6 +61,18 @@ export const TaskEventSchema = schemaFor<TaskEvent>()(
   ),
 );
 
+export const ModelUsageSchema = schemaFor<ModelUsage>()(
+  Type.Object(
+    {
+      model: Type.String({ description: '`provider/model`.' }),
+      requests: count('Requests that were answered.'),
+      input_tokens: count('Tokens of the requests; 0 where the provider does not say.'),
+      output_tokens: count('Tokens of the answers, likewise.'),
+    },
+    { title: 'ModelUsage', description: 'What was used of one language model.' },
+  ),
+);
+
 function liveEvent<K extends string, P extends TProperties>(kind: K, properties: P) {
   return Type.Object({ kind: Type.Literal(kind), ...common, ...properties });
 }
@@ -105,6 +118,21 @@ const LiveEventSchema = schemaFor<LiveEvent>()(
         task_id: Type.String(),
         item: Type.Optional(item),
         message: Type.String(),
+      }),
+      liveEvent('text', {
+        ...origin,
+        task_id: Type.String(),
+        item: Type.Optional(item),
+        request: count(
+          'Counts the requests of the attempt, from 1: one that is repeated begins its text anew.',
+        ),
+        text: Type.String({ description: 'A part of the text with which a model answers.' }),
+      }),
+      liveEvent('usage', {
+        ...origin,
+        task_id: Type.String(),
+        item: Type.Optional(item),
+        usage: ModelUsageSchema,
       }),
     ],
     { title: 'LiveEvent', description: 'An event of the stream.' },

@@ -6,7 +6,7 @@ import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun-report.js';
 import { FailedTaskSchema, TaskFailureSchema } from './error.js';
-import { TaskEventSchema } from './event.js';
+import { ModelUsageSchema, TaskEventSchema } from './event.js';
 import { ProblemSchema } from './report.js';
 import { anyJson, count, nullable, RunId, schemaFor, Time } from './wire.js';
 
@@ -144,6 +144,9 @@ export const RunRecordSchema = schemaFor<RunRecord>()(
         description: 'The first 1,000 files of the run, in the order of their names.',
       }),
       artifact_count: count('Number of files of the run.'),
+      usage: Type.Array(ModelUsageSchema, {
+        description: 'What the run has used of language models, by model.',
+      }),
     },
     { title: 'RunRecord', description: 'The current state of a run.' },
   ),

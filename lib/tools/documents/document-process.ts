@@ -1,8 +1,8 @@
 import { errorMessage } from '../../common/errors.js';
 import { DOCUMENT_LIMITS, MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
-import { answerRequests } from '../../workers/answer-requests.js';
-import type { TextResponse } from '../../workers/protocol.js';
+import { answerRequests } from '../../common/workers/answer-requests.js';
+import type { TextResponse } from '../../common/workers/protocol.js';
 import { receiveRequest } from './document-pool.js';
 import { parseContent, type ParseRequest } from './parse-content.js';
 

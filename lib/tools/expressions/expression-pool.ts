@@ -5,8 +5,8 @@ import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
 import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import { ProcessPool } from '../../workers/process-pool.js';
-import { type TextResponse, WorkerError } from '../../workers/protocol.js';
+import { ProcessPool } from '../../common/workers/process-pool.js';
+import { type TextResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { failedExpression, toExpressionDataInSteps } from './evaluate.js';
 

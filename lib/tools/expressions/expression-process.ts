@@ -1,7 +1,7 @@
 import { errorMessage } from '../../common/errors.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
-import { answerRequests } from '../../workers/answer-requests.js';
-import type { TextResponse } from '../../workers/protocol.js';
+import { answerRequests } from '../../common/workers/answer-requests.js';
+import type { TextResponse } from '../../common/workers/protocol.js';
 import { Evaluator } from './evaluate.js';
 import type { EvaluationRequest } from './expression-pool.js';
 

@@ -23,6 +23,7 @@ export const RUNNING: RunRecord = {
   failures: [],
   artifacts: [],
   artifact_count: 0,
+  usage: [],
   sub_pipelines: null,
   events: null,
   failed_task: null,

@@ -3,7 +3,7 @@ import { WavetrainError } from '../../../lib/common/errors.js';
 import { type ParsingRequest, TextParser } from '../../../lib/definition/parsing/text-parser.js';
 import { PARSING_LIMITS } from '../../../lib/definition/text/limits.js';
 import { type ParsedText, parseText } from '../../../lib/definition/text/parse-text.js';
-import { type WorkerFailure, WorkerError } from '../../../lib/workers/protocol.js';
+import { type WorkerFailure, WorkerError } from '../../../lib/common/workers/protocol.js';
 import { catchRejection } from '../../support/rejection.js';
 
 /** A pool that parses in this process, or fails. */

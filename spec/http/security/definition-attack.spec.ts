@@ -3,7 +3,7 @@ import { type ParsingRequest, TextParser } from '../../../lib/definition/parsing
 import { parseText, type ParsedText } from '../../../lib/definition/text/parse-text.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { ValidationReport } from '../../../lib/pipelines/report.js';
-import { WorkerError } from '../../../lib/workers/protocol.js';
+import { WorkerError } from '../../../lib/common/workers/protocol.js';
 import { type TestServer, startTestServer } from '../../support/http/test-server.js';
 
 const SIZE = 250 * 1024;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mock } from '../../../lib/tools/builtin/mock.js';
+import { mock } from '../../../lib/tools/builtin/testing/mock.js';
 import { toolContext } from '../../support/tool-context.js';
 
 describe('mock', () => {

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
-import { sleep } from '../../../lib/tools/builtin/sleep.js';
+import { sleep } from '../../../lib/tools/builtin/testing/sleep.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../support/rejection.js';
 import { type TestContext, toolContext } from '../../support/tool-context.js';

@@ -13,7 +13,7 @@ import { requireBuild, ROOT } from '../../project/files.js';
 import { deferred } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { PauseCounter, toolContext } from '../../support/tool-context.js';
-import { isAlive } from '../../workers/processes.js';
+import { isAlive } from '../../common/workers/processes.js';
 import { makePdf } from './make-pdf.js';
 
 const PROGRAM = join(ROOT, 'dist', 'document-process.cjs');

@@ -15,7 +15,7 @@ import { ExpressionPool } from '../../../lib/tools/expressions/expression-pool.j
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { PauseCounter, toolContext } from '../../support/tool-context.js';
-import { isAlive, listWorkers } from '../../workers/processes.js';
+import { isAlive, listWorkers } from '../../common/workers/processes.js';
 
 const execute = promisify(execFile);
 const PROGRAM = join(ROOT, 'dist', 'expression-process.cjs');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
-import { mock } from '../../../lib/tools/builtin/mock.js';
+import { mock } from '../../../lib/tools/builtin/testing/mock.js';
 import { store } from '../../../lib/tools/builtin/store.js';
 import { transform } from '../../../lib/tools/builtin/transform.js';
 import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';

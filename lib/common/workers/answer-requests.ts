@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { errorMessage } from '../common/errors.js';
+import { errorMessage } from '../errors.js';
 import type { ReadyMessage, ResponseMessage } from './protocol.js';
 
 /** What a program of a worker process may retain between requests. */

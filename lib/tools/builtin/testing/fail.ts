@@ -1,5 +1,5 @@
-import { ToolError } from '../../common/errors.js';
-import { defineTool } from '../tool.js';
+import { ToolError } from '../../../common/errors.js';
+import { defineTool } from '../../tool.js';
 
 /** Fails always or a number of times, to try out retries and failures (D22). */
 export const fail = defineTool({

@@ -1,4 +1,4 @@
-import { defineTool } from '../tool.js';
+import { defineTool } from '../../tool.js';
 
 /** The key of the call counter in the run's memory. */
 const CALL_COUNT = 'mock.call_count';

@@ -2,16 +2,20 @@ import { expect } from 'chai';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { systemClock } from '../../lib/common/clock.js';
-import { ProcessPool, type ProcessPoolOptions, type WorkOptions } from '../../lib/workers/process-pool.js';
-import { WorkerError, type WorkerFailure } from '../../lib/workers/protocol.js';
-import { ROOT } from '../project/files.js';
-import { ManualClock } from '../support/manual-clock.js';
-import { catchRejection } from '../support/rejection.js';
+import { systemClock } from '../../../lib/common/clock.js';
+import {
+  ProcessPool,
+  type ProcessPoolOptions,
+  type WorkOptions,
+} from '../../../lib/common/workers/process-pool.js';
+import { WorkerError, type WorkerFailure } from '../../../lib/common/workers/protocol.js';
+import { ROOT } from '../../project/files.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { catchRejection } from '../../support/rejection.js';
 import { listWorkers, waitForExit } from './processes.js';
 
-const ODD_PROGRAM = join(ROOT, 'spec/workers/odd-process.cjs');
-const MUTE_PROGRAM = join(ROOT, 'spec/workers/mute-process.cjs');
+const ODD_PROGRAM = join(ROOT, 'spec/common/workers/odd-process.cjs');
+const MUTE_PROGRAM = join(ROOT, 'spec/common/workers/mute-process.cjs');
 
 interface OddRequest {
   readonly does: 'nothing' | 'exit' | 'environment' | 'pid' | 'oversized' | 'throw';

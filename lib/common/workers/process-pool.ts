@@ -1,5 +1,5 @@
-import { FairQueue } from '../common/queues/fair-queue.js';
-import { type Limit, SharedLimit } from '../common/queues/shared-limit.js';
+import { FairQueue } from '../queues/fair-queue.js';
+import { type Limit, SharedLimit } from '../queues/shared-limit.js';
 import { WorkerError } from './protocol.js';
 import { type WorkerOptions, WorkerProcess } from './worker-process.js';
 

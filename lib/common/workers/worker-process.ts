@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
-import type { Clock } from '../common/clock.js';
-import { errorMessage } from '../common/errors.js';
+import type { Clock } from '../clock.js';
+import { errorMessage } from '../errors.js';
 import { type ResponseMessage, WorkerError, type WorkerMessage } from './protocol.js';
 
 /** What every process of a pool has in common. */

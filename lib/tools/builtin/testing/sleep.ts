@@ -1,6 +1,6 @@
-import { delay } from '../../common/clock.js';
-import { ToolError } from '../../common/errors.js';
-import { defineTool } from '../tool.js';
+import { delay } from '../../../common/clock.js';
+import { ToolError } from '../../../common/errors.js';
+import { defineTool } from '../../tool.js';
 
 /** The longest delay of a timer (24.8 days). */
 const MAX_SECONDS = 2_147_483;

@@ -1,0 +1,48 @@
+import type { InvocationServices } from '../run-context.js';
+
+/** So much text makes an event of its own, or so much time: a model may send a thousand parts a second. */
+const EVENT_LENGTH = 1000;
+const EVENT_MS = 100;
+
+/** Writes the text of a model's answers into the live events as it arrives, several parts at once (D29). */
+export class AnswerText {
+  readonly #services: InvocationServices;
+  readonly #place: { readonly task_id: string; readonly item?: number };
+  readonly #nextRequest: () => number;
+  #request = 0;
+  #text = '';
+  #sinceMs = 0;
+
+  /** @param nextRequest numbers the requests of the attempt */
+  constructor(
+    services: InvocationServices,
+    place: { readonly task_id: string; readonly item?: number },
+    nextRequest: () => number,
+  ) {
+    this.#services = services;
+    this.#place = place;
+    this.#nextRequest = nextRequest;
+  }
+
+  /** Call before a request is sent, also when it is repeated: its text begins anew. */
+  begin(): void {
+    this.flush();
+    this.#request = this.#nextRequest();
+  }
+
+  add(part: string): void {
+    if (!this.#services.journal.isObserved) return;
+    const nowMs = this.#services.dependencies.clock.monotonicNow();
+    if (this.#text === '') this.#sinceMs = nowMs;
+    this.#text += part;
+    if (this.#text.length >= EVENT_LENGTH || nowMs - this.#sinceMs >= EVENT_MS) this.flush();
+  }
+
+  /** Writes what has not been written yet. */
+  flush(): void {
+    if (this.#text === '') return;
+    const text = this.#services.prepared.secrets.mask(this.#text);
+    this.#text = '';
+    this.#services.journal.write({ kind: 'text', ...this.#place, request: this.#request, text });
+  }
+}
