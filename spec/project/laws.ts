@@ -254,6 +254,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
     only: {
       'lib/cli/runs/watch.ts': 'a clock that passes timers through',
+      'lib/workers/answer-requests.ts': 'a thread of its own, which looks whether the server is there',
       'lib/common/clock.ts': 'the default clock',
     },
   },
