@@ -141,11 +141,15 @@ export const DOCUMENT_LIMITS = {
   /** Time and memory of the process that reads one document. */
   timeoutMs: 60_000,
   memoryMiB: 512,
+  /** Maximum number of different words in a document that `select` searches: each takes 200 bytes and more. */
+  indexedWords: 500_000,
+  /** Maximum number of chunks in such a document. */
+  chunks: 100_000,
   /**
-   * Documents of all runs that `select` keeps indexed for the next query, by the length of their texts together; also of
-   * runs that have ended, until others take their place.
+   * What `select` keeps for the next query, the indexes of documents and their texts: of all runs, also of runs that have
+   * ended, until others take their place.
    */
-  indexedLength: 16 * 2 ** 20,
+  indexedBytes: 64 * 2 ** 20,
 } as const;
 
 /** The limits of `export`. */
