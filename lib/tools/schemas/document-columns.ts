@@ -5,7 +5,7 @@ import type { Steps } from '../../common/steps.js';
 /** No name is longer; a longer cell is prose. */
 const MAX_NAME_LENGTH = 1000;
 /** So many lines, or names that are listed, are looked at in a step. */
-const STEP_SIZE = 1000;
+const STEP_SIZE = 500;
 
 /**
  * Returns the names of columns or rows in a document: those that its metadata lists (`columns` or `headers`), else those

@@ -10,7 +10,7 @@ const B = 0.75;
 
 /** Words are letters and digits of any script; a part of a long text is searched for them in a step. */
 const WORD = /[\p{L}\p{N}]+/gu;
-const STEP_LENGTH = 16 * 1024;
+const STEP_LENGTH = 4 * 1024;
 /** So many chunks are looked at in a step of a search. */
 const STEP_CHUNKS = 10_000;
 /** So many are sorted in a step. */

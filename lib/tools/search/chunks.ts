@@ -15,6 +15,8 @@ export interface Chunk {
 const CHUNK_WORDS = 512;
 /** More letters than this are looked at in several steps. */
 const STEP_LENGTH = 16 * 1024;
+/** Of a longer sentence, parts are counted, wherever they end. */
+const MAX_SENTENCE_LENGTH = 4 * STEP_LENGTH;
 /** A line takes as long as so many letters. */
 const CHARACTERS_PER_LINE = 20;
 /** Each chunk of a page repeats its labels. */
@@ -133,8 +135,9 @@ function* blocksOf(text: string): Generator<Block | typeof PAUSE> {
   for (let at = 0; at <= text.length; ) {
     const found = text.indexOf('\n', at);
     const end = found === -1 ? text.length : found;
-    const line = text.slice(at, end);
-    if (line.trim() === '') {
+    // A longer line is no row of a table.
+    const line = text.slice(at, Math.min(end, at + STEP_LENGTH));
+    if (line.trim() === '' && text.slice(at, end).trim() === '') {
       if (lines > 0) yield toBlock(at - 1);
       [start, lines, wide] = [end + 1, 0, 0];
     } else {
@@ -160,7 +163,7 @@ function isHeading(block: string): boolean {
   return words.length > 0 && words.every((word) => !/^\p{Ll}/u.test(word));
 }
 
-/** Splits prose after each sentence, and at blanks where a sentence is very long. */
+/** Splits prose after each sentence, and at blanks where a sentence is very long, if it has any. */
 function* sentencesOf(block: string): Generator<string | typeof PAUSE> {
   let start = 0;
   for (let from = 0; from < block.length; from += STEP_LENGTH) {
@@ -172,7 +175,11 @@ function* sentencesOf(block: string): Generator<string | typeof PAUSE> {
       yield block.slice(start, end);
       start = end;
     }
-    if (block.length > STEP_LENGTH) yield PAUSE;
+    const next = from + STEP_LENGTH;
+    if (next - start > MAX_SENTENCE_LENGTH && next < block.length) {
+      yield block.slice(start, next);
+      start = next;
+    } else if (next < block.length) yield PAUSE;
   }
   if (start < block.length) yield block.slice(start);
 }

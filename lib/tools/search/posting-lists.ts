@@ -10,7 +10,9 @@ const POSTING_BYTES = 12;
  * one of the same word before it: a list of each word would take many times as much.
  */
 export class PostingLists {
-  readonly #words = new Map<string, number>();
+  /** In several maps, since a map with more words holds the event loop whenever it grows. */
+  readonly #words: Map<string, number>[] = [];
+  #wordCount = 0;
   #wordLength = 0;
   /** By word: its last posting, and how many it has. */
   readonly #last = new NumberList();
@@ -22,7 +24,7 @@ export class PostingLists {
 
   /** The number of different words. */
   get wordCount(): number {
-    return this.#words.size;
+    return this.#wordCount;
   }
 
   /** What it takes of memory, about. */
@@ -32,10 +34,11 @@ export class PostingLists {
 
   /** Counts a word of a chunk, which comes after the chunks before it. */
   add(word: string, chunk: number): void {
-    const known = this.#words.get(word);
+    const known = this.#find(word);
     if (known === undefined) {
+      if (this.#wordCount % WORDS_PER_MAP === 0) this.#words.push(new Map());
       // A part of a text would keep all of it.
-      this.#words.set(copyText(word), this.#words.size);
+      this.#words.at(-1)?.set(copyText(word), this.#wordCount++);
       this.#wordLength += word.length;
       this.#last.push(this.#push(chunk, 0));
       this.#chunkCounts.push(1);
@@ -49,6 +52,14 @@ export class PostingLists {
     }
   }
 
+  #find(word: string): number | undefined {
+    for (const words of this.#words) {
+      const known = words.get(word);
+      if (known !== undefined) return known;
+    }
+    return undefined;
+  }
+
   #push(chunk: number, previous: number): number {
     this.#chunks.push(chunk);
     this.#counts.push(1);
@@ -58,13 +69,13 @@ export class PostingLists {
 
   /** In how many chunks a word is. */
   countChunks(word: string): number {
-    const known = this.#words.get(word);
+    const known = this.#find(word);
     return known === undefined ? 0 : this.#chunkCounts.at(known);
   }
 
   /** Calls `visit` with each chunk that holds the word and how often it does, from the last one. Pauses between chunks. */
   *visit(word: string, visit: (chunk: number, count: number) => void): Generator<undefined, void> {
-    const known = this.#words.get(word);
+    const known = this.#find(word);
     let posting = known === undefined ? 0 : this.#last.at(known);
     for (let visited = 1; posting !== 0; visited++) {
       visit(this.#chunks.at(posting), this.#counts.at(posting));
@@ -73,6 +84,8 @@ export class PostingLists {
     }
   }
 }
+
+const WORDS_PER_MAP = 2 ** 17;
 
 const VISITED_AT_ONCE = 10_000;
 
