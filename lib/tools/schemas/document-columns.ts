@@ -37,7 +37,7 @@ function findTexts(document: Record<string, unknown>): Iterable<unknown> | undef
   return typeof text === 'string' && typeof format === 'string' ? [text] : undefined;
 }
 
-function* textsOf(pages: readonly unknown[]): Generator<unknown> {
+function* textsOf(pages: readonly unknown[]): Generator {
   for (const page of pages) yield isObject(page) ? page['text'] : undefined;
 }
 
