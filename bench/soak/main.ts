@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,8 +59,11 @@ try {
   clearInterval(sampling);
   addRows(alone, attacked, memory);
 } finally {
-  server.process.kill();
+  server.process.kill('SIGKILL');
+  // It may be writing into the folder until it has ended.
+  if (server.process.exitCode === null) await once(server.process, 'exit');
   origin.server.close();
+  origin.server.closeAllConnections();
   rmSync(folder, { recursive: true, force: true });
 }
 table.print();

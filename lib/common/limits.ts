@@ -165,11 +165,15 @@ export const DOCUMENT_LIMITS = {
   /** Time and memory of the process that reads one document. */
   timeoutMs: 60_000,
   memoryMiB: 512,
+  /** Maximum number of different words in a document that `select` searches: each takes 200 bytes and more. */
+  indexedWords: 500_000,
+  /** Maximum number of chunks in such a document. */
+  chunks: 100_000,
   /**
-   * Documents of all runs that `select` keeps indexed for the next query, by the length of their texts together; also of
-   * runs that have ended, until others take their place.
+   * What `select` keeps for the next query, the indexes of documents and their texts: of all runs, also of runs that have
+   * ended, until others take their place.
    */
-  indexedLength: 16 * 2 ** 20,
+  indexedBytes: 64 * 2 ** 20,
 } as const;
 
 /** The limits of `export`. */
@@ -178,6 +182,8 @@ export const EXPORT_LIMITS = {
   cells: 500_000,
   /** Maximum number of cells in a table that is made of objects, of all formats. */
   tableCells: 2_000_000,
+  /** Maximum number of cells and rows in a table together. */
+  tableParts: 4_000_000,
   /** Maximum number of sheets of a workbook. */
   sheets: 255,
   /** Maximum number of rows in a sheet, with the names of its columns, as spreadsheets have them. */

@@ -177,7 +177,7 @@ export interface FetchOptions {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A function makes it when the request is sent, which may have to wait. It counts as memory of the run. */
-  readonly body?: string | Uint8Array | (() => string) | undefined;
+  readonly body?: string | Uint8Array | (() => string | Promise<string>) | undefined;
   /** Maximum size of the response, as it was sent and as it is unpacked. Default: 10 MiB. */
   readonly maxBytes?: number | undefined;
   /** Time for the request with its redirects, without the wait for a free slot. Default: 60 s. */

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadPipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';
@@ -7,6 +9,7 @@ import type { RunRecord } from '../../lib/runs/record.js';
 import { fileAccess } from '../../lib/tools/files/file-access.js';
 import { loadTools } from '../../lib/tools/loading/load-tools.js';
 import { commandIn, type Example, type Expectation, examples } from './docs/examples.js';
+import { TemporaryFolder } from '../support/temporary-folder.js';
 import { documents, filesBelow, read, requireBuild, ROOT } from './files.js';
 import { eachOf, type Finished, Shell } from './docs/shell.js';
 
@@ -84,6 +87,18 @@ describe('The examples', () => {
           expect(printedRun.failures.map(withoutInputs)).to.deep.equal(failures);
         }
       });
+    }
+  });
+
+  it('make the PDF that one of them reads', () => {
+    const folder = new TemporaryFolder();
+    try {
+      const script = folder.write('make.mjs', read('examples/08-csv-report/make-price-list.mjs'));
+      execFileSync(process.execPath, [script]);
+      const made = readFileSync(join(folder.path, 'price-list.pdf'));
+      expect(made.equals(readFileSync(join(ROOT, 'examples/08-csv-report/price-list.pdf')))).to.equal(true);
+    } finally {
+      folder.remove();
     }
   });
 

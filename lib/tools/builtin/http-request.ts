@@ -1,10 +1,13 @@
 import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../common/limits.js';
+import { isShortJson, JsonWriter } from '../../common/json-writer.js';
+import type { Steps } from '../../common/steps.js';
 import { readContent } from '../fetching/content.js';
 import { readRequestHeaders, toRequestText } from '../fetching/request.js';
 import { assertStatus } from '../fetching/status.js';
-import { defineTool } from '../tool.js';
+import { runLongWork } from '../../common/queues/limiters.js';
+import { defineTool, type ToolContext } from '../tool.js';
 
 /** Sends one HTTP request and reads the answer (D62), inside the guard of {@link ToolContext.fetch} (D51). */
 export const httpRequest = defineTool({
@@ -64,7 +67,7 @@ export const httpRequest = defineTool({
     type: 'object',
   },
   async run({ url, method, headers, query, json, text, expect, parse, timeout, max_bytes }, context) {
-    const content = readRequestBody(json, text);
+    const content = readRequestBody(json, text, context);
     const response = await context.fetch(withQuery(url, query ?? {}), {
       method,
       headers: { ...content?.headers, ...readRequestHeaders(headers ?? {}) },
@@ -81,17 +84,36 @@ export const httpRequest = defineTool({
 
 interface RequestContent {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: () => string;
+  readonly body: () => string | Promise<string>;
 }
 
-function readRequestBody(json: Json | undefined, text: string | undefined): RequestContent | undefined {
+function readRequestBody(
+  json: Json | undefined,
+  text: string | undefined,
+  context: ToolContext,
+): RequestContent | undefined {
   if (json !== undefined && text !== undefined) {
     throw ToolError.nonRetryable('"json" and "text" are both given: a request has one body');
   }
   if (text !== undefined)
     return { headers: { 'content-type': 'text/plain;charset=utf-8' }, body: () => text };
   if (json === undefined) return undefined;
-  return { headers: { 'content-type': 'application/json' }, body: () => JSON.stringify(json) };
+  return { headers: { 'content-type': 'application/json' }, body: () => writeJson(json, context) };
+}
+
+/** Writes a long value while no other attempt has long work, since many requests of a fan-out may be sent at once. */
+function writeJson(value: Json, context: ToolContext): string | Promise<string> {
+  return isShortJson(value) ? JSON.stringify(value) : runLongWork(context, () => writeJsonInSteps(value));
+}
+
+function* writeJsonInSteps(value: Json): Steps<string> {
+  const writer = new JsonWriter(value);
+  const chunks: string[] = [];
+  for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
+    chunks.push(chunk);
+    yield;
+  }
+  return chunks.join('');
 }
 
 /** Adds the values to the query of a URL. A URL that is none is left as it is, and refused when it is fetched. */

@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import { ToolError } from '../../common/errors.js';
 import { describeKind, isObject, type Json } from '../../common/json.js';
-import { MAX_SCHEMA_LENGTH } from '../../common/limits.js';
+import { MAX_SCHEMA_FIELDS, MAX_SCHEMA_LENGTH } from '../../common/limits.js';
 import { joinFirst } from '../../common/text.js';
 import { parseText } from '../../definition/text/parse-text.js';
 import { decodeText, readError } from '../files/regular-file.js';
 import { findColumns } from '../schemas/document-columns.js';
 import { assertFieldCount, createField, readFields, type Schema } from '../schemas/schema.js';
+import { runLongWork } from '../../common/queues/limiters.js';
 import { defineTool, type Registries, type ToolContext } from '../tool.js';
 
 /** Reads the schema of what is to be extracted from documents (D49). */
@@ -36,7 +37,9 @@ export const loadSchema = defineTool({
   },
   async run({ source, hint, task_id: taskId }, context, registries) {
     const schema =
-      typeof source === 'string' ? await loadNamed(source, context, registries) : readValue(source, hint);
+      typeof source === 'string'
+        ? await loadNamed(source, context, registries)
+        : await readValue(source, hint, context);
     return taskId === null ? schema : { ...schema, task_id: taskId };
   },
 });
@@ -80,9 +83,9 @@ async function loadFile(path: string, { files }: ToolContext): Promise<Schema> {
   return { fields: readFields(raw, `"${path}"`), source: basename(path), raw, task_id: null };
 }
 
-function readValue(source: Json, hint: string | null): Schema {
+async function readValue(source: Json, hint: string | null, context: ToolContext): Promise<Schema> {
   if (isSchema(source)) return source;
-  const columns = findColumns(source);
+  const columns = await runLongWork(context, () => findColumns(source));
   if (columns !== undefined) return readDocument(source, columns, hint);
   if (typeof source !== 'object' || source === null) {
     throw ToolError.nonRetryable(`"source" is ${describeKind(source)}, not a file, a name or a schema`);
@@ -109,6 +112,7 @@ function isSchema(value: Json): value is Json & Schema {
     typeof value['source'] === 'string' &&
     Object.hasOwn(value, 'raw') &&
     Array.isArray(value['fields']) &&
+    value['fields'].length <= MAX_SCHEMA_FIELDS &&
     value['fields'].every((field) => isObject(field) && typeof field['name'] === 'string')
   );
 }

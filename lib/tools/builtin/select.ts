@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../../common/errors.js';
 import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
@@ -75,7 +76,11 @@ export const select = defineTool({
     }
     const documents = toDocuments(document);
     const lists = [];
-    for (const each of documents) lists.push(await selectPages(each, selection, indexes, context));
+    for (const each of documents) {
+      lists.push(await selectPages(each, selection, indexes, context));
+      // A thousand documents with cached indexes would take one turn of the event loop.
+      if (documents.length > 1) await setImmediate();
+    }
     return lists.length === 1 ? lists[0] : lists;
   },
 });
@@ -84,6 +89,12 @@ function toDocuments(value: Json): JsonObject[] {
   if (typeof value === 'string') return [inlineDocument(value)];
   if (!Array.isArray(value)) return [toDocument(value, '"document"')];
   if (value.length === 0) throw ToolError.nonRetryable('"document" is an empty list: give a document');
+  const { documents: most } = DOCUMENT_LIMITS;
+  if (value.length > most) {
+    throw ToolError.nonRetryable(
+      `"document" is a list of ${value.length} documents, more than the limit of ${most}: split it`,
+    );
+  }
   return value.map((member, position) => toDocument(member, `"document"[${position}]`));
 }
 

@@ -47,6 +47,11 @@ function* toRows<T>(items: readonly T[], listCells: (item: T) => Iterable<Json>)
     rows.push(row);
     // A row counts, too: it may be empty.
     if (++count % CELLS_PER_STEP === 0) yield;
+    if (count > EXPORT_LIMITS.tableParts) {
+      throw ToolError.nonRetryable(
+        `a table would have more than ${EXPORT_LIMITS.tableParts} cells and rows: write JSON, or several files`,
+      );
+    }
   }
   return rows;
 }

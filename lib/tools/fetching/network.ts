@@ -121,7 +121,7 @@ class Exchange {
     const timer = new RequestTimer(clock, { totalMs: this.#timeoutMs, idleMs: FETCH_LIMITS.idleMs }, signal);
     let request: OutgoingRequest = { ...draft, body: undefined };
     try {
-      request = { ...draft, body: this.#makeBody(draft) };
+      request = { ...draft, body: await this.#makeBody(draft) };
       for (let redirects = 0; redirects <= FETCH_LIMITS.redirects; redirects++) {
         const answer = await this.#send(request, timer);
         if ('bytes' in answer) return answer;
@@ -137,8 +137,8 @@ class Exchange {
   }
 
   /** Makes the body of a request that is sent now, and takes memory of the run for it. */
-  #makeBody({ body }: RequestDraft): string | Uint8Array | undefined {
-    const made = typeof body === 'function' ? body() : body;
+  async #makeBody({ body }: RequestDraft): Promise<string | Uint8Array | undefined> {
+    const made = typeof body === 'function' ? await body() : body;
     if (made !== undefined) this.#caller.reserve(made.length);
     return made;
   }

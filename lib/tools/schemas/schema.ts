@@ -50,7 +50,10 @@ export function readFields(value: Json, place: string): SchemaField[] {
 /** @throws ToolError, not retryable, when there are more fields than a schema may have */
 export function assertFieldCount(count: number, place: string): void {
   if (count <= MAX_SCHEMA_FIELDS) return;
-  throw ToolError.nonRetryable(`${place} has ${count} fields: a schema may have ${MAX_SCHEMA_FIELDS}`);
+  const most = MAX_SCHEMA_FIELDS;
+  throw ToolError.nonRetryable(
+    `${place} has more than ${most} fields: a schema may have ${most}, so list those that you need`,
+  );
 }
 
 /** Creates a field that has nothing but a name, and perhaps a description. */

@@ -1,9 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import { runWithPauses, type Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/steps.js';
 import { pagesOf } from '../documents/document.js';
-import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import { type LimitedAttempt, runLongWork } from '../../common/queues/limiters.js';
 import type { ToolContext } from '../tool.js';
 import { Bm25Index } from './bm25.js';
 import { pageChunks, smallChunks } from './chunks.js';
@@ -15,20 +14,23 @@ class CachedIndex {
   readonly index: Promise<Bm25Index>;
   /** Resolves when the index begins to be made. */
   readonly begun: Promise<void>;
-  /** Of the texts, in characters. */
-  readonly length: number;
   readonly #document: JsonObject;
   readonly #ofRun: Map<JsonObject, CachedIndex>;
+  readonly #maker: AbortSignal;
 
-  /** @param make creates the index in its turn, and calls the function that it is given when the turn has come */
+  /**
+   * @param maker the signal of the attempt that makes it
+   * @param make creates the index in its turn, and calls the function that it is given when the turn has come
+   */
   constructor(
     document: JsonObject,
     ofRun: Map<JsonObject, CachedIndex>,
+    maker: AbortSignal,
     make: (onBegin: () => void) => Promise<Bm25Index>,
   ) {
     this.#document = document;
     this.#ofRun = ofRun;
-    this.length = measure(document);
+    this.#maker = maker;
     let begin = (): void => undefined;
     this.begun = new Promise((resolve) => {
       begin = resolve;
@@ -47,6 +49,11 @@ class CachedIndex {
     return this.#ofRun.get(this.#document) === this;
   }
 
+  /** Whether the attempt that made it has ended, and perhaps the index never will be. */
+  get isAbandoned(): boolean {
+    return this.#maker.aborted;
+  }
+
   forget(): void {
     if (this.isPresent) this.#ofRun.delete(this.#document);
   }
@@ -54,85 +61,97 @@ class CachedIndex {
 
 /**
  * Keeps the index of a document for further queries of the same run, so that they take no time. All runs together keep
- * those that were used last, up to a length of text: an index stays until others take its place, even when its run has
- * ended. Each tenant makes one at a time, and all tenants together two, with pauses.
+ * those that were used last, up to an amount of memory: an index stays until others take its place, even when its run has
+ * ended. While an index is made, it counts as memory of the run.
  */
 export class IndexCache {
-  /** The least recently used comes first. */
-  readonly #kept = new Set<CachedIndex>();
-  readonly #maxLength: number;
-  readonly #limiter = new ConcurrencyLimiter({ total: 1, guaranteed: 1 });
-  #length = 0;
+  /** With their memory, in bytes. The least recently used comes first. */
+  readonly #kept = new Map<CachedIndex, number>();
+  readonly #maxBytes: number;
+  #bytes = 0;
 
-  constructor(maxLength: number = DOCUMENT_LIMITS.indexedLength) {
-    this.#maxLength = maxLength;
+  constructor(maxBytes: number = DOCUMENT_LIMITS.indexedBytes) {
+    this.#maxBytes = maxBytes;
   }
 
-  /** Length of the texts whose indexes are kept, in characters. */
-  get length(): number {
-    return this.#length;
+  /** Memory of the indexes that are kept and of their documents, about. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /**
    * Returns the index of a document, which is known by its identity: the outputs of tasks do not change. The time limit
-   * of the attempt pauses until the index begins to be made.
+   * of the attempt pauses until the index begins to be made. Rejects with a ToolError, not retryable, when the index
+   * would be too large.
    */
   async get(document: JsonObject, granularity: Granularity, context: ToolContext): Promise<Bm25Index> {
     const ofRun = indexesOf(context.memory, granularity);
-    const cached = ofRun.get(document) ?? this.#create(document, granularity, ofRun, context.tenant_id);
-    const resumeTimeout = context.pauseTimeout();
-    await cached.begun;
-    resumeTimeout();
-    const index = await cached.index;
-    this.#keep(cached);
-    return index;
+    for (;;) {
+      const present = ofRun.get(document);
+      const cached = present ?? createCached(document, granularity, ofRun, context);
+      const resumeTimeout = context.pauseTimeout();
+      await cached.begun;
+      resumeTimeout();
+      try {
+        const index = await cached.index;
+        this.#keep(cached, measure(document) + index.bytes);
+        return index;
+      } catch (error) {
+        // The attempt that made it ended: this one makes it.
+        if (present === undefined || !cached.isAbandoned || context.signal.aborted) throw error;
+      }
+    }
   }
 
-  #create(
-    document: JsonObject,
-    granularity: Granularity,
-    ofRun: Map<JsonObject, CachedIndex>,
-    tenantId: string,
-  ): CachedIndex {
-    // Others may come to wait for the same index, so its turn does not end with the attempt that asked first, and each
-    // attempt pauses its own time limit.
-    const turn = { tenant_id: tenantId, signal: NEVER, pauseTimeout: () => () => undefined };
-    return new CachedIndex(document, ofRun, (onBegin) =>
-      this.#limiter.run(turn, () => {
-        onBegin();
-        return createIndex(document, granularity);
-      }),
-    );
-  }
-
-  #keep(cached: CachedIndex): void {
-    if (this.#kept.delete(cached)) this.#length -= cached.length;
+  #keep(cached: CachedIndex, bytes: number): void {
+    this.#drop(cached);
     // It was dropped while this query waited for it.
     if (!cached.isPresent) return;
-    this.#kept.add(cached);
-    this.#length += cached.length;
-    for (const oldest of this.#kept) {
-      if (this.#length <= this.#maxLength) return;
-      this.#kept.delete(oldest);
-      this.#length -= oldest.length;
+    this.#kept.set(cached, bytes);
+    this.#bytes += bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#drop(oldest);
       oldest.forget();
     }
   }
+
+  #drop(cached: CachedIndex): void {
+    this.#bytes -= this.#kept.get(cached) ?? 0;
+    this.#kept.delete(cached);
+  }
 }
 
-const NEVER = new AbortController().signal;
-
-function createIndex(document: JsonObject, granularity: Granularity): Promise<Bm25Index> {
-  return runWithPauses(indexInSteps(document, granularity), () => setImmediate());
+function createCached(
+  document: JsonObject,
+  granularity: Granularity,
+  ofRun: Map<JsonObject, CachedIndex>,
+  context: ToolContext,
+): CachedIndex {
+  const { tenant_id, signal, holdMemory } = context;
+  // Each attempt that waits for the index pauses its own time limit.
+  const turn: LimitedAttempt = { tenant_id, signal, pauseTimeout: () => () => undefined };
+  return new CachedIndex(document, ofRun, signal, (onBegin) =>
+    runLongWork(turn, () => {
+      onBegin();
+      return createIndex(document, granularity, holdMemory);
+    }),
+  );
 }
 
-function* indexInSteps(document: JsonObject, granularity: Granularity): Steps<Bm25Index> {
+function* createIndex(
+  document: JsonObject,
+  granularity: Granularity,
+  hold: (bytes: number) => void,
+): Steps<Bm25Index> {
+  // The texts of the chunks are copies.
+  hold(measure(document));
   const chunks = yield* granularity === 'page' ? pageChunks(document) : smallChunks(document);
-  return yield* Bm25Index.create(chunks);
+  return yield* Bm25Index.create(chunks, hold);
 }
 
 function measure(document: JsonObject): number {
-  return pagesOf(document).reduce((sum, { text }) => sum + text.length + 100, 0);
+  return pagesOf(document).reduce((sum, { text }) => sum + 2 * text.length + 100, 0);
 }
 
 const KEYS: Readonly<Record<Granularity, string>> = { page: 'select.pages', chunk: 'select.chunks' };

@@ -15,11 +15,14 @@ const USAGE = 'use page numbers such as 3, or "1-3"';
 
 /** Reads page numbers: 3, "3", "1-3", or a list of these. @throws ToolError, not retryable */
 export function parseRanges(pages: Json): PageRange[] {
-  const named = (Array.isArray(pages) ? pages : [pages]).flatMap(splitEntry);
-  if (named.length > MAX_RANGES) {
-    throw ToolError.nonRetryable(
-      `"pages" has more than ${MAX_RANGES.toLocaleString('en')} entries: use ranges`,
-    );
+  const named: Json[] = [];
+  for (const entry of Array.isArray(pages) ? pages : [pages]) {
+    named.push(...splitEntry(entry));
+    if (named.length > MAX_RANGES) {
+      throw ToolError.nonRetryable(
+        `"pages" has more than ${MAX_RANGES.toLocaleString('en')} entries: use ranges`,
+      );
+    }
   }
   return named.map((entry) => {
     const range = parseRange(entry);

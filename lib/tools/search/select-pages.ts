@@ -1,7 +1,8 @@
 import { ToolError } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json.js';
-import { joinFirst } from '../../common/text.js';
-import { pagesOf, type PassedPage } from '../documents/document.js';
+import { type Json, type JsonObject, toList } from '../../common/json.js';
+import { joinFirst, showValue } from '../../common/text.js';
+import { assertPageCount, pagesOf, type PassedPage } from '../documents/document.js';
+import { runLongWork } from '../../common/queues/limiters.js';
 import type { ToolContext } from '../tool.js';
 import type { Granularity, IndexCache } from './index-cache.js';
 import type { PageRange } from './page-ranges.js';
@@ -39,12 +40,13 @@ export async function selectPages(
   indexes: IndexCache,
   context: ToolContext,
 ): Promise<PageList> {
+  assertPageCount(toList(document['pages']).length, showSource(document));
   const pages = pagesOf(document);
   const { pages: ranges, prompt, granularity, topK } = selection;
   if (granularity === 'page' && ranges !== undefined) return toPageList(document, pickPages(pages, ranges));
   if (prompt === undefined || pages.length === 0) return toPageList(document, pages, ALL);
   const index = await indexes.get(document, granularity, context);
-  const best = index.search(prompt, topK);
+  const best = await runLongWork(context, () => index.search(prompt, topK));
   // No page has a word of the prompt: whoever reads them knows better. Of chunks, the contract wants the first ones then.
   if (granularity === 'page' && best.every(({ score }) => score === 0)) return toPageList(document, pages);
   if (best.length === 0) return toPageList(document, pages, ALL_FOR_LACK_OF_TEXT);
@@ -54,6 +56,12 @@ export async function selectPages(
     pages.filter((_, position) => wanted.has(position)),
   );
 }
+
+function showSource(document: JsonObject): string {
+  return showValue(document['parent_source'] ?? document['source']).slice(0, MAX_SHOWN);
+}
+
+const MAX_SHOWN = 200;
 
 function toPageList(
   document: JsonObject,

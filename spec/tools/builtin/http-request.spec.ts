@@ -75,6 +75,13 @@ describe('http_request (D62)', () => {
     });
   });
 
+  it('sends a long JSON body as it is', async () => {
+    const json = { texts: Array.from({ length: 5000 }, (_, n) => `text ${n} "quoted"`) };
+    echo();
+    const { body } = await request({ method: 'POST', json });
+    expect(JSON.parse((body as { body: string }).body)).to.deep.equal(json);
+  });
+
   it('sends a text, with a type of its own or another', async () => {
     echo();
     const sent = { method: 'PUT', text: 'ü' };

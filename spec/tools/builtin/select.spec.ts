@@ -117,6 +117,21 @@ describe('select (D49)', () => {
     );
   });
 
+  it('takes at most 10,000 pages of a document, as it is read with, 10,000 page numbers and 1000 documents', async () => {
+    const long = toDocument(Array.from({ length: 10_001 }, () => 'a'));
+    for (const inputs of [{}, { prompt: 'a' }, { pages: 1 }]) {
+      expect(await catchMessage({ document: long, ...inputs })).to.equal(
+        '"d" has 10,001 pages, more than the limit of 10,000: split it',
+      );
+    }
+    const many = Array.from({ length: 5 }, () => '1,'.repeat(4000));
+    expect(await catchMessage({ document: DOCUMENT, pages: many })).to.contain('more than 10,000 entries');
+    const documents = Array.from({ length: 1001 }, () => DOCUMENT);
+    expect(await catchMessage({ document: documents })).to.contain(
+      '1001 documents, more than the limit of 1000',
+    );
+  });
+
   it('selects the pages that share words with a prompt, and all when none does', async () => {
     expect(await numbers({ prompt: 'how many employees?' })).to.deep.equal([2, 3]);
     expect(await numbers({ prompt: 'how many employees?', top_k: 1 })).to.deep.equal([3]);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import writeXlsxFile from 'write-excel-file/node';
 import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import type { DocumentContent, DocumentFormat, DocumentPage } from '../../../lib/tools/documents/document.js';
-import { parseContent } from '../../../lib/tools/documents/parse-content.js';
+import { isLargeDocument, parseContent } from '../../../lib/tools/documents/parse-content.js';
 import { measureCpuMs } from '../../support/cpu-time.js';
 import { catchRejection } from '../../support/rejection.js';
 import { makePdf } from './make-pdf.js';
@@ -21,6 +21,25 @@ async function catchMessage(format: DocumentFormat, bytes: Buffer): Promise<stri
   expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
   return errorMessage(error);
 }
+
+describe('isLargeDocument', () => {
+  it('sends to another process what would hold the event loop for longer than some milliseconds', () => {
+    const isLarge = (format: DocumentFormat, size: number): boolean =>
+      isLargeDocument({ format, bytes: Buffer.alloc(size), source: 'a' });
+    const kib = 1024;
+    for (const [format, size] of [
+      ['html', 16 * kib],
+      ['json', 64 * kib],
+      ['csv', 64 * kib],
+      ['markdown', 64 * kib],
+      ['pdf', 0],
+    ] as const) {
+      expect(isLarge(format, size)).to.equal(true);
+      expect(isLarge(format, Math.max(size - 1, 0))).to.equal(size === 0);
+    }
+    expect(isLarge('text', 5000 * kib)).to.equal(false);
+  });
+});
 
 describe('parseContent', () => {
   describe('of HTML', () => {

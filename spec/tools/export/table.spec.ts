@@ -31,4 +31,9 @@ describe('The table that export makes of data (D25, D63)', () => {
     expect(columns).to.deep.equal(['value']);
     expect(rows).to.deep.equal([['p'], ['["q","r"]'], ['{"s":1}']]);
   });
+
+  it('has at most 4,000,000 cells and rows, so that it does not take many times the memory of its data', () => {
+    const rows = new Array<Json>(40).fill(new Array<Json>(100_000).fill(1));
+    expect(() => runToEnd(toTableInSteps(rows))).to.throw('more than 4000000 cells and rows');
+  });
 });

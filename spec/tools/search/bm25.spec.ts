@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../../lib/common/steps.js';
-import { Bm25Index } from '../../../lib/tools/search/bm25.js';
+import { ToolError } from '../../../lib/common/errors.js';
+import { runToEnd, type Steps } from '../../../lib/common/steps.js';
+import { Bm25Index, type Scored } from '../../../lib/tools/search/bm25.js';
 import { type Chunk, smallChunks } from '../../../lib/tools/search/chunks.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 
@@ -8,9 +9,24 @@ function toIndex(...texts: string[]): Bm25Index {
   return runToEnd(Bm25Index.create(texts.map((text, page): Chunk => ({ page, text }))));
 }
 
+function search(index: Bm25Index, query: string, most: number): Scored[] {
+  return runToEnd(index.search(query, most));
+}
+
+/** The number of pauses in steps. */
+function countPauses(steps: Steps<unknown>): number {
+  let count = 0;
+  while (steps.next().done !== true) count++;
+  return count;
+}
+
 function toDocument(...texts: string[]): JsonObject {
   const pages: Json[] = texts.map((text, i) => ({ number: i + 1, text, sheet_name: null, metadata: {} }));
   return { source: 's', format: 'text', pages };
+}
+
+function differentWords(count: number): string {
+  return Array.from({ length: count }, (_, i) => `w${i.toString(36)}`).join(' ');
 }
 
 function cut(text: string): string[] {
@@ -19,7 +35,7 @@ function cut(text: string): string[] {
 
 describe('Bm25Index', () => {
   it('scores as BM25 does with k1 = 1.5 and b = 0.75', () => {
-    const [best, second, ...others] = toIndex('a b', 'a a c d', 'c').search('a', 10);
+    const [best, second, ...others] = search(toIndex('a b', 'a a c d', 'c'), 'a', 10);
     const score = (count: number, length: number): number =>
       (Math.log(1 + (3 - 2 + 0.5) / (2 + 0.5)) * count * 2.5) /
       (count + 1.5 * (0.25 + (0.75 * length) / (7 / 3)));
@@ -32,24 +48,62 @@ describe('Bm25Index', () => {
 
   it('finds words in any case and script, next to any punctuation', () => {
     const index = toIndex('Die GRÖẞE, der Fluß.', 'выручка (2024): 5', '__proto__ constructor');
-    expect(index.search('größe?', 1)[0]?.page).to.equal(0);
-    expect(index.search('Выручка', 1)[0]?.page).to.equal(1);
-    expect(index.search('constructor', 3)).to.have.length(1);
+    expect(search(index, 'größe?', 1)[0]?.page).to.equal(0);
+    expect(search(index, 'Выручка', 1)[0]?.page).to.equal(1);
+    expect(search(index, 'constructor', 3)).to.have.length(1);
   });
 
   it('gives the first chunks, with a score of 0, when none matches', () => {
-    expect(toIndex('a', 'b', 'c').search('x', 2)).to.deep.equal([
+    expect(search(toIndex('a', 'b', 'c'), 'x', 2)).to.deep.equal([
       { page: 0, score: 0 },
       { page: 1, score: 0 },
     ]);
-    expect(toIndex().search('x', 2)).to.deep.equal([]);
+    expect(search(toIndex(), 'x', 2)).to.deep.equal([]);
   });
 
   it('indexes in steps of at most some kilobytes, however long the chunks are', () => {
-    const steps = Bm25Index.create([{ page: 0, text: 'word '.repeat(200_000) }]);
-    let count = 0;
-    for (let step = steps.next(); step.done !== true; step = steps.next()) count++;
-    expect(count).to.be.above(50);
+    const words = 'word '.repeat(200_000);
+    expect(countPauses(Bm25Index.create([{ page: 0, text: words }]))).to.be.above(50);
+    const short = Array.from({ length: 100_000 }, () => ({ page: 0, text: 'a' }));
+    expect(countPauses(Bm25Index.create(short))).to.be.above(50);
+  });
+
+  it('holds memory for the words of a long chunk while it is indexed, a little in every step', () => {
+    const held: number[] = [];
+    const text = differentWords(100_000);
+    const index = runToEnd(Bm25Index.create([{ page: 0, text }], (bytes) => held.push(bytes)));
+    expect(Math.max(...held)).to.be.below(2 ** 20);
+    const total = held.reduce((sum, bytes) => sum + bytes, 0);
+    expect(total).to.be.above(20_000_000);
+    expect(index.bytes).to.be.closeTo(total, 1_000_000);
+  });
+
+  it('stops when there is no memory left, and at more than 500,000 different words', () => {
+    const text = differentWords(600_000);
+    const stop = (): void => {
+      throw new ToolError('no memory');
+    };
+    expect(() => runToEnd(Bm25Index.create([{ page: 0, text }], stop))).to.throw('no memory');
+    expect(() => runToEnd(Bm25Index.create([{ page: 0, text }])))
+      .to.throw(ToolError, 'more than 500,000 different words')
+      .with.property('retryable', false);
+  });
+
+  it('searches many chunks in steps, for at most 1000 different words', () => {
+    const chunks = Array.from({ length: 50_000 }, (_, page) => ({
+      page,
+      text: `a b${'c a'.repeat(page % 7)}`,
+    }));
+    const index = runToEnd(Bm25Index.create(chunks));
+    expect(countPauses(index.search('a b c', 10_000))).to.be.above(50);
+    expect(search(index, 'a b c', 30).map(({ score }) => score)).to.deep.equal(
+      search(index, 'a b c', 50_000)
+        .map(({ score }) => score)
+        .sort((x, y) => y - x)
+        .slice(0, 30),
+    );
+    const words = differentWords(1000);
+    expect(search(index, `${words} a`, 1)[0]?.score).to.equal(0);
   });
 });
 
@@ -74,6 +128,26 @@ describe('smallChunks', () => {
     const words = (count: number): string => 'word '.repeat(count).trim();
     expect(cut(`${words(15)}\n\n${table}`)).to.have.length(1);
     expect(cut(`${words(16)}\n\n${table}`)).to.deep.equal([words(16), table]);
+  });
+
+  it('looks at lines and letters in steps, however long a table, a blank or a sentence is', () => {
+    for (const text of [
+      '|\n'.repeat(500_000),
+      '\n'.repeat(500_000),
+      'a'.repeat(1_000_000),
+      'a '.repeat(500_000),
+    ]) {
+      expect(countPauses(smallChunks(toDocument(text)))).to.be.above(50);
+    }
+  });
+
+  it('refuses more than 100,000 chunks, and cuts long headings that each chunk would repeat', () => {
+    expect(() => cut('a:\n\n'.repeat(100_001)))
+      .to.throw(ToolError, 'more than 100,000 headings, tables and parts of prose')
+      .with.property('retryable', false);
+    const page = { number: 1, text: 'A:\n\nb c', sheet_name: null, metadata: { heading: 'x'.repeat(1000) } };
+    const [chunk] = runToEnd(smallChunks({ source: 's', pages: [page] }));
+    expect(chunk?.text).to.equal(`${'x'.repeat(200)}\nA:\nb c\n`);
   });
 
   it('loses no word', () => {

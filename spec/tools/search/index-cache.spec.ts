@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
+import { runToEnd } from '../../../lib/common/steps.js';
 import { IndexCache } from '../../../lib/tools/search/index-cache.js';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
@@ -29,8 +31,8 @@ describe('IndexCache', () => {
     expect(await cache.get(document, 'page', toolContext())).not.to.equal(first);
   });
 
-  it('drops the index that was used longest ago when the texts of all are over the limit', async () => {
-    const cache = new IndexCache(3000);
+  it('drops the index that was used longest ago when all together take more memory than the limit', async () => {
+    const cache = new IndexCache(10_000);
     const context = toolContext();
     const [a, b, c] = [
       toDocument('a'.repeat(1000)),
@@ -41,7 +43,7 @@ describe('IndexCache', () => {
     const second = await cache.get(b, 'page', context);
     expect(await cache.get(a, 'page', context)).to.equal(first);
     await cache.get(c, 'page', context);
-    expect(cache.length).to.be.at.most(3000);
+    expect(cache.bytes).to.be.within(8000, 10_000);
     expect(await cache.get(a, 'page', context)).to.equal(first);
     expect(await cache.get(b, 'page', context)).not.to.equal(second);
   });
@@ -76,17 +78,45 @@ describe('IndexCache', () => {
     const document: JsonObject = { source: 's', pages: [page] };
     expect(await catchRejection(cache.get(document, 'page', context))).to.have.property('message', 'lost');
     isBroken = false;
-    expect((await cache.get(document, 'page', context)).search('b', 1)).to.have.length(1);
+    const index = await cache.get(document, 'page', context);
+    expect(runToEnd(index.search('b', 1))).to.have.length(1);
+  });
+
+  it('counts what it makes as memory of the run of the attempt that asked first, and fails when there is none', async () => {
+    const cache = new IndexCache();
+    let heldBytes = 0;
+    const holdMemory = (bytes: number): void => {
+      heldBytes += bytes;
+      if (heldBytes > 3 * LENGTH) throw new ToolError('no memory left');
+    };
+    await cache.get(LONG, 'page', toolContext({ holdMemory }));
+    expect(heldBytes).to.be.above(2 * LENGTH);
+    const error = await catchRejection(cache.get(LONG, 'page', toolContext({ holdMemory })));
+    expect(error).to.have.property('message', 'no memory left');
+  });
+
+  it('stops when the attempt that asked first ends, and makes the index for the next one that waits', async () => {
+    const cache = new IndexCache();
+    const first = toolContext();
+    const [stopped, second, third] = [
+      catchRejection(cache.get(LONG, 'page', first)),
+      cache.get(LONG, 'page', toolContext({ memory: first.memory })),
+      cache.get(LONG, 'page', toolContext({ memory: first.memory })),
+    ];
+    await settle(1);
+    first.abort();
+    expect(await stopped).to.be.instanceOf(ToolError);
+    expect(await second).to.equal(await third);
   });
 
   it('does not keep an index that its run has forgotten while it was made, and forgets no newer one for it', async () => {
-    const cache = new IndexCache(1.5 * LENGTH);
+    const cache = new IndexCache(3 * LENGTH);
     const context = toolContext();
     const forgotten = cache.get(LONG, 'page', context);
     for (const indexes of context.memory.values()) (indexes as Map<unknown, unknown>).clear();
     const newer = cache.get(LONG, 'page', context);
     await forgotten;
-    expect(cache.length).to.equal(0);
+    expect(cache.bytes).to.equal(0);
     expect(await cache.get(LONG, 'page', context)).to.equal(await newer);
     expect(await cache.get(LONG, 'page', context)).to.equal(await newer);
   });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
@@ -6,7 +7,8 @@ import { ellipsize, joinFirst } from '../../../common/text.js';
 import { type CellTypes, convertCell } from './csv-cells.js';
 import { type DocumentCell, type DocumentContent, documentError } from '../document.js';
 
-const SLICE_BYTES = 2 ** 16;
+/** A slice may hold hundreds of rows, each of which takes some microseconds. */
+const SLICE_BYTES = 2 ** 10;
 const DELIMITERS = [',', ';', '\t'] as const;
 
 /** How a table is read. */
@@ -19,11 +21,14 @@ export interface CsvReadOptions {
   readonly columns?: CellTypes;
 }
 
-/** A record of csv-parse. */
-interface CsvRecord {
+/** A record of csv-parse that says where it ends. */
+interface LocatedRecord {
   readonly record: string[];
   readonly info: { readonly lines: number };
 }
+
+/** A cell that is not of the type of its column. */
+class CellError extends Error {}
 
 /**
  * Parses comma-separated values whose first line names the columns; skips empty lines. A cell of a column without a type
@@ -44,19 +49,26 @@ export async function parseCsv(
   const { delimiter = detectDelimiter(text), columns: types = {}, decimal = '.' } = options;
   let columns: readonly string[] = [];
   const rows: Record<string, DocumentCell>[] = [];
-  const parser = parse({ bom: true, skip_empty_lines: true, delimiter, info: true });
+  const format = { bom: true, skip_empty_lines: true, delimiter };
+  const abortable = signal === undefined ? [] : [{ signal }];
+  /** Where each record ends takes as long again, so it is asked for when it is needed. */
+  const findLine = async (): Promise<number> => {
+    const parser = parse({ ...format, info: true, from: rows.length + 2 });
+    const records: AsyncIterable<LocatedRecord> = Readable.from(slices(bytes)).pipe(parser);
+    for await (const { info } of records) return info.lines;
+    return 0;
+  };
+  const read = async (records: AsyncIterable<string[]>): Promise<void> => {
+    for await (const record of records) {
+      if (columns.length === 0) columns = parseHeader(record, types);
+      else rows.push(toRow(columns, record, types, decimal));
+    }
+  };
   try {
-    await pipeline(
-      slices(bytes),
-      parser,
-      async (records: AsyncIterable<CsvRecord>) => {
-        for await (const { record, info } of records) {
-          if (columns.length === 0) columns = parseHeader(record, types);
-          else rows.push(toRow(columns, record, types, decimal, info.lines));
-        }
-      },
-      ...(signal === undefined ? [] : [{ signal }]),
-    );
+    await pipeline(slices(bytes), parse(format), read, ...abortable).catch(async (error: unknown) => {
+      if (!(error instanceof CellError)) throw error;
+      throw new CellError(`line ${await findLine()}, ${error.message}`);
+    });
   } catch (cause) {
     if (signal?.aborted === true) throw ToolError.nonRetryable('stopped', cause);
     throw documentError(source, `is not a table: ${describeError(cause)}`, cause);
@@ -84,13 +96,12 @@ function parseHeader(cells: readonly string[], types: CellTypes): string[] {
   return columns;
 }
 
-/** @param line where the row ends, from 1 */
+/** @throws CellError */
 function toRow(
   columns: readonly string[],
   cells: readonly string[],
   types: CellTypes,
   decimal: '.' | ',',
-  line: number,
 ): Record<string, DocumentCell> {
   const row: Record<string, DocumentCell> = {};
   for (const [i, column] of columns.entries()) {
@@ -99,7 +110,7 @@ function toRow(
     const value = type === undefined ? parseCell(cell) : convertCell(cell, type, decimal);
     if (value === undefined) {
       const shown = JSON.stringify(ellipsize(cell, 100));
-      throw new Error(`line ${line}, column "${column}": ${shown} is not ${DESCRIBED[type ?? 'string']}`);
+      throw new CellError(`column "${column}": ${shown} is not ${DESCRIBED[type ?? 'string']}`);
     }
     setOwn(row, column, value);
   }

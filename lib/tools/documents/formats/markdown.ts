@@ -44,8 +44,13 @@ function toSection(text: string, { level, heading, body }: Heading, next: Headin
 function findHeadings(text: string): Heading[] {
   const headings: Heading[] = [];
   let fence: string | undefined;
-  let paragraph: { text: string; at: number } | undefined;
+  /** Offset of the paragraph that is open. */
+  let paragraph: number | undefined;
   for (const { line, at, next } of lines(text, skipFrontMatter(text))) {
+    if (fence === undefined && isPlain(line)) {
+      paragraph ??= at;
+      continue;
+    }
     const mark = matchFence(line);
     if (fence !== undefined) {
       if (mark !== undefined && closes(mark, fence)) fence = undefined;
@@ -57,17 +62,29 @@ function findHeadings(text: string): Heading[] {
     else if (heading !== null) headings.push(atxHeading(heading, at, next));
     else if (underline !== null && paragraph !== undefined) {
       const level = underline[1]?.startsWith('=') === true ? 1 : 2;
-      headings.push({ level, heading: copyText(paragraph.text), start: paragraph.at, body: next });
+      headings.push({ level, heading: joinLines(text.slice(paragraph, at)), start: paragraph, body: next });
     } else if (line.trim() !== '' && !NOT_PARAGRAPH.test(line)) {
-      paragraph =
-        paragraph === undefined
-          ? { text: line.trim(), at }
-          : { text: `${paragraph.text} ${line.trim()}`, at: paragraph.at };
+      paragraph ??= at;
       continue;
     }
     paragraph = undefined;
   }
   return headings;
+}
+
+/** Most lines belong to a paragraph by their first character, and need no pattern. */
+function isPlain(line: string): boolean {
+  return /^[A-Za-z]/.test(line);
+}
+
+function joinLines(paragraph: string): string {
+  return copyText(
+    paragraph
+      .split('\n')
+      .map((line) => line.trim())
+      .join(' ')
+      .trim(),
+  );
 }
 
 function atxHeading([, marks, rest]: RegExpExecArray, start: number, body: number): Heading {
