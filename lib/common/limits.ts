@@ -94,7 +94,9 @@ export const MODEL_LIMITS = {
   answerLength: 2 * 2 ** 20,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
-  /** Pictures of one request, in bytes. */
+  /** Texts of one request together, in characters: more than the context of any model. */
+  promptLength: 8 * 2 ** 20,
+  /** Pictures of one request together, in bytes. */
   imageBytes: 20 * 2 ** 20,
 } as const;
 

@@ -128,6 +128,11 @@ export class ModelError extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 
+  /** Unlike `instanceof`, also for one that the bundle with the providers has thrown: it has a class of its own. */
+  static is(error: unknown): error is ModelError {
+    return error instanceof Error && error.name === 'ModelError';
+  }
+
   /** Whether the same request may succeed later. */
   get isTemporary(): boolean {
     return TEMPORARY.has(this.kind);

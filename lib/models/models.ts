@@ -15,6 +15,7 @@ import {
   type TokenCounts,
 } from './model.js';
 import type { ModelConfig } from '../common/model-config.js';
+import { assertRequestSize } from './request-size.js';
 import { chooseModel, type ModelName, type ProviderName } from './choose-model.js';
 
 /** The attempt, or the command, for which a model is asked. */
@@ -72,6 +73,7 @@ export class Models implements ModelAccess {
   async generate(request: ModelRequest, caller: ModelCaller): Promise<ModelAnswer> {
     const { model: named, purpose = 'job', onText, ...rest } = request;
     const chosen = this.#choose(purpose, named);
+    assertRequestSize(request);
     const provider = await this.#loadProvider(chosen.provider);
     const limiter = this.#limiterOf(chosen.provider);
     const ask = (): Promise<ModelAnswer> =>
@@ -117,7 +119,7 @@ export class Models implements ModelAccess {
       try {
         return await ask();
       } catch (error) {
-        if (!(error instanceof ModelError)) throw error;
+        if (!ModelError.is(error)) throw error;
         if (!error.isTemporary || retry === MODEL_LIMITS.retries || caller.signal.aborted) {
           throw toToolError(error, model, retry);
         }

@@ -11,7 +11,7 @@ import {
 } from '@ai-sdk/provider';
 import { createOllama } from 'ollama-ai-provider-v2';
 import { errorMessage } from '../../common/errors.js';
-import { isObject, type Json } from '../../common/json.js';
+import type { JsonObject } from '../../common/json.js';
 import {
   type AnswerPart,
   type FinishReason,
@@ -22,34 +22,56 @@ import {
   type ProviderRequest,
 } from '../model.js';
 import type { ModelConfig } from '../../common/model-config.js';
+import { readErrorText, readNetworkError } from './error-text.js';
+import { createKeyScrubber } from './key-scrubber.js';
 import { createModelFetch } from './model-fetch.js';
+import { checkOllamaLines } from './ollama-lines.js';
 
 /** The providers of the AI SDK, by the name that models have for them. */
 export type SdkProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible';
 
 interface Sdk {
   readonly create: (model: string) => LanguageModelV3;
+  readonly mayEndWithoutReason?: boolean;
   readonly options?: (request: ProviderRequest) => SharedV3ProviderOptions;
 }
 
 /** Creates a provider that streams its answers through the AI SDK, which knows the wire formats. */
 export function createSdkProvider(name: SdkProviderName, config: ModelConfig): ModelProvider {
   const sdk = createSdk(name, config);
+  const scrub = createKeyScrubber(config);
+  const stream = async function* (request: ProviderRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+    try {
+      yield* streamAnswer(sdk, request, signal);
+    } catch (error) {
+      throw signal.aborted ? error : toModelError(error, scrub);
+    }
+  };
   return {
     name,
     async *stream(request, signal) {
       try {
-        yield* streamAnswer(sdk, request, signal);
+        yield* stream(request, signal);
       } catch (error) {
-        if (signal.aborted) throw error;
-        throw toModelError(error);
+        if (request.schema === undefined || !ModelError.is(error) || !mayRefuseSchema(error)) throw error;
+        yield* stream(withSchemaInWords(request, request.schema), signal);
       }
     },
   };
 }
 
+/** A server that knows no schemas, or not this one, says so before it answers. */
+function mayRefuseSchema({ status }: ModelError): boolean {
+  return status === 400 || status === 422;
+}
+
+function withSchemaInWords({ schema: _, ...request }: ProviderRequest, schema: JsonObject): ProviderRequest {
+  const words = `Answer with one JSON value that fits this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
+  return { ...request, system: request.system ? `${request.system}\n\n${words}` : words };
+}
+
 function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
-  const fetch = createModelFetch();
+  const fetch = createModelFetch(name === 'ollama' ? checkOllamaLines : undefined);
   if (name === 'anthropic') {
     const { apiKey = '', baseUrl } = config.anthropic;
     const anthropic = createAnthropic({ apiKey, baseURL: baseUrl, fetch });
@@ -63,7 +85,7 @@ function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
     const options = ({ max_tokens: num_predict, temperature }: ProviderRequest): SharedV3ProviderOptions => ({
       ollama: { options: withoutUndefined({ num_ctx: contextLength, num_predict, temperature }) },
     });
-    return { create: (model) => ollama(model), options };
+    return { create: (model) => ollama(model), mayEndWithoutReason: true, options };
   }
   if (name === 'compatible') {
     const { baseUrl = '', apiKey } = config.compatible;
@@ -97,7 +119,7 @@ async function* streamAnswer(
   signal: AbortSignal,
 ): AsyncGenerator<AnswerPart> {
   const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
-  for await (const part of stream) yield* toAnswerPart(part);
+  for await (const part of stream) yield* toAnswerPart(sdk, part);
 }
 
 function toCallOptions(sdk: Sdk, request: ProviderRequest, signal: AbortSignal): LanguageModelV3CallOptions {
@@ -141,13 +163,14 @@ const FINISH: Partial<Record<string, FinishReason>> = {
   'content-filter': 'filter',
 };
 
-function* toAnswerPart(part: LanguageModelV3StreamPart): Generator<AnswerPart> {
+function* toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): Generator<AnswerPart> {
   if (part.type === 'text-delta') yield { type: 'text', text: part.delta };
   else if (part.type === 'error') throw part.error;
   else if (part.type === 'finish') {
-    const { unified } = part.finishReason;
-    // The AI SDK ends a stream that was cut in this way.
-    if (unified === 'error') throw new ModelError('protocol', 'the answer was cut or could not be read');
+    const { unified, raw } = part.finishReason;
+    // The AI SDK ends a stream that was cut in this way. Old servers of Ollama give no reason, and their lines are checked.
+    if (unified === 'error' || (raw === undefined && !sdk.mayEndWithoutReason))
+      throw new ModelError('protocol', 'the answer was cut or could not be read');
     yield {
       type: 'end',
       finish: FINISH[unified] ?? 'other',
@@ -159,13 +182,46 @@ function* toAnswerPart(part: LanguageModelV3StreamPart): Generator<AnswerPart> {
   } else yield { type: 'progress' };
 }
 
-function toModelError(error: unknown): ModelError {
+/** What the AI SDK throws holds the request and the answer, keys and all: it is no cause of the error. */
+function toModelError(error: unknown, scrub: (text: string) => string): ModelError {
+  const { kind, message, status, retryAfterMs } = describeError(error);
+  return new ModelError(kind, scrub(message), { status, retryAfterMs });
+}
+
+type ErrorDescription = Pick<ModelError, 'kind' | 'message'> &
+  Partial<Pick<ModelError, 'status' | 'retryAfterMs'>>;
+
+function describeError(error: unknown): ErrorDescription {
+  const own = findModelError(error);
+  if (own !== undefined) return own;
+  if (APICallError.isInstance(error)) return describeApiError(error);
+  // An error within the stream, as the provider has sent it.
+  if (!(error instanceof Error))
+    return { kind: 'server', message: `the provider reported an error: ${describeReported(error)}` };
+  if (isUnreadable(error)) return unreadable(error);
+  return {
+    kind: 'network',
+    message: `the request failed: ${readNetworkError(error) ?? errorMessage(error)}`,
+  };
+}
+
+/** The AI SDK wraps what `fetch` and the body of an answer throw. */
+function findModelError(error: unknown): ModelError | undefined {
   if (error instanceof ModelError) return error;
-  if (APICallError.isInstance(error)) return fromApiError(error);
-  const message = errorMessage(error);
-  return isUnreadable(error)
-    ? new ModelError('protocol', `the answer could not be read: ${message}`, { cause: error })
-    : new ModelError('network', `the request failed: ${message}`, { cause: error });
+  return error instanceof Error ? findModelError(error.cause) : undefined;
+}
+
+function describeReported(error: unknown): string {
+  const text = typeof error === 'string' ? error : JSON.stringify(error);
+  return (readErrorText(text) ?? text).slice(0, 500);
+}
+
+function unreadable(error: unknown, status?: number): ErrorDescription {
+  return {
+    kind: 'protocol',
+    message: `the answer could not be read: ${readNetworkError(error) ?? errorMessage(error)}`,
+    status,
+  };
 }
 
 function isUnreadable(error: unknown): boolean {
@@ -174,21 +230,21 @@ function isUnreadable(error: unknown): boolean {
   );
 }
 
-function fromApiError(error: APICallError): ModelError {
+function describeApiError(error: APICallError): ErrorDescription {
   const { statusCode: status, responseBody = '', responseHeaders = {} } = error;
   if (status === undefined)
-    return new ModelError('network', `the request failed: ${errorMessage(error)}`, { cause: error });
-  if (status < 400)
-    return new ModelError('protocol', `the answer could not be read: ${errorMessage(error)}`, {
-      cause: error,
-      status,
-    });
+    return {
+      kind: 'network',
+      message: `the request failed: ${readNetworkError(error) ?? errorMessage(error)}`,
+    };
+  if (status < 400) return unreadable(error, status);
   const said = readErrorText(responseBody) ?? error.message;
-  return new ModelError(kindOf(status), `${explain(status)}: ${said.slice(0, 500)}`, {
+  return {
+    kind: kindOf(status),
+    message: `${explain(status)}: ${said.slice(0, 500)}`,
     status,
     retryAfterMs: readRetryAfter(responseHeaders),
-    cause: error,
-  });
+  };
 }
 
 function kindOf(status: number): ModelErrorKind {
@@ -206,24 +262,14 @@ function explain(status: number): string {
   return `the provider answered with status ${status}`;
 }
 
-/** The text of an error in the formats of the providers: `{error: {message}}`, `{error: "text"}`, `{message}`. */
-function readErrorText(body: string): string | undefined {
-  let parsed: Json;
-  try {
-    parsed = JSON.parse(body) as Json;
-  } catch {
-    return body.trim() === '' ? undefined : body.trim();
-  }
-  if (!isObject(parsed)) return undefined;
-  const error = parsed['error'] ?? parsed['message'];
-  const message = error !== undefined && isObject(error) ? error['message'] : error;
-  return typeof message === 'string' ? message : undefined;
-}
-
-/** Reads `retry-after-ms`, or `retry-after` in seconds or as a date. In milliseconds. */
-function readRetryAfter(headers: Readonly<Record<string, string>>): number | undefined {
-  const ms = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (ms >= 0) return ms;
-  const seconds = Number(headers['retry-after'] ?? Number.NaN);
-  return seconds >= 0 ? seconds * 1000 : undefined;
+/** Reads `retry-after-ms`, or `retry-after` in seconds or as a date, by the clock of the provider. In milliseconds. */
+function readRetryAfter({
+  'retry-after-ms': ms = '',
+  'retry-after': after = '',
+  date = '',
+}: Readonly<Record<string, string>>): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(ms)) return Number(ms);
+  if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000;
+  const untilMs = Date.parse(after) - Date.parse(date);
+  return Number.isNaN(untilMs) ? undefined : Math.max(0, untilMs);
 }
