@@ -9,7 +9,7 @@ import type { RecordedAnswer } from './providers/mock.js';
 /** The file of `mock/recorded` when none is configured. */
 const ANSWERS_FILE = 'answers.jsonl';
 
-export interface CreateModelsOptions extends Pick<ModelsOptions, 'tenantShare' | 'random'> {
+export interface CreateModelsOptions extends Pick<ModelsOptions, 'inFlight' | 'tenantShare' | 'random'> {
   /** Where files with answers are looked for, such as the folder of the pipeline; the first one that has it counts. */
   readonly folders: readonly string[];
 }

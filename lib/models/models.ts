@@ -36,6 +36,8 @@ export interface ModelsOptions {
   readonly config: ModelConfig;
   /** Creates a provider when it is asked first. */
   readonly loadProvider: (name: ProviderName) => Promise<ModelProvider>;
+  /** Requests in flight to one provider. Default {@link MODEL_LIMITS}. */
+  readonly inFlight?: number;
   /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
   readonly tenantShare?: number;
   /** Returns a number from 0 to 1. */
@@ -103,7 +105,8 @@ export class Models implements ModelAccess {
   #limiterOf(name: ProviderName): ConcurrencyLimiter {
     let limiter = this.#limiters.get(name);
     if (limiter === undefined) {
-      limiter = new ConcurrencyLimiter(shareLimit(MODEL_LIMITS.inFlight, this.#options.tenantShare ?? 10));
+      const { inFlight = MODEL_LIMITS.inFlight, tenantShare = 10 } = this.#options;
+      limiter = new ConcurrencyLimiter(shareLimit(inFlight, tenantShare));
       this.#limiters.set(name, limiter);
     }
     return limiter;
