@@ -6,7 +6,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 const MODEL_USES = {
   select: 'choosing pages',
   extract: 'extracting fields, values and tables',
-  ocr: 'reading pictures',
+  ocr: 'reading images',
   compile: 'writing pipelines',
 };
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../common/json.js';
 
-/** A part of a message: text, or a picture for models that can see. */
+/** A part of a message: text, or an image for models that can see. */
 export type MessagePart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly bytes: Uint8Array; readonly media_type: string };

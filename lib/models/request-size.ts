@@ -6,7 +6,7 @@ import type { ModelRequest } from './model.js';
 interface RequestSize {
   /** Of its texts and its schema, in characters. */
   readonly length: number;
-  /** Of its pictures. */
+  /** Of its images. */
   readonly imageBytes: number;
 }
 
@@ -42,7 +42,7 @@ export function assertRequestSize(request: ModelRequest): void {
   }
   if (imageBytes > MODEL_LIMITS.imageBytes) {
     throw ToolError.nonRetryable(
-      `the pictures of a request to a model may take ${MODEL_LIMITS.imageBytes / 2 ** 20} MiB together, and these take ` +
+      `the images of a request to a model may take ${MODEL_LIMITS.imageBytes / 2 ** 20} MiB together, and these take ` +
         `${Math.ceil(imageBytes / 2 ** 20)} MiB: send fewer at once`,
     );
   }

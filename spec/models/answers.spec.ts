@@ -11,7 +11,7 @@ const SCHEMA: JsonObject = {
   required: ['total'],
   additionalProperties: false,
 };
-const PICTURE = Buffer.from('89504e470d0a1a0a', 'hex');
+const IMAGE = Buffer.from('89504e470d0a1a0a', 'hex');
 
 describe('answers of language models (D50)', () => {
   const server = useModelServer();
@@ -80,7 +80,7 @@ describe('answers of language models (D50)', () => {
       expect(server.requests).to.have.length(1);
     });
 
-    it(`${name}: sends a picture as base64 beside the text`, async () => {
+    it(`${name}: sends an image as base64 beside the text`, async () => {
       answerWith(['a dot']);
       const body = await bodyOf({
         messages: [
@@ -88,21 +88,21 @@ describe('answers of language models (D50)', () => {
             role: 'user',
             content: [
               { type: 'text', text: 'What is this?' },
-              { type: 'image', bytes: PICTURE, media_type: 'image/png' },
+              { type: 'image', bytes: IMAGE, media_type: 'image/png' },
             ],
           },
         ],
       });
-      expect(JSON.stringify(body)).to.include(PICTURE.toString('base64')).and.include('What is this?');
+      expect(JSON.stringify(body)).to.include(IMAGE.toString('base64')).and.include('What is this?');
     });
 
-    it(`${name}: refuses pictures that are too large together, before it asks`, async () => {
+    it(`${name}: refuses images that are too large together, before it asks`, async () => {
       const half = new Uint8Array(MODEL_LIMITS.imageBytes / 2 + 1);
       const image = { type: 'image' as const, bytes: half, media_type: 'image/png' };
       const error = await ask(wire, server, { messages: [{ role: 'user', content: [image, image] }] }).catch(
         (reason: unknown) => reason,
       );
-      expect(error).to.have.property('message').that.includes('20 MiB').and.includes('pictures');
+      expect(error).to.have.property('message').that.includes('20 MiB').and.includes('images');
       expect(error).to.have.property('retryable', false);
       expect(server.requests).to.deep.equal([]);
     });

@@ -167,7 +167,7 @@ describe('requests to language models (D50)', () => {
     expect(caller.clock.pending).to.equal(0);
   });
 
-  it('waits no longer than 60 s, whatever a provider asks for, and tells the task of the whole wait', async () => {
+  it('waits no longer than 60 s, whatever a provider asks for, and says to the task how long the provider asked for', async () => {
     const error = new ModelError('rate_limit', 'tomorrow', { status: 429, retryAfterMs: 86_400_000 });
     const models = createModels(failing(99, error));
     const caller = createCaller({ isPatient: true });
@@ -244,7 +244,7 @@ describe('requests to language models (D50)', () => {
     expect(loads).to.equal(2);
   });
 
-  it('tells the task what to set when a model that comes from a template needs it', async () => {
+  it('says to the task what to set when a model that comes from a template needs it', async () => {
     const models = createModels(new HeldProvider());
     const asked = ask(models, createCaller(), 'x', 'anthropic/claude-haiku-4-5');
     expect(await catchRejection(asked)).to.include({

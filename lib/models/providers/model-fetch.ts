@@ -1,6 +1,6 @@
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { ModelError } from '../model.js';
-import { readErrorText } from './error-text.js';
+import { readErrorText } from './provider-errors.js';
 
 /** Passes the bytes of an answer on, or errors. */
 type CheckBytes = () => TransformStream<Uint8Array, Uint8Array>;

@@ -2,7 +2,6 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
-  APICallError,
   type LanguageModelV3,
   type LanguageModelV3CallOptions,
   type LanguageModelV3Prompt,
@@ -10,19 +9,17 @@ import {
   type SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
 import { createOllama } from 'ollama-ai-provider-v2';
-import { errorMessage } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
 import {
   type AnswerPart,
   type FinishReason,
   ModelError,
-  type ModelErrorKind,
   type ModelMessage,
   type ModelProvider,
   type ProviderRequest,
 } from '../model.js';
 import type { ModelConfig } from '../../common/model-config.js';
-import { readErrorText, readNetworkError } from './error-text.js';
+import { toModelError } from './provider-errors.js';
 import { createKeyScrubber } from './key-scrubber.js';
 import { createModelFetch } from './model-fetch.js';
 import { checkOllamaLines } from './ollama-lines.js';
@@ -180,96 +177,4 @@ function* toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): Generator<Ans
       },
     };
   } else yield { type: 'progress' };
-}
-
-/** What the AI SDK throws holds the request and the answer, keys and all: it is no cause of the error. */
-function toModelError(error: unknown, scrub: (text: string) => string): ModelError {
-  const { kind, message, status, retryAfterMs } = describeError(error);
-  return new ModelError(kind, scrub(message), { status, retryAfterMs });
-}
-
-type ErrorDescription = Pick<ModelError, 'kind' | 'message'> &
-  Partial<Pick<ModelError, 'status' | 'retryAfterMs'>>;
-
-function describeError(error: unknown): ErrorDescription {
-  const own = findModelError(error);
-  if (own !== undefined) return own;
-  if (APICallError.isInstance(error)) return describeApiError(error);
-  // An error within the stream, as the provider has sent it.
-  if (!(error instanceof Error))
-    return { kind: 'server', message: `the provider reported an error: ${describeReported(error)}` };
-  if (isUnreadable(error)) return unreadable(error);
-  return {
-    kind: 'network',
-    message: `the request failed: ${readNetworkError(error) ?? errorMessage(error)}`,
-  };
-}
-
-/** The AI SDK wraps what `fetch` and the body of an answer throw. */
-function findModelError(error: unknown): ModelError | undefined {
-  if (error instanceof ModelError) return error;
-  return error instanceof Error ? findModelError(error.cause) : undefined;
-}
-
-function describeReported(error: unknown): string {
-  const text = typeof error === 'string' ? error : JSON.stringify(error);
-  return (readErrorText(text) ?? text).slice(0, 500);
-}
-
-function unreadable(error: unknown, status?: number): ErrorDescription {
-  return {
-    kind: 'protocol',
-    message: `the answer could not be read: ${readNetworkError(error) ?? errorMessage(error)}`,
-    status,
-  };
-}
-
-function isUnreadable(error: unknown): boolean {
-  return (
-    error instanceof Error && /JSON|TypeValidation|InvalidResponse|NoContent|EmptyResponse/.test(error.name)
-  );
-}
-
-function describeApiError(error: APICallError): ErrorDescription {
-  const { statusCode: status, responseBody = '', responseHeaders = {} } = error;
-  if (status === undefined)
-    return {
-      kind: 'network',
-      message: `the request failed: ${readNetworkError(error) ?? errorMessage(error)}`,
-    };
-  if (status < 400) return unreadable(error, status);
-  const said = readErrorText(responseBody) ?? error.message;
-  return {
-    kind: kindOf(status),
-    message: `${explain(status)}: ${said.slice(0, 500)}`,
-    status,
-    retryAfterMs: readRetryAfter(responseHeaders),
-  };
-}
-
-function kindOf(status: number): ModelErrorKind {
-  if (status === 401 || status === 403) return 'misconfigured';
-  if (status === 429) return 'rate_limit';
-  if (status === 408) return 'timeout';
-  if (status === 503 || status === 529) return 'overloaded';
-  return status >= 500 ? 'server' : 'bad_request';
-}
-
-function explain(status: number): string {
-  if (status === 401 || status === 403) return `the provider refused the key (${status})`;
-  if (status === 404) return 'the provider does not know this model or address (404)';
-  if (status === 429) return 'the provider limits the rate of requests (429)';
-  return `the provider answered with status ${status}`;
-}
-
-/** Reads `retry-after-ms`, or `retry-after` in seconds or as a date, by the clock of the provider. In milliseconds. */
-function readRetryAfter({
-  'retry-after-ms': ms = '',
-  'retry-after': after = '',
-  date = '',
-}: Readonly<Record<string, string>>): number | undefined {
-  if (/^\d+(\.\d+)?$/.test(ms)) return Number(ms);
-  if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000;
-  const untilMs = Date.parse(after) - Date.parse(date);
-  return Number.isNaN(untilMs) ? undefined : Math.max(0, untilMs);
 }
