@@ -81,6 +81,11 @@ export {
   type ToolInput,
 } from './tools/tool.js';
 
+// Language models
+export { modelAccess } from './models/create-models.js';
+export type { ModelAnswer, ModelMessage, ModelRequest, ModelUsage, ToolModels } from './models/model.js';
+export type { ModelAccess } from './models/models.js';
+
 // Secrets
 export type { SecretSource } from './definition/secrets/run-secrets.js';
 

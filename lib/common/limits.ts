@@ -94,9 +94,14 @@ export const MODEL_LIMITS = {
   answerLength: 2 * 2 ** 20,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
-  /** Pictures of one request, in bytes. */
+  /** Texts of one request together, in characters: more than the context of any model. */
+  promptLength: 8 * 2 ** 20,
+  /** Images of one request together, in bytes. */
   imageBytes: 20 * 2 ** 20,
 } as const;
+
+/** Models of each provider that the metrics name. */
+export const MAX_MODELS_IN_METRICS = 50;
 
 /** What the source `url` keeps of responses, for all tenants together. */
 export const URL_CACHE_LIMITS = { responseBytes: 2 ** 20, totalBytes: 16 * 2 ** 20 } as const;

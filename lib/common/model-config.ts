@@ -6,7 +6,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 const MODEL_USES = {
   select: 'choosing pages',
   extract: 'extracting fields, values and tables',
-  ocr: 'reading pictures',
+  ocr: 'reading images',
   compile: 'writing pipelines',
 };
 
@@ -54,7 +54,7 @@ export const MODEL_VARIABLES: readonly {
   { name: 'COMPATIBLE_API_KEY', description: 'key of that server, if it needs one', secret: true },
   {
     name: 'WAVETRAIN_ANSWERS',
-    description: 'file with the answers of mock/recorded; default answers.json beside the pipeline',
+    description: 'file with the answers of mock/recorded; default answers.jsonl beside the pipeline',
     secret: false,
   },
   {
@@ -101,8 +101,11 @@ export function readModelConfig(env: Variables): ModelConfig {
     names.map((name) => env[name]?.trim() || undefined).find((value) => value !== undefined);
   const readUrl = (name: string, example: string): string | undefined => {
     const url = read(name)?.replace(/\/+$/, '');
-    if (url === undefined || /^https?:\/\/[^/]/.test(url)) return url;
-    throw invalid(name, `must be an address, as in ${name}=${example}`);
+    if (url === undefined) return undefined;
+    if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
+      throw invalid(name, `must be an address, as in ${name}=${example}`);
+    assertNoPassword(name, url);
+    return url;
   };
   const openaiUrl = readUrl('OPENAI_BASE_URL', 'https://api.openai.com/v1');
   const openaiKey = read('OPENAI_API_KEY');
@@ -150,10 +153,19 @@ function readOllamaHost(host = '127.0.0.1:11434'): string {
     : `http://${host.startsWith(':') ? `127.0.0.1${host}` : host}`;
   if (!URL.canParse(address))
     throw invalid('OLLAMA_HOST', 'must be an address, as in OLLAMA_HOST=127.0.0.1:11434');
+  assertNoPassword('OLLAMA_HOST', address);
   const url = new URL(address);
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
   if (url.port === '' && url.protocol === 'http:' && !/:80\b/.test(host)) url.port = '11434';
   return url.href.replace(/\/+$/, '');
+}
+
+/** Addresses stand in messages. */
+function assertNoPassword(name: string, address: string): void {
+  const { username, password } = new URL(address);
+  if (username === '' && password === '') return;
+  const keyName = name.replace(/_(BASE_URL|HOST)$/, '_API_KEY');
+  throw invalid(name, `must not contain a user or a password: a key belongs into ${keyName}`);
 }
 
 function readContextLength(text: string | undefined): number | undefined {

@@ -13,9 +13,8 @@ import { formatMebibytes } from '../common/text.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
-import { createModels } from '../models/create-models.js';
+import { modelAccess } from '../models/create-models.js';
 import type { ModelAccess } from '../models/models.js';
-import { readModelConfig } from '../common/model-config.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
@@ -45,7 +44,7 @@ export interface LocalExecutorOptions {
   readonly files?: FileAccess;
   /** Sends the requests of tools. Default: to public addresses only (D51). */
   readonly network?: NetworkAccess;
-  /** Asks language models for tools. Default: no model is configured, and only those of `mock` answer (D50). */
+  /** Asks language models for tools. Default: no key is configured; `mock` and `ollama` answer (D50). */
   readonly models?: ModelAccess;
   /** Parses long definitions of pipelines that tasks run. Default: in this process. */
   readonly parseText?: ParseText | undefined;
@@ -109,7 +108,7 @@ export class LocalExecutor implements Executor {
       random: options.random ?? Math.random,
       files: options.files ?? fileAccess([process.cwd()]),
       network: options.network ?? networkAccess(),
-      models: options.models ?? createModels(readModelConfig({}), { folders: [process.cwd()] }),
+      models: options.models ?? modelAccess({}),
       stepRunner: this.stepRunner,
       outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
       runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,

@@ -59,6 +59,11 @@ function firstModel(config: ModelConfig): string {
   );
 }
 
+/** The providers that can be asked, in the order of their names in messages. */
+export function configuredProviders(config: ModelConfig): ProviderName[] {
+  return PROVIDER_NAMES.filter((name) => findMissing(config, name) === undefined);
+}
+
 /** Says what must be set before a provider can be asked; undefined when nothing is missing. */
 function findMissing(config: ModelConfig, provider: ProviderName): string | undefined {
   if (provider === 'openai' && !config.openai.isConfigured) return 'the variable OPENAI_API_KEY';

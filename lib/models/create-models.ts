@@ -1,15 +1,15 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { errorCode, errorMessage } from '../common/errors.js';
-import type { ModelConfig } from '../common/model-config.js';
+import { type ModelConfig, readModelConfig } from '../common/model-config.js';
 import { ModelError, type ModelProvider } from './model.js';
-import { Models, type ModelsOptions } from './models.js';
+import { type ModelAccess, Models, type ModelsOptions } from './models.js';
 import type { RecordedAnswer } from './providers/mock.js';
 
 /** The file of `mock/recorded` when none is configured. */
 const ANSWERS_FILE = 'answers.jsonl';
 
-export interface CreateModelsOptions extends Pick<ModelsOptions, 'tenantShare' | 'random'> {
+export interface CreateModelsOptions extends Pick<ModelsOptions, 'inFlight' | 'tenantShare' | 'random'> {
   /** Where files with answers are looked for, such as the folder of the pipeline; the first one that has it counts. */
   readonly folders: readonly string[];
 }
@@ -28,6 +28,20 @@ export function createModels(config: ModelConfig, { folders, ...options }: Creat
       : recordAnswers(provider, resolve(folders[0] ?? '.', config.recordFile));
   };
   return new Models({ ...options, config, loadProvider: load });
+}
+
+/**
+ * Creates the access to language models of an executor (D50).
+ *
+ * @param variables as in the environment: `{ OPENAI_API_KEY: '…' }`, or `process.env`
+ * @param folders where files with answers are looked for. Default: the working directory
+ * @throws WavetrainError `bad_usage` for a variable with an impossible value
+ */
+export function modelAccess(
+  variables: Readonly<Record<string, string | undefined>>,
+  folders: readonly string[] = ['.'],
+): ModelAccess {
+  return createModels(readModelConfig(variables), { folders });
 }
 
 /** Reads a file with one answer in each line. Rejects with a ModelError that names the file and the line. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../common/json.js';
 
-/** A part of a message: text, or a picture for models that can see. */
+/** A part of a message: text, or an image for models that can see. */
 export type MessagePart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly bytes: Uint8Array; readonly media_type: string };
@@ -126,6 +126,11 @@ export class ModelError extends Error {
     this.kind = kind;
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
+  }
+
+  /** Unlike `instanceof`, also for one that the bundle with the providers has thrown: it has a class of its own. */
+  static is(error: unknown): error is ModelError {
+    return error instanceof Error && error.name === 'ModelError';
   }
 
   /** Whether the same request may succeed later. */

@@ -15,6 +15,7 @@ import {
   type TokenCounts,
 } from './model.js';
 import type { ModelConfig } from '../common/model-config.js';
+import { assertRequestSize } from './request-size.js';
 import { chooseModel, type ModelName, type ProviderName } from './choose-model.js';
 
 /** The attempt, or the command, for which a model is asked. */
@@ -35,6 +36,8 @@ export interface ModelsOptions {
   readonly config: ModelConfig;
   /** Creates a provider when it is asked first. */
   readonly loadProvider: (name: ProviderName) => Promise<ModelProvider>;
+  /** Requests in flight to one provider. Default {@link MODEL_LIMITS}. */
+  readonly inFlight?: number;
   /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
   readonly tenantShare?: number;
   /** Returns a number from 0 to 1. */
@@ -72,6 +75,7 @@ export class Models implements ModelAccess {
   async generate(request: ModelRequest, caller: ModelCaller): Promise<ModelAnswer> {
     const { model: named, purpose = 'job', onText, ...rest } = request;
     const chosen = this.#choose(purpose, named);
+    assertRequestSize(request);
     const provider = await this.#loadProvider(chosen.provider);
     const limiter = this.#limiterOf(chosen.provider);
     const ask = (): Promise<ModelAnswer> =>
@@ -101,7 +105,8 @@ export class Models implements ModelAccess {
   #limiterOf(name: ProviderName): ConcurrencyLimiter {
     let limiter = this.#limiters.get(name);
     if (limiter === undefined) {
-      limiter = new ConcurrencyLimiter(shareLimit(MODEL_LIMITS.inFlight, this.#options.tenantShare ?? 10));
+      const { inFlight = MODEL_LIMITS.inFlight, tenantShare = 10 } = this.#options;
+      limiter = new ConcurrencyLimiter(shareLimit(inFlight, tenantShare));
       this.#limiters.set(name, limiter);
     }
     return limiter;
@@ -117,7 +122,7 @@ export class Models implements ModelAccess {
       try {
         return await ask();
       } catch (error) {
-        if (!(error instanceof ModelError)) throw error;
+        if (!ModelError.is(error)) throw error;
         if (!error.isTemporary || retry === MODEL_LIMITS.retries || caller.signal.aborted) {
           throw toToolError(error, model, retry);
         }

@@ -5,6 +5,7 @@ import type { AttemptObserver } from '../execution/invocation/attempt-observer.j
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { RunRegistry } from '../runs/registry.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
+import { ModelMetrics } from './model-metrics.js';
 import { RunMetrics, TaskMetrics } from './run-metrics.js';
 
 const OUTCOMES = { finish: 'succeeded', fail: 'failed' } as const;
@@ -17,6 +18,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #runs = new RunMetrics(this.#registry);
   readonly #tasks = new TaskMetrics(this.#registry);
+  readonly #models = new ModelMetrics(this.#registry);
   readonly #requests = new RequestMetrics(this.#registry);
   readonly #eventLoop: EventLoopMetrics;
   readonly #processRegistry = processMetrics();
@@ -46,6 +48,7 @@ export class Metrics {
   /** Receives every event of every run. */
   readonly onEvent = (event: LiveEvent): void => {
     if (event.kind === 'run') this.#runs.recordStatus(event.status);
+    else if (event.kind === 'usage') this.#models.record(event.usage);
     else if (event.kind === 'finish' || event.kind === 'fail') this.#recordTask(event);
   };
 

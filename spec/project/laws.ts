@@ -41,8 +41,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'reading a definition and rendering templates needs neither tools nor runs',
   },
   models: {
-    may: ['clock', 'errors', 'json', 'limits', 'queues', 'request-timer'],
-    types: ['model-config'],
+    may: ['clock', 'errors', 'json', 'limits', 'model-config', 'queues', 'request-timer'],
     reason: 'it asks language models and knows neither tools nor runs',
   },
   tools: {
@@ -113,8 +112,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'model-config': { may: ['errors'], reason: 'the variables of models are many' },
   config: { may: ['errors', 'model-config'], reason: 'it reads the environment for all others' },
   telemetry: {
-    may: ['clock', 'errors'],
-    types: ['config', 'execution', 'machines', 'queues', 'runs'],
+    may: ['clock', 'errors', 'limits'],
+    types: ['config', 'execution', 'machines', 'models', 'queues', 'runs'],
     reason: 'it observes runs and changes nothing',
   },
   http: {
@@ -172,7 +171,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'suites test contracts, not implementations',
   },
   index: {
-    may: ['clock', 'errors', 'execution', 'pipelines', 'plans', 'runs', 'tools'],
+    may: ['clock', 'errors', 'execution', 'models', 'pipelines', 'plans', 'runs', 'tools'],
     types: ['definition', 'json', 'machines'],
     reason: 'it is the public surface of the library',
   },

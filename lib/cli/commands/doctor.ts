@@ -11,6 +11,8 @@ import {
 } from '../../common/config.js';
 import { errorMessage } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
+import { readModelConfig } from '../../common/model-config.js';
+import { chooseModel, configuredProviders } from '../../models/choose-model.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
@@ -47,6 +49,7 @@ export class DoctorCommand extends Command<CliContext> {
       checkNode(),
       ...configFindings,
       ...checkVariables(context.env),
+      checkModels(context.env),
       await checkSecrets(context),
       checkFileRoots(config, context.cwd),
       await checkTools(config, this.tools, context),
@@ -109,6 +112,35 @@ export function checkVariables(
     }
     return { name, state: 'ok', found: secret ? 'set' : value };
   });
+}
+
+const PURPOSES = ['job', 'select', 'extract', 'ocr', 'compile'] as const;
+
+/** Says which providers of language models can be asked, and which model a task gets that names none (D50). Asks nobody. */
+function checkModels(env: Environment): DoctorFinding {
+  const name = 'language models';
+  try {
+    const config = readModelConfig(env);
+    const models = Object.values(config.models).some((model) => model !== undefined);
+    const providers = configuredProviders(config).map((provider) => `${provider}/…`);
+    if (!models && !config.openai.isConfigured && config.anthropic.apiKey === undefined) {
+      const advice =
+        'optional: tasks that name no model need WAVETRAIN_MODEL, OPENAI_API_KEY or ANTHROPIC_API_KEY';
+      return { name, state: 'missing', found: `no default; can be named: ${providers.join(', ')}`, advice };
+    }
+    const chosen = PURPOSES.map((purpose) => {
+      const { provider, model } = chooseModel(config, purpose);
+      return [purpose, `${provider}/${model}`] as const;
+    });
+    const standard = chosen[0]?.[1];
+    const others = chosen
+      .filter(([, model]) => model !== standard)
+      .map(([purpose, model]) => `${purpose} ${model}`);
+    const found = [`default ${standard}`, ...others].join(', ');
+    return { name, state: 'ok', found: `${found}; can be named: ${providers.join(', ')}` };
+  } catch (error) {
+    return { name, state: 'broken', found: errorMessage(error), advice: 'see docs/models.md' };
+  }
 }
 
 /** Lists the names of the secrets, never their values (D61). */

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import type { ModelUsage } from '../../models/model.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { printJson } from './stdout.js';
@@ -18,8 +19,11 @@ const MAX_COLUMNS = 100;
 const LINES_PER_WRITE = 1000;
 
 /** Prints outputs, statistics and the blackboard of a plan as one YAML document; a terminal gets it shortened. */
-export function printOutputs(result: Result, context: CliContext): void {
-  printLines((formatter) => resultLines(result, formatter), context);
+export function printOutputs(result: Result, usage: readonly ModelUsage[], context: CliContext): void {
+  printLines(function* (formatter) {
+    yield* resultLines(result, formatter);
+    yield* usageLines(usage);
+  }, context);
 }
 
 /** Prints the outputs of a run that did not succeed, as far as there are any; of a plan by sub-pipeline. */
@@ -95,6 +99,14 @@ function* resultLines(result: Result, formatter: OutputFormatter): Generator<str
     yield bold('Stats:');
     yield `  total_waves: ${result.total_waves}`;
     yield `  total_tasks_executed: ${result.total_tasks_executed}`;
+  }
+}
+
+/** What was used of language models, as a part of the statistics. */
+function* usageLines(usage: readonly ModelUsage[]): Generator<string> {
+  if (usage.length > 0) yield '  models:';
+  for (const { model, requests, input_tokens: input, output_tokens: output } of usage) {
+    yield `    ${model}: {requests: ${requests}, input_tokens: ${input}, output_tokens: ${output}}`;
   }
 }
 

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../runs/record.js';
 import { PROGRAM } from '../package-info.js';
 import { causesFirst, errorLines, type FailureDetails, formatCall } from './failures.js';
 import type { Formatter, Style, Terminal } from './terminal.js';
-import { formatCount, formatDuration, formatNumber, wrapLine, wrapText } from './text.js';
+import { formatCount, formatDuration, formatNumber, toSingleLine, wrapLine, wrapText } from './text.js';
 
 const MAX_NAMES = 12;
 
@@ -45,6 +45,14 @@ export function statusMark(status: RunStatus, { marks }: Style): string {
 export function formatElapsed({ started_at, finished_at }: RunRecord): string {
   if (started_at === null || finished_at === null) return '';
   return ` in ${formatDuration(Date.parse(finished_at) - Date.parse(started_at))}`;
+}
+
+/** What the run has used of language models: `mock/echo: 2 requests, 1,200 input tokens, 80 output tokens`. */
+export function modelLines({ usage }: RunRecord): string[] {
+  return usage.map(({ model, requests, input_tokens: input, output_tokens: output }) => {
+    const tokens = `${formatCount(input, 'input token')}, ${formatCount(output, 'output token')}`;
+    return `${toSingleLine(model)}: ${formatCount(requests, 'request')}, ${tokens}`;
+  });
 }
 
 function describeWork(record: RunRecord): string {

@@ -9,7 +9,7 @@ import type { DisplayFlags } from '../progress/display.js';
 import { PROGRAM } from '../package-info.js';
 import { type FailureDetails, failureLines, formatCall } from '../render/failures.js';
 import { printOutput, printOutputs, printPartialOutputs } from '../render/outputs.js';
-import { summaryLine } from '../render/run-summary.js';
+import { modelLines, summaryLine } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
@@ -58,7 +58,7 @@ export function printRunEnd(
     if (output !== undefined) printOutput(output, flags.json, context);
   } else if (result !== null) {
     if (flags.json) printJson(toJsonResult(result, record), context);
-    else printOutputs(result, context);
+    else printOutputs(result, record.usage, context);
   } else if (flags.partial) {
     printPartialOutputs(outputs ?? {}, isPlan, context);
   }
@@ -76,6 +76,8 @@ function printSummary(
   const terminal = detectTerminal(context.stderr, context.env);
   const lines = [
     ...wrapLine(summaryLine(record, terminal.style), terminal),
+    // That of a run that succeeded is part of its statistics.
+    ...(isSuccess ? [] : modelLines(record)),
     ...(isSuccess
       ? failureLines(record.failures, terminal, '--events FILE writes all of them')
       : formatFailures(record, terminal, details)),

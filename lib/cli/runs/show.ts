@@ -10,6 +10,7 @@ import { printOutputs } from '../render/outputs.js';
 import {
   describeDraining,
   formatElapsed,
+  modelLines,
   rerunLines,
   showTaskLines,
   statusFormatter,
@@ -51,9 +52,10 @@ export async function showRun(
       ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),
       ...failureSection(record, details, flags.server, terminal),
       ...artifactSection(record, terminal),
+      ...(record.result === null ? modelLines(record) : []),
     ];
     context.stdout.write(`${lines.join('\n')}\n`);
-    if (record.result !== null) printOutputs(record.result, context);
+    if (record.result !== null) printOutputs(record.result, record.usage, context);
     return EXIT.done;
   });
 }

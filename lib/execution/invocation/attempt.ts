@@ -3,6 +3,7 @@ import { describeKind, type Json } from '../../common/json.js';
 import { MAX_LOG_LENGTH } from '../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../common/text.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../models/model.js';
+import { measureRequest } from '../../models/request-size.js';
 import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
@@ -117,11 +118,22 @@ export class Attempt implements ToolContext, CallingAttempt {
       text.add(part);
     };
     const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest: () => text.begin() };
+    // Thousands of prompts may wait for the provider.
+    const bytes = measureRequest(request);
+    this.holdMemory(bytes);
     try {
       return await dependencies.models.generate({ ...request, onText }, caller);
     } finally {
       text.flush();
+      this.#releaseMemory(bytes);
     }
+  }
+
+  /** The end of the attempt has returned what it held. */
+  #releaseMemory(bytes: number): void {
+    if (this.#isOver) return;
+    this.#services.budget.release(bytes);
+    this.#heldBytes -= bytes;
   }
 
   get artifacts(): ToolContext['artifacts'] {

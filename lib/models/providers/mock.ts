@@ -102,7 +102,7 @@ export function lastWordsOf(request: Pick<ProviderRequest, 'messages'>): string 
 }
 
 /**
- * The fingerprint of a request: of its system message, messages, pictures, and schema. The model, its temperature and the
+ * The fingerprint of a request: of its system message, messages, images, and schema. The model, its temperature and the
  * maximum of tokens do not count, so that the answers of one model can stand for another.
  */
 export function fingerprintOf({ system, messages, schema }: Omit<ProviderRequest, 'model'>): string {

@@ -1,0 +1,123 @@
+import { APICallError } from '@ai-sdk/provider';
+import { errorMessage } from '../../common/errors.js';
+import { isObject, type Json } from '../../common/json.js';
+import { ModelError, type ModelErrorKind } from '../model.js';
+
+/**
+ * Turns what the AI SDK throws into an error of ours. It is no cause of that: it holds the request and the answer, keys
+ * and all.
+ *
+ * @param scrub takes the keys out of a text
+ */
+export function toModelError(error: unknown, scrub: (text: string) => string): ModelError {
+  const { kind, message, status, retryAfterMs } = describeError(error);
+  return new ModelError(kind, scrub(message), { status, retryAfterMs });
+}
+
+type ErrorDescription = Pick<ModelError, 'kind' | 'message'> &
+  Partial<Pick<ModelError, 'status' | 'retryAfterMs'>>;
+
+function describeError(error: unknown): ErrorDescription {
+  const own = findModelError(error);
+  if (own !== undefined) return own;
+  if (APICallError.isInstance(error)) return describeApiError(error);
+  // An error within the stream, as the provider has sent it.
+  if (!(error instanceof Error))
+    return { kind: 'server', message: `the provider reported an error: ${describeReported(error)}` };
+  if (isUnreadable(error)) return unreadable(error);
+  return {
+    kind: 'network',
+    message: `the request failed: ${readNetworkError(error) ?? errorMessage(error)}`,
+  };
+}
+
+/** The AI SDK wraps what `fetch` and the body of an answer throw. */
+function findModelError(error: unknown): ModelError | undefined {
+  if (error instanceof ModelError) return error;
+  return error instanceof Error ? findModelError(error.cause) : undefined;
+}
+
+function describeReported(error: unknown): string {
+  const text = typeof error === 'string' ? error : JSON.stringify(error);
+  return (readErrorText(text) ?? text).slice(0, 500);
+}
+
+function unreadable(error: unknown, status?: number): ErrorDescription {
+  return {
+    kind: 'protocol',
+    message: `the answer could not be read: ${readNetworkError(error) ?? errorMessage(error)}`,
+    status,
+  };
+}
+
+function isUnreadable(error: unknown): boolean {
+  return (
+    error instanceof Error && /JSON|TypeValidation|InvalidResponse|NoContent|EmptyResponse/.test(error.name)
+  );
+}
+
+function describeApiError(error: APICallError): ErrorDescription {
+  const { statusCode: status, responseBody = '', responseHeaders = {} } = error;
+  if (status === undefined)
+    return {
+      kind: 'network',
+      message: `the request failed: ${readNetworkError(error) ?? errorMessage(error)}`,
+    };
+  if (status < 400) return unreadable(error, status);
+  const said = readErrorText(responseBody) ?? error.message;
+  return {
+    kind: kindOf(status),
+    message: `${explain(status)}: ${said.slice(0, 500)}`,
+    status,
+    retryAfterMs: readRetryAfter(responseHeaders),
+  };
+}
+
+function kindOf(status: number): ModelErrorKind {
+  if (status === 401 || status === 403) return 'misconfigured';
+  if (status === 429) return 'rate_limit';
+  if (status === 408) return 'timeout';
+  if (status === 503 || status === 529) return 'overloaded';
+  return status >= 500 ? 'server' : 'bad_request';
+}
+
+function explain(status: number): string {
+  if (status === 401 || status === 403) return `the provider refused the key (${status})`;
+  if (status === 404) return 'the provider does not know this model or address (404)';
+  if (status === 429) return 'the provider limits the rate of requests (429)';
+  return `the provider answered with status ${status}`;
+}
+
+/** Reads `retry-after-ms`, or `retry-after` in seconds or as a date, by the clock of the provider. In milliseconds. */
+function readRetryAfter({
+  'retry-after-ms': ms = '',
+  'retry-after': after = '',
+  date = '',
+}: Readonly<Record<string, string>>): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(ms)) return Number(ms);
+  if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000;
+  const untilMs = Date.parse(after) - Date.parse(date);
+  return Number.isNaN(untilMs) ? undefined : Math.max(0, untilMs);
+}
+
+/** The text of an error in the formats of the providers: `{error: {message}}`, `{error: "text"}`, `{message}`. */
+export function readErrorText(body: string): string | undefined {
+  let parsed: Json;
+  try {
+    parsed = JSON.parse(body) as Json;
+  } catch {
+    return body.trim() === '' ? undefined : body.trim();
+  }
+  if (!isObject(parsed)) return undefined;
+  const error = parsed['error'] ?? parsed['message'];
+  const message = error !== undefined && isObject(error) ? error['message'] : error;
+  return typeof message === 'string' ? message : undefined;
+}
+
+/** The innermost message of a failed request, such as `connect ECONNREFUSED 127.0.0.1:11434`; of its code without one. */
+function readNetworkError(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const inner = error instanceof AggregateError ? (error.errors as unknown[])[0] : error.cause;
+  const own = error.message === '' ? (error as NodeJS.ErrnoException).code : error.message;
+  return readNetworkError(inner) ?? own;
+}

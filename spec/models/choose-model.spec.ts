@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { WavetrainError } from '../../lib/common/errors.js';
+import { readModelConfig } from '../../lib/common/model-config.js';
+import { chooseModel } from '../../lib/models/choose-model.js';
+import type { ModelPurpose } from '../../lib/models/model.js';
+
+type Variables = Record<string, string>;
+
+const KEYS: Variables = { OPENAI_API_KEY: 'k1', ANTHROPIC_API_KEY: 'k2' };
+
+function choose(variables: Variables, named?: string, purpose: ModelPurpose = 'job'): string {
+  const { provider, model } = chooseModel(readModelConfig(variables), purpose, named);
+  return `${provider}/${model}`;
+}
+
+function refusal(variables: Variables, named?: string): string {
+  try {
+    choose(variables, named);
+  } catch (error) {
+    expect(error).to.be.instanceOf(WavetrainError).with.property('code', 'provider_misconfigured');
+    return (error as Error).message;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('the choice of a language model (D50)', () => {
+  const chosen: [string, Variables, string | undefined, ModelPurpose, string][] = [
+    ['the model that a task names', KEYS, 'anthropic/claude-opus-4-6', 'job', 'anthropic/claude-opus-4-6'],
+    ['a model with slashes and a tag', {}, 'ollama/hf.co/x/y:3b', 'job', 'ollama/hf.co/x/y:3b'],
+    ['WAVETRAIN_MODEL', { ...KEYS, WAVETRAIN_MODEL: 'mock/echo' }, undefined, 'job', 'mock/echo'],
+    [
+      'the model of the purpose before WAVETRAIN_MODEL',
+      { WAVETRAIN_MODEL: 'mock/echo', WAVETRAIN_OCR_MODEL: 'ollama/llava' },
+      undefined,
+      'ocr',
+      'ollama/llava',
+    ],
+    [
+      'WAVETRAIN_MODEL for other purposes',
+      { WAVETRAIN_MODEL: 'mock/echo', WAVETRAIN_OCR_MODEL: 'ollama/llava' },
+      undefined,
+      'select',
+      'mock/echo',
+    ],
+    [
+      'the model that a task names before that of its purpose',
+      { WAVETRAIN_OCR_MODEL: 'ollama/llava' },
+      'mock/echo',
+      'ocr',
+      'mock/echo',
+    ],
+    ['a model of OpenAI when its key is there', KEYS, undefined, 'job', 'openai/gpt-4o-mini'],
+    [
+      'a model of Anthropic when only its key is there',
+      { ANTHROPIC_API_KEY: 'k' },
+      undefined,
+      'extract',
+      'anthropic/claude-haiku-4-5',
+    ],
+    [
+      'a model of OpenAI without a key at another address',
+      { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' },
+      'openai/local',
+      'job',
+      'openai/local',
+    ],
+  ];
+  for (const [title, variables, named, purpose, expected] of chosen) {
+    it(`is ${title}`, () => {
+      expect(choose(variables, named, purpose)).to.equal(expected);
+    });
+  }
+
+  const refused: [string, Variables, string | undefined, string[]][] = [
+    ['a name without a provider', KEYS, 'gpt-4o', ['"gpt-4o" is not a model', 'provider/model', 'anthropic']],
+    ['a provider that is not known', KEYS, 'gemini/pro', ['"gemini/pro"', 'compatible']],
+    ['a provider without a model', KEYS, 'openai/', ['"openai/"']],
+    ['a name that begins with a slash', KEYS, '/gpt-4o', ['"/gpt-4o"']],
+    ['an empty name', KEYS, '', ['"" is not a model']],
+    ['openai without a key', {}, 'openai/gpt-4o', ['"openai/gpt-4o"', 'OPENAI_API_KEY']],
+    ['anthropic without a key', {}, 'anthropic/x', ['ANTHROPIC_API_KEY']],
+    ['compatible without an address', {}, 'compatible/x', ['COMPATIBLE_BASE_URL']],
+    ['a configured model that lacks its key', { WAVETRAIN_MODEL: 'openai/x' }, undefined, ['OPENAI_API_KEY']],
+    ['nothing at all', {}, undefined, ['OPENAI_API_KEY', 'WAVETRAIN_MODEL', 'mock/echo']],
+  ];
+  for (const [title, variables, named, words] of refused) {
+    it(`refuses ${title}, and says what to do`, () => {
+      const message = refusal(variables, named);
+      for (const word of words) expect(message).to.include(word);
+    });
+  }
+});
