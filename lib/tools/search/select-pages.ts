@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../common/json.js';
 import { joinFirst } from '../../common/text.js';
 import { pagesOf, type PassedPage } from '../documents/document.js';
 import type { ToolContext } from '../tool.js';
+import { choosePages } from './choose-pages.js';
 import type { Granularity, IndexCache } from './index-cache.js';
 import type { PageRange } from './page-ranges.js';
 
@@ -12,6 +13,8 @@ export interface Selection {
   readonly prompt: string | undefined;
   readonly granularity: Granularity;
   readonly topK: number;
+  /** Set when a model compares the pages with the prompt: `provider/model`, or null for the configured one. */
+  readonly chooser?: { readonly model: string | null; readonly maxTokens: number } | undefined;
 }
 
 /** Pages of one document, in its order. */
@@ -40,9 +43,16 @@ export async function selectPages(
   context: ToolContext,
 ): Promise<PageList> {
   const pages = pagesOf(document);
-  const { pages: ranges, prompt, granularity, topK } = selection;
+  const { pages: ranges, prompt, granularity, topK, chooser } = selection;
   if (granularity === 'page' && ranges !== undefined) return toPageList(document, pickPages(pages, ranges));
   if (prompt === undefined || pages.length === 0) return toPageList(document, pages, ALL);
+  if (granularity === 'page' && chooser !== undefined) {
+    const question = { prompt, model: chooser.model ?? undefined, maxTokens: chooser.maxTokens };
+    const chosen = await choosePages(pages, question, context);
+    if (chosen.length > 0) return toPageList(document, chosen);
+    context.log('the model has chosen no page: passed all on');
+    return toPageList(document, pages);
+  }
   const index = await indexes.get(document, granularity, context);
   const best = index.search(prompt, topK);
   // No page has a word of the prompt: whoever reads them knows better. Of chunks, the contract wants the first ones then.
