@@ -30,11 +30,9 @@ export interface JsonQuestion<T> {
  */
 export async function askForJson<T>(
   { request, prompt, maxRepairs, read }: JsonQuestion<T>,
-  context: Pick<ToolContext, 'llm' | 'log' | 'holdMemory'>,
+  context: Pick<ToolContext, 'llm' | 'log'>,
 ): Promise<{ readonly value: T; readonly model: string }> {
   const question = { role: 'user', content: prompt } as const;
-  // Prompts wait for their turn with the provider, perhaps thousands of them.
-  context.holdMemory(prompt.length);
   let messages: ModelRequest['messages'] = [question];
   let before: string | undefined;
   for (let repairs = 0; ; repairs++) {

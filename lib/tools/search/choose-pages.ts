@@ -33,12 +33,11 @@ const SCHEMA: JsonObject = {
 export async function choosePages(
   pages: readonly PassedPage[],
   { prompt, model, maxTokens }: PageQuestion,
-  { llm, holdMemory }: Pick<ToolContext, 'llm' | 'holdMemory'>,
+  { llm }: Pick<ToolContext, 'llm'>,
 ): Promise<PassedPage[]> {
   const list = pages.map(describePage).join('\n');
   if (list.length > EXTRACTION_LIMITS.maxChars) throw tooManyPages(pages.length);
   const content = `The pages:\n${list}\n\nChoose the pages that are needed for: ${prompt}`;
-  holdMemory(content.length);
   const answer = await llm.generate({
     purpose: 'select',
     model,

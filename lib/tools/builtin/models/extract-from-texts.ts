@@ -37,8 +37,6 @@ export const extractFromTexts = defineTool({
     const pages = readSourcePages(document, 'document', context.log);
     assertLength(pages, maxChars, 'select pages first, or pass parts with parallel_over');
     const content = `${renderPages(pages)}\n\n${prompt}`;
-    // Prompts wait for their turn with the provider, perhaps thousands of them.
-    context.holdMemory(content.length);
     const answer = await context.llm.generate({
       purpose: 'extract',
       model: model ?? undefined,

@@ -215,13 +215,4 @@ describe('extract_fields (D49)', () => {
     const document = { source: 'scan.png', format: 'image', pages: [{ number: 1, text: '' }] };
     expect((await catchError({ document }, '{}')).message).to.contain('"ocr": true');
   });
-
-  it('takes the memory of its prompt from the run', async () => {
-    const held: number[] = [];
-    const llm = new ScriptedModels('{"a": 1}');
-    const bounded = toolContext({ llm, holdMemory: (bytes) => void held.push(bytes) });
-    const checked = validateInputs(extractFields, { document: 'x'.repeat(5000), schema: SCHEMA });
-    if (checked.ok) await extractFields.run(checked.inputs, bounded);
-    expect(held[0]).to.be.greaterThan(5000);
-  });
 });
