@@ -7,6 +7,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const vm = require('node:vm');
+const { createRequire } = require('node:module');
 
 try {
   process.cwd();
@@ -20,7 +21,9 @@ const cache = process.env.NODE_DISABLE_COMPILE_CACHE ? undefined : cacheFile();
 const script = compile(cache === undefined ? undefined : read(cache));
 const exported = { exports: {} };
 const importModule = (url) => import(url);
-script.runInThisContext()(exported.exports, require, exported, command, path.dirname(command), importModule);
+// Finds what lies beside the command, such as the providers of models.
+const requireBeside = createRequire(command);
+script.runInThisContext()(exported.exports, requireBeside, exported, command, path.dirname(command), importModule);
 exported.exports.start(process.argv.slice(2));
 
 function compile(cachedData) {

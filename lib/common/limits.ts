@@ -103,6 +103,19 @@ export const MODEL_LIMITS = {
 /** Models of each provider that the metrics name. */
 export const MAX_MODELS_IN_METRICS = 50;
 
+/** The limits of the tools that read documents with a language model. */
+export const EXTRACTION_LIMITS = {
+  /** Default of the characters that a model is given at once, and the least that a task may set. */
+  maxChars: 400_000,
+  leastMaxChars: 1000,
+  /** How often a task may let a model mend its answer. */
+  repairs: 5,
+  /** Requests of one task at once: one for each page. */
+  atOnce: 4,
+  /** Characters of each page that `select` shows to a model. */
+  previewLength: 300,
+} as const;
+
 /** What the source `url` keeps of responses, for all tenants together. */
 export const URL_CACHE_LIMITS = { responseBytes: 2 ** 20, totalBytes: 16 * 2 ** 20 } as const;
 

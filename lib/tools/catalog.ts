@@ -4,6 +4,9 @@ import type { ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
 import { BUILTIN_FUNCTIONS, compute } from './builtin/compute.js';
 import { exportFile } from './builtin/export.js';
+import { extractFields } from './builtin/models/extract-fields.js';
+import { extractFromTables } from './builtin/models/extract-from-tables.js';
+import { extractFromTexts } from './builtin/models/extract-from-texts.js';
 import { fail } from './builtin/testing/fail.js';
 import { fetchData } from './builtin/fetch-data.js';
 import { httpRequest } from './builtin/http-request.js';
@@ -137,6 +140,9 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   assert,
   compute,
   exportFile,
+  extractFields,
+  extractFromTables,
+  extractFromTexts,
   fail,
   fetchData,
   httpRequest,

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readModelConfig } from '../../lib/common/model-config.js';
+import { createModels } from '../../lib/models/create-models.js';
 import { loadPipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
@@ -20,6 +22,7 @@ const PROGRAMS = [
   ['examples/09-library/embed.ts', 'examples/09-library/embed.expected.txt'],
   ['examples/11-own-blackboard/main.ts', 'examples/11-own-blackboard/main.expected.txt'],
   ['examples/12-http-api/main.ts', 'examples/12-http-api/main.expected.txt'],
+  ['examples/12-http-api/research/main.ts', 'examples/12-http-api/research/main.expected.txt'],
 ] as const;
 
 /** Definitions that a program or a plan runs. */
@@ -30,6 +33,7 @@ const PARTS = [
   'examples/10-plan/ingest.yaml',
   'examples/11-own-blackboard/plan.yaml',
   'examples/12-http-api/pipeline.yaml',
+  'examples/12-http-api/research/pipeline.yaml',
 ];
 
 describe('The examples', () => {
@@ -167,7 +171,8 @@ async function run({ path, kind, folder, expectation: { given } }: Example): Pro
     ...(rest.session && { session: rest.session }),
   };
   const file = join(ROOT, path);
-  const registry = new RunRegistry({ files: fileAccess([folder]) });
+  const models = createModels(readModelConfig({}), { folders: [folder] });
+  const registry = new RunRegistry({ files: fileAccess([folder]), models });
   const runId =
     kind === 'plan'
       ? await registry.submitPlan({ plan: await loadPlan(file, known), ...rest })

@@ -169,3 +169,31 @@ export function runLongWork<T>(attempt: LimitedAttempt, work: () => Steps<T>): P
 function stoppedError(): ToolError {
   return ToolError.nonRetryable('stopped while it waited or worked');
 }
+
+/**
+ * Maps a list with at most `atOnce` calls at work. Rejects with the first failure, after which it starts no further call.
+ *
+ * @returns the results in the order of the list
+ */
+export async function mapSome<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  map: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const entries = items.entries();
+  let hasFailed = false;
+  const work = async (): Promise<void> => {
+    for (const [position, item] of entries) {
+      if (hasFailed) return;
+      try {
+        results[position] = await map(item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  return results;
+}

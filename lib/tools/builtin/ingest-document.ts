@@ -5,6 +5,7 @@ import { type CellTypes, findTypeProblems } from '../documents/formats/csv-cells
 import type { CsvReadOptions } from '../documents/formats/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
+import { readImages } from '../documents/read-images.js';
 import { parseLocally } from '../documents/local-parser.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { defineTool, type Tool } from '../tool.js';
@@ -56,11 +57,23 @@ export function createIngestDocument(
         description:
           'CSV: what stands between cells; null: the comma, semicolon or tab that the first line has',
       },
+      ocr: {
+        type: 'boolean',
+        default: null,
+        description:
+          'let a language model read the text of images, in one call for each; default: when "model" names one',
+      },
       model: {
         type: 'string',
         default: null,
         description:
-          'the model that reads images; without effect in this version, which reads no text in images',
+          'provider/model that reads images, such as openai/gpt-4o; default: WAVETRAIN_OCR_MODEL, then WAVETRAIN_MODEL',
+      },
+      max_tokens: {
+        type: 'integer',
+        minimum: 1,
+        default: 2048,
+        description: 'length limit of the text of an image in tokens; a text that reaches it fails the task',
       },
     },
     output: {
@@ -72,16 +85,26 @@ export function createIngestDocument(
         'heading, text)',
       type: 'object',
     },
-    async run({ path, format, columns, decimal, delimiter }, context) {
+    usesModel: (written) => (isReadByModel(written) ? 'ocr' : undefined),
+    async run(inputs, context) {
+      const { path, format, columns, decimal, delimiter, model, max_tokens: maxTokens } = inputs;
       const csv: CsvReadOptions = {
         columns: parseTypes(columns),
         decimal,
         ...(delimiter !== null && { delimiter: parseDelimiter(delimiter) }),
       };
-      const documents = await loadDocuments(path, { format, csv, parse, limiter }, context);
+      const loaded = await loadDocuments(path, { format, csv, parse, limiter }, context);
+      const documents = isReadByModel(inputs)
+        ? await readImages(loaded, { model: model ?? undefined, maxTokens }, context)
+        : loaded;
       return documents.length === 1 ? documents[0] : documents;
     },
   });
+}
+
+/** Whether a language model reads images, given the inputs as they are written or resolved: only when it is asked for. */
+function isReadByModel({ ocr, model }: Readonly<Record<string, unknown>>): boolean {
+  return ocr === true || (ocr !== false && typeof model === 'string');
 }
 
 /** Reads documents for the command line and the library. */

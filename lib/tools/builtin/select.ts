@@ -10,10 +10,11 @@ import { defineTool } from '../tool.js';
 
 const indexes = new IndexCache();
 
-/** Selects pages of documents, by their numbers or by the words of a prompt (D49). */
+/** Selects pages of documents: by their numbers, by the words of a prompt, or by a model (D49). */
 export const select = defineTool({
   name: 'select',
-  description: 'Selects pages of a document: by their numbers, by the words of a prompt, or all',
+  description:
+    'Selects pages of a document: by their numbers, by the words of a prompt, by the choice of a language model, or all',
   inputs: {
     document: {
       required: true,
@@ -23,7 +24,8 @@ export const select = defineTool({
     prompt: {
       type: 'string',
       default: null,
-      description: 'what to look for: the pages that share most words with it are selected',
+      description:
+        'what to look for: the pages that share most words with it are selected, or those that a model chooses',
     },
     pages: {
       default: null,
@@ -44,14 +46,29 @@ export const select = defineTool({
       minimum: 1,
       maximum: DOCUMENT_LIMITS.pages,
       default: 15,
-      description: 'the number of pages or chunks that the prompt selects at most',
+      description: 'the number of pages or chunks that are selected by words at most',
     },
     filter: { default: null, description: 'without effect' },
     rerank: { default: null, description: 'without effect' },
+    by: {
+      type: 'string',
+      enum: ['words', 'model'],
+      default: null,
+      description:
+        'how whole pages are compared with the prompt: by their words, or by a language model, which reads the beginning ' +
+        'of each; default: words, and model when "model" names one',
+    },
     model: {
       type: 'string',
       default: null,
-      description: 'without effect in this version, which compares words',
+      description:
+        'provider/model that chooses, such as openai/gpt-4o; default: WAVETRAIN_SELECT_MODEL, then WAVETRAIN_MODEL',
+    },
+    max_tokens: {
+      type: 'integer',
+      minimum: 1,
+      default: 256,
+      description: 'length limit of its answer in tokens; an answer that reaches it fails the task',
     },
   },
   output: {
@@ -61,12 +78,18 @@ export const select = defineTool({
       'selector_prompt, metadata; also source, format, filename',
     type: 'object',
   },
-  async run({ document, prompt, pages, granularity, top_k: topK }, context) {
+  usesModel: (written) => (isByModel(written) ? 'select' : undefined),
+  async run(
+    { document, prompt, pages, granularity, top_k: topK, max_tokens: maxTokens, ...inputs },
+    context,
+  ) {
+    const byModel = isByModel({ prompt, pages, granularity, ...inputs });
     const selection: Selection = {
       pages: pages === null ? undefined : parseRanges(pages),
       prompt: prompt === null || prompt.trim() === '' ? undefined : prompt,
       granularity,
       topK,
+      chooser: byModel ? { model: inputs.model, maxTokens } : undefined,
     };
     if (granularity === 'chunk' && selection.prompt === undefined) {
       throw ToolError.nonRetryable('"granularity" is "chunk", which needs a prompt: add "prompt"');
@@ -84,6 +107,16 @@ export const select = defineTool({
     return lists.length === 1 ? lists[0] : lists;
   },
 });
+
+/**
+ * Whether a language model is asked, given the inputs as they are written or resolved: only for whole pages, for a prompt,
+ * and when it is wanted, so that a prompt alone needs no model.
+ */
+function isByModel({ prompt, pages, granularity, by, model }: Readonly<Record<string, unknown>>): boolean {
+  const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+  if (!isGiven(prompt) || isGiven(pages) || granularity === 'chunk') return false;
+  return isGiven(by) ? by === 'model' : isGiven(model);
+}
 
 function toDocuments(value: Json): JsonObject[] {
   if (typeof value === 'string') return [inlineDocument(value)];

@@ -4,6 +4,7 @@ import { joinFirst, showValue } from '../../common/text.js';
 import { assertPageCount, pagesOf, type PassedPage } from '../documents/document.js';
 import { runLongWork } from '../../common/queues/limiters.js';
 import type { ToolContext } from '../tool.js';
+import { choosePages } from './choose-pages.js';
 import type { Granularity, IndexCache } from './index-cache.js';
 import type { PageRange } from './page-ranges.js';
 
@@ -13,6 +14,8 @@ export interface Selection {
   readonly prompt: string | undefined;
   readonly granularity: Granularity;
   readonly topK: number;
+  /** Set when a model compares the pages with the prompt: `provider/model`, or null for the configured one. */
+  readonly chooser?: { readonly model: string | null; readonly maxTokens: number } | undefined;
 }
 
 /** Pages of one document, in its order. */
@@ -42,9 +45,16 @@ export async function selectPages(
 ): Promise<PageList> {
   assertPageCount(toList(document['pages']).length, showSource(document));
   const pages = pagesOf(document);
-  const { pages: ranges, prompt, granularity, topK } = selection;
+  const { pages: ranges, prompt, granularity, topK, chooser } = selection;
   if (granularity === 'page' && ranges !== undefined) return toPageList(document, pickPages(pages, ranges));
   if (prompt === undefined || pages.length === 0) return toPageList(document, pages, ALL);
+  if (granularity === 'page' && chooser !== undefined) {
+    const question = { prompt, model: chooser.model ?? undefined, maxTokens: chooser.maxTokens };
+    const chosen = await choosePages(pages, question, context);
+    if (chosen.length > 0) return toPageList(document, chosen);
+    context.log('the model has chosen no page: passed all on');
+    return toPageList(document, pages);
+  }
   const index = await indexes.get(document, granularity, context);
   const best = await runLongWork(context, () => index.search(prompt, topK));
   // No page has a word of the prompt: whoever reads them knows better. Of chunks, the contract wants the first ones then.

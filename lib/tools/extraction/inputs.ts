@@ -1,0 +1,38 @@
+import { EXTRACTION_LIMITS } from '../../common/limits.js';
+import type { InputDeclarations } from '../tool.js';
+
+/** What all tools that read documents with a model take. */
+export const EXTRACTION_INPUTS = {
+  document: {
+    required: true,
+    description:
+      'a document, pages that were selected, a text, or a list of these; any other value is read as JSON',
+  },
+  model: {
+    type: 'string',
+    default: null,
+    description:
+      'provider/model, such as openai/gpt-4o; default: WAVETRAIN_EXTRACT_MODEL, then WAVETRAIN_MODEL',
+  },
+  max_tokens: {
+    type: 'integer',
+    minimum: 1,
+    default: 4096,
+    description: 'length limit of an answer in tokens; an answer that reaches it fails the task',
+  },
+  max_chars: {
+    type: 'integer',
+    minimum: EXTRACTION_LIMITS.leastMaxChars,
+    default: EXTRACTION_LIMITS.maxChars,
+    description: 'how many characters of text the model can read at once; a longer text fails the task',
+  },
+} as const satisfies InputDeclarations;
+
+/** Of the tools that check what the model answers. */
+export const MAX_REPAIRS_INPUT = {
+  type: 'integer',
+  minimum: 0,
+  maximum: EXTRACTION_LIMITS.repairs,
+  default: 2,
+  description: 'how often the model may mend an answer that does not fit',
+} as const;

@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { ToolError } from '../../../../lib/common/errors.js';
+import type { Json } from '../../../../lib/common/json.js';
+import { extractFromTables } from '../../../../lib/tools/builtin/models/extract-from-tables.js';
+import { extractFromTexts } from '../../../../lib/tools/builtin/models/extract-from-texts.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import type { Tool } from '../../../../lib/tools/tool.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { type TestContext, toolContext } from '../../../support/tool-context.js';
+import { ScriptedModels } from './scripted-models.js';
+
+const DOCUMENT = toDocument('d', 'first page', 'second page');
+
+function toDocument(source: string, ...texts: readonly string[]): Json {
+  const pages = texts.map((text, i) => ({ number: i + 1, text, is_scanned: false, sheet_name: null }));
+  return { source, format: 'text', pages };
+}
+
+let models: ScriptedModels;
+let context: TestContext;
+
+async function call(
+  tool: Tool,
+  inputs: Record<string, Json>,
+  ...answers: (string | object)[]
+): Promise<unknown> {
+  models = new ScriptedModels(...answers);
+  context = toolContext({ llm: models });
+  const checked = validateInputs(tool, { document: DOCUMENT, model: 'openai/gpt-4o', ...inputs });
+  if (!checked.ok) throw new Error(checked.errors.join('; '));
+  return await tool.run(checked.inputs, context);
+}
+
+async function catchMessage(
+  tool: Tool,
+  inputs: Record<string, Json>,
+  ...answers: (string | object)[]
+): Promise<string> {
+  const error = await catchRejection(call(tool, inputs, ...answers));
+  expect(error).to.be.instanceOf(ToolError);
+  return (error as Error).message;
+}
+
+describe('extract_from_texts (D49)', () => {
+  const extract = (inputs: Record<string, Json>, ...answers: (string | object)[]): Promise<unknown> =>
+    call(extractFromTexts, { prompt: 'total?', ...inputs }, ...answers);
+
+  const RECORDED = { source_pages: [1, 2], sources: ['d'], prompt: 'total?', model: 'openai/gpt-4o' };
+
+  it('gives the JSON of the answer, the pages and the model, as recorded', async () => {
+    expect(await extract({}, '{"total": 5}')).to.deep.equal({ extracted: { total: 5 }, ...RECORDED });
+    expect(models.requests).to.have.length(1);
+    expect(models.requests[0]).to.deep.include({ purpose: 'extract', max_tokens: 4096 });
+  });
+
+  it('gives an answer that is no JSON as "result", as recorded, and logs it', async () => {
+    expect(await extract({}, 'no json')).to.deep.equal({ extracted: { result: 'no json' }, ...RECORDED });
+    expect(context.logs.join()).to.contain('is no JSON');
+  });
+
+  for (const [text, extracted] of [
+    ['```json\n[1, 2]\n```', [1, 2]],
+    ['5', 5],
+    ['The total: {"total": 5}.', { total: 5 }],
+    ['It is 5 [1].', { result: 'It is 5 [1].' }],
+    ['<think>[1]</think>\n{"total": 5}', { total: 5 }],
+  ] as const) {
+    it(`reads the answer ${JSON.stringify(text)}`, async () => {
+      expect(await extract({}, text))
+        .to.have.property('extracted')
+        .that.deep.equals(extracted);
+    });
+  }
+
+  it('reads lists in lists, and names the source of each page when there are several', async () => {
+    const document = [[toDocument('a', 'x')], [[toDocument('b', 'y', 'z')]]];
+    expect(await extract({ document }, '{}')).to.deep.include({ source_pages: [1, 2], sources: ['a', 'b'] });
+    expect(models.promptOf(0)).to.contain('<page number="2" source="b">\nz\n</page>');
+  });
+
+  it('reads any other value as JSON', async () => {
+    expect(await extract({ document: { rows: [1] } }, '{}')).to.deep.include({ sources: ['<inline>'] });
+    expect(models.promptOf(0)).to.contain('{"rows":[1]}');
+  });
+
+  it('fails when the call fails, the answer was cut, or the text is too long', async () => {
+    const inputs = { prompt: 'total?' };
+    expect(await catchMessage(extractFromTexts, inputs, new ToolError('no connection'))).to.equal(
+      'no connection',
+    );
+    const cut = { text: '{"total": 5}', finish: 'length' };
+    expect(await catchMessage(extractFromTexts, inputs, cut)).to.contain('raise "max_tokens"');
+    const long = { ...inputs, document: 'x'.repeat(1001), max_chars: 1000 };
+    expect(await catchMessage(extractFromTexts, long, '{}')).to.contain('select pages first');
+  });
+});
+
+describe('extract_from_tables (D49)', () => {
+  const extract = (inputs: Record<string, Json>, ...answers: (string | object)[]): Promise<unknown> =>
+    call(extractFromTables, inputs, ...answers);
+
+  const TABLE = { headers: ['a'], rows: [{ a: '1' }], source_page: 1, sheet_name: null, selector: null };
+
+  it('asks once for each page, and gives tables, pages and sources, as recorded', async () => {
+    const answer = '[{"headers":["a"],"rows":[{"a":"1"}],"source_page":1}]';
+    expect(await extract({}, answer)).to.deep.equal({
+      tables: [TABLE, TABLE],
+      source_pages: [1, 2],
+      sources: ['d'],
+      model: 'openai/gpt-4o',
+    });
+    expect(models.requests).to.have.length(2);
+    expect(models.requests[1]).to.deep.include({ purpose: 'extract', max_tokens: 4096 });
+  });
+
+  it('makes objects of rows that are lists, and takes the page for a missing source_page', async () => {
+    const document = toDocument('d', 'only page');
+    const answer = '{"tables": [{"headers": ["a", "a", ""], "rows": [[1, 2, 3, 4]]}, "none"]}';
+    expect(await extract({ document, selector: 'revenue' }, answer))
+      .to.have.property('tables')
+      .that.deep.equals([
+        {
+          headers: ['a', 'a column 2', 'column 3'],
+          rows: [{ a: 1, 'a column 2': 2, 'column 3': 3, 'column 4': 4 }],
+          source_page: 1,
+          sheet_name: null,
+          selector: 'revenue',
+        },
+      ]);
+    expect(models.promptOf(0)).to.contain('Only these tables: revenue');
+  });
+
+  it('has no tables only when the model says so: any other answer is mended, or fails the task', async () => {
+    const document = toDocument('d', 'only page');
+    expect(await extract({ document }, '{"tables": []}'))
+      .to.have.property('tables')
+      .that.deep.equals([]);
+    expect(await extract({ document }, '{"a":1}', '[]'))
+      .to.have.property('tables')
+      .that.deep.equals([]);
+    expect(await catchMessage(extractFromTables, { document }, '{"a":1}')).to.contain('the list "tables"');
+    const broken = '{"tables": [{"headers": ["a"], "rows": "b"}]}';
+    expect(await catchMessage(extractFromTables, { document }, broken)).to.contain('tables[0]');
+  });
+
+  it('asks about four pages at once, and about no further one after a failure', async () => {
+    const document = toDocument('d', ...Array.from({ length: 20 }, (_, i) => `page ${i}`));
+    await catchMessage(extractFromTables, { document }, new ToolError('no connection'));
+    expect(models.requests).to.have.length(4);
+  });
+
+  it('leaves out pages without text, and logs them', async () => {
+    expect(await extract({ document: toDocument('d', '', 'x') }, '[]')).to.deep.include({
+      source_pages: [2],
+    });
+    expect(context.logs.join()).to.contain('pages without text: 1');
+  });
+});
