@@ -31,6 +31,15 @@ export { loadPlan } from './plans/load.js';
 export { createPlanReport, type PlanReport } from './plans/report.js';
 export type { KeyUse, PlanStatistics } from './plans/statistics.js';
 
+// Compiling requests in plain words
+export { compile, type CompilePromptOptions } from './compile/compile.js';
+export {
+  CompileFailedError,
+  type CompileProgress,
+  type CompileResult,
+  type RepairStep,
+} from './compile/result.js';
+
 // Runs
 export type { RunStatus } from '../machines/types.js';
 export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/events/event.js';

@@ -4,7 +4,7 @@ import { type ErrorCode, errorCode } from '../common/errors.js';
 /** The exit statuses of the command line (D40). */
 export const EXIT = {
   done: 0,
-  /** The definition is invalid. */
+  /** The definition is invalid, or a model wrote no valid one. */
   invalid: 1,
   /** A bad flag, bad JSON, a missing file or parameter. */
   usage: 2,
@@ -26,6 +26,8 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   invalid_inputs: EXIT.usage,
   secret_missing: EXIT.usage,
   provider_misconfigured: EXIT.usage,
+  provider_failed: EXIT.failed,
+  compile_failed: EXIT.invalid,
   unreadable_file: EXIT.usage,
   bad_usage: EXIT.usage,
   bad_tool_file: EXIT.usage,

@@ -1,5 +1,6 @@
 import { completeClock, type HostClock } from '../common/clock.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
+import type { CompileResult } from '../compile/result.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { PlanReport } from '../plans/report.js';
@@ -29,6 +30,7 @@ import type {
   AsyncRunRequest,
   CancelOptions,
   ChangeOptions,
+  CompileRequestOptions,
   DefinitionOrText,
   ListQuery,
   PlanRunRequest,
@@ -96,6 +98,19 @@ export class WavetrainClient {
   /** Validates a pipeline. Resolves with `ok: false` if it has errors. */
   validate(pipeline: DefinitionOrText, options: ValidateOptions = {}): Promise<ValidationReport> {
     return this.#post('/pipelines/validate', pipelineBody(pipeline, options), options);
+  }
+
+  /**
+   * Has a language model of the server write a pipeline or a plan from a description in plain words. Runs nothing.
+   *
+   * Rejects with the code `compile_failed` when the model wrote no valid one; `detail` then has every answer. The `fetch`
+   * of Node.js waits at most five minutes.
+   */
+  compile(
+    prompt: string,
+    { signal, maxRepairs: max_repairs, ...request }: CompileRequestOptions = {},
+  ): Promise<CompileResult> {
+    return this.#post('/pipelines/compile', { prompt, max_repairs, ...request }, { signal });
   }
 
   /** Returns the waves of a pipeline, as data or as a diagram. */

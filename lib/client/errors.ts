@@ -5,6 +5,7 @@ import {
   type TaskFailure,
   WavetrainError,
 } from '../common/errors.js';
+import type { CompileFailedError } from '../compile/result.js';
 import type { ValidationReport } from '../pipelines/report.js';
 
 /** The `detail` of an error response (D32). */
@@ -20,6 +21,13 @@ export interface ErrorDetail {
   readonly task_id?: string;
   readonly error?: string;
   readonly failures?: readonly TaskFailure[];
+  /** For a failed compilation: the answers of the model, and why they were rejected. */
+  readonly attempts?: number;
+  readonly repair_history?: CompileFailedError['repair_history'];
+  readonly last_yaml?: string;
+  readonly last_error?: string;
+  readonly usage?: CompileFailedError['usage'];
+  readonly model?: string;
   /** The run that the error is about. */
   readonly run_id?: string;
   /** For a bug: the id under which the server's log has the details. */

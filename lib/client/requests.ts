@@ -39,6 +39,15 @@ export interface AsyncPlanRunRequest extends PlanRunRequest {
   readonly tenant_id?: string | undefined;
 }
 
+/** Has a language model write a definition. */
+export interface CompileRequestOptions extends RequestOptions {
+  /** `provider/model`. Default: the model that the server has for this. */
+  readonly model?: string | undefined;
+  /** How often the model is asked to repair its answer, 0 to 5. Default 2. */
+  readonly maxRepairs?: number | undefined;
+  readonly tenant_id?: string | undefined;
+}
+
 export interface ValidateOptions extends RequestOptions {
   /** Values that the run will get as inputs of the pipeline or plan. */
   readonly inputs?: RunInputs['inputs'];

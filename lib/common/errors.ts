@@ -12,6 +12,8 @@ export type ErrorCode =
   | 'invalid_inputs'
   | 'secret_missing'
   | 'provider_misconfigured'
+  | 'provider_failed'
+  | 'compile_failed'
   | 'unreadable_file'
   | 'bad_usage'
   | 'bad_tool_file'

@@ -116,6 +116,26 @@ export const EXTRACTION_LIMITS = {
   previewLength: 300,
 } as const;
 
+/** The limits of compiling a request into a definition. */
+export const COMPILE_LIMITS = {
+  /** Maximum length of the request, in characters. */
+  promptLength: 20_000,
+  /** Maximum length of one answer, in characters; the model is asked for a shorter one. */
+  answerLength: 100_000,
+  /** Default of the repairs, and the most that may be asked for. */
+  repairs: 2,
+  mostRepairs: 5,
+  /** Problems that a model is asked to repair at once, and the longest of them, in characters. */
+  problemsSent: 30,
+  problemLength: 600,
+  /** Names of tools with them, when one of them is an unknown tool. */
+  toolsNamed: 200,
+  /** Length of the tools in the prompt, in characters, after which tools far from the request have one line each. */
+  catalogLength: 60_000,
+  /** Requests over HTTP that are compiled at once, and one more of each tenant that has none, up to twice as many. */
+  atOnce: 8,
+} as const;
+
 /** What the source `url` keeps of responses, for all tenants together. */
 export const URL_CACHE_LIMITS = { responseBytes: 2 ** 20, totalBytes: 16 * 2 ** 20 } as const;
 

@@ -6,6 +6,7 @@ import { errorResponse, internalErrorResponse } from './errors/error-response.js
 import { REQUEST_MESSAGE } from './logging/log.js';
 import { ResponseSender } from './responses/response-sender.js';
 import { artifactRoutes } from './routes/artifacts.js';
+import { compileRoutes } from './routes/compile.js';
 import { docsRoutes, documentRoutes } from './routes/docs.js';
 import { eventRoutes } from './routes/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
@@ -22,6 +23,7 @@ import type { HttpServices } from './services.js';
 export function createRoutes(services: HttpServices): Route[] {
   const routes: Route[] = [
     ...pipelineRoutes(services),
+    ...compileRoutes(services),
     ...pipelineRunRoutes(services),
     ...planRoutes(services),
     ...runRoutes(services),

@@ -38,7 +38,7 @@ export interface ServerOptions {
   readonly cacheFolder?: string | undefined;
   /** Sends the requests of tools. Default: to public addresses only. */
   readonly network?: NetworkAccess | undefined;
-  /** Language models for tools. Default: none. */
+  /** Language models, for tools and for compiling requests. Default: none. */
   readonly models?: ModelAccess | undefined;
   /** Undefined when requests need no key. */
   readonly keys: readonly ApiKey[] | undefined;
@@ -140,6 +140,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     registry,
     catalog,
     pipelines: new ValidationCache(catalog),
+    models,
     clock,
     log,
     authenticate: createAuthenticator(keys),

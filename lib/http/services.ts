@@ -4,6 +4,7 @@ import type { Limit } from '../common/queues/shared-limit.js';
 import type { ValidationCache } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
+import type { ModelAccess } from '../models/models.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Authenticate } from './auth/authenticate.js';
 import type { Log } from './logging/log.js';
@@ -15,6 +16,8 @@ export interface HttpServices {
   readonly catalog: Catalog;
   /** Validates pipelines, and caches the results. */
   readonly pipelines: ValidationCache;
+  /** Language models, for compiling requests; undefined when there are none. */
+  readonly models?: ModelAccess | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly authenticate: Authenticate;

@@ -68,14 +68,15 @@ async function readAnswers(name: string, folders: readonly string[]): Promise<Re
 function parseAnswer(line: string, file: string, number: number): RecordedAnswer {
   try {
     const answer = JSON.parse(line) as Partial<RecordedAnswer> | null;
-    if (typeof answer?.fingerprint === 'string' && typeof answer.text === 'string')
+    const key = answer?.fingerprint ?? answer?.prompt;
+    if (typeof key === 'string' && key !== '' && typeof answer?.text === 'string')
       return answer as RecordedAnswer;
   } catch {
     // Reported below, like a line without the fields.
   }
   throw new ModelError(
     'misconfigured',
-    `line ${number} of "${file}" is not an answer: {"fingerprint": "…", "text": "…"}`,
+    `line ${number} of "${file}" is not an answer: {"fingerprint": "…", "text": "…"}, or {"prompt": "…", "text": "…"}`,
   );
 }
 

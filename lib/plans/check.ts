@@ -93,7 +93,11 @@ export function* checkPlanInSteps(
   return yield* checkPlanSourceInSteps(yield* readInput(input), options);
 }
 
-function* checkPlanSourceInSteps(source: Source, options: PlanCheckOptions): CheckSteps<PlanCheckResult> {
+/** Checks a parsed plan in steps. */
+export function* checkPlanSourceInSteps(
+  source: Source,
+  options: PlanCheckOptions,
+): CheckSteps<PlanCheckResult> {
   if (source.value === undefined) return { ok: false, problems: limitProblems([...source.problems]) };
   const root = findRoot(source.value, 'plan');
   if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source)] };

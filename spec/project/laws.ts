@@ -72,6 +72,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     may: ['definition', 'errors', 'files', 'json', 'json-schema', 'machines', 'pipelines', 'steps', 'tools'],
     reason: 'checking a plan runs nothing; the machine computes the order',
   },
+  compile: {
+    may: [
+      'clock',
+      'definition',
+      'errors',
+      'limits',
+      'machines',
+      'models',
+      'pipelines',
+      'plans',
+      'text',
+      'tools',
+    ],
+    reason: 'it has a model write a definition, checks it, and runs nothing',
+  },
   execution: {
     may: [
       'clock',
@@ -119,6 +134,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   http: {
     may: [
       'clock',
+      'compile',
       'definition',
       'errors',
       'files',
@@ -138,13 +154,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   client: {
     may: ['clock', 'errors'],
-    types: ['execution', 'machines', 'pipelines', 'plans', 'runs', 'tools'],
+    types: ['compile', 'execution', 'machines', 'pipelines', 'plans', 'runs', 'tools'],
     reason: 'it knows a server by its address and the wire format by its types',
   },
   cli: {
     may: [
       'client',
       'clock',
+      'compile',
       'config',
       'definition',
       'errors',
@@ -171,7 +188,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'suites test contracts, not implementations',
   },
   index: {
-    may: ['clock', 'errors', 'execution', 'models', 'pipelines', 'plans', 'runs', 'tools'],
+    may: ['clock', 'compile', 'errors', 'execution', 'models', 'pipelines', 'plans', 'runs', 'tools'],
     types: ['definition', 'json', 'machines'],
     reason: 'it is the public surface of the library',
   },
@@ -185,7 +202,10 @@ interface Home {
 }
 
 export const PACKAGES: Readonly<Record<string, Home>> = {
-  xstate: { rooms: ['machines', 'execution'], reason: 'it defines the machines, and a run starts one' },
+  xstate: {
+    rooms: ['machines', 'execution', 'compile'],
+    reason: 'it defines the machines, and a run or a compilation starts one',
+  },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
   typebox: { rooms: ['definition', 'http'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },

@@ -1,6 +1,7 @@
 import type { CommandClass } from 'clipanion';
 import type { CliContext } from '../context.js';
 import { HelpCommand, VersionCommand } from '../help.js';
+import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
@@ -24,6 +25,7 @@ import { ValidateCommand } from './validate.js';
 /** All commands, in the order in which help lists them. */
 export const COMMANDS: readonly CommandClass<CliContext>[] = [
   InitCommand,
+  CompileCommand,
   ValidateCommand,
   RunCommand,
   ServeCommand,

@@ -31,7 +31,7 @@ export type Root =
 export function findRoot(value: unknown, wanted: DefinitionKind): Root {
   if (!isObject(value)) {
     const kind = typeof value === 'string' ? 'text' : describeKind(value);
-    return failure('wrong_type', `a definition must be a map, not ${kind}`);
+    return failure('wrong_type', `a definition must be a map, not ${kind}`, [], `start with "${wanted}:"`);
   }
   if (Object.hasOwn(value, wanted)) return rootUnderKey(value, wanted);
   const found = detectKind(value);

@@ -1,5 +1,6 @@
 import { errorMessage, findCause, TaskFailedError, WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
+import { CompileFailedError } from '../../compile/result.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';
 import { formatErrors } from '../../pipelines/report.js';
 import type { ErrorBody } from '../schemas/error.js';
@@ -58,6 +59,19 @@ function toDetail(error: WavetrainError): Detail {
     const subPipeline = findCause(failures)?.sub_pipeline;
     const task = { ...(subPipeline !== undefined && { sub_pipeline: subPipeline }), task_id };
     return { code, message, ...task, error: reason, failures: [...failures], run_id };
+  }
+  if (error instanceof CompileFailedError) {
+    const { attempts, repair_history, usage, model, last_yaml, last_error } = error;
+    return {
+      code,
+      message,
+      attempts,
+      repair_history: [...repair_history],
+      last_yaml,
+      last_error,
+      usage,
+      model,
+    };
   }
   return { code, message };
 }

@@ -88,6 +88,11 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     status: 415,
     meaning: 'The body has a media type that is not accepted here, or is compressed.',
   },
+  compile_failed: {
+    status: 422,
+    meaning:
+      'The model wrote no valid pipeline: `repair_history` has each answer with its errors, `last_error` the reason.',
+  },
   too_many_streams: {
     status: 429,
     retryAfter: 5,
@@ -105,6 +110,11 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     meaning: 'A bug in the server. Its log has the details under the same `id`.',
   },
   not_implemented: { status: 501, meaning: 'The server is not configured for this request.' },
+  provider_failed: {
+    status: 502,
+    retryAfter: 30,
+    meaning: 'The provider of the language model did not answer, or not as it should. Try again later.',
+  },
   queue_full: {
     status: 503,
     retryAfter: 1,

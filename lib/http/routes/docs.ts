@@ -5,7 +5,7 @@ import { DOCS_ASSETS_PATH, DocsAssets, type DocsPage, renderDocsPage } from '../
 import { defineRoute, type Route } from '../routing/route.js';
 import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
-import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from './conditional-get.js';
+import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../responses/conditional-get.js';
 
 /** The documentation for people, which loads nothing from other hosts (D39). */
 export function docsRoutes(assets = new DocsAssets()): Route[] {

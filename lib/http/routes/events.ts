@@ -3,6 +3,7 @@ import type { RunStatus } from '../../../machines/types.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { EventLog } from '../../runs/event-log.js';
 import type { RunRegistry } from '../../runs/registry.js';
+import { STREAM_HEADERS, STREAM_TYPE } from '../sse/frames.js';
 import { EventStreams } from '../sse/streams.js';
 import { type Route, defineRoute } from '../routing/route.js';
 import { type EventList, EventListSchema } from '../schemas/event.js';
@@ -11,7 +12,6 @@ import type { HttpServices } from '../services.js';
 import { authorizeRun } from '../auth/authenticate.js';
 
 const JSON_TYPE = 'application/json';
-const STREAM_TYPE = 'text/event-stream';
 
 /** Event streams that may be open at once. */
 const MAX_STREAMS = 5000;
@@ -120,13 +120,6 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
     }),
   ];
 }
-
-/** Keep proxies from storing or buffering the stream. */
-const STREAM_HEADERS = {
-  'Content-Type': `${STREAM_TYPE}; charset=utf-8`,
-  'Cache-Control': 'no-cache, no-transform',
-  'X-Accel-Buffering': 'no',
-};
 
 function listEvents(runId: string, log: EventLog, after: number, limit = DEFAULT_LIMIT): EventList {
   const { events, gap } = log.readAfter(after, limit);

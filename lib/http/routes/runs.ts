@@ -6,7 +6,7 @@ import { CancelRequestSchema, pageFields, RunIdParams, TenantId } from '../schem
 import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
 import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
-import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from './conditional-get.js';
+import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../responses/conditional-get.js';
 import { LongPolls } from './long-poll.js';
 import { rerunRoute } from './rerun.js';
 

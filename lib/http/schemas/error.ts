@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import type { ErrorCode, FailedTask, TaskFailure } from '../../common/errors.js';
 import { ERROR_STATUSES } from '../errors/error-statuses.js';
+import { RepairStepSchema, TokenCountsSchema } from './compile.js';
 import { ProblemSchema } from './report.js';
-import { anyJsonObject, schemaFor } from './wire.js';
+import { anyJsonObject, count, schemaFor } from './wire.js';
 
 export const TaskFailureSchema = schemaFor<TaskFailure>()(
   Type.Object(
@@ -83,6 +84,22 @@ export const ErrorBodySchema = Type.Object(
         failures: Type.Optional(
           Type.Array(TaskFailureSchema, { description: 'Of a failed run: every failure.' }),
         ),
+        attempts: Type.Optional(count('Of a failed compilation: the answers of the model.')),
+        repair_history: Type.Optional(
+          Type.Array(RepairStepSchema, {
+            description: 'Of a failed compilation: each answer that was rejected, and why.',
+          }),
+        ),
+        last_yaml: Type.Optional(
+          Type.String({
+            description: 'Of a failed compilation: the last answer; empty if the model declined.',
+          }),
+        ),
+        last_error: Type.Optional(
+          Type.String({ description: 'Of a failed compilation: why the last answer was rejected.' }),
+        ),
+        usage: Type.Optional(TokenCountsSchema),
+        model: Type.Optional(Type.String({ description: 'Of a failed compilation: `provider/model`.' })),
         run_id: Type.Optional(Type.String({ description: 'The run that the error is about.' })),
         id: Type.Optional(
           Type.String({ description: 'Of an internal error: the id under which the log has the details.' }),

@@ -9,7 +9,7 @@ import { anyJsonObject } from './wire.js';
  * Any value: definitions are validated by `lib/pipelines`, whose problems are more precise than a schema's (D56). The
  * OpenAPI document shows the real schema instead (openapi/components.ts).
  */
-const PipelineSchema = Type.Unsafe<unknown>({ title: 'Pipeline' });
+export const PipelineSchema = Type.Unsafe<unknown>({ title: 'Pipeline' });
 
 /** Any object, because the run validates its options. */
 const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({
@@ -140,7 +140,7 @@ export const RunIdParams = Type.Object({
 });
 
 /** Any value: plans are validated by `lib/plans`. */
-const PlanSchema = Type.Unsafe<unknown>({ title: 'Plan' });
+export const PlanSchema = Type.Unsafe<unknown>({ title: 'Plan' });
 
 /** The schema of Plan in the OpenAPI document, in which its pipelines refer to the schema of Pipeline. */
 export const PlanDocument = Type.Object(

@@ -5,6 +5,15 @@ import type { EventLog } from '../../runs/event-log.js';
 /** Milliseconds that a client waits before it reconnects. */
 const RETRY_MS = 1000;
 
+export const STREAM_TYPE = 'text/event-stream';
+
+/** Keep proxies from storing or buffering the stream. */
+export const STREAM_HEADERS = {
+  'Content-Type': `${STREAM_TYPE}; charset=utf-8`,
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
 /** Opens a stream of Server-Sent Events (D30). Every frame is text that ends with an empty line. */
 export const OPENING_FRAME = `retry: ${RETRY_MS}\n\n`;
 
@@ -13,7 +22,12 @@ export const HEARTBEAT_FRAME = ': \n\n';
 
 /** The last frame: the run has settled, and no more events follow. */
 export function formatEndFrame(runId: string, status: RunStatus): string {
-  return `event: end\ndata: ${JSON.stringify({ run_id: runId, status })}\n\n`;
+  return formatNamedFrame('end', { run_id: runId, status });
+}
+
+/** A frame that is no event of a run. */
+export function formatNamedFrame(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 /** Limits on a chunk, which stays in memory while its reader has stopped reading. */
@@ -45,7 +59,7 @@ export function readChunk(log: EventLog, after: number): EventChunk | undefined 
 
 /** The events between the numbers `after` and `next` have been dropped. */
 function formatGapFrame(after: number, next: number): string {
-  return `event: gap\ndata: ${JSON.stringify({ after, next })}\n\n`;
+  return formatNamedFrame('gap', { after, next });
 }
 
 /** The number of the event is its `id`, which clients send back as Last-Event-ID. */

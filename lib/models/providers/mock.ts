@@ -11,12 +11,12 @@ import {
 
 /** An answer that was recorded, or written by hand. */
 export interface RecordedAnswer {
-  /** Of the request, as {@link fingerprintOf} makes it. */
-  readonly fingerprint: string;
+  /** Of the request, as {@link fingerprintOf} makes it. Without one the answer is for requests that contain its `prompt`. */
+  readonly fingerprint?: string;
   readonly text: string;
   readonly finish?: 'stop' | 'length';
   readonly usage?: TokenCounts;
-  /** The beginning of the last message, for those who read the file. */
+  /** The end of the last message, for those who read the file; of an answer without a fingerprint, what a message contains. */
   readonly prompt?: string;
 }
 
@@ -49,18 +49,21 @@ export function createMockProvider(readAnswers: () => Promise<readonly RecordedA
 /** The answers of a file, by fingerprint. Of several with the same one, each is given once, and then the last one. */
 class Recording {
   readonly #answers = new Map<string, RecordedAnswer[]>();
+  readonly #byPrompt = new Map<string, RecordedAnswer[]>();
 
   constructor(answers: readonly RecordedAnswer[]) {
     for (const one of answers) {
-      const same = this.#answers.get(one.fingerprint);
-      if (same === undefined) this.#answers.set(one.fingerprint, [one]);
+      const [map, key] =
+        one.fingerprint === undefined ? [this.#byPrompt, one.prompt ?? ''] : [this.#answers, one.fingerprint];
+      const same = map.get(key);
+      if (same === undefined) map.set(key, [one]);
       else same.push(one);
     }
   }
 
   find(request: ProviderRequest): RecordedAnswer {
     const fingerprint = fingerprintOf(request);
-    const same = this.#answers.get(fingerprint);
+    const same = this.#answers.get(fingerprint) ?? this.#findByPrompt(request);
     const found = same !== undefined && same.length > 1 ? same.shift() : same?.[0];
     if (found !== undefined) return found;
     throw new ModelError(
@@ -68,6 +71,12 @@ class Recording {
       `no answer was recorded for this request (fingerprint ${fingerprint}), which ends with ${JSON.stringify(lastWordsOf(request))}: ` +
         'record it with a real model and WAVETRAIN_RECORD_ANSWERS, or write it into the file',
     );
+  }
+
+  /** Those written by hand: a fingerprint changes with every word of the system message. */
+  #findByPrompt({ messages }: ProviderRequest): RecordedAnswer[] | undefined {
+    const texts = messages.map(textOf);
+    return [...this.#byPrompt].find(([prompt]) => texts.some((text) => text.includes(prompt)))?.[1];
   }
 }
 

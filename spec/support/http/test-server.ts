@@ -19,6 +19,7 @@ export interface TestServerOptions {
   readonly observer?: RunObserver;
   readonly parseText?: ServerOptions['parseText'];
   readonly secrets?: ServerOptions['secrets'];
+  readonly models?: ServerOptions['models'];
 }
 
 /** A line of the server's log. */
@@ -71,6 +72,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     observer,
     parseText: options.parseText,
     secrets: options.secrets,
+    models: options.models,
     checkResponses: true,
   });
   return {

@@ -1,0 +1,202 @@
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { readConfig } from '../../common/config.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { COMPILE_LIMITS } from '../../common/limits.js';
+import { readModelConfig } from '../../common/model-config.js';
+import type { CompileFailedError, CompileProgress, CompileResult } from '../../compile/result.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { readEnvFile, readNumber } from '../input/flags.js';
+import { loadCatalog } from '../input/load-definition.js';
+import { readText } from '../input/read-file.js';
+import { PROGRAM } from '../package-info.js';
+import { StopSignals } from '../process-events.js';
+import { detectTerminal } from '../render/terminal.js';
+import { escapeControlCharacters, formatCount, toSingleLine, wrapLine } from '../render/text.js';
+import { UsageError } from '../usage-errors.js';
+import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { updateFile } from './update-file.js';
+
+const REPAIRS = { least: 0, most: COMPILE_LIMITS.mostRepairs, whole: true, unit: 'repairs', example: '2' };
+
+export class CompileCommand extends Command<CliContext> {
+  static override paths = [['compile']];
+  static override usage = Command.Usage({
+    description: 'has a language model write a pipeline or a plan from a description in plain words',
+    details: `
+      The model is given the language of pipelines and the tools that there are. The validator checks its answer, and what is
+      wrong goes back to the model for repair. Nothing is run: read the result, then run it.
+
+      The result is printed as YAML, after a comment with its kind, its id and the number of repairs. Warnings go to standard
+      error.
+
+      The exit status is 0 for a valid definition, 1 if the model wrote none, 2 for bad flags or a model that is not
+      configured, 3 if the provider did not answer and 130 if it was interrupted.
+    `,
+    examples: [
+      ['write a pipeline', `$0 compile 'read a contract and list our duties' --output duties.yaml`],
+      ['a long description, from a file', '$0 compile --prompt-file request.txt --output pipeline.yaml'],
+      [
+        'from standard input, only the YAML',
+        '$0 compile --prompt-file - --json < request.txt > pipeline.yaml',
+      ],
+      ['with a model of your own machine', `$0 compile 'summarize five pages' --model ollama/qwen3`],
+      ['with your own tools', `$0 compile 'rate the songs in songs.csv' --tools tools.ts`],
+    ],
+  });
+
+  prompt = Option.String({ name: 'PROMPT', required: false });
+  output = Option.String('--output', {
+    description: '<FILE> write the YAML to this file, which it replaces',
+  });
+  json = Option.Boolean('--json', false, {
+    description: 'print only the YAML, and no messages but errors; with --output, also write it',
+  });
+  promptFile = Option.String('--prompt-file', {
+    description: '<FILE> read the description from this file; - reads standard input',
+  });
+  maxRepairs = Option.String('--max-repairs', {
+    description: `<N> how often the model is asked to repair its answer, 0 to ${COMPILE_LIMITS.mostRepairs}; default ${COMPILE_LIMITS.repairs}`,
+  });
+  model = Option.String('--model', {
+    description: '<PROVIDER/MODEL> language model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL',
+  });
+  tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+
+  /** Compiles a description into a definition (D40, D41). Returns `invalid` if the model wrote no valid one. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const signals = new StopSignals(context.processEvents);
+    const stopping = new AbortController();
+    const interrupted = signals.first.then((): ExitStatus => {
+      stopping.abort();
+      return EXIT.interrupted;
+    });
+    try {
+      return await Promise.race([this.#compile(stopping.signal), interrupted]);
+    } finally {
+      signals.close();
+    }
+  }
+
+  async #compile(signal: AbortSignal): Promise<ExitStatus> {
+    const { context } = this;
+    await readEnvFile(this.envFile, context);
+    const maxRepairs = readNumber('--max-repairs', this.maxRepairs, REPAIRS);
+    const prompt = await this.#readPrompt();
+    const output = this.output === undefined ? undefined : await findOutput(this.output, context);
+    const catalog = await loadCatalog(this.tools, readConfig(context.env), context);
+    const { compile, CompileFailedError, createModels } = await import('../lazy/compile.js');
+    const models = createModels(readModelConfig(context.env), { folders: [context.cwd] });
+    const progress = new ProgressLine(context, this.json);
+    try {
+      const result = await compile(prompt, {
+        models,
+        model: this.model,
+        maxRepairs,
+        catalog,
+        signal,
+        clock: context.clock,
+        onProgress: (state) => progress.show(state),
+      });
+      progress.clear();
+      await this.#printResult(result, output);
+      return EXIT.done;
+    } catch (error) {
+      progress.clear();
+      if (signal.aborted) return EXIT.interrupted;
+      if (!(error instanceof CompileFailedError)) throw error;
+      this.#printFailure(error);
+      return EXIT.invalid;
+    }
+  }
+
+  /** Reads the one description. @throws UsageError */
+  async #readPrompt(): Promise<string> {
+    const example = `as in ${PROGRAM} compile 'read a contract and list our duties'`;
+    if ((this.prompt === undefined) === (this.promptFile === undefined)) {
+      throw this.prompt === undefined
+        ? new UsageError('compile needs a description of the pipeline', `${example}, or --prompt-file FILE`)
+        : new UsageError('there are two descriptions', 'give either PROMPT or --prompt-file');
+    }
+    const text = this.prompt ?? (await readText(this.promptFile ?? '', 'prompt file', this.context));
+    if (text.trim() !== '') return text;
+    throw new UsageError('the description is empty', example);
+  }
+
+  async #printResult(result: CompileResult, output: string | undefined): Promise<void> {
+    const { stdout, stderr } = this.context;
+    const { kind, yaml_text: yaml, repair_history: repairs, warnings } = result;
+    const { id } = result.kind === 'pipeline' ? result.pipeline : result.plan;
+    const summary = `${kind} ${id}, ${repairs.length === 0 ? 'no repairs' : formatCount(repairs.length, 'repair')}`;
+    if (output !== undefined) await this.#write(output, yaml);
+    if (!this.json) for (const warning of warnings) stderr.write(`warning: ${toSingleLine(warning)}\n`);
+    if (this.json) stdout.write(yaml);
+    else if (output === undefined) stdout.write(`# ${summary}\n${escapeControlCharacters(yaml)}`);
+    else stdout.write(`${summary}: written to ${toSingleLine(this.output ?? '')}\n`);
+  }
+
+  /** An answer has a price: it is printed when the file cannot be written. */
+  async #write(path: string, yaml: string): Promise<void> {
+    try {
+      await updateFile(path, () => yaml);
+    } catch (error) {
+      this.context.stdout.write(yaml);
+      throw cannotWrite(this.output ?? path, errorMessage(error));
+    }
+  }
+
+  #printFailure({ message, last_yaml: yaml }: CompileFailedError): void {
+    const { stderr, env } = this.context;
+    const terminal = detectTerminal(stderr, env);
+    const text = escapeControlCharacters(message).split('\n');
+    const lines = text.flatMap((line, index) =>
+      wrapLine(index === 0 ? `${terminal.style.red(`${PROGRAM}:`)} ${line}` : `  ${line}`, terminal),
+    );
+    stderr.write(`${lines.join('\n')}\n`);
+    if (!this.json && yaml !== '') stderr.write(`the last answer:\n${escapeControlCharacters(yaml)}`);
+  }
+}
+
+/** Looks whether the file can be written before a model is paid for its content. @throws WavetrainError `bad_usage` */
+async function findOutput(name: string, { cwd }: CliContext): Promise<string> {
+  const path = resolve(cwd, name);
+  const [file, folder] = await Promise.all(
+    [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
+  );
+  if (file?.isDirectory() === true) throw cannotWrite(name, 'it is a folder');
+  if (folder?.isDirectory() !== true) throw cannotWrite(name, `there is no folder ${dirname(path)}`);
+  return path;
+}
+
+function cannotWrite(name: string, reason: string): WavetrainError {
+  return new WavetrainError('bad_usage', `cannot write --output ${name}: ${reason}`);
+}
+
+const WORDS: Readonly<Record<CompileProgress['state'], string>> = {
+  drafting: 'the model writes a draft',
+  validating: 'checking the answer',
+  repairing: 'the model repairs its answer',
+};
+
+/** One line on a terminal that says what is being done. */
+class ProgressLine {
+  readonly #context: CliContext;
+  readonly #isShown: boolean;
+
+  constructor(context: CliContext, isQuiet: boolean) {
+    this.#context = context;
+    this.#isShown = !isQuiet && detectTerminal(context.stderr, context.env).canRedraw;
+  }
+
+  show({ state, attempt }: CompileProgress): void {
+    if (this.#isShown) this.#context.stderr.write(`\r\u001B[K${WORDS[state]} (answer ${attempt}) …`);
+  }
+
+  clear(): void {
+    if (this.#isShown) this.#context.stderr.write('\r\u001B[K');
+  }
+}

@@ -1,0 +1,111 @@
+import { COMPILE_LIMITS } from '../common/limits.js';
+import { ellipsize } from '../common/text.js';
+import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../tools/catalog.js';
+
+/** They do nothing: a model that was offered them would take them for whatever has no tool. */
+const NOT_OFFERED: ReadonlySet<string> = new Set(['mock', 'fail']);
+
+/** Longest description of a tool or of an input, in characters: those of other servers' tools may be pages long. */
+const DESCRIPTION_LENGTH = 400;
+
+/**
+ * Describes the tools of a catalog for a model. With very many tools, those that have words in common with the request
+ * are described whole, and the others in one line each.
+ */
+export function describeTools(catalog: Catalog, request: string): string {
+  const tools = catalog.metadata().filter((tool) => isOffered(tool, catalog));
+  const whole = tools.map((tool) => describeTool(tool, catalog.get(tool.name)?.openInputs === true));
+  const isShort = sumOf(whole) <= COMPILE_LIMITS.catalogLength;
+  const chosen = isShort ? new Set(tools.keys()) : chooseTools(tools, whole, request);
+  return tools.map((tool, index) => (chosen.has(index) ? whole[index] : nameTool(tool))).join('\n');
+}
+
+function isOffered({ name }: ToolMetadata, catalog: Catalog): boolean {
+  return !(NOT_OFFERED.has(name) && catalog.isBuiltin(name));
+}
+
+/** Chooses the tools nearest to the request, as many as there is room for. */
+function chooseTools(
+  tools: readonly ToolMetadata[],
+  whole: readonly string[],
+  request: string,
+): ReadonlySet<number> {
+  const wanted = wordsOf(request);
+  const ranked = tools
+    .map((tool, index) => ({ index, score: countCommon(wanted, tool) }))
+    .sort((a, b) => b.score - a.score);
+  const chosen = new Set<number>();
+  let left = COMPILE_LIMITS.catalogLength;
+  for (const { index } of ranked) {
+    left -= whole[index]?.length ?? 0;
+    if (left < 0) break;
+    chosen.add(index);
+  }
+  return chosen;
+}
+
+function countCommon(wanted: ReadonlySet<string>, { name, description }: ToolMetadata): number {
+  return [...wordsOf(`${name} ${description}`)].filter((word) => wanted.has(word)).length;
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().match(/[a-z0-9]{3,}/g) ?? []);
+}
+
+function describeTool(tool: ToolMetadata, isOpen: boolean): string {
+  const { functions = [], sources = [], schemas = [] } = tool;
+  return [
+    nameTool(tool),
+    ...describeInputs(tool),
+    ...(isOpen && functions.length + sources.length === 0
+      ? ['    any other input: passed on under its name']
+      : []),
+    `    output: ${describeType(tool.output.type)}, ${shorten(tool.output.description)}`,
+    ...functions.flatMap((one) => describeVariant('function', one)),
+    ...sources.flatMap((one) => describeVariant('source', one)),
+    ...schemas.map(({ name, description }) => `    schema ${name}: ${shorten(description)}`),
+  ].join('\n');
+}
+
+function nameTool({ name, description }: ToolMetadata): string {
+  return `- ${name}: ${shorten(description)}`;
+}
+
+/** A function or a source that an input names: its inputs are further inputs of the task. */
+function describeVariant(what: string, variant: FunctionMetadata): string[] {
+  return [
+    `    ${what} ${variant.name}: ${shorten(variant.description)}`,
+    ...describeInputs(variant).map((line) => `    ${line}`),
+  ];
+}
+
+function describeInputs({ inputs }: FunctionMetadata): string[] {
+  return Object.values(inputs)
+    .toSorted((a, b) => Number(b.required) - Number(a.required))
+    .map(describeInput);
+}
+
+function describeInput(input: InputMetadata): string {
+  const facts = [
+    describeType(input.type),
+    input.required ? 'required' : 'optional',
+    ...(input.default === null ? [] : [`default ${JSON.stringify(input.default)}`]),
+    ...(input.enum === undefined
+      ? []
+      : [`one of ${input.enum.map((one) => JSON.stringify(one)).join(', ')}`]),
+    ...(input.verbatim === true ? ['templates inside it stay text'] : []),
+  ];
+  return `    ${input.name} (${facts.join('; ')}): ${shorten(input.description)}`;
+}
+
+function describeType(type = 'any'): string {
+  return type === 'array' ? 'list' : type;
+}
+
+function shorten(description: string): string {
+  return ellipsize(description.replaceAll(/\s+/g, ' '), DESCRIPTION_LENGTH);
+}
+
+function sumOf(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}

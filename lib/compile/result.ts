@@ -1,0 +1,62 @@
+import { WavetrainError } from '../common/errors.js';
+import type { TokenCounts } from '../models/model.js';
+import type { CompiledDefinition } from './check-answer.js';
+
+/** What a compilation is doing: asking for the first answer, checking an answer, or asking for its repair. */
+export interface CompileProgress {
+  readonly state: 'drafting' | 'validating' | 'repairing';
+  /** Of the answer, from 1. */
+  readonly attempt: number;
+}
+
+/** An answer that the validator rejected, and why. */
+export interface RepairStep {
+  /** The definition in the answer, to whose lines the error refers. */
+  readonly yaml: string;
+  /** Every error, a sentence in each line. */
+  readonly error: string;
+}
+
+/** What a compilation has taken. */
+export interface CompileEffort {
+  /** Answers: 1 when the first one was valid. */
+  readonly attempts: number;
+  /** The rejected answers, in their order. */
+  readonly repair_history: readonly RepairStep[];
+  /** Of all answers together. */
+  readonly usage: TokenCounts;
+  /** `provider/model`. */
+  readonly model: string;
+}
+
+/** A valid definition that a model has written. Nothing of it has run. */
+export type CompileResult = CompiledDefinition &
+  CompileEffort & {
+    /** The definition as the model wrote it, without what was around it. */
+    readonly yaml_text: string;
+    /** What the validator warns of, as sentences. */
+    readonly warnings: readonly string[];
+  };
+
+/** A model has written no valid definition (D40). */
+export class CompileFailedError extends WavetrainError implements CompileEffort {
+  override readonly name = 'CompileFailedError';
+  readonly attempts: number;
+  readonly repair_history: readonly RepairStep[];
+  readonly usage: TokenCounts;
+  readonly model: string;
+  /** The last answer; empty when the model declined. */
+  readonly last_yaml: string;
+  /** Why the last answer was rejected, or why the model declined. */
+  readonly last_error: string;
+
+  constructor(message: string, effort: CompileEffort, last: RepairStep) {
+    super('compile_failed', message, { fault: 'service' });
+    this.attempts = effort.attempts;
+    this.repair_history = effort.repair_history;
+    this.usage = effort.usage;
+    this.model = effort.model;
+    this.last_yaml = last.yaml;
+    this.last_error = last.error;
+  }
+}

@@ -1,0 +1,169 @@
+import type { ServerResponse } from 'node:http';
+import type { Static } from 'typebox';
+import { WavetrainError } from '../../common/errors.js';
+import { COMPILE_LIMITS } from '../../common/limits.js';
+import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import { compile } from '../../compile/compile.js';
+import type { CompileProgress, CompileResult } from '../../compile/result.js';
+import type { ModelAccess } from '../../models/models.js';
+import { resolveTenant } from '../auth/authenticate.js';
+import { errorResponse, internalErrorResponse } from '../errors/error-response.js';
+import { defineRoute, type Route, type RouteResult } from '../routing/route.js';
+import { CompileRequestSchema, CompileResultSchema } from '../schemas/compile.js';
+import type { HttpServices } from '../services.js';
+import {
+  formatNamedFrame,
+  HEARTBEAT_FRAME,
+  OPENING_FRAME,
+  STREAM_HEADERS,
+  STREAM_TYPE,
+} from '../sse/frames.js';
+import { HEARTBEAT_MS } from '../sse/stream.js';
+
+const STREAM_EXAMPLE = [
+  'retry: 1000',
+  '',
+  'event: progress',
+  'data: {"state":"drafting","attempt":1}',
+  '',
+  'event: progress',
+  'data: {"state":"validating","attempt":1}',
+  '',
+  'event: result',
+  'data: {"kind":"pipeline","pipeline":{},"yaml_text":"…","attempts":1,"repair_history":[],"usage":{"input_tokens":7000,"output_tokens":200},"model":"openai/gpt-4o-mini","warnings":[]}',
+  '',
+  '',
+].join('\n');
+
+/** One request to compile, once it may begin. */
+interface Compilation {
+  readonly request: Static<typeof CompileRequestSchema>;
+  readonly models: ModelAccess;
+  readonly tenantId: string;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/** `POST /pipelines/compile` (D35). */
+export function compileRoutes(services: HttpServices): Route[] {
+  const limiter = new ConcurrencyLimiter(services.shareOf(COMPILE_LIMITS.atOnce));
+  const run = (compilation: Compilation, onProgress?: (progress: CompileProgress) => void) =>
+    limiter.run(toAttempt(compilation), () => compileRequest(compilation, services, onProgress));
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/pipelines/compile',
+      id: 'compilePipeline',
+      tag: 'Pipelines',
+      summary: 'Have a language model write a pipeline or a plan',
+      description:
+        'The model is given the language and the tools of this server, and asked to repair what the validator rejects. Nothing is run. Takes as long as the model needs; ends when the client disconnects. With `Accept: text/event-stream` the response is a stream of Server-Sent Events: `progress` (`{"state", "attempt"}`), and at the end `result`, or `error` with the body of the error.',
+      access: 'run',
+      body: {
+        schema: CompileRequestSchema,
+        examples: { contract: { prompt: 'Read a contract and list our duties in three sentences.' } },
+      },
+      responses: {
+        200: {
+          description: 'A valid definition.',
+          schema: CompileResultSchema,
+          media: { [STREAM_TYPE]: STREAM_EXAMPLE },
+        },
+      },
+      errors: [
+        'invalid_options',
+        'provider_misconfigured',
+        'compile_failed',
+        'provider_failed',
+        'shutting_down',
+      ],
+      handle: async (request): Promise<RouteResult> => {
+        const { body = { prompt: '' } } = request;
+        const compilation: Compilation = {
+          request: body,
+          models: openModels(services, body.model),
+          tenantId: resolveTenant(request.caller, body.tenant_id),
+          signal: request.disconnected(),
+        };
+        if (request.mediaType === STREAM_TYPE) {
+          return {
+            headers: STREAM_HEADERS,
+            stream: (response) => void streamCompilation(compilation, run, response, services),
+          };
+        }
+        try {
+          return { body: await run(compilation) };
+        } catch (error) {
+          // Nobody receives the error any more.
+          if (compilation.signal.aborted) return {};
+          throw error;
+        }
+      },
+    }),
+  ];
+}
+
+/** @throws WavetrainError `provider_misconfigured` when the server has no such model */
+function openModels({ models }: HttpServices, named: string | undefined): ModelAccess {
+  if (models === undefined)
+    throw new WavetrainError('provider_misconfigured', 'this server has no language models');
+  models.assertConfigured('compile', named);
+  return models;
+}
+
+/** A compilation waits for its turn without a time limit, as long as its client does. */
+function toAttempt({ tenantId, signal }: Compilation) {
+  return { tenant_id: tenantId, signal, pauseTimeout: () => () => {} };
+}
+
+function compileRequest(
+  { request, models, tenantId, signal }: Compilation,
+  { catalog, clock, registry }: HttpServices,
+  onProgress: ((progress: CompileProgress) => void) | undefined,
+): Promise<CompileResult> {
+  return compile(request.prompt, {
+    models,
+    model: request.model,
+    maxRepairs: request.max_repairs,
+    catalog,
+    signal,
+    onProgress,
+    tenant_id: tenantId,
+    clock,
+    runCheck: (steps) => registry.stepRunner.check(steps, tenantId),
+  });
+}
+
+/** Sends the progress, then the result or the error. Never rejects. */
+async function streamCompilation(
+  compilation: Compilation,
+  run: (compilation: Compilation, onProgress: (progress: CompileProgress) => void) => Promise<CompileResult>,
+  response: ServerResponse,
+  services: HttpServices,
+): Promise<void> {
+  const { clock } = services;
+  const send = (name: string, data: object): void => void response.write(formatNamedFrame(name, data));
+  let timer: unknown;
+  const beat = (): void => {
+    response.write(HEARTBEAT_FRAME);
+    timer = clock.setTimeout(beat, HEARTBEAT_MS);
+  };
+  timer = clock.setTimeout(beat, HEARTBEAT_MS);
+  response.write(OPENING_FRAME);
+  try {
+    send('result', await run(compilation, (progress) => send('progress', progress)));
+  } catch (error) {
+    if (!compilation.signal.aborted) send('error', describeError(error, services));
+  } finally {
+    clock.clearTimeout(timer);
+    response.end();
+  }
+}
+
+function describeError(error: unknown, { log, newId }: HttpServices): object {
+  const response = errorResponse(error);
+  if (response !== undefined) return response.body;
+  const id = newId();
+  log.error({ err: error, id, path: '/pipelines/compile' }, 'internal error');
+  return internalErrorResponse(id).body;
+}

@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import { WavetrainClient } from '../../../lib/client/client.js';
+import { ToolError } from '../../../lib/common/errors.js';
+import { readModelConfig } from '../../../lib/common/model-config.js';
+import type { CompileResult } from '../../../lib/compile/result.js';
+import { createModels } from '../../../lib/models/create-models.js';
+import { ModelError } from '../../../lib/models/model.js';
+import { BROKEN, ScriptedModels, VALID } from '../../compile/scripted-models.js';
+import { deferred, settle } from '../../support/deferred.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { catchRejection } from '../../support/rejection.js';
+
+interface Failed {
+  readonly detail: Record<string, unknown>;
+}
+
+describe('POST /pipelines/compile (D35)', () => {
+  let server: TestServer | undefined;
+
+  afterEach(async () => {
+    await server?.close(0);
+    server = undefined;
+  });
+
+  async function open(models?: ScriptedModels, env: Record<string, string> = {}): Promise<TestServer> {
+    server = await startTestServer({ ...(models && { models }), env });
+    return server;
+  }
+
+  it('answers with the definition, its text, its repairs and what they took', async () => {
+    const { request } = await open(new ScriptedModels(BROKEN, VALID));
+    const { status, body } = await request<CompileResult>('POST', '/pipelines/compile', { prompt: 'ask' });
+    expect(status).to.equal(200);
+    expect(body).to.deep.include({
+      kind: 'pipeline',
+      yaml_text: VALID,
+      attempts: 2,
+      usage: { input_tokens: 200, output_tokens: 20 },
+      model: 'spec/model',
+      warnings: [],
+    });
+    expect(body.repair_history[0]).to.have.all.keys('yaml', 'error');
+  });
+
+  it('answers with a plan under its own key', async () => {
+    const { request } = await open(
+      new ScriptedModels('plan:\n  id: p\n  sub_pipelines:\n    - {id: a, stores: [k]}\n'),
+    );
+    const { body } = await request('POST', '/pipelines/compile', { prompt: 'ask' });
+    expect(body).to.include({ kind: 'plan' }).and.to.have.property('plan').that.includes({ id: 'p' });
+    expect(body).not.to.have.property('pipeline');
+  });
+
+  it('answers with 422 and every answer when the model gave up', async () => {
+    const { request } = await open(new ScriptedModels(BROKEN));
+    const { status, body } = await request<Failed>('POST', '/pipelines/compile', {
+      prompt: 'ask',
+      max_repairs: 0,
+    });
+    expect(status).to.equal(422);
+    expect(body.detail).to.deep.include({ code: 'compile_failed', attempts: 1, last_yaml: BROKEN });
+    expect(body.detail['repair_history']).to.have.length(1);
+  });
+
+  it('answers with 400 for a model that is not configured, without asking any', async () => {
+    const models = createModels(readModelConfig({}), { folders: [] });
+    server = await startTestServer({ models });
+    for (const body of [
+      { prompt: 'ask' },
+      { prompt: 'ask', model: 'openai/gpt-4o' },
+      { prompt: 'ask', model: 'x' },
+    ]) {
+      const response = await server.request<Failed>('POST', '/pipelines/compile', body);
+      expect(response.status).to.equal(400);
+      expect(response.body.detail['code']).to.equal('provider_misconfigured');
+    }
+    await server.close(0);
+    server = await startTestServer();
+    const { body } = await server.request<Failed>('POST', '/pipelines/compile', { prompt: 'ask' });
+    expect(body.detail).to.include({ code: 'provider_misconfigured' });
+  });
+
+  it('answers with 502 when the provider does not answer', async () => {
+    const cause = new ModelError('network', 'no route');
+    const { request } = await open(
+      new ScriptedModels(() => Promise.reject(new ToolError('spec/model: no route', { cause }))),
+    );
+    const { status, headers, body } = await request<Failed>('POST', '/pipelines/compile', { prompt: 'ask' });
+    expect(status).to.equal(502);
+    expect(headers.get('retry-after')).to.equal('30');
+    expect(body.detail).to.deep.equal({ code: 'provider_failed', message: 'spec/model: no route' });
+  });
+
+  it('refuses an empty prompt, one of over 20,000 characters, too many repairs, and unknown fields', async () => {
+    const { request } = await open(new ScriptedModels());
+    for (const body of [
+      {},
+      { prompt: '' },
+      { prompt: ' \n' },
+      { prompt: 'x'.repeat(20_001) },
+      { prompt: 'ask', max_repairs: 6 },
+      { prompt: 'ask', temperature: 1 },
+    ]) {
+      const { status } = await request('POST', '/pipelines/compile', body);
+      expect(status, JSON.stringify(body).slice(0, 50)).to.equal(400);
+    }
+  });
+
+  it('ends the request to the model when the client disconnects', async () => {
+    const asked = deferred<AbortSignal>();
+    const ended = deferred<void>();
+    const { url, log } = await open(
+      new ScriptedModels((_, { signal }) => {
+        asked.resolve(signal);
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            reject(ToolError.nonRetryable('stopped'));
+            ended.resolve();
+          });
+        });
+      }),
+    );
+    const leaving = new AbortController();
+    const client = new WavetrainClient({ url });
+    const response = client.compile('ask', { signal: leaving.signal }).catch(() => 'left');
+    await asked.promise;
+    leaving.abort();
+    expect(await response).to.equal('left');
+    await ended.promise;
+    await settle();
+    expect(log.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
+  it('compiles eight requests at once, and one of a tenant that has none; the others wait', async () => {
+    const answers: (() => void)[] = [];
+    const hold = (): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        answers.push(() => reject(ToolError.nonRetryable('over')));
+      });
+    const models = new ScriptedModels(...Array.from({ length: 12 }, () => hold));
+    const { request } = await open(models);
+    const send = (tenant_id: string) => request('POST', '/pipelines/compile', { prompt: 'ask', tenant_id });
+    const responses = Array.from({ length: 10 }, () => send('a'));
+    while (models.requests.length < 8) await settle();
+    await settle(20);
+    expect(models.requests).to.have.length(8);
+    responses.push(send('b'));
+    while (models.requests.length < 9) await settle();
+    expect(models.callers.at(-1)?.tenant_id).to.equal('b');
+    while (models.requests.length < 11 || answers.length > 0) {
+      answers.shift()?.();
+      await settle();
+    }
+    const statuses = (await Promise.all(responses)).map(({ status }) => status);
+    expect(new Set(statuses)).to.deep.equal(new Set([502]));
+  });
+
+  it('streams the progress and the result as Server-Sent Events when they are asked for', async () => {
+    const { request } = await open(new ScriptedModels(BROKEN, VALID));
+    const headers = { accept: 'text/event-stream' };
+    const response = await request<string>('POST', '/pipelines/compile', { prompt: 'ask' }, headers);
+    expect(response.headers.get('content-type')).to.contain('text/event-stream');
+    expect(eventsOf(response.body).map(({ name }) => name)).to.deep.equal([
+      'progress',
+      'progress',
+      'progress',
+      'progress',
+      'result',
+    ]);
+    expect(eventsOf(response.body)[2]?.data).to.deep.equal({ state: 'repairing', attempt: 2 });
+    expect(eventsOf(response.body).at(-1)?.data).to.include({ yaml_text: VALID });
+  });
+
+  it('ends a stream with the error, and beats while the model thinks', async () => {
+    const asked = deferred<void>();
+    const answer = deferred<never>();
+    const clock = new ManualClock();
+    const models = new ScriptedModels(() => {
+      asked.resolve();
+      return answer.promise;
+    });
+    server = await startTestServer({ models, clock });
+    const headers = { accept: 'text/event-stream' };
+    const response = server.request<string>('POST', '/pipelines/compile', { prompt: 'ask' }, headers);
+    await asked.promise;
+    await clock.advance(15_000);
+    answer.reject(ToolError.nonRetryable('no luck'));
+    const { body } = await response;
+    expect(body).to.contain('\n\n: \n\n');
+    expect(eventsOf(body).at(-1)).to.deep.equal({
+      name: 'error',
+      data: { detail: { code: 'provider_failed', message: 'no luck' } },
+    });
+  });
+
+  it('is a method of the client, whose error has every answer', async () => {
+    const { url } = await open(new ScriptedModels(VALID, BROKEN));
+    const client = new WavetrainClient({ url });
+    expect(await client.compile('ask', { maxRepairs: 0 })).to.include({ yaml_text: VALID });
+    const error = await catchRejection(client.compile('ask', { maxRepairs: 0 }));
+    expect(error).to.include({ code: 'compile_failed', status: 422 });
+    expect(error).to.have.nested.property('detail.repair_history[0].yaml', BROKEN);
+  });
+});
+
+function eventsOf(stream: string): { readonly name: string; readonly data: unknown }[] {
+  return [...stream.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, name = '', data = 'null']) => ({
+    name,
+    data: JSON.parse(data) as unknown,
+  }));
+}
