@@ -44,10 +44,10 @@ export interface McpConfigSource {
  */
 export function parseMcpConfig(text: string, source: McpConfigSource): McpServerConfig[] {
   const invalid = (problem: string): WavetrainError =>
-    new WavetrainError('bad_usage', `the MCP configuration ${source.file} ${problem}`);
+    new WavetrainError('bad_usage', `the MCP configuration ${source.file}${problem}`);
   const servers = readServers(text, invalid);
   if (servers.length > MCP_LIMITS.servers)
-    throw invalid(`has ${servers.length} servers; ${MCP_LIMITS.servers} are allowed`);
+    throw invalid(` has ${servers.length} servers; ${MCP_LIMITS.servers} are allowed`);
   const configs = new Map<string, McpServerConfig>();
   for (const [key, value] of servers) {
     const invalidServer = (problem: string): WavetrainError => invalid(`: server "${key}" ${problem}`);
@@ -68,11 +68,11 @@ function readServers(text: string, invalid: CreateError): [string, unknown][] {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    throw invalid(`is not JSON: ${errorMessage(error)}`);
+    throw invalid(` is not JSON: ${errorMessage(error)}`);
   }
   const servers = isObject(parsed) ? parsed['mcpServers'] : undefined;
   if (isObject(servers)) return Object.entries(servers);
-  throw invalid('has no object "mcpServers"; write {"mcpServers": {"name": {"command": "…", "args": []}}}');
+  throw invalid(' has no object "mcpServers"; write {"mcpServers": {"name": {"command": "…", "args": []}}}');
 }
 
 const FIELDS = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'type', 'disabled'];
