@@ -1,5 +1,5 @@
 import { type Clock, delay } from '../../common/clock.js';
-import { errorCode, errorMessage, ToolError, WavetrainError } from '../../common/errors.js';
+import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
@@ -76,7 +76,7 @@ export class McpConnection {
     try {
       return await this.#limiter.run(attempt, () => this.#call(tool, args, attempt));
     } catch (error) {
-      if (error instanceof ToolError) throw error;
+      if (isNonRetryable(error)) throw error;
       const retryable = !attempt.signal.aborted && kindOf(error) !== 'refused';
       throw new ToolError(`the MCP server "${this.name}": ${this.#describe(error)}`, {
         retryable,
