@@ -63,6 +63,13 @@ const installed = Object.keys({ ...dependencies, ...peerDependencies }).flatMap(
   `${name}/*`,
 ]);
 
+/** Large packages that few runs need, each behind one module. */
+const SDKS_APART = {
+  'model-providers': 'lib/models/providers/sdk.ts',
+  'mcp-client': 'lib/tools/mcp/sdk.ts',
+  'mcp-server': 'lib/cli/mcp/sdk.ts',
+};
+
 const library = await build({
   ...shared,
   metafile: true,
@@ -79,7 +86,7 @@ const command = await build({
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   external: [...lazyPackages, ...serverPackages].flatMap((name) => [name, `${name}/*`]),
-  plugins: [{ name: 'model-providers', setup: keepProvidersApart }],
+  plugins: [{ name: 'apart', setup: keepSdksApart }],
   minify: true,
   // Code from the compile cache cannot use import(): packages are required, and bin/start.cjs imports tool files.
   supported: { 'dynamic-import': false },
@@ -87,10 +94,11 @@ const command = await build({
   banner: { js: URL_OF_THIS_FILE },
 });
 
-await build({
+const apart = await build({
   ...shared,
   splitting: false,
-  entryPoints: { 'model-providers': 'lib/models/providers/sdk.ts' },
+  metafile: true,
+  entryPoints: SDKS_APART,
   format: 'cjs',
   outExtension: { '.js': '.cjs' },
   external: installed,
@@ -121,6 +129,7 @@ writeFileSync(
   collectLicenses([
     ...Object.keys(command.metafile.inputs),
     ...Object.keys(library.metafile.inputs),
+    ...Object.keys(apart.metafile.inputs),
     'node_modules/swagger-ui-dist/',
   ]),
 );
@@ -130,12 +139,18 @@ execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '
   stdio: 'inherit',
 });
 
-/** Lets the command load the providers of models from a file of their own when the first one is asked. */
-function keepProvidersApart(build) {
-  build.onResolve({ filter: /\/providers\/sdk\.js$/ }, () => ({
-    path: './model-providers.cjs',
-    external: true,
-  }));
+/**
+ * Lets the command load the SDKs of models and of MCP from files of their own when the first one is needed. The command's
+ * `require` is that of bin/start.cjs, so a path must mean the same from `bin` and from `dist`.
+ */
+function keepSdksApart(build) {
+  for (const [name, file] of Object.entries(SDKS_APART)) {
+    const imported = file.replace(/^lib/, '').replace(/\.ts$/, '.js');
+    build.onResolve({ filter: /\/sdk\.js$/ }, ({ path, resolveDir }) => {
+      const found = join(resolveDir, path).slice(join(root, 'lib').length);
+      return found === imported ? { path: `../dist/${name}.cjs`, external: true } : undefined;
+    });
+  }
 }
 
 /** Whether no input of the build is newer than what it has written. */

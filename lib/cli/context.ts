@@ -21,6 +21,8 @@ import type { ProcessEvents } from './process-events.js';
 export type CliContext = BaseContext & {
   readonly cwd: string;
   readonly clock: Clock;
+  /** Does something when the command has ended, before the process exits. */
+  readonly atEnd: (close: () => Promise<void>) => void;
   readonly processEvents: ProcessEvents;
   /** Creates a unique id. */
   readonly newId: () => string;
@@ -57,6 +59,7 @@ export function systemContext(): CliContext {
     colorDepth: 1,
     cwd: process.cwd(),
     clock: systemClock,
+    atEnd: () => undefined,
     processEvents: process,
     newId: () => randomUUID(),
     secretBytes: randomBytes,

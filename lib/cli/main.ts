@@ -25,10 +25,13 @@ export function start(argv: readonly string[]): void {
  * @returns the exit status (D40). Never rejects: errors are printed on standard error.
  */
 export async function main(argv: readonly string[], overrides: Partial<CliContext> = {}): Promise<number> {
-  const context: CliContext = { ...systemContext(), ...overrides };
+  const endings: (() => Promise<void>)[] = [];
+  const atEnd: CliContext['atEnd'] = (close) => void endings.push(close);
+  const context: CliContext = { ...systemContext(), atEnd, ...overrides };
   const stdout = new BrokenPipeGuard(context.stdout);
   const stderr = new BrokenPipeGuard(context.stderr);
   const status = await runCommand(argv, context);
+  await Promise.all(endings.map((close) => close()));
   await drain(context.stdout);
   const { failure } = stdout;
   // Such as a full disk behind `> file`. It may be full for standard error too.

@@ -89,6 +89,11 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
     secret: false,
   },
   {
+    name: 'SERVICE_MCP_FILE',
+    description: 'JSON file with the MCP servers whose tools tasks may call',
+    secret: false,
+  },
+  {
     name: 'SERVICE_ALLOW_PRIVATE_NETWORK',
     description: 'true lets tools reach private, loopback and link-local addresses; default false',
     secret: false,
@@ -138,6 +143,8 @@ export interface Config {
   readonly fileRoots: readonly string[];
   /** Tool files and packages to load beside the built-in tools (D48). */
   readonly tools: readonly string[];
+  /** The file with the MCP servers; absent when none is named. */
+  readonly mcpFile?: string;
 }
 
 /**
@@ -146,9 +153,11 @@ export interface Config {
  * @throws WavetrainError `bad_usage` with the variable and an example
  */
 export function readConfig(env: Environment): Config {
+  const mcpFile = env['SERVICE_MCP_FILE']?.trim() || undefined;
   return {
     fileRoots: readList(env, 'SERVICE_FILE_ROOTS', 'data:/srv/data'),
     tools: readList(env, 'SERVICE_TOOLS', 'tools.ts:@acme/tools'),
+    ...(mcpFile !== undefined && { mcpFile }),
   };
 }
 

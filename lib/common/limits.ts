@@ -136,6 +136,36 @@ export const COMPILE_LIMITS = {
   atOnce: 8,
 } as const;
 
+/** The limits of MCP servers, whose tools tasks call. */
+export const MCP_LIMITS = {
+  /** Servers in one configuration. */
+  servers: 50,
+  /** Tools of one server: the others are left out, with a warning. */
+  tools: 1000,
+  /** Time for starting a server, or connecting to it, and for listing its tools. */
+  connectMs: 10_000,
+  listMs: 10_000,
+  /** Time for one call, besides the timeout of the task. */
+  callMs: 15 * 60_000,
+  /** Calls in flight to one server, of all runs together. */
+  inFlight: 16,
+  /** Maximum size of one message, or of one answer over HTTP, in bytes: a picture is a third longer there. */
+  messageBytes: 24 * 2 ** 20,
+  /** Before a server that has ended is started again; it doubles with each failure in a row. */
+  restartDelayMs: 500,
+  longestRestartDelayMs: 30_000,
+  /** Time that a server has to end by itself, and then after SIGTERM. */
+  closeMs: 1000,
+  /** Maximum length of the schema of the inputs of one tool, in characters of JSON; a longer one is not checked here. */
+  schemaLength: 64 * 1024,
+  /** Maximum number of schemas in it, references resolved, and their depth. */
+  schemas: 1000,
+  schemaDepth: 32,
+  /** Maximum length of the name of a tool, and of a description, which is cut. */
+  nameLength: 128,
+  descriptionLength: 500,
+} as const;
+
 /** What the source `url` keeps of responses, for all tenants together. */
 export const URL_CACHE_LIMITS = { responseBytes: 2 ** 20, totalBytes: 16 * 2 ** 20 } as const;
 

@@ -217,6 +217,11 @@ export interface Tool {
   readonly inputs: Readonly<Record<string, ToolInput>>;
   /** Whether undeclared inputs are accepted. */
   readonly openInputs: boolean;
+  /**
+   * The JSON Schema of all inputs together, of which `inputs` is then only a description. It has none but the keywords
+   * that schemas of callers may have, so that it is checked in bounded time.
+   */
+  readonly inputSchema?: JsonObject;
   readonly output: OutputDeclaration;
   /** Change it when equal inputs give another output: the cache then forgets the earlier ones (D65). */
   readonly version?: string;

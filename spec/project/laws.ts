@@ -305,6 +305,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/execution/invocation/own-folder.ts': 'the user who owns the files',
       'lib/execution/local-executor.ts': 'default: the working directory',
       'lib/common/workers/answer-requests.ts': 'a program of its own, started by the server',
+      'lib/tools/mcp/stdio-transport.ts': 'ends a server with what that has started: the process group',
       'lib/execution/event-loop-budget.ts': 'waits until no microtask is left',
       'lib/common/workers/worker-process.ts': 'the path of Node.js, to start the process',
     },

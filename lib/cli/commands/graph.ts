@@ -7,7 +7,13 @@ import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
-import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
+import {
+  ENV_FILE_OPTION,
+  INPUTS_OPTION,
+  MCP_OPTION,
+  SESSION_OPTION,
+  TOOLS_OPTION,
+} from './shared-options.js';
 
 export class GraphCommand extends Command<CliContext> {
   static override paths = [['graph']];
@@ -31,6 +37,7 @@ export class GraphCommand extends Command<CliContext> {
   format = Option.String('--format', 'text', { description: '<FORMAT> text, mermaid or dot; default text' });
   json = Option.Boolean('--json', false, { description: 'print waves and edges as one JSON document' });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
   inputs = Option.String('--inputs', { description: INPUTS_OPTION });
   session = Option.String('--session', { description: SESSION_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });

@@ -6,6 +6,7 @@ import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
 import { KeysNewCommand } from './keys.js';
+import { McpCommand } from './mcp.js';
 import { RunCommand } from './run.js';
 import {
   RunsArtifactsCommand,
@@ -29,6 +30,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   ValidateCommand,
   RunCommand,
   ServeCommand,
+  McpCommand,
   RunsSubmitCommand,
   RunsListCommand,
   RunsShowCommand,

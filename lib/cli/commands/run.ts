@@ -19,7 +19,7 @@ import { findFilesHere } from '../run/written-files.js';
 import { callServer } from '../runs/server-client.js';
 import { ServerClock } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
-import { RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from './shared-options.js';
+import { MCP_OPTION, RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from './shared-options.js';
 
 const SERVER_TOOLS_HINT = `a server has its own tools: ${PROGRAM} serve --tools FILE, or SERVICE_TOOLS, adds yours`;
 
@@ -77,6 +77,7 @@ export class RunCommand extends RunFileCommand {
     description: 'if the run fails, print the outputs of the tasks that succeeded',
   });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
   events = Option.String('--events', {
     description:
       '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',

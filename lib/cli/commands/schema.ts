@@ -3,19 +3,20 @@ import { readConfig } from '../../common/config.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
-import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 type Schemas = typeof import('../lazy/schemas.js');
 
 /** Prints a JSON Schema that knows the tools: the built-in ones, those of SERVICE_TOOLS and those of `--tools` (D43). */
 abstract class SchemaCommand extends Command<CliContext> {
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   protected async print(kind: 'pipelineJsonSchema' | 'planJsonSchema'): Promise<void> {
     const { context } = this;
     await readEnvFile(this.envFile, context);
-    const catalog = await loadCatalog(this.tools, readConfig(context.env), context);
+    const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
     const schemas: Schemas = await import('../lazy/schemas.js');
     const schema = schemas[kind](catalog.toolSchemas());
     context.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);

@@ -28,7 +28,7 @@ import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { distFile, PROGRAM, readPackageJson } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { wrapLine } from '../render/text.js';
-import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class ServeCommand extends Command<CliContext> {
   static override paths = [['serve']];
@@ -64,6 +64,7 @@ export class ServeCommand extends Command<CliContext> {
     description: '<N> port to listen on; overrides SERVICE_API_PORT; 0 picks a free one; default 8000',
   });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
   quiet = Option.Boolean('--quiet', false, { description: 'log only warnings and errors' });
 
@@ -100,7 +101,7 @@ export class ServeCommand extends Command<CliContext> {
         keys,
         secrets,
         parseText: (text, tenantId) => texts.parse(text, tenantId),
-        catalog: await loadServerCatalog(modules, documents, expressions, this, context),
+        catalog: await loadServerCatalog(modules, documents, expressions, this, log, context),
         log,
         observer: tracing,
       });
@@ -223,10 +224,16 @@ async function loadServerCatalog(
   { createAssert, createIngestDocument, createTransform }: ServerModule,
   documents: DocumentPool,
   expressions: ExpressionPool,
-  { tools }: ServeCommand,
+  { tools, mcp }: ServeCommand,
+  log: Log,
   context: CliContext,
 ): Promise<Catalog> {
-  const catalog = await loadCatalog(tools, readConfig(context.env), context);
+  const catalog = await loadCatalog(tools, readConfig(context.env), context, {
+    file: mcp,
+    isOptional: true,
+    warn: (message) => log.warn({}, message),
+    onStderr: (server, line) => log.debug({ server }, line),
+  });
   const evaluate: EvaluateExpression = (...request) => expressions.evaluate(...request);
   const ingest = createIngestDocument((...request) => documents.parse(...request), documents.readLimiter);
   return catalog

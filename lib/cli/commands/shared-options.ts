@@ -4,6 +4,8 @@ import type { CliContext } from '../context.js';
 /** Descriptions of options that several commands have. */
 export const TOOLS_OPTION =
   '<FILE> file or package with your own tools; can be repeated; adds to SERVICE_TOOLS';
+export const MCP_OPTION =
+  '<FILE> JSON file with MCP servers, whose tools tasks call as mcp.SERVER.TOOL; overrides SERVICE_MCP_FILE';
 export const INPUTS_OPTION =
   '<JSON> inputs of the pipeline or plan, which override its defaults; @FILE reads them from a file';
 export const SESSION_OPTION =

@@ -11,7 +11,7 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { formatTable, wrapText } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
-import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from './shared-options.js';
 
 export class ToolsCommand extends Command<CliContext> {
   static override paths = [['tools']];
@@ -21,19 +21,24 @@ export class ToolsCommand extends Command<CliContext> {
       ['all tools', '$0 tools'],
       ['one tool', '$0 tools store'],
       ['your own tools too', '$0 tools --tools tools.ts'],
+      ['those of MCP servers too', '$0 tools --mcp mcp.json'],
     ],
   });
 
   tool = Option.String({ name: 'NAME', required: false });
   json = Option.Boolean('--json', false, { description: 'print the metadata as one JSON document' });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   /** Lists the tools, or shows one (D43). */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     await readEnvFile(this.envFile, context);
-    const catalog = await loadCatalog(this.tools, readConfig(context.env), context);
+    const catalog = await loadCatalog(this.tools, readConfig(context.env), context, {
+      file: this.mcp,
+      isOptional: true,
+    });
     const tool = this.tool === undefined ? undefined : findTool(this.tool, catalog);
     if (this.json) {
       printJson(tool ?? { tools: catalog.names(), metadata: catalog.metadata() }, context);

@@ -7,7 +7,13 @@ import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
-import { ENV_FILE_OPTION, INPUTS_OPTION, SESSION_OPTION, TOOLS_OPTION } from './shared-options.js';
+import {
+  ENV_FILE_OPTION,
+  INPUTS_OPTION,
+  MCP_OPTION,
+  SESSION_OPTION,
+  TOOLS_OPTION,
+} from './shared-options.js';
 
 export class ValidateCommand extends Command<CliContext> {
   static override paths = [['validate']];
@@ -35,6 +41,7 @@ export class ValidateCommand extends Command<CliContext> {
   json = Option.Boolean('--json', false, { description: 'print the report as one JSON document' });
   strict = Option.Boolean('--strict', false, { description: 'count warnings as errors' });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
   inputs = Option.String('--inputs', { description: INPUTS_OPTION });
   session = Option.String('--session', { description: SESSION_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });

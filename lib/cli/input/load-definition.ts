@@ -11,6 +11,8 @@ import type { CliContext } from '../context.js';
 import { UsageError } from '../usage-errors.js';
 import { readEnvFile, readJsonFile, readJsonObject } from './flags.js';
 import { lookUpSecrets } from './secrets.js';
+import { type McpChoice, mayNameMcpTools, openMcpTools } from './mcp.js';
+import { toSingleLine } from '../render/text.js';
 import { readText, STANDARD_INPUT } from './read-file.js';
 
 /** The flags that name values, and perhaps the file of a definition. */
@@ -26,6 +28,9 @@ interface ValueFlags {
 export interface DefinitionFlags extends ValueFlags {
   readonly file: string;
   readonly tools?: string[] | undefined;
+  /** The file with MCP servers. */
+  readonly mcp?: string | undefined;
+  readonly verbose?: boolean | undefined;
   readonly envFile?: string | undefined;
 }
 
@@ -72,7 +77,11 @@ export async function loadDefinition(
   const file = await readDefinition(flags, context);
   const { source, inputs, session, pipelines, folder } = file;
   const config = readConfig(context.env);
-  const catalog = await loadCatalog(flags.tools, config, context);
+  const catalog = await loadCatalog(flags.tools, config, context, {
+    file: flags.mcp,
+    texts: [file.text, ...[...file.files.values()].map(({ text }) => text)],
+    ...(flags.verbose === true && { onStderr: (name, line) => printServerLine(name, line, context) }),
+  });
   // A run fails if a secret is missing; before it, a warning says so.
   const secrets = complete ? undefined : await lookUpSecrets(context);
   const options = {
@@ -150,12 +159,29 @@ function assertStandardInputReadOnce({ file, params, inputs, session, sessionFil
   }
 }
 
+function printServerLine(server: string, line: string, { stderr }: CliContext): void {
+  stderr.write(`${server}: ${toSingleLine(line)}\n`);
+}
+
 /**
- * Loads the tools of a command: the built-in ones, those of SERVICE_TOOLS and those of `--tools` (D48).
+ * Loads the tools of a command: the built-in ones, those of SERVICE_TOOLS and those of `--tools` (D48), and those of MCP
+ * servers (D49).
  *
  * @throws WavetrainError `bad_tool_file`
  */
 export async function loadCatalog(
+  specifiers: readonly string[] | undefined,
+  config: Config,
+  context: CliContext,
+  mcp: McpChoice = {},
+): Promise<Catalog> {
+  const own = await loadOwnTools(specifiers, config, context);
+  const file = mcp.file ?? config.mcpFile;
+  if (file === undefined || !mayNameMcpTools(mcp.texts)) return own;
+  return own.with(await openMcpTools(file, mcp, context));
+}
+
+async function loadOwnTools(
   specifiers: readonly string[] | undefined,
   config: Config,
   { openCatalog, cwd, env }: CliContext,

@@ -21,7 +21,7 @@ const ABOUT_VALUES = ['type', 'enum', 'const', 'pattern', 'minLength', 'maxLengt
  * depth. Whatever can become valid when templates are resolved is accepted.
  */
 export function createToolSchema(tool: Tool): ToolSchema {
-  const { properties, required, additionalProperties } = createInputSchema(tool);
+  const { properties, required, additionalProperties } = tool.inputSchema ?? createInputSchema(tool);
   const inputs: JsonObject = {
     title: `inputs of ${tool.name}`,
     properties: mapMembers(properties, (schema, name) => {

@@ -1,6 +1,8 @@
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { compileSchema, type Validator } from '../../common/json-schema/ajv.js';
-import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
+import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
+import { CheckBudget } from '../../common/json-schema/check-budget.js';
+import { MAX_SENTENCES, takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { ToolInput, Tool } from '../tool.js';
 
@@ -25,6 +27,20 @@ export function createSchemaValidator(tool: Tool): InputValidator {
     const complete: JsonObject = Object.assign(Object.create(null), copyForDefaults(tool, inputs));
     const violations = validate(complete) ? [] : takeViolations(validate, complete);
     return { inputs: { ...complete }, violations };
+  };
+}
+
+/**
+ * Creates the validator of a tool from the schema of all its inputs, which comes from somebody who is not trusted: its
+ * check takes bounded time. Inputs that would take longer pass, since the tool checks them too. Fills in no defaults.
+ *
+ * @param schema with none but the keywords that schemas of callers may have
+ */
+export function createBoundedValidator(schema: JsonObject): InputValidator {
+  return (inputs) => {
+    const budget = new CheckBudget();
+    const violations = new BoundedSchema(schema, budget, MAX_SENTENCES).findViolations(inputs);
+    return { inputs, violations: budget.isExceeded ? [] : violations };
   };
 }
 

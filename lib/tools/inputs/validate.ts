@@ -3,7 +3,12 @@ import type { JsonObject } from '../../common/json.js';
 import { toJsonPointer } from '../../definition/problem.js';
 import type { Tool } from '../tool.js';
 import { areFlat, createFlatValidator } from './flat-validator.js';
-import { createSchemaValidator, type InputValidator, type ValidationResult } from './schema-validator.js';
+import {
+  createBoundedValidator,
+  createSchemaValidator,
+  type InputValidator,
+  type ValidationResult,
+} from './schema-validator.js';
 
 type ValidatedInputs =
   | { readonly ok: true; readonly inputs: JsonObject }
@@ -46,9 +51,14 @@ export function applyDeclarations(tool: Tool, inputs: JsonObject): ValidationRes
 function selectValidator(tool: Tool): InputValidator {
   const existing = validators.get(tool);
   if (existing !== undefined) return existing;
-  const validator = areFlat(tool.inputs) ? createFlatValidator(tool) : createSchemaValidator(tool);
+  const validator = createValidator(tool);
   validators.set(tool, validator);
   return validator;
+}
+
+function createValidator(tool: Tool): InputValidator {
+  if (tool.inputSchema !== undefined) return createBoundedValidator(tool.inputSchema);
+  return areFlat(tool.inputs) ? createFlatValidator(tool) : createSchemaValidator(tool);
 }
 
 /** Drops the violations that follow from a wrong type: they would not help. */

@@ -1,0 +1,124 @@
+import { Writable } from 'node:stream';
+import { Command, Option } from 'clipanion';
+import { readConfig } from '../../common/config.js';
+import { errorMessage } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
+import type { Catalog } from '../../tools/catalog.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { readEnvFile } from '../input/flags.js';
+import { loadCatalog } from '../input/load-definition.js';
+import type { HostAnswer, HostCall, ServedTool } from '../mcp/served-tool.js';
+import { PROGRAM, readPackageJson } from '../package-info.js';
+import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
+import { captureStdout } from '../render/stdout.js';
+import { toSingleLine } from '../render/text.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from './shared-options.js';
+
+const INSTRUCTIONS =
+  'Wavetrain runs pipelines: YAML files of tool calls, in waves, with retries and fan-outs. Call "tools" to see what tasks can ' +
+  'call, "validate" until a pipeline has no errors, then "run".';
+
+export class McpCommand extends Command<CliContext> {
+  static override paths = [['mcp']];
+  static override usage = Command.Usage({
+    description: 'offers validate, run, tools and runs to MCP hosts, such as editors and assistants',
+    details: `
+      A host starts this command and speaks with it on standard input and output. Its tools read files in the working
+      directory and in the folders of SERVICE_FILE_ROOTS only. Runs belong to the connection: they are cancelled when the
+      host closes it.
+
+      With --mcp, the pipelines of the host may in turn call tools of other MCP servers.
+    `,
+    examples: [
+      ['in the configuration of a host', `{"mcpServers": {"wavetrain": {"command": "$0", "args": ["mcp"]}}}`],
+      ['with your own tools', '$0 mcp --tools tools.ts'],
+    ],
+  });
+
+  tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
+  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+
+  /** Serves a host until it closes the connection, or a signal comes. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    await readEnvFile(this.envFile, context);
+    const print = (line: string): void => void context.stderr.write(`${PROGRAM}: ${toSingleLine(line)}\n`);
+    const stdout = keepWriting(context.stdout);
+    const releaseStdout = captureStdout(context.stdout, print);
+    const signals = new StopSignals(context.processEvents);
+    const stopReporting = reportUncaughtToolErrors(context.processEvents, print);
+    const { HostRuns, hostTools, serveHost, toListedTool } = await import('../lazy/mcp-host.js');
+    const runs = new HostRuns(context);
+    const served = hostTools(context, runs, this.#catalogOnDemand(print));
+    const server = serveHost({
+      name: PROGRAM,
+      version: readPackageJson().version,
+      instructions: INSTRUCTIONS,
+      tools: served.map(toListedTool),
+      call: (name, args, call) => answerCall(served, name, args, call),
+      stdin: context.stdin as Parameters<typeof serveHost>[0]['stdin'],
+      stdout,
+      warn: print,
+    });
+    try {
+      return await Promise.race([
+        server.closed.then(() => EXIT.done),
+        signals.first.then(() => EXIT.interrupted),
+      ]);
+    } finally {
+      await runs.close();
+      await server.close();
+      signals.close();
+      stopReporting();
+      releaseStdout();
+    }
+  }
+
+  /** Loads the tools with the first call that needs them: a host lists what there is as soon as it starts. */
+  #catalogOnDemand(warn: (message: string) => void): () => Promise<Catalog> {
+    let catalog: Promise<Catalog> | undefined;
+    return () => {
+      const { context, tools, mcp } = this;
+      if (catalog !== undefined) return catalog;
+      const choice = { file: mcp, isOptional: true, warn };
+      const loading = loadCatalog(tools, readConfig(context.env), context, choice);
+      catalog = loading;
+      loading.catch(() => {
+        catalog = undefined;
+      });
+      return loading;
+    };
+  }
+}
+
+/** What tools print goes elsewhere; the answers still go to standard output. */
+function keepWriting(stdout: Writable): Writable {
+  const write = stdout.write.bind(stdout);
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => void write(chunk, (error) => done(error ?? null)),
+  });
+}
+
+async function answerCall(
+  served: readonly ServedTool[],
+  name: string,
+  args: unknown,
+  call: HostCall,
+): Promise<HostAnswer> {
+  try {
+    const { checkArguments } = await import('../lazy/mcp-host.js');
+    const tool = served.find((candidate) => candidate.name === name);
+    if (tool === undefined)
+      return failed(`there is no tool "${name}"; there are ${served.map((other) => other.name).join(', ')}`);
+    const checked = checkArguments(tool, args as JsonObject);
+    return checked.ok ? await tool.answer(checked.inputs, call) : failed(checked.errors.join('; '));
+  } catch (error) {
+    return failed(errorMessage(error));
+  }
+}
+
+function failed(error: string): HostAnswer {
+  return { value: { error }, isError: true };
+}

@@ -1,0 +1,75 @@
+import { dirname, resolve } from 'node:path';
+import { errorMessage } from '../../common/errors.js';
+import type { OpenSession } from '../../tools/mcp/session.js';
+import type { Tool } from '../../tools/tool.js';
+import type { CliContext } from '../context.js';
+import { PROGRAM, readPackageJson } from '../package-info.js';
+import { toSingleLine } from '../render/text.js';
+import { readText } from './read-file.js';
+
+/** Which MCP servers a command needs, and whom it tells of problems. */
+export interface McpChoice {
+  /** What `--mcp` names; undefined: SERVICE_MCP_FILE. */
+  readonly file?: string | undefined;
+  /** The definitions of the command: only servers that they name are started. Undefined: all servers. */
+  readonly texts?: readonly string[];
+  /** Whether the command goes on without the tools of a server that cannot be started, after a warning. */
+  readonly isOptional?: boolean;
+  /** Default: prints a line on standard error. */
+  readonly warn?: (message: string) => void;
+  /** Receives what servers write to standard error. Default: nobody does. */
+  readonly onStderr?: (server: string, line: string) => void;
+}
+
+/**
+ * Starts the MCP servers that a command needs, and makes tools of theirs. They end with the command. Rejects with
+ * `unreadable_file`, with `bad_usage` for a mistake in the file, or with `bad_tool_file` for a server that cannot be
+ * started.
+ *
+ * @param file names the configuration
+ */
+export async function openMcpTools(file: string, choice: McpChoice, context: CliContext): Promise<Tool[]> {
+  const { cwd, env, clock, stderr, atEnd } = context;
+  const { McpServers, parseMcpConfig } = await import('../lazy/mcp.js');
+  const text = await readText(file, 'MCP configuration', context);
+  const path = resolve(cwd, file);
+  const configs = parseMcpConfig(text, { file, folder: dirname(path), env });
+  const print = (message: string): void => void stderr.write(`${PROGRAM}: ${toSingleLine(message)}\n`);
+  const { warn = print, onStderr, isOptional = false, texts } = choice;
+  const servers = new McpServers(configs, {
+    clock,
+    version: readPackageJson().version,
+    openSession: openLazily,
+    warn,
+    ...(onStderr && { onStderr }),
+  });
+  atEnd(() => servers.close());
+  const onFailure = isOptional ? (error: unknown) => warn(errorMessage(error)) : undefined;
+  return await servers.tools(namedServers(texts), onFailure);
+}
+
+/** The SDK of the protocol is loaded with the first connection. */
+const openLazily: OpenSession = async (options) => {
+  const { openSdkSession } = await import('../../tools/mcp/sdk.js');
+  return await openSdkSession(options);
+};
+
+/** What a tool of an MCP server is called in a definition. */
+const TOOL_OF_SERVER = /\bmcp\.([A-Za-z0-9_-]+)\./g;
+
+/** A definition in another file, which is read when the run calls it. */
+const CALLS_PIPELINES = /\brun_pipeline\b/;
+
+/** Whether some definition may name a tool of an MCP server. */
+export function mayNameMcpTools(texts: McpChoice['texts']): boolean {
+  return texts === undefined || texts.some((text) => text.includes('mcp.') || CALLS_PIPELINES.test(text));
+}
+
+/** Returns a function that says whether a definition may name tools of a server. */
+function namedServers(texts: McpChoice['texts']): (server: string) => boolean {
+  if (texts === undefined || texts.some((text) => CALLS_PIPELINES.test(text))) return () => true;
+  const names = new Set(
+    texts.flatMap((text) => Array.from(text.matchAll(TOOL_OF_SERVER), ([, name]) => name)),
+  );
+  return (server) => names.has(server);
+}

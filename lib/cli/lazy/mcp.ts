@@ -1,0 +1,3 @@
+/** Lazy boundary: calls tools of MCP servers. Imported when a definition names one, because most name none. */
+export { parseMcpConfig } from '../../tools/mcp/config.js';
+export { McpServers } from '../../tools/mcp/servers.js';

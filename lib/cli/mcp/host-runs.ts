@@ -1,0 +1,127 @@
+import { resolve } from 'node:path';
+import { ToolError, WavetrainError } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
+import type { LiveEvent } from '../../execution/events/event.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { CliContext, RegistryApi } from '../context.js';
+import type { LoadedDefinition } from '../input/load-definition.js';
+import { openSecrets } from '../input/secrets.js';
+import type { HostCall } from './served-tool.js';
+import { RunProgressReport } from './progress-report.js';
+
+/** Settled runs that are kept for `runs`, and those that may be at work at once. */
+const MAX_KEPT = 100;
+const MAX_AT_WORK = 8;
+
+/** Values for a run, besides those of its definition. */
+export interface HostRunValues {
+  readonly params: JsonObject | undefined;
+  readonly inputs: JsonObject | undefined;
+  readonly session: JsonObject | undefined;
+}
+
+/** A run that a host has started. */
+interface HostRun {
+  readonly registry: RegistryApi;
+  /** Undefined until it has settled. */
+  record: RunRecord | undefined;
+}
+
+/** The runs of one MCP host. They are kept in memory, the last ones, until the host closes the connection. */
+export class HostRuns {
+  readonly #context: CliContext;
+  /** By id, the oldest first. */
+  readonly #runs = new Map<string, HostRun>();
+
+  constructor(context: CliContext) {
+    this.#context = context;
+  }
+
+  /** Runs a definition that was found valid. Resolves when it has settled; a cancelled call cancels it by force. */
+  async run(loaded: LoadedDefinition, values: HostRunValues, call: HostCall): Promise<RunRecord> {
+    const atWork = [...this.#runs.values()].filter(({ record }) => record === undefined).length;
+    if (atWork >= MAX_AT_WORK)
+      throw new ToolError(`${MAX_AT_WORK} runs are at work already: wait until one of them has ended`);
+    const { clock, env, cwd } = this.#context;
+    const secrets = await openSecrets(this.#context);
+    const outputs = resolve(cwd, OUTPUT_FOLDER);
+    const registry = await this.#context.openRegistry(loaded.fileRoots, clock, env, secrets, outputs);
+    if (call.signal.aborted) throw new WavetrainError('run_cancelled', 'the call was cancelled');
+    const runId = await submit(registry, loaded, values, call, clock.monotonicNow.bind(clock));
+    const run: HostRun = { registry, record: undefined };
+    this.#runs.set(runId, run);
+    const cancel = (): void => void registry.cancel(runId, { force: true }).catch(() => undefined);
+    call.signal.addEventListener('abort', cancel);
+    if (call.signal.aborted) cancel();
+    try {
+      run.record = await registry.settled(runId);
+      await registry.cacheWritten();
+      return run.record;
+    } finally {
+      call.signal.removeEventListener('abort', cancel);
+      this.#forgetOldest();
+    }
+  }
+
+  /** The runs, the newest first. */
+  list(): { readonly run_id: string; readonly record: RunRecord | undefined }[] {
+    return Array.from(this.#runs, ([run_id, { record }]) => ({ run_id, record })).reverse();
+  }
+
+  /** @throws WavetrainError `run_not_found` */
+  find(runId: string): HostRun {
+    const run = this.#runs.get(runId);
+    if (run !== undefined) return run;
+    throw new WavetrainError(
+      'run_not_found',
+      `there is no run ${runId} here: call "runs" without inputs for the runs of this connection`,
+    );
+  }
+
+  /** Cancels what is at work. Resolves when it has ended. */
+  async close(): Promise<void> {
+    const atWork = [...this.#runs].filter(([, { record }]) => record === undefined);
+    await Promise.allSettled(atWork.map(([runId, { registry }]) => registry.cancel(runId, { force: true })));
+  }
+
+  #forgetOldest(): void {
+    for (const [runId, { registry, record }] of this.#runs) {
+      if (this.#runs.size <= MAX_KEPT) return;
+      if (record === undefined) continue;
+      registry.forget(runId);
+      this.#runs.delete(runId);
+    }
+  }
+}
+
+/** In the working directory, as for the command `run`. */
+const OUTPUT_FOLDER = 'outputs';
+
+async function submit(
+  registry: RegistryApi,
+  loaded: LoadedDefinition,
+  { params, inputs, session }: HostRunValues,
+  { report }: HostCall,
+  now: () => number,
+): Promise<string> {
+  const values = { ...(inputs && { inputs }), ...(session && { session }) };
+  const observe = (tasks: number): { onEvent?: (event: LiveEvent) => void } => {
+    if (report === undefined) return {};
+    const progress = new RunProgressReport(tasks, report, now);
+    return { onEvent: (event) => progress.onEvent(event) };
+  };
+  if (loaded.kind === 'pipeline' && loaded.check.ok) {
+    const { pipeline } = loaded.check;
+    const tasks = pipeline.waves.flat().length;
+    return registry.submit({ pipeline, ...(params && { params }), ...values }, observe(tasks));
+  }
+  if (loaded.kind === 'plan' && loaded.check.ok && loaded.check.plan !== undefined) {
+    if (params !== undefined)
+      throw new WavetrainError('bad_usage', 'plans have no params: give "inputs", which the plan passes on');
+    const { plan } = loaded.check;
+    const parts = [...plan.subPipelines.values()];
+    const tasks = parts.reduce((sum, { pipeline }) => sum + pipeline.waves.flat().length, 0);
+    return registry.submitPlan({ plan, ...values }, observe(tasks));
+  }
+  throw new WavetrainError('invalid_definition', 'the definition is not valid');
+}

@@ -1,0 +1,163 @@
+import { WavetrainError } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
+import { nearest } from '../../definition/suggest.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { Catalog } from '../../tools/catalog.js';
+import type { CliContext } from '../context.js';
+import type { LoadedDefinition } from '../input/load-definition.js';
+import { DEFINITION_INPUTS, loadHostDefinition } from './host-definition.js';
+import type { HostRuns } from './host-runs.js';
+import { type HostAnswer, type ServedTool, serveTool } from './served-tool.js';
+
+/** Larger outputs are not sent: they would fill the context of a model. */
+const MAX_OUTPUTS_LENGTH = 256 * 1024;
+
+const MAX_TASKS = 100;
+
+/** The tools that `wavetrain mcp` offers to MCP hosts. */
+export function hostTools(
+  context: CliContext,
+  runs: HostRuns,
+  openCatalog: () => Promise<Catalog>,
+): ServedTool[] {
+  return [
+    serveTool({
+      name: 'validate',
+      title: 'Validate a pipeline or plan',
+      description:
+        'Checks a pipeline or a plan without running it. Returns every problem with its position and a hint, and the waves of a valid one.',
+      readOnly: true,
+      inputs: DEFINITION_INPUTS,
+      answer: async (inputs) => {
+        const loaded = await loadHostDefinition(inputs, await openCatalog(), context, false);
+        return { value: await createReportOf(loaded) };
+      },
+    }),
+    serveTool({
+      name: 'run',
+      title: 'Run a pipeline or plan',
+      description:
+        'Runs a pipeline or a plan and waits until it has ended. Returns its status and outputs, or what failed. Cancelling the call cancels the run.',
+      readOnly: false,
+      inputs: {
+        ...DEFINITION_INPUTS,
+        params: { type: 'object', description: 'values of the params of a pipeline' },
+      },
+      answer: async (inputs, call) => {
+        const loaded = await loadHostDefinition(inputs, await openCatalog(), context, true);
+        if (!loaded.check.ok) return { value: await createReportOf(loaded), isError: true };
+        const values = { params: inputs.params, inputs: loaded.inputs, session: loaded.session };
+        return describeEnd(await runs.run(loaded, values, call));
+      },
+    }),
+    serveTool({
+      name: 'tools',
+      title: 'List the tools for tasks',
+      description:
+        'Lists the tools that tasks of a pipeline may call, or describes one of them with its inputs and its output.',
+      readOnly: true,
+      inputs: { name: { type: 'string', minLength: 1, description: 'a tool; default: lists all' } },
+      answer: async ({ name }) => ({ value: describeTools(await openCatalog(), name) }),
+    }),
+    serveTool({
+      name: 'runs',
+      title: 'Look at earlier runs',
+      description:
+        'Lists the runs of this connection; or shows one of them with its tasks; or one task of a run with its inputs and its whole output.',
+      readOnly: true,
+      inputs: {
+        run_id: { type: 'string', minLength: 1, description: 'a run; default: lists all' },
+        task_id: { type: 'string', minLength: 1, description: 'a task of that run' },
+        sub_pipeline: {
+          type: 'string',
+          minLength: 1,
+          description: 'the sub-pipeline of the task, in a plan',
+        },
+      },
+      answer: async ({ run_id, task_id, sub_pipeline }) => ({
+        value: await showRuns(runs, run_id, task_id, sub_pipeline),
+      }),
+    }),
+  ];
+}
+
+async function createReportOf({ kind, check }: LoadedDefinition): Promise<JsonObject> {
+  if (kind === 'pipeline') {
+    const { createReport } = await import('../lazy/validation.js');
+    return toData(createReport(check));
+  }
+  const { createPlanReport } = await import('../lazy/plans.js');
+  return toData(createPlanReport(check));
+}
+
+function describeEnd(record: RunRecord): HostAnswer {
+  const { result, failures, error, run_id, status, artifacts } = record;
+  const outputs = JSON.stringify(result);
+  const isShort = outputs.length <= MAX_OUTPUTS_LENGTH;
+  return {
+    value: toData({
+      run_id,
+      status,
+      ...(error !== null && { error, failures: failures.slice(0, MAX_TASKS) }),
+      ...(result !== null && isShort && { result }),
+      ...(!isShort && {
+        note: `the outputs are ${outputs.length} characters long: call "runs" with run_id and task_id to read one`,
+      }),
+      ...(artifacts.length > 0 && { artifacts: artifacts.slice(0, MAX_TASKS) }),
+    }),
+    isError: result === null,
+  };
+}
+
+function describeTools(catalog: Catalog, name: string | undefined): JsonObject {
+  const metadata = catalog.metadata();
+  if (name === undefined)
+    return toData({ tools: metadata.map((tool) => ({ name: tool.name, description: tool.description })) });
+  const tool = metadata.find((candidate) => candidate.name === name);
+  if (tool !== undefined) return toData(tool);
+  const meant = nearest(name, catalog.names());
+  const hint =
+    meant === undefined ? 'call "tools" without inputs for all of them' : `did you mean "${meant}"?`;
+  throw new WavetrainError('bad_usage', `there is no tool "${name}"; ${hint}`);
+}
+
+async function showRuns(
+  runs: HostRuns,
+  runId: string | undefined,
+  taskId: string | undefined,
+  subPipeline: string | undefined,
+): Promise<JsonObject> {
+  if (runId === undefined) {
+    const listed = runs
+      .list()
+      .map(({ run_id, record }) => (record === undefined ? { run_id } : summarize(record)));
+    return toData({ runs: listed });
+  }
+  const { registry, record } = runs.find(runId);
+  const place = subPipeline === undefined ? {} : { sub_pipeline: subPipeline };
+  if (taskId !== undefined) {
+    const whole = await registry.task(runId, taskId, { ...place, whole: true });
+    const isShort = JSON.stringify(whole).length <= MAX_OUTPUTS_LENGTH;
+    return toData(isShort ? whole : await registry.task(runId, taskId, place));
+  }
+  const { tasks } = await registry.tasks(runId, { ...place, limit: MAX_TASKS });
+  return toData({ run_id: runId, ...(record && summarize(record)), tasks });
+}
+
+function summarize({
+  run_id,
+  kind,
+  status,
+  pipeline_id,
+  goal,
+  error,
+  started_at,
+  finished_at,
+}: RunRecord): object {
+  return { run_id, kind, status, pipeline_id, goal, error, started_at, finished_at };
+}
+
+/** Records and reports are JSON, without the fields that are undefined. */
+function toData(value: object): JsonObject {
+  return value as JsonObject;
+}

@@ -1,0 +1,247 @@
+import { type Clock, delay } from '../../common/clock.js';
+import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } from '../../common/errors.js';
+import { MCP_LIMITS } from '../../common/limits.js';
+import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import { shareLimit } from '../../common/queues/shared-limit.js';
+import { RequestTimer } from '../../common/request-timer.js';
+import type { ToolContext } from '../tool.js';
+import type { McpServerConfig } from './config.js';
+import type { McpErrorKind, McpSession, OpenSession, RemoteResult, RemoteTool } from './session.js';
+
+export interface ConnectionOptions {
+  readonly clock: Clock;
+  readonly version: string;
+  readonly openSession: OpenSession;
+  /** Percentage of the calls in flight that every tenant is guaranteed. Default 10. */
+  readonly tenantShare?: number;
+  /** Receives what the server writes to standard error, masked. */
+  readonly onStderr?: (server: string, line: string) => void;
+}
+
+/** The attempt that calls a tool. */
+type CallingTool = Pick<ToolContext, 'signal' | 'clock' | 'tenant_id' | 'pauseTimeout' | 'log'>;
+
+/**
+ * One MCP server. It is started, or connected to, when its tools are first needed, and again after it has ended: at once
+ * the first time, and after a delay that doubles when it fails again and again.
+ */
+export class McpConnection {
+  readonly name: string;
+  readonly #config: McpServerConfig;
+  readonly #options: ConnectionOptions;
+  readonly #limiter: ConcurrencyLimiter;
+  /** Aborts when the command ends. */
+  readonly #end = new AbortController();
+  #session: Promise<McpSession> | undefined;
+  /** The tools that it listed last; undefined before the first list. */
+  #names: ReadonlySet<string> | undefined;
+  #hasOtherTools = false;
+  /** In a row, without a call that was answered in between. */
+  #failures = 0;
+  /** Monotonic time before which it is not started again. */
+  #notBeforeMs = Number.NEGATIVE_INFINITY;
+  #lastLine = '';
+
+  constructor(config: McpServerConfig, options: ConnectionOptions) {
+    this.name = config.name;
+    this.#config = config;
+    this.#options = options;
+    this.#limiter = new ConcurrencyLimiter(shareLimit(MCP_LIMITS.inFlight, options.tenantShare ?? 10));
+  }
+
+  /**
+   * Lists its tools: the first ones of too many, and `isCut`. Rejects with `bad_tool_file` when it cannot be started or
+   * does not answer in time.
+   */
+  async list(): Promise<{ readonly server: string; readonly tools: RemoteTool[]; readonly isCut: boolean }> {
+    try {
+      const session = await this.#connect();
+      return { server: session.server, ...(await this.#list(session, this.#end.signal)) };
+    } catch (error) {
+      throw new WavetrainError(
+        'bad_tool_file',
+        `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
+  /**
+   * Calls a tool. Ends with the attempt, which cancels the request. Rejects with a ToolError: retryable when another
+   * attempt could succeed.
+   *
+   * @param tool as the server names it
+   */
+  async call(tool: string, args: Record<string, unknown>, attempt: CallingTool): Promise<RemoteResult> {
+    try {
+      return await this.#limiter.run(attempt, () => this.#call(tool, args, attempt));
+    } catch (error) {
+      if (isNonRetryable(error)) throw error;
+      const retryable = !attempt.signal.aborted && kindOf(error) !== 'refused';
+      throw new ToolError(`the MCP server "${this.name}": ${this.#describe(error)}`, {
+        retryable,
+        cause: error,
+      });
+    }
+  }
+
+  async #call(tool: string, args: Record<string, unknown>, attempt: CallingTool): Promise<RemoteResult> {
+    const { clock, signal, log } = attempt;
+    await this.#waitForRestart(attempt);
+    const session = await endsWith(this.#connect(), signal);
+    if (this.#hasOtherTools) await this.#list(session, signal);
+    if (this.#names?.has(tool) === false) {
+      const advice = 'start Wavetrain again to see the tools that it has now';
+      throw ToolError.nonRetryable(`the MCP server "${this.name}" has no tool "${tool}" any more: ${advice}`);
+    }
+    const timer = new RequestTimer(clock, { totalMs: MCP_LIMITS.callMs, idleMs: MCP_LIMITS.callMs }, signal);
+    try {
+      const control = { signal: timer.signal, onProgress: (message = 'progress') => log(message) };
+      const result = await endsWith(session.callTool(tool, args, control), timer.signal);
+      this.#failures = 0;
+      return result;
+    } finally {
+      timer.stop();
+    }
+  }
+
+  /** Ends the server, or the connection. Resolves when it has ended. */
+  async close(): Promise<void> {
+    this.#end.abort(new Error('Wavetrain ends'));
+    const session = await this.#session?.catch(() => undefined);
+    await session?.close();
+  }
+
+  async #waitForRestart({ clock, signal, pauseTimeout }: CallingTool): Promise<void> {
+    const waitMs = this.#notBeforeMs - this.#options.clock.monotonicNow();
+    if (this.#session !== undefined || waitMs <= 0) return;
+    const resumeTimeout = pauseTimeout();
+    try {
+      await delay(waitMs, { clock, signal });
+    } finally {
+      resumeTimeout();
+    }
+  }
+
+  /** The connection that there is, or a new one. */
+  #connect(): Promise<McpSession> {
+    if (this.#session !== undefined) return this.#session;
+    const opening = this.#open(() => {
+      if (this.#session !== opening) return;
+      this.#session = undefined;
+      this.#countFailure();
+    });
+    this.#session = opening;
+    opening.catch(() => {
+      if (this.#session === opening) this.#session = undefined;
+      this.#countFailure();
+    });
+    return opening;
+  }
+
+  async #open(onClose: () => void): Promise<McpSession> {
+    const { clock, version, openSession, onStderr } = this.#options;
+    const limits = { totalMs: MCP_LIMITS.connectMs, idleMs: MCP_LIMITS.connectMs };
+    const timer = new RequestTimer(clock, limits, this.#end.signal);
+    this.#lastLine = '';
+    let isOpen = false;
+    try {
+      const session = await openSession({
+        config: this.#config,
+        version,
+        clock,
+        signal: timer.signal,
+        // A server that ends while it starts has failed to start, and is counted as such.
+        onClose: () => isOpen && onClose(),
+        onListChanged: () => {
+          this.#hasOtherTools = true;
+        },
+        onStderr: (line) => {
+          this.#lastLine = this.#mask(line.trim()) || this.#lastLine;
+          onStderr?.(this.name, this.#mask(line));
+        },
+      });
+      isOpen = true;
+      return session;
+    } finally {
+      timer.stop();
+    }
+  }
+
+  #countFailure(): void {
+    const { restartDelayMs, longestRestartDelayMs } = MCP_LIMITS;
+    // The first time it is started again at once.
+    const delayMs = this.#failures === 0 ? 0 : restartDelayMs * 2 ** Math.min(this.#failures - 1, 20);
+    this.#failures++;
+    this.#notBeforeMs = this.#options.clock.monotonicNow() + Math.min(delayMs, longestRestartDelayMs);
+  }
+
+  async #list(
+    session: McpSession,
+    signal: AbortSignal,
+  ): Promise<{ readonly tools: RemoteTool[]; readonly isCut: boolean }> {
+    const limits = { totalMs: MCP_LIMITS.listMs, idleMs: MCP_LIMITS.listMs };
+    const timer = new RequestTimer(this.#options.clock, limits, signal);
+    this.#hasOtherTools = false;
+    try {
+      const tools: RemoteTool[] = [];
+      let cursor: string | undefined;
+      do {
+        const request = session.listTools(cursor, { signal: timer.signal });
+        const page = await endsWith(request, timer.signal);
+        tools.push(...page.tools.slice(0, MCP_LIMITS.tools + 1 - tools.length));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined && tools.length <= MCP_LIMITS.tools);
+      const isCut = tools.length > MCP_LIMITS.tools;
+      // What lies beyond the limit is not in the catalog, but may be called by its name: it was when the catalog was made.
+      this.#names = isCut ? undefined : new Set(tools.map(({ name }) => name));
+      return { tools: tools.slice(0, MCP_LIMITS.tools), isCut };
+    } catch (error) {
+      this.#hasOtherTools = true;
+      throw error;
+    } finally {
+      timer.stop();
+    }
+  }
+
+  #describe(error: unknown): string {
+    if (errorCode(error) === 'ENOENT' && this.#config.kind === 'stdio')
+      return `there is no program "${this.#config.command}": install it, or write its whole path`;
+    const message = this.#mask(errorMessage(error));
+    const isSilent = this.#config.kind === 'http' || this.#lastLine === '' || kindOf(error) === 'refused';
+    return isSilent ? message : `${message} (its last words: ${this.#lastLine.slice(0, 300)})`;
+  }
+
+  /** A server may print its configuration, which holds the keys of the operator (D61). */
+  #mask(text: string): string {
+    const { env, headers } = { env: {}, headers: {}, ...this.#config };
+    const { PATH: _path, HOME: _home, SYSTEMROOT: _root, ...configured }: Record<string, string> = env;
+    const values = [...Object.values(configured), ...Object.values<string>(headers)]
+      .flatMap((value) => [value, value.replace(/^\w+ /, '')])
+      .filter(({ length }) => length >= MIN_SECRET_LENGTH)
+      .sort((a, b) => b.length - a.length);
+    return values.reduce((masked, value) => masked.replaceAll(value, '***'), text);
+  }
+}
+
+/** Shorter values, such as `true`, are no secrets, and would hide much else. */
+const MIN_SECRET_LENGTH = 8;
+
+/** Rejects with the reason of the signal as soon as it aborts: a server may never answer, even a cancelled request. */
+function endsWith<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      const { reason }: { reason?: unknown } = signal;
+      reject(reason instanceof Error ? reason : new Error('stopped'));
+    };
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+function kindOf(error: unknown): McpErrorKind {
+  return typeof error === 'object' && error !== null && 'kind' in error
+    ? (error.kind as McpErrorKind)
+    : 'other';
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { errorMessage, ToolError } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json.js';
+import { MCP_LIMITS } from '../../common/limits.js';
+import type { Tool } from '../tool.js';
+import type { McpServerConfig } from './config.js';
+import { type ConnectionOptions, McpConnection } from './connection.js';
+import { boundSchema, cutDescription, describeInputs, takesOtherInputs } from './input-schema.js';
+import { toOutput } from './result.js';
+import type { RemoteTool } from './session.js';
+
+export interface McpServersOptions extends ConnectionOptions {
+  /** Receives what is wrong with single tools, which are left out, or whose inputs are not checked. */
+  readonly warn: (message: string) => void;
+}
+
+/** The MCP servers of the operator. None is started before its tools are needed. */
+export class McpServers {
+  readonly #connections: readonly McpConnection[];
+  readonly #options: McpServersOptions;
+
+  constructor(configs: readonly McpServerConfig[], options: McpServersOptions) {
+    this.#connections = configs.map((config) => new McpConnection(config, options));
+    this.#options = options;
+  }
+
+  /**
+   * Starts the wanted servers and makes tools `mcp.<server>.<tool>` of theirs. Rejects with `bad_tool_file` when one of
+   * them cannot be started or does not answer in time.
+   *
+   * @param isWanted says whether the tools of a server are needed. Default: all
+   * @param onFailure receives the error of a server instead, whose tools are then missing
+   */
+  async tools(
+    isWanted: (server: string) => boolean = () => true,
+    onFailure?: (error: unknown) => void,
+  ): Promise<Tool[]> {
+    const wanted = this.#connections.filter(({ name }) => isWanted(name));
+    const lists = await Promise.all(
+      wanted.map(async (connection) => {
+        try {
+          return await this.#toolsOf(connection);
+        } catch (error) {
+          if (onFailure === undefined) throw error;
+          onFailure(error);
+          return [];
+        }
+      }),
+    );
+    return lists.flat();
+  }
+
+  /** Ends all servers that were started. Resolves when they have ended. */
+  async close(): Promise<void> {
+    await Promise.all(this.#connections.map((connection) => connection.close()));
+  }
+
+  async #toolsOf(connection: McpConnection): Promise<Tool[]> {
+    const { server, tools: listed, isCut } = await connection.list();
+    const warn = (message: string): void => this.#options.warn(`MCP server "${connection.name}": ${message}`);
+    if (isCut) warn(`it has more than ${MCP_LIMITS.tools} tools; the others are left out`);
+    const tools = new Map<string, Tool>();
+    for (const remote of listed) {
+      const name = toToolName(connection.name, remote.name);
+      const shown = JSON.stringify(cutDescription(remote.name));
+      if (name === undefined) warn(`its tool ${shown} is left out: its name is empty or too long`);
+      else if (tools.has(name)) warn(`its tool ${shown} is left out: another one is called ${name}`);
+      else tools.set(name, createTool(connection, server, remote, name, warn));
+    }
+    return [...tools.values()];
+  }
+}
+
+/** Names of tools are words in YAML files, commands and events. */
+function toToolName(server: string, remote: string): string | undefined {
+  if (remote.length === 0 || remote.length > MCP_LIMITS.nameLength) return undefined;
+  return `mcp.${server}.${remote.replaceAll(/[^A-Za-z0-9_.-]/g, '_')}`;
+}
+
+function createTool(
+  connection: McpConnection,
+  server: string,
+  { name: remoteName, description, inputSchema }: RemoteTool,
+  name: string,
+  warn: (message: string) => void,
+): Tool {
+  const bounded = boundSchema(inputSchema);
+  if (bounded === undefined) warn(`the inputs of ${name} are not checked here: their schema is too large`);
+  const schema: JsonObject = { ...bounded, type: 'object' };
+  const openInputs = takesOtherInputs(schema);
+  return {
+    name,
+    description: cutDescription(description ?? ''),
+    inputs: describeInputs(schema),
+    openInputs,
+    inputSchema: openInputs ? schema : { ...schema, additionalProperties: false },
+    output: { name: 'result', description: 'what the MCP server answers', type: 'any' },
+    version: versionOf(server, remoteName, schema),
+    async run(inputs, context) {
+      const result = await connection.call(remoteName, inputs, context);
+      context.holdMemory(sizeOf(result));
+      return await toOutput(result, name, context.artifacts);
+    },
+  };
+}
+
+/** Another one when the server says that it is another: the cache then forgets outputs (D65). */
+function versionOf(...parts: unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** Memory of an answer, in bytes: its texts. */
+function sizeOf(value: unknown): number {
+  try {
+    return JSON.stringify(value).length;
+  } catch (error) {
+    throw ToolError.nonRetryable(`the answer is nested too deep: ${errorMessage(error)}`);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../../common/clock.js';
+import type { McpServerConfig } from './config.js';
+
+/** A tool as a server lists it: nothing of it can be trusted. */
+export interface RemoteTool {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** What a server answers to a call. */
+export interface RemoteResult {
+  readonly content: readonly RemoteContent[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean | undefined;
+}
+
+/** A block of an answer: a text, a picture, a sound, a resource or a link to one. */
+export interface RemoteContent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** How a request to a server ends, and what happens while it is at work. */
+export interface RequestControl {
+  readonly signal: AbortSignal;
+  /** Called when the server reports progress. */
+  readonly onProgress?: (message: string | undefined) => void;
+}
+
+/** A connection to a server. All requests reject with an Error whose `kind` is a {@link McpErrorKind}. */
+export interface McpSession {
+  /** Name and version, as the server gives them. */
+  readonly server: string;
+  /** Lists one page of its tools. */
+  listTools(cursor: string | undefined, control: RequestControl): Promise<RemoteToolPage>;
+  callTool(name: string, args: Record<string, unknown>, control: RequestControl): Promise<RemoteResult>;
+  /** Ends the connection, and a server that was started for it. */
+  close(): Promise<void>;
+}
+
+/** Some of the tools of a server. */
+export interface RemoteToolPage {
+  readonly tools: readonly RemoteTool[];
+  /** Leads to the next page; undefined for the last one. */
+  readonly nextCursor?: string | undefined;
+}
+
+/** `closed`: the server is not there any more. `refused`: it answered with an error of the protocol. */
+export type McpErrorKind = 'closed' | 'refused' | 'other';
+
+/** What a connection needs, and tells. */
+export interface SessionOptions {
+  readonly config: McpServerConfig;
+  readonly version: string;
+  readonly clock: Clock;
+  /** Ends the attempt to connect. */
+  readonly signal: AbortSignal;
+  /** Called once, when the server is gone, also after `close`. */
+  readonly onClose: () => void;
+  /** Called when the server says that it has other tools now. */
+  readonly onListChanged: () => void;
+  /** Receives each line that a started server writes to standard error. */
+  readonly onStderr: (line: string) => void;
+}
+
+/** Connects to a server. Rejects with an Error whose `kind` is a {@link McpErrorKind}. */
+export type OpenSession = (options: SessionOptions) => Promise<McpSession>;

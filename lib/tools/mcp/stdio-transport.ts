@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import type { Clock } from '../../common/clock.js';
+import { errorCode } from '../../common/errors.js';
+import { MCP_LIMITS } from '../../common/limits.js';
+import type { StdioServerConfig } from './config.js';
+import { LineReader } from './line-reader.js';
+
+/** Maximum length of a line that a server logs. */
+const MAX_STDERR_LINE = 4000;
+
+/**
+ * Starts a server and speaks with it on its standard streams. Unlike the transport of the SDK, it passes on no more of
+ * the environment than is configured, and starts the server in a process group of its own: Ctrl-C in a terminal does not
+ * reach it, and what it has started itself (`npx` starts another program) ends with it.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #config: StdioServerConfig;
+  readonly #clock: Clock;
+  readonly #onStderr: (line: string) => void;
+  #child: ChildProcess | undefined;
+  #closed: Promise<void> | undefined;
+
+  /** @param onStderr receives each line that the server writes to standard error */
+  constructor(config: StdioServerConfig, clock: Clock, onStderr: (line: string) => void) {
+    this.#config = config;
+    this.#clock = clock;
+    this.#onStderr = onStderr;
+  }
+
+  /** Resolves when the program runs; rejects with the error of Node.js when it cannot be started. */
+  start(): Promise<void> {
+    const { command, args, env, cwd } = this.#config;
+    const child = spawn(command, args, {
+      env: { ...env },
+      cwd,
+      stdio: 'pipe',
+      detached: true,
+      windowsHide: true,
+    });
+    this.#child = child;
+    this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
+    child.once('exit', () => this.#signal('SIGKILL'));
+    child.once('close', () => this.onclose?.());
+    child.stdin.on('error', (error) => this.onerror?.(error));
+    const messages = new LineReader(
+      MCP_LIMITS.messageBytes,
+      (line) => this.#receive(line),
+      () => this.#refuseMessage(),
+    );
+    const logs = new LineReader(MAX_STDERR_LINE, this.#onStderr, () => this.#onStderr('(a longer line)'));
+    child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
+    return new Promise((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { stdin } = this.#child ?? {};
+      if (stdin == null) return reject(new Error('not connected'));
+      stdin.write(serializeMessage(message), (error) => (error == null ? resolve() : reject(error)));
+    });
+  }
+
+  /** Ends the server: closes its standard input, then sends SIGTERM, then SIGKILL. Resolves when it has ended. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    child.stdin?.end();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (await this.#closesInTime()) return;
+      this.#signal(signal);
+    }
+    await this.#closed;
+  }
+
+  #closesInTime(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(() => resolve(false), MCP_LIMITS.closeMs);
+      void this.#closed?.then(() => {
+        this.#clock.clearTimeout(timer);
+        resolve(true);
+      });
+    });
+  }
+
+  #receive(line: string): void {
+    try {
+      this.onmessage?.(deserializeMessage(line));
+    } catch (error) {
+      // Such as a line that a careless server prints.
+      this.onerror?.(error as Error);
+    }
+  }
+
+  /** Nobody would know which request the message answers, and wait for it. */
+  #refuseMessage(): void {
+    this.onerror?.(new Error(`a message is larger than ${MCP_LIMITS.messageBytes / 2 ** 20} MiB`));
+    this.#signal('SIGKILL');
+  }
+
+  /** Sends a signal to the server and to what it has started. */
+  #signal(signal: 'SIGTERM' | 'SIGKILL'): void {
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, signal);
+    } catch (error) {
+      // The group has ended already, or the system has no groups.
+      if (errorCode(error) !== 'ESRCH') this.#child?.kill(signal);
+    }
+  }
+}

@@ -1,0 +1,228 @@
+import { expect } from 'chai';
+import type { McpServerConfig } from '../../../lib/tools/mcp/config.js';
+import { McpConnection } from '../../../lib/tools/mcp/connection.js';
+import type { McpSession, RemoteResult, RemoteTool, SessionOptions } from '../../../lib/tools/mcp/session.js';
+import { deferred, settle } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { toolContext } from '../../support/tool-context.js';
+
+const CONFIG: McpServerConfig = {
+  kind: 'stdio',
+  name: 'fake',
+  command: 'fake',
+  args: [],
+  env: { KEY: 'sk-very-secret' },
+  cwd: '/',
+};
+
+const ANSWER: RemoteResult = { content: [{ type: 'text', text: 'ok' }] };
+
+function tool(name: string): RemoteTool {
+  return { name, inputSchema: { type: 'object' } };
+}
+
+/** A server in this process: each connection to it is one of `opened`. */
+class FakeServer {
+  readonly clock = new ManualClock();
+  readonly opened: SessionOptions[] = [];
+  readonly called: string[] = [];
+  tools: RemoteTool[] = [tool('echo')];
+  /** Undefined: connects at once. */
+  open: ((options: SessionOptions) => Promise<void>) | undefined;
+  list: McpSession['listTools'] = () => Promise.resolve({ tools: this.tools });
+  answer: McpSession['callTool'] = () => Promise.resolve(ANSWER);
+  closed = 0;
+
+  readonly connection = new McpConnection(CONFIG, {
+    clock: this.clock,
+    version: '1',
+    openSession: async (options) => {
+      this.opened.push(options);
+      await this.open?.(options);
+      return {
+        server: 'fake 1',
+        listTools: (cursor, control) => this.list(cursor, control),
+        callTool: (name, args, control) => {
+          this.called.push(name);
+          return this.answer(name, args, control);
+        },
+        close: () => {
+          this.closed++;
+          return Promise.resolve();
+        },
+      };
+    },
+  });
+
+  call(name = 'echo', context = toolContext()): Promise<RemoteResult> {
+    return this.connection.call(name, {}, { ...context, clock: this.clock });
+  }
+}
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown as Error,
+  );
+  return error?.message ?? 'it did not fail';
+}
+
+describe('A connection to an MCP server', () => {
+  it('is made when the tools are first needed, and once for all', async () => {
+    const server = new FakeServer();
+    expect(server.opened).to.have.length(0);
+    await Promise.all([server.connection.list(), server.call(), server.call()]);
+    expect(server.opened).to.have.length(1);
+  });
+
+  it('fails with what to do when the server does not start within 10 s', async () => {
+    const server = new FakeServer();
+    server.open = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const listed = messageOf(server.connection.list());
+    await settle();
+    server.clock.advance(10_000);
+    expect(await listed).to.equal(
+      'cannot list the tools of the MCP server "fake": no complete answer within 10 s',
+    );
+  });
+
+  it('fails when the server stalls while it lists its tools', async () => {
+    const server = new FakeServer();
+    server.list = () => new Promise(() => undefined);
+    const listed = messageOf(server.connection.list());
+    await settle();
+    server.clock.advance(10_000);
+    expect(await listed).to.contain('no complete answer within 10 s');
+  });
+
+  it('lists 1,000 of 5,000 tools, whatever the pages, and says that there are more', async () => {
+    const server = new FakeServer();
+    let pages = 0;
+    server.list = () => {
+      const start = pages++ * 100;
+      const tools = Array.from({ length: 100 }, (_, i) => tool(`t${start + i}`));
+      return Promise.resolve({ tools, nextCursor: String(start) });
+    };
+    const { tools, isCut } = await server.connection.list();
+    expect(tools).to.have.length(1000);
+    expect(isCut).to.equal(true);
+    expect(pages).to.be.below(15);
+  });
+
+  it('ends a list of pages without tools that never ends', async () => {
+    const server = new FakeServer();
+    server.list = async () => {
+      server.clock.advance(100);
+      await settle();
+      return { tools: [], nextCursor: 'more' };
+    };
+    expect(await messageOf(server.connection.list())).to.contain('no complete answer within 10 s');
+  });
+
+  it('ends a call with its attempt, whose end cancels the request', async () => {
+    const server = new FakeServer();
+    const context = toolContext();
+    const cancelled = deferred<void>();
+    server.answer = (_name, _args, { signal }) => {
+      signal.addEventListener('abort', () => cancelled.resolve());
+      return new Promise(() => undefined);
+    };
+    const failed = messageOf(server.call('echo', context));
+    await settle();
+    context.abort();
+    await cancelled.promise;
+    expect(await failed).to.contain('the MCP server "fake"');
+  });
+
+  it('ends a call after 15 minutes', async () => {
+    const server = new FakeServer();
+    server.answer = () => new Promise(() => undefined);
+    const failed = messageOf(server.call());
+    await settle();
+    server.clock.advance(15 * 60_000);
+    expect(await failed).to.equal('the MCP server "fake": no complete answer within 900 s');
+  });
+
+  it('is made again by the next call when the server has ended: at once, then after a delay that doubles', async () => {
+    const server = new FakeServer();
+    server.answer = () => Promise.reject(Object.assign(new Error('gone'), { kind: 'closed' }));
+    const failOnce = async (waitMs: number): Promise<void> => {
+      const failed = messageOf(server.call());
+      await settle();
+      if (waitMs > 0) {
+        const before = server.opened.length;
+        server.clock.advance(waitMs - 1);
+        await settle();
+        expect(server.opened).to.have.length(before);
+        server.clock.advance(1);
+      }
+      expect(await failed).to.contain('gone');
+      server.opened.at(-1)?.onClose();
+    };
+    await failOnce(0);
+    await failOnce(0);
+    await failOnce(500);
+    await failOnce(1000);
+    expect(server.opened).to.have.length(4);
+    server.answer = () => Promise.resolve(ANSWER);
+    const answered = server.call();
+    await settle();
+    server.clock.advance(2000);
+    expect(await answered).to.equal(ANSWER);
+    server.opened.at(-1)?.onClose();
+    await server.call();
+    expect(server.opened).to.have.length(6);
+  });
+
+  it('lists the tools again before a call when the server says that they have changed, and fails for one that is gone', async () => {
+    const server = new FakeServer();
+    await server.connection.list();
+    server.tools = [tool('other')];
+    server.opened[0]?.onListChanged();
+    expect(await messageOf(server.call('echo'))).to.equal(
+      'the MCP server "fake" has no tool "echo" any more: start Wavetrain again to see the tools that it has now',
+    );
+    expect(server.called).to.deep.equal([]);
+    await server.call('other');
+    expect(server.called).to.deep.equal(['other']);
+  });
+
+  it('has at most 16 calls in flight', async () => {
+    const server = new FakeServer();
+    const release = deferred<void>();
+    server.answer = async () => {
+      await release.promise;
+      return ANSWER;
+    };
+    const calls = Array.from({ length: 40 }, () => server.call());
+    await settle();
+    expect(server.called).to.have.length(16);
+    release.resolve();
+    await Promise.all(calls);
+    expect(server.called).to.have.length(40);
+  });
+
+  it('hides configured values in errors, and shows the last words of a server that ended (D61)', async () => {
+    const server = new FakeServer();
+    server.open = ({ onStderr }) => {
+      onStderr('bad key sk-very-secret');
+      return Promise.reject(Object.assign(new Error('closed'), { kind: 'closed' }));
+    };
+    expect(await messageOf(server.connection.list())).to.equal(
+      'cannot list the tools of the MCP server "fake": closed (its last words: bad key ***)',
+    );
+  });
+
+  it('ends the server when it is closed, and none that was never started', async () => {
+    const server = new FakeServer();
+    await server.call();
+    await server.connection.close();
+    expect(server.closed).to.equal(1);
+    const other = new FakeServer();
+    await other.connection.close();
+    expect(other.opened).to.have.length(0);
+  });
+});
