@@ -22,6 +22,8 @@ describe('BoundedSchema (D4)', () => {
   it('has the verdict of ajv on every schema with allowed keywords and every value', () => {
     fc.assert(
       fc.property(allowedSchema, smallJson, (schema, value) => {
+        // Of objects with these keys, ajv compares the values of the keys as if they were its methods.
+        fc.pre(!/"(?:constructor|valueOf|toString)"/.test(JSON.stringify([schema, value])));
         const review = new SchemaReview(new CheckBudget());
         review.visit(schema, []);
         expect(review.errors).to.deep.equal([]);
