@@ -97,7 +97,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'json-writer',
       'limits',
       'machines',
-      'model-config',
       'models',
       'queues',
       'steps',

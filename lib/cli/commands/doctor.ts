@@ -22,7 +22,7 @@ import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { padToWidth, toSingleLine } from '../render/text.js';
-import { ENV_FILE_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { ENV_FILE_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
 export class DoctorCommand extends Command<CliContext> {
   static override paths = [['doctor']];

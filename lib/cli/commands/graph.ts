@@ -13,7 +13,7 @@ import {
   MCP_OPTION,
   SESSION_OPTION,
   TOOLS_OPTION,
-} from './shared-options.js';
+} from '../input/shared-options.js';
 
 export class GraphCommand extends Command<CliContext> {
   static override paths = [['graph']];

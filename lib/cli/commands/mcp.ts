@@ -13,7 +13,7 @@ import { PROGRAM, readPackageJson } from '../package-info.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { captureStdout } from '../render/stdout.js';
 import { toSingleLine } from '../render/text.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
 const INSTRUCTIONS =
   'Wavetrain runs pipelines: YAML files of tool calls, in waves, with retries and fan-outs. Call "tools" to see what tasks can ' +

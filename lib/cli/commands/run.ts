@@ -19,7 +19,7 @@ import { findFilesHere } from '../run/written-files.js';
 import { callServer } from '../runs/server-client.js';
 import { ServerClock } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
-import { MCP_OPTION, RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from './shared-options.js';
+import { MCP_OPTION, RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from '../input/shared-options.js';
 
 const SERVER_TOOLS_HINT = `a server has its own tools: ${PROGRAM} serve --tools FILE, or SERVICE_TOOLS, adds yours`;
 

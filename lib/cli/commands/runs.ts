@@ -23,7 +23,7 @@ import {
   SERVER_OPTION,
   ServerCommand,
   VERBOSE_OPTION,
-} from './shared-options.js';
+} from '../input/shared-options.js';
 
 const RUN_ID = { name: 'RUN_ID', required: true } as const;
 

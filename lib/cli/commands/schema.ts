@@ -3,7 +3,7 @@ import { readConfig } from '../../common/config.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
 type Schemas = typeof import('../lazy/schemas.js');
 

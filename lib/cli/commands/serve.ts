@@ -28,7 +28,7 @@ import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { distFile, PROGRAM, readPackageJson } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { wrapLine } from '../render/text.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
 export class ServeCommand extends Command<CliContext> {
   static override paths = [['serve']];

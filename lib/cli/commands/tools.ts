@@ -11,7 +11,7 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { formatTable, wrapText } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from './shared-options.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
 export class ToolsCommand extends Command<CliContext> {
   static override paths = [['tools']];

@@ -1,20 +1,15 @@
 import type { Json } from '../../../common/json.js';
-import { askForJson } from '../../extraction/json-answer.js';
-import { EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from '../../extraction/inputs.js';
-import {
-  type FoundFields,
-  mergeParts,
-  withProvenance,
-  withoutProvenance,
-} from '../../extraction/provenance.js';
+import { askForJson } from './extraction/json-answer.js';
+import { EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
+import { type FoundFields, mergeParts, withProvenance, withoutProvenance } from './extraction/provenance.js';
 import {
   assertLength,
   readSourcePages,
   renderPages,
   type SourcePage,
   splitPages,
-} from '../../extraction/source-pages.js';
-import { readWantedFields, type WantedFields } from '../../extraction/wanted-fields.js';
+} from './extraction/source-pages.js';
+import { readWantedFields, type WantedFields } from './extraction/wanted-fields.js';
 import { defineTool, type ToolContext } from '../../tool.js';
 
 const SYSTEM =

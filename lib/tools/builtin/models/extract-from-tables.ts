@@ -1,7 +1,7 @@
 import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../../common/json.js';
 import { EXTRACTION_LIMITS } from '../../../common/limits.js';
-import { EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from '../../extraction/inputs.js';
-import { askForJson, type Reading } from '../../extraction/json-answer.js';
+import { EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
+import { askForJson, type Reading } from './extraction/json-answer.js';
 import {
   assertLength,
   pageNumbers,
@@ -9,7 +9,7 @@ import {
   renderPages,
   type SourcePage,
   sourcesOf,
-} from '../../extraction/source-pages.js';
+} from './extraction/source-pages.js';
 import { mapSome } from '../../../common/queues/limiters.js';
 import { defineTool } from '../../tool.js';
 

@@ -1,12 +1,12 @@
-import { assertComplete, readFreeAnswer } from '../../extraction/json-answer.js';
-import { EXTRACTION_INPUTS } from '../../extraction/inputs.js';
+import { assertComplete, readFreeAnswer } from './extraction/json-answer.js';
+import { EXTRACTION_INPUTS } from './extraction/inputs.js';
 import {
   assertLength,
   pageNumbers,
   readSourcePages,
   renderPages,
   sourcesOf,
-} from '../../extraction/source-pages.js';
+} from './extraction/source-pages.js';
 import { defineTool } from '../../tool.js';
 
 const SYSTEM =

@@ -1,8 +1,8 @@
-import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
-import { runLongWork } from '../../common/queues/limiters.js';
-import type { Steps } from '../../common/steps.js';
-import { FIELD_NOT_FOUND } from '../schemas/schema.js';
-import type { ToolContext } from '../tool.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../../../../common/json.js';
+import { runLongWork } from '../../../../common/queues/limiters.js';
+import type { Steps } from '../../../../common/steps.js';
+import { FIELD_NOT_FOUND } from '../../../schemas/schema.js';
+import type { ToolContext } from '../../../tool.js';
 import type { Reading } from './json-answer.js';
 import type { SourcePage } from './source-pages.js';
 import type { WantedFields } from './wanted-fields.js';

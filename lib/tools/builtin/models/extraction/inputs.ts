@@ -1,5 +1,5 @@
-import { EXTRACTION_LIMITS } from '../../common/limits.js';
-import type { InputDeclarations } from '../tool.js';
+import { EXTRACTION_LIMITS } from '../../../../common/limits.js';
+import type { InputDeclarations } from '../../../tool.js';
 
 /** What all tools that read documents with a model take. */
 export const EXTRACTION_INPUTS = {

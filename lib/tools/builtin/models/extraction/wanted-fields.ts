@@ -1,16 +1,16 @@
-import { ToolError } from '../../common/errors.js';
-import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
-import { CheckBudget, TOO_MANY_STEPS } from '../../common/json-schema/check-budget.js';
-import { SchemaReview } from '../../common/json-schema/keywords.js';
+import { ToolError } from '../../../../common/errors.js';
+import { BoundedSchema } from '../../../../common/json-schema/bounded-schema.js';
+import { CheckBudget, TOO_MANY_STEPS } from '../../../../common/json-schema/check-budget.js';
+import { SchemaReview } from '../../../../common/json-schema/keywords.js';
 import {
   describeFirstViolations,
   formatValuePath,
   MAX_SENTENCES,
-} from '../../common/json-schema/violation.js';
-import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
-import { joinFirst } from '../../common/text.js';
-import { coerce } from '../../definition/params.js';
-import { FIELD_NOT_FOUND, readFields, type SchemaField } from '../schemas/schema.js';
+} from '../../../../common/json-schema/violation.js';
+import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../../../common/json.js';
+import { joinFirst } from '../../../../common/text.js';
+import { coerce } from '../../../../definition/params.js';
+import { FIELD_NOT_FOUND, readFields, type SchemaField } from '../../../schemas/schema.js';
 import type { Reading } from './json-answer.js';
 
 /** The values that a document is read for. */

@@ -1,7 +1,7 @@
-import { ToolError } from '../../common/errors.js';
-import { isObject, type Json } from '../../common/json.js';
-import { joinFirst } from '../../common/text.js';
-import { isDocument, pagesOf } from '../documents/document.js';
+import { ToolError } from '../../../../common/errors.js';
+import { isObject, type Json } from '../../../../common/json.js';
+import { joinFirst } from '../../../../common/text.js';
+import { isDocument, pagesOf } from '../../../documents/document.js';
 
 /** A page that a model shall read, and where it is from. */
 export interface SourcePage {

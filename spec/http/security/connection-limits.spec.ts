@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { countAllowedConnections } from '../../lib/http/connection-limits.js';
-import { settle } from '../support/deferred.js';
-import { RawSocket } from '../support/http/raw-socket.js';
-import { ControlledServer } from './support/controlled-server.js';
+import { countAllowedConnections } from '../../../lib/http/connection-limits.js';
+import { settle } from '../../support/deferred.js';
+import { RawSocket } from '../../support/http/raw-socket.js';
+import { ControlledServer } from '../support/controlled-server.js';
 
 describe('A connection', () => {
   const fixture = new ControlledServer();

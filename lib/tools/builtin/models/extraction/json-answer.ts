@@ -1,9 +1,9 @@
-import { ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
-import { formatFirst } from '../../common/text.js';
-import { extractJson, stripFence } from '../../definition/template/extract-json.js';
-import type { ModelAnswer, ModelRequest } from '../../models/model.js';
-import type { ToolContext } from '../tool.js';
+import { ToolError } from '../../../../common/errors.js';
+import type { Json } from '../../../../common/json.js';
+import { formatFirst } from '../../../../common/text.js';
+import { extractJson, stripFence } from '../../../../definition/template/extract-json.js';
+import type { ModelAnswer, ModelRequest } from '../../../../models/model.js';
+import type { ToolContext } from '../../../tool.js';
 
 /** What an answer means to the tool that asked, or what is wrong with it, in sentences for the model. */
 export type Reading<T> =
