@@ -1,7 +1,11 @@
 import { expect } from 'chai';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { requireBuild, ROOT } from '../project/files.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 
@@ -52,6 +56,22 @@ describe('bin/start.cjs', () => {
 
 describe('the built command', () => {
   before(() => requireBuild());
+
+  it('finds the providers of language models, which lie beside its own code (D50)', async () => {
+    const server = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const command = spawn(process.execPath, ['bin/wavetrain.js', 'run', '-', '--json'], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'], COMPATIBLE_BASE_URL: `http://127.0.0.1:${port}/v1` },
+    });
+    command.stdin.end(
+      '{id: p, goal: g, tasks: [{id: a, tool: llm_job, inputs: {prompt: hi, model: compatible/x}}]}',
+    );
+    const printed = await text(command.stdout);
+    server.close();
+    expect((JSON.parse(printed) as { error: string }).error).to.contain('(404)');
+  });
 
   it('shows where a tool threw that lies beside its own code, and with --verbose nothing below it (D59)', () => {
     const run = (...flags: string[]) =>

@@ -38,7 +38,7 @@ interface ImagePage {
 export async function readImages(
   documents: readonly Document[],
   { model, maxTokens }: ImageQuestion,
-  { llm, log }: Pick<ToolContext, 'llm' | 'log'>,
+  { llm, log, holdMemory }: Pick<ToolContext, 'llm' | 'log' | 'holdMemory'>,
 ): Promise<Document[]> {
   const images = documents.flatMap((document) => pagesIn(document).filter(isImage));
   const answers = await mapSome(images, EXTRACTION_LIMITS.atOnce, async ({ image_bytes, image_mime }) => {
@@ -52,6 +52,7 @@ export async function readImages(
       ],
     });
     assertComplete(answer, maxTokens);
+    holdMemory(answer.text.length);
     return answer;
   });
   const read = new Map<unknown, unknown>();

@@ -10,7 +10,7 @@ export function toolSection({ name, description, inputs, output, functions = [] 
     '',
     ...(rows.length === 0 ? ['Takes any inputs.'] : [...HEAD, ...rows.map(inputRow)]),
     '',
-    `Gives \`${output.name}\` (${output.type}): ${plain(output.description)}.`,
+    `Gives \`${output.name}\` (${output.type}): ${plain(output.description).replaceAll('__', '\\_\\_')}.`,
     '',
     ...(functions.length === 0 ? [] : [...FUNCTIONS_HEAD, ...functions.map(functionRow), '']),
   ].join('\n');

@@ -1,6 +1,7 @@
 import type { Json } from '../../../common/json.js';
+import { runLongWork } from '../../../common/queues/limiters.js';
 import { askForJson } from './extraction/json-answer.js';
-import { EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
+import { DOCUMENT_INPUT, EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
 import { type FoundFields, mergeParts, withProvenance, withoutProvenance } from './extraction/provenance.js';
 import {
   assertLength,
@@ -22,7 +23,7 @@ export const extractFields = defineTool({
   name: 'extract_fields',
   description: 'Reads the values of fields from a document or a text with a language model',
   inputs: {
-    ...EXTRACTION_INPUTS,
+    document: DOCUMENT_INPUT,
     schema: {
       required: true,
       description: 'the fields: what load_schema gives, or a JSON Schema with properties',
@@ -52,8 +53,9 @@ export const extractFields = defineTool({
       default: false,
       description: 'ask once for each part of a document that is longer than max_chars, and join the answers',
     },
-    max_repairs: MAX_REPAIRS_INPUT,
     selector: { default: null, description: 'has no effect: select chooses pages' },
+    ...EXTRACTION_INPUTS,
+    max_repairs: MAX_REPAIRS_INPUT,
   },
   output: {
     name: 'fields',
@@ -75,10 +77,9 @@ export const extractFields = defineTool({
     } = inputs;
     if (selector !== null) context.log('"selector" has no effect: choose pages with the tool select');
     const wanted = readWantedFields(schema, section);
-    const isTraced = provenance;
     if (wanted.names.length === 0) {
       context.log(section === null ? 'the schema has no fields' : `no field is in the section "${section}"`);
-      return isTraced ? { fields: {}, provenance: {} } : {};
+      return provenance ? { fields: {}, provenance: {} } : {};
     }
     const pages = readSourcePages(document, 'document', context.log);
     const parts = inputs.split ? splitPages(pages, inputs.max_chars) : [pages];
@@ -86,8 +87,8 @@ export const extractFields = defineTool({
     const instructions = explain(wanted, readRules(rules), end);
     const answers: FoundFields[] = [];
     for (const part of parts) answers.push(await ask(part, wanted, instructions, inputs, context));
-    const { fields, provenance: sources } = mergeParts(wanted.names, answers, context.log);
-    return isTraced ? { fields, provenance: sources } : fields;
+    const found = await runLongWork(context, () => mergeParts(wanted.names, answers, context.log));
+    return provenance ? found : found.fields;
   },
 });
 

@@ -1,6 +1,6 @@
 import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../../common/json.js';
 import { EXTRACTION_LIMITS } from '../../../common/limits.js';
-import { EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
+import { DOCUMENT_INPUT, EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
 import { askForJson, type Reading } from './extraction/json-answer.js';
 import {
   assertLength,
@@ -47,12 +47,13 @@ export const extractFromTables = defineTool({
   description:
     'Reads the tables on the pages of documents with a language model, which it asks once for each page',
   inputs: {
-    ...EXTRACTION_INPUTS,
+    document: DOCUMENT_INPUT,
     selector: {
       type: 'string',
       default: null,
       description: 'which tables are wanted, in words; the output repeats it',
     },
+    ...EXTRACTION_INPUTS,
     max_repairs: MAX_REPAIRS_INPUT,
   },
   output: {

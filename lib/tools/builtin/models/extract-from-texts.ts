@@ -1,5 +1,5 @@
 import { assertComplete, readFreeAnswer } from './extraction/json-answer.js';
-import { EXTRACTION_INPUTS } from './extraction/inputs.js';
+import { DOCUMENT_INPUT, EXTRACTION_INPUTS } from './extraction/inputs.js';
 import {
   assertLength,
   pageNumbers,
@@ -18,13 +18,14 @@ export const extractFromTexts = defineTool({
   name: 'extract_from_texts',
   description: 'Reads what a prompt asks for from the pages of documents with a language model',
   inputs: {
-    ...EXTRACTION_INPUTS,
+    document: DOCUMENT_INPUT,
     prompt: {
       type: 'string',
       minLength: 1,
       required: true,
       description: 'what to read, and in which form',
     },
+    ...EXTRACTION_INPUTS,
   },
   output: {
     name: 'extracted',

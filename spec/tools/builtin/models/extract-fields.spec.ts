@@ -215,4 +215,13 @@ describe('extract_fields (D49)', () => {
     const document = { source: 'scan.png', format: 'image', pages: [{ number: 1, text: '' }] };
     expect((await catchError({ document }, '{}')).message).to.contain('"ocr": true');
   });
+
+  it('takes the memory of what was read from the run, so that thousands of answers are bounded', async () => {
+    const held: number[] = [];
+    const llm = new ScriptedModels(JSON.stringify({ a: 'x'.repeat(5000) }));
+    const bounded = toolContext({ llm, holdMemory: (bytes) => void held.push(bytes) });
+    const checked = validateInputs(extractFields, { document: 'text', schema: SCHEMA });
+    if (checked.ok) await extractFields.run(checked.inputs, bounded);
+    expect(held.reduce((sum, bytes) => sum + bytes, 0)).to.be.greaterThan(5000);
+  });
 });

@@ -1,13 +1,15 @@
 import { EXTRACTION_LIMITS } from '../../../../common/limits.js';
 import type { InputDeclarations } from '../../../tool.js';
 
-/** What all tools that read documents with a model take. */
+/** What tools read with a model. */
+export const DOCUMENT_INPUT = {
+  required: true,
+  description:
+    'a document, pages that were selected, a text, or a list of these; any other value is read as JSON',
+} as const;
+
+/** How they ask it. */
 export const EXTRACTION_INPUTS = {
-  document: {
-    required: true,
-    description:
-      'a document, pages that were selected, a text, or a list of these; any other value is read as JSON',
-  },
   model: {
     type: 'string',
     default: null,

@@ -1,5 +1,5 @@
 import { ToolError } from '../../../../common/errors.js';
-import type { Json } from '../../../../common/json.js';
+import { estimateBytes, type Json } from '../../../../common/json.js';
 import { formatFirst } from '../../../../common/text.js';
 import { extractJson, stripFence } from '../../../../definition/template/extract-json.js';
 import type { ModelAnswer, ModelRequest } from '../../../../models/model.js';
@@ -30,7 +30,7 @@ export interface JsonQuestion<T> {
  */
 export async function askForJson<T>(
   { request, prompt, maxRepairs, read }: JsonQuestion<T>,
-  context: Pick<ToolContext, 'llm' | 'log'>,
+  context: Pick<ToolContext, 'llm' | 'log' | 'holdMemory'>,
 ): Promise<{ readonly value: T; readonly model: string }> {
   const question = { role: 'user', content: prompt } as const;
   let messages: ModelRequest['messages'] = [question];
@@ -39,7 +39,11 @@ export async function askForJson<T>(
     const answer = await context.llm.generate({ ...request, messages });
     assertComplete(answer, request.max_tokens);
     const reading = readAnswer(answer.text, read);
-    if (reading.ok) return { value: reading.value, model: answer.model };
+    if (reading.ok) {
+      // One task may ask about thousands of pages.
+      context.holdMemory(estimateBytes(reading.value));
+      return { value: reading.value, model: answer.model };
+    }
     const problems = formatFirst(reading.problems, MAX_PROBLEMS);
     if (repairs >= maxRepairs || answer.text === before) {
       throw unusable(answer, problems, repairs, answer.text === before);

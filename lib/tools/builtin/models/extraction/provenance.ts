@@ -130,15 +130,15 @@ function normalize(text: string): string {
 }
 
 /**
- * Joins the answers about the parts of a document: the first value that was found counts, lists are joined.
+ * Joins the answers about the parts of a document, in steps: the first value that was found counts, lists are joined.
  *
  * @param log is called with the fields that the parts say different things of
  */
-export function mergeParts(
+export function* mergeParts(
   names: readonly string[],
   answers: readonly FoundFields[],
   log: (message: string) => void,
-): FoundFields {
+): Steps<FoundFields> {
   const [only] = answers;
   if (only !== undefined && answers.length === 1) return only;
   const fields: JsonObject = {};
@@ -152,6 +152,7 @@ export function mergeParts(
     if (new Set(values.map((value) => JSON.stringify(value))).size > 1 && !values.every(Array.isArray)) {
       log(`the parts of the document give different values of ${JSON.stringify(name)}: took the first one`);
     }
+    yield;
   }
   return { fields, provenance };
 }
