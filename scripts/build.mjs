@@ -133,7 +133,8 @@ execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '
 /** Lets the command load the providers of models from a file of their own when the first one is asked. */
 function keepProvidersApart(build) {
   build.onResolve({ filter: /\/providers\/sdk\.js$/ }, () => ({
-    path: './model-providers.cjs',
+    // The code of the command is required by bin/start.cjs, and looks for files from there.
+    path: '../dist/model-providers.cjs',
     external: true,
   }));
 }

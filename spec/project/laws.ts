@@ -82,7 +82,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'json-writer',
       'limits',
       'machines',
-      'model-config',
       'models',
       'queues',
       'steps',
