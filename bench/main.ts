@@ -1,9 +1,9 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
-import { pdfTimes, searchTimes } from './documents.js';
+import { pdfTimes, searchTimes } from './tools/documents.js';
 import { measureToolRequests, runWithLimit } from './fan-out-limit.js';
 import { runFloor } from './floor.js';
-import { measureModels } from './models.js';
+import { measureModels } from './tools/models.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
 import { runWavetrain } from './wavetrain.js';
 import { planChain, planCheckTime, planTimes } from './definitions/plans.js';

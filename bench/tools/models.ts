@@ -3,12 +3,12 @@ import { performance } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Agent, fetch } from 'undici';
-import { readModelConfig } from '../lib/common/model-config.js';
-import { systemClock } from '../lib/common/clock.js';
-import { LocalExecutor } from '../lib/execution/local-executor.js';
-import { createModels } from '../lib/models/create-models.js';
-import { parsePipeline } from '../lib/pipelines/load.js';
-import { compare, median } from './measure.js';
+import { readModelConfig } from '../../lib/common/model-config.js';
+import { systemClock } from '../../lib/common/clock.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import { createModels } from '../../lib/models/create-models.js';
+import { parsePipeline } from '../../lib/pipelines/load.js';
+import { compare, median } from '../measure.js';
 
 const REQUESTS = 1000;
 const IN_FLIGHT = 64;
