@@ -1,8 +1,9 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
-import { pdfTimes, searchTimes } from './documents.js';
+import { pdfTimes, searchTimes } from './tools/documents.js';
 import { measureToolRequests, runWithLimit } from './fan-out-limit.js';
 import { runFloor } from './floor.js';
+import { measureModels } from './tools/models.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
 import { runWavetrain } from './wavetrain.js';
 import { planChain, planCheckTime, planTimes } from './definitions/plans.js';
@@ -91,6 +92,20 @@ row(
   `${(requests.ours / requests.undici).toFixed(2)}x`,
   '3x',
   `${requests.ours.toFixed(0)} ms, undici ${requests.undici.toFixed(0)} ms`,
+);
+
+const models = await measureModels();
+row(
+  '1,000 `llm_job` against a server on this machine, 64 in flight, against fetch alone',
+  `${(models.ours / models.fetch).toFixed(2)}x`,
+  '3x',
+  `${models.ours.toFixed(0)} ms, fetch ${models.fetch.toFixed(0)} ms`,
+);
+row(
+  'the first text of an answer: later than the first bytes with fetch by',
+  `${(models.firstText - models.firstBytes).toFixed(2)} ms`,
+  '5 ms',
+  `${models.firstText.toFixed(2)} ms, fetch ${models.firstBytes.toFixed(2)} ms`,
 );
 
 const gaps: number[] = [];

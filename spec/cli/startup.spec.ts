@@ -22,6 +22,12 @@ const HEAVY = [
   'ipaddr.js',
   'log-update',
   'koa',
+  '@ai-sdk/openai',
+  '@ai-sdk/anthropic',
+  '@ai-sdk/openai-compatible',
+  '@ai-sdk/provider',
+  'ollama-ai-provider-v2',
+  'zod',
 ];
 
 describe('start-up of the command line', () => {
@@ -38,6 +44,16 @@ describe('start-up of the command line', () => {
     ]);
     const planFiles = reached.filter((file) => /^lib\/(plans\/|cli\/.*plan|generated\/plan)/.test(file));
     expect(planFiles).to.deep.equal([]);
+  });
+
+  it('imports no provider of language models for a run, before a task asks one (D50)', async () => {
+    const reached = await filesReachedFrom(
+      'lib/cli/main.ts',
+      'lib/cli/lazy/execution.ts',
+      'lib/cli/lazy/server.ts',
+    );
+    expect(reached).to.include('lib/models/create-models.ts');
+    expect(reached.filter((file) => /lib\/models\/providers|@ai-sdk|ollama-ai/.test(file))).to.deep.equal([]);
   });
 
   it('imports no large package before a command needs it', async () => {

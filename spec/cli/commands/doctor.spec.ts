@@ -54,6 +54,21 @@ describe('doctor', () => {
     expect(find('tools')?.found).to.contain('gone.ts');
   });
 
+  it('says which models can be asked and which one a task gets that names none (D50)', async () => {
+    const models = async (env: Record<string, string>) => (await findings(env)).find('language models');
+    const none = await models({});
+    expect(none).to.include({ state: 'missing', found: 'no default; can be named: ollama/…, mock/…' });
+    expect(none?.advice).to.contain('WAVETRAIN_MODEL');
+    expect(await models({ ANTHROPIC_API_KEY: 'k', WAVETRAIN_OCR_MODEL: 'ollama/llava' })).to.include({
+      state: 'ok',
+      found:
+        'default anthropic/claude-haiku-4-5, ocr ollama/llava; can be named: anthropic/…, ollama/…, mock/…',
+    });
+    const { ok, find } = await findings({ WAVETRAIN_MODEL: 'openai/gpt-4o' });
+    expect(ok).to.equal(false);
+    expect(find('language models')?.found).to.contain('OPENAI_API_KEY');
+  });
+
   it('continues when a variable is invalid', async () => {
     const { ok, find } = await findings({ SERVICE_TOOLS: '~/tools.ts' });
     expect(ok).to.equal(false);

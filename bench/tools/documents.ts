@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../lib/common/clock.js';
-import type { Json, JsonObject } from '../lib/common/json.js';
-import { runToEnd, runWithPauses } from '../lib/common/steps.js';
-import { DocumentPool } from '../lib/tools/documents/document-pool.js';
-import { Bm25Index } from '../lib/tools/search/bm25.js';
-import { smallChunks } from '../lib/tools/search/chunks.js';
-import { makePdf } from '../spec/tools/documents/make-pdf.js';
-import { longestGap, median, timed } from './measure.js';
+import { systemClock } from '../../lib/common/clock.js';
+import type { Json, JsonObject } from '../../lib/common/json.js';
+import { runToEnd, runWithPauses } from '../../lib/common/steps.js';
+import { DocumentPool } from '../../lib/tools/documents/document-pool.js';
+import { Bm25Index } from '../../lib/tools/search/bm25.js';
+import { smallChunks } from '../../lib/tools/search/chunks.js';
+import { makePdf } from '../../spec/tools/documents/make-pdf.js';
+import { longestGap, median, timed } from '../measure.js';
 
 const ROUNDS = 5;
 const WORDS = Array.from({ length: 20_000 }, (_, i) => `word${i}`);

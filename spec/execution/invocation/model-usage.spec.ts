@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
+import { modelAccess } from '../../../lib/models/create-models.js';
+import { Metrics } from '../../../lib/telemetry/metrics.js';
+import { ModelMetrics } from '../../../lib/telemetry/model-metrics.js';
+import { Registry } from 'prom-client';
+import { parseSamples, readSamples, under } from '../../telemetry/exposition.js';
+import { catchRejection } from '../../support/rejection.js';
+import { startRun, type TestRun } from '../../support/runs/start-run.js';
+
+const LIST = '{id: list, tool: store, inputs: {key: k, value: [ab, cd]}}';
+const JOBS = `${LIST}, {id: job, tool: llm_job, parallel_over: "{{list.output}}", inputs: {prompt: "12345{{item}}8", system: ""}}`;
+
+describe('what a run uses of language models (D50)', () => {
+  const start = (tasks: string, onEvent?: (event: LiveEvent) => void): Promise<TestRun> =>
+    startRun(tasks, {
+      executor: { models: modelAccess({ WAVETRAIN_MODEL: 'mock/echo' }) },
+      ...(onEvent && { onEvent }),
+    });
+
+  it('is added up in the record, and events say where it was used', async () => {
+    const run = await start(JOBS);
+    await run.executor.getResult(run.runId);
+    expect(run.record().usage).to.deep.equal([
+      { model: 'mock/echo', requests: 2, input_tokens: 4, output_tokens: 4 },
+    ]);
+    const texts = run.events.filter((event) => event.kind === 'text');
+    expect(texts.map(({ item, request, text }) => ({ item, request, text }))).to.deep.equal([
+      { item: 0, request: 1, text: '12345ab8' },
+      { item: 1, request: 1, text: '12345cd8' },
+    ]);
+    const usage = run.events.filter((event) => event.kind === 'usage');
+    expect(usage.map(({ usage: { requests }, task_id }) => ({ requests, task_id }))).to.deep.equal([
+      { requests: 1, task_id: 'job' },
+      { requests: 1, task_id: 'job' },
+    ]);
+  });
+
+  it('includes that of pipelines within a task', async () => {
+    const inner = `{id: inner, goal: g, tasks: [{id: ask, tool: llm_job, inputs: {prompt: hello, system: ""}}]}`;
+    const run = await start(`{id: outer, tool: run_pipeline, inputs: {pipeline: ${inner}}}`);
+    await run.executor.getResult(run.runId);
+    expect(run.record().usage).to.deep.equal([
+      { model: 'mock/echo', requests: 1, input_tokens: 2, output_tokens: 2 },
+    ]);
+  });
+
+  it('is nothing without a request', async () => {
+    expect((await start(LIST)).record().usage).to.deep.equal([]);
+  });
+
+  it('is counted by the metrics, by provider, model and direction', async () => {
+    const metrics = new Metrics();
+    const run = await start(JOBS, metrics.onEvent);
+    await run.executor.getResult(run.runId);
+    const labels = 'provider="mock",model="echo"';
+    expect(under(await readSamples(metrics), 'wavetrain_model_')).to.deep.equal({
+      [`requests_total{${labels}}`]: 2,
+      [`tokens_total{${labels},direction="input"}`]: 4,
+      [`tokens_total{${labels},direction="output"}`]: 4,
+    });
+    metrics.close();
+  });
+
+  it('is counted as model "other" beyond 50 models of a provider, since callers name them', async () => {
+    const registry = new Registry();
+    const metrics = new ModelMetrics(registry);
+    const counts = { requests: 1, input_tokens: 1, output_tokens: 0 };
+    for (let n = 0; n < 80; n++) metrics.record({ model: `ollama/m${n}`, ...counts });
+    for (let n = 0; n < 80; n++) metrics.record({ model: `ollama/m${n}`, ...counts });
+    metrics.record({ model: 'openai/other', ...counts });
+    const requests = under(parseSamples(await registry.metrics()), 'wavetrain_model_requests_total');
+    expect(Object.keys(requests)).to.have.length(52);
+    expect(requests).to.include({
+      '{provider="ollama",model="m49"}': 2,
+      '{provider="ollama",model="other"}': 60,
+      '{provider="openai",model="other"}': 1,
+    });
+  });
+});
+
+describe('the memory of requests to language models', () => {
+  it('counts while they wait, and is free when they were answered', async () => {
+    const long = 'x'.repeat(100_000);
+    const task = `{id: job, tool: llm_job, inputs: {prompt: "${long}", system: ""}}`;
+    const models = modelAccess({ WAVETRAIN_MODEL: 'mock/echo' });
+    const enough = await startRun(task, { executor: { models, runOutputLimitBytes: 1_500_000 } });
+    await enough.executor.getResult(enough.runId);
+    expect(enough.record()).to.include({ status: 'succeeded' });
+    const little = await startRun(task, { executor: { models, runOutputLimitBytes: 150_000 } });
+    const error = await catchRejection(little.executor.getResult(little.runId));
+    expect(error).to.have.property('message').that.includes('memory');
+  });
+});

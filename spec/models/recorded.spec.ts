@@ -1,0 +1,101 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { readModelConfig } from '../../lib/common/model-config.js';
+import { createModels } from '../../lib/models/create-models.js';
+import type { ModelRequest } from '../../lib/models/model.js';
+import { catchRejection } from '../support/rejection.js';
+import { TemporaryFolder } from '../support/temporary-folder.js';
+import { createCaller, KEY } from './asking.js';
+import { replyInParts, replyWith, useModelServer } from './model-server.js';
+import { TOKENS, WIRES } from './wires.js';
+
+const REQUEST: ModelRequest = { messages: [{ role: 'user', content: 'Say hi' }] };
+
+describe('answers that were recorded (D50)', () => {
+  const server = useModelServer();
+  let folder: TemporaryFolder;
+  beforeEach(() => {
+    folder = new TemporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const ask = async (
+    variables: Record<string, string>,
+    ...requests: readonly Partial<ModelRequest>[]
+  ): Promise<string[]> => {
+    const models = createModels(readModelConfig(variables), { folders: [folder.path], random: () => 0 });
+    const texts: string[] = [];
+    for (const request of requests) {
+      const caller = createCaller({ isPatient: true });
+      texts.push((await models.generate({ ...REQUEST, ...request }, caller)).text);
+    }
+    return texts;
+  };
+  const replay = (...requests: readonly Partial<ModelRequest>[]): Promise<string[]> =>
+    ask({ WAVETRAIN_MODEL: 'mock/recorded' }, ...requests);
+
+  it('come back for the same request, whatever its model, temperature and maximum of tokens', async () => {
+    const [wire] = WIRES;
+    if (wire === undefined) throw new Error('no wires');
+    const answerWith = (text: string) => replyInParts(wire.type, wire.parts({ texts: [text] }), 'end');
+    server.reply(answerWith('first'), answerWith('second'), answerWith('other'));
+    const variables = { ...wire.variables(server.url, KEY), WAVETRAIN_RECORD_ANSWERS: 'answers.jsonl' };
+    const other = { messages: [{ role: 'user' as const, content: 'Say bye' }] };
+    await ask(variables, {}, {}, other);
+    const [line = ''] = readFileSync(folder.at('answers.jsonl'), 'utf8').split('\n');
+    expect(JSON.parse(line)).to.deep.include({ prompt: 'Say hi', text: 'first', usage: TOKENS });
+    expect(line).not.to.include(KEY);
+    expect(await replay({ temperature: 1 }, other, { max_tokens: 3 }, {})).to.deep.equal([
+      'first',
+      'other',
+      'second',
+      'second',
+    ]);
+  });
+
+  it('come back for a request with a schema that the provider refused', async () => {
+    const [wire] = WIRES;
+    if (wire === undefined) throw new Error('no wires');
+    const good = replyInParts(wire.type, wire.parts({ texts: ['{}'] }), 'end');
+    server.reply(replyWith(400, wire.error('no schemas here')), good);
+    const variables = { ...wire.variables(server.url, KEY), WAVETRAIN_RECORD_ANSWERS: 'answers.jsonl' };
+    const schema = { type: 'object' };
+    await ask(variables, { schema });
+    expect(await replay({ schema })).to.deep.equal(['{}']);
+  });
+
+  it('are missed with the fingerprint and the end of the prompt', async () => {
+    writeFileSync(folder.at('answers.jsonl'), '{"fingerprint": "x", "text": "y"}\n\n');
+    const error = await catchRejection(replay({}));
+    const fingerprint = /fingerprint (\w{32})/.exec((error as Error).message)?.[1] ?? '';
+    expect(error)
+      .to.have.property('message')
+      .that.includes('"Say hi"')
+      .and.includes('WAVETRAIN_RECORD_ANSWERS');
+    writeFileSync(folder.at('answers.jsonl'), JSON.stringify({ fingerprint, text: 'by hand' }));
+    expect(await replay({})).to.deep.equal(['by hand']);
+    expect(await catchRejection(replay({ system: 'Be brief.' }))).to.be.instanceOf(Error);
+  });
+
+  it('say which file is missing, and which line is wrong', async () => {
+    expect(await catchRejection(replay({})))
+      .to.have.property('message')
+      .that.includes('WAVETRAIN_ANSWERS');
+    for (const line of ['{', '[]', 'null', '{"text": "no fingerprint"}']) {
+      writeFileSync(folder.at('answers.jsonl'), `{"fingerprint": "x", "text": "y"}\n${line}\n`);
+      expect(await catchRejection(replay({})))
+        .to.have.property('message')
+        .that.includes('line 2 of');
+    }
+  });
+
+  it('mock/echo gives the last message, and a mock model of another name is refused', async () => {
+    expect(await ask({ WAVETRAIN_MODEL: 'mock/echo' }, {}, { model: 'mock/echo' })).to.deep.equal([
+      'Say hi',
+      'Say hi',
+    ]);
+    expect(await catchRejection(ask({}, { model: 'mock/other' })))
+      .to.have.property('message')
+      .that.includes('mock/echo or mock/recorded');
+  });
+});
