@@ -40,6 +40,11 @@ export {
   type RepairStep,
 } from './compile/result.js';
 
+// Language models
+export { type ModelConfig, readModelConfig } from './common/model-config.js';
+export { createModels, type CreateModelsOptions } from './models/create-models.js';
+export type { ModelAccess, Models } from './models/models.js';
+
 // Runs
 export type { RunStatus } from '../machines/types.js';
 export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/events/event.js';
