@@ -36,9 +36,10 @@ export function* checkAnswer(yaml: string, catalog: Catalog): CheckSteps<Checked
   return { ok: true, definition: { kind: 'plan', plan: root.definition as PlanDefinition }, problems };
 }
 
-/** The errors of an answer, for its history: a sentence in each line. */
+/** The errors of an answer, or else its warnings, for its history: a sentence in each line. */
 export function joinErrors(problems: readonly Problem[]): string {
-  return formatErrors(problems).join('\n');
+  const errors = formatErrors(problems);
+  return (errors.length > 0 ? errors : problems.map(formatProblem)).join('\n');
 }
 
 /**
@@ -55,7 +56,7 @@ export function createRepairRequest(
   const shown = problems.slice(0, COMPILE_LIMITS.problemsSent);
   const hidden = problems.length - shown.length;
   return [
-    'The validator rejects that definition:',
+    'The validator finds mistakes in that definition:',
     ...shown.map((problem) => describeForRepair(problem, lines)),
     ...(hidden > 0 ? [`- and ${hidden} more`] : []),
     ...(problems.some(({ code }) => code === 'unknown_tool')

@@ -3,8 +3,7 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { COMPILE_LIMITS } from '../common/limits.js';
 import type { CheckSteps } from '../definition/check-steps.js';
-import type { Problem } from '../definition/problem.js';
-import { formatProblem } from '../definition/problem.js';
+import { formatProblem, type Problem, type ProblemCode } from '../definition/problem.js';
 import { type FinishReason, ModelError, type ModelMessage } from '../models/model.js';
 import type { ModelAccess, ModelCaller } from '../models/models.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -46,6 +45,16 @@ type Failure =
   | { readonly type: 'rejected'; readonly repeated: boolean }
   | { readonly type: 'declined'; readonly reason: string };
 
+/** Warnings of what is valid, and from a model most probably a mistake: it is asked once to mend it. */
+const PROBABLE_MISTAKES: ReadonlySet<ProblemCode> = new Set([
+  'output_omitted',
+  'stray_dollar',
+  'stray_braces',
+  'template_in_key',
+  'session_never_stored',
+  'session_race',
+]);
+
 const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };
 
 /** The question, the answers and the problems of one compilation; its machine decides what is done with them when. */
@@ -86,8 +95,17 @@ export class Compilation implements CompilePorts {
   /** The result, after the machine has ended. @throws what has ended it */
   conclude(): CompileResult {
     if (this.#result === undefined) throw this.#describeFailure();
+    // A valid answer counts, even if the model could not be asked to mend what the validator warned of.
+    this.#options.signal.throwIfAborted();
     const { definition, problems, yaml } = this.#result;
-    return { ...definition, yaml_text: yaml, ...this.#effort(), warnings: problems.map(formatProblem) };
+    const effort = this.#effort();
+    return {
+      ...definition,
+      yaml_text: yaml,
+      ...effort,
+      repair_history: effort.repair_history.filter((step) => step.yaml !== yaml),
+      warnings: problems.map(formatProblem),
+    };
   }
 
   #effort(): CompileEffort {
@@ -172,8 +190,10 @@ export class Compilation implements CompilePorts {
     const { runCheck, catalog } = this.#options;
     const checked = await runCheck(checkAnswer(yaml, catalog));
     if (!checked.ok) return this.#reject(yaml, checked.problems);
+    const mistakes = checked.problems.filter(({ code }) => PROBABLE_MISTAKES.has(code));
+    const isFirst = this.#result === undefined;
     this.#result = { ...checked, yaml };
-    return { type: 'accepted' };
+    return isFirst && mistakes.length > 0 ? this.#reject(yaml, mistakes) : { type: 'accepted' };
   }
 
   #reject(yaml: string, problems: readonly Problem[]): CompileEvent {

@@ -7,7 +7,7 @@ export interface WorkedExample {
 /** What the prompt shows: a chain, a fan-out, the session, a plan. */
 export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   {
-    request: 'Read a contract and tell me in three sentences which duties we have.',
+    request: 'Read a contract and say in three sentences which duties we have.',
     yaml: `pipeline:
   id: contract-duties
   goal: List our duties in {{params.file}}

@@ -61,6 +61,7 @@ export type ProblemCode =
   | 'no_effect'
   | 'output_omitted'
   | 'stray_dollar'
+  | 'stray_braces'
   | 'template_in_key'
   | 'missing_secret'
   | 'session_never_stored'

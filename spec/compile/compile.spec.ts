@@ -91,6 +91,20 @@ describe('compile', () => {
     expect(models.lastMessage(1)).to.contain('too long');
   });
 
+  it('asks once to mend what is valid and probably a mistake, and takes the answer if that does not help', async () => {
+    const doubtful = VALID.replace('{prompt: hi}', '{prompt: "${{session.name}}"}');
+    const mended = await compile('ask', { models: new ScriptedModels(doubtful, VALID) });
+    expect(mended).to.deep.include({ attempts: 2, yaml_text: VALID, warnings: [] });
+    expect(mended.repair_history[0]?.error).to.contain('the "$" before');
+    const kept = await compile('ask', { models: new ScriptedModels(doubtful, doubtful) });
+    expect(kept).to.deep.include({ attempts: 2, yaml_text: doubtful, repair_history: [] });
+    expect(kept.warnings).to.have.length(2);
+    const broken = await compile('ask', { models: new ScriptedModels(doubtful, BROKEN), maxRepairs: 1 });
+    expect(broken).to.deep.include({ attempts: 2, yaml_text: doubtful });
+    const none = await compile('ask', { models: new ScriptedModels(doubtful), maxRepairs: 0 });
+    expect(none).to.deep.include({ attempts: 1, yaml_text: doubtful });
+  });
+
   it('compiles a plan, with a warning for a pipeline that is in no file yet', async () => {
     const yaml = 'plan:\n  id: p\n  sub_pipelines:\n    - {id: a, stores: [k]}\n    - {id: b, reads: [k]}\n';
     const result = await compile('plan', { models: new ScriptedModels(yaml) });

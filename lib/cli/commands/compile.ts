@@ -129,9 +129,9 @@ export class CompileCommand extends Command<CliContext> {
 
   async #printResult(result: CompileResult, output: string | undefined): Promise<void> {
     const { stdout, stderr } = this.context;
-    const { kind, yaml_text: yaml, repair_history: repairs, warnings } = result;
+    const { kind, yaml_text: yaml, attempts, warnings } = result;
     const { id } = result.kind === 'pipeline' ? result.pipeline : result.plan;
-    const summary = `${kind} ${id}, ${repairs.length === 0 ? 'no repairs' : formatCount(repairs.length, 'repair')}`;
+    const summary = `${kind} ${id}, ${attempts === 1 ? 'no repairs' : formatCount(attempts - 1, 'repair')}`;
     if (output !== undefined) await this.#write(output, yaml);
     if (!this.json) for (const warning of warnings) stderr.write(`warning: ${toSingleLine(warning)}\n`);
     if (this.json) stdout.write(yaml);

@@ -26,9 +26,9 @@ import { ValidateCommand } from './validate.js';
 /** All commands, in the order in which help lists them. */
 export const COMMANDS: readonly CommandClass<CliContext>[] = [
   InitCommand,
-  CompileCommand,
   ValidateCommand,
   RunCommand,
+  CompileCommand,
   ServeCommand,
   McpCommand,
   RunsSubmitCommand,

@@ -56,11 +56,15 @@ function exampleText(field: string, value: number | boolean): string {
  */
 export function hintForItems(value: unknown): string {
   const isList = Array.isArray(value) || (typeof value === 'string' && LIST_TEXT.test(value));
+  if (typeof value === 'string' && BARE_PATH.test(value)) return `write "{{${value.trim()}}}"`;
   if (!isList) return 'write "{{TASK.output}}", with nothing around it';
   return joinTexts(value).includes('{{')
     ? 'write a single template, such as "{{TASK.output}}"; a transform task can make a list of several values'
     : 'put the list under "inputs" of the pipeline and write "{{pipeline.inputs.NAME}}"';
 }
+
+/** A path without its braces: `params.urls`. */
+const BARE_PATH = /^\s*[A-Za-z_][\w-]{0,100}(?:\.[\w-]{1,100}){1,10}\s*$/;
 
 const LIST_TEXT = /^\s*\[[^]*\]\s*$/;
 

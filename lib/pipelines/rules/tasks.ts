@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import type { Path } from '../../definition/problem.js';
 import { RESERVED_TASK_IDS } from '../../definition/schema/fields.js';
-import type { Suggestions } from '../../definition/suggest.js';
+import { didYouMean, type Suggestions } from '../../definition/suggest.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { findLiteralInputProblems } from '../../tools/inputs/literal-inputs.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
@@ -33,7 +33,23 @@ function checkId({ id, path }: DraftTask, seen: ReadonlyMap<string, Path>): Diag
   const first = seen.get(id);
   if (first === undefined) return [];
   const message = `duplicate task id "${id}"; the first is task ${Number(first[1]) + 1}`;
-  return [{ code: 'duplicate_task', message, path: idPath }];
+  return [
+    { code: 'duplicate_task', message, path: idPath, hint: 'rename one of them, and what refers to it' },
+  ];
+}
+
+/** A similar name, or one that the name begins or ends: "llm_job" for "llm". */
+function suggestTool(
+  name: string,
+  catalog: Catalog,
+  suggestions: Suggestions,
+  otherwise: string,
+): string | undefined {
+  const names = catalog.names();
+  const similar = suggestions.nearest(name, names);
+  const longer = names.find((known) => known.startsWith(`${name}_`) || known.endsWith(`_${name}`));
+  const meant = similar ?? longer;
+  return meant === undefined ? otherwise : didYouMean(meant);
 }
 
 /** What the tool that writes files is called elsewhere. */
@@ -47,7 +63,7 @@ function* checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions)
     const otherwise = writesFiles
       ? 'the tool "export" writes files'
       : '`wavetrain tools` lists them; --tools adds your own';
-    const hint = writesFiles ? otherwise : suggestions.hint(task.tool, catalog.names(), otherwise);
+    const hint = writesFiles ? otherwise : suggestTool(task.tool, catalog, suggestions, otherwise);
     const path = [...task.path, 'tool'];
     yield { code: 'unknown_tool', message: `there is no tool "${task.tool}"`, path, hint };
     return;

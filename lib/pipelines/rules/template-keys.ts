@@ -3,6 +3,7 @@ import type { Path } from '../../definition/problem.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { verbatimInputs } from '../../tools/inputs/literal-inputs.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
+import { findStrayBraces } from './stray-braces.js';
 
 /** Braces as they open a template; after a backslash they are text (D14). */
 const TEMPLATE = /(?<!\\)\{\{/;
@@ -15,18 +16,20 @@ const VALUES_PER_STEP = 200;
 const HINT =
   'templates are replaced in values only: write the key itself, or build the object with the tool "transform"';
 
-/** Warns of templates in the keys of inputs, which stay text (D15). */
+/** Warns of what stays text in inputs: templates in keys (D15), and templates of other products (D9). */
 export function* checkTemplateKeys(
   draft: PipelineDraft,
   catalog: Catalog,
 ): Generator<Diagnostic | undefined> {
-  for (const task of draft.tasks) yield* checkTask(task, catalog);
+  for (const task of draft.tasks) yield* checkTask(task, draft, catalog);
 }
 
 function* checkTask(
-  { literalInputs, path, tool: name }: DraftTask,
+  task: DraftTask,
+  draft: PipelineDraft,
   catalog: Catalog,
 ): Generator<Diagnostic | undefined> {
+  const { literalInputs, path, tool: name } = task;
   const tool = name === undefined ? undefined : catalog.get(name);
   const verbatim = verbatimInputs(tool);
   const base = [...path, 'inputs'];
@@ -41,6 +44,7 @@ function* checkTask(
   for (const [input, value] of Object.entries(literalInputs)) {
     // The name of an input that the tool does not have is an error of its own.
     if (TEMPLATE.test(input) && tool?.openInputs !== false) yield describe(input, [...base, input]);
+    if (typeof value === 'string') yield* findStrayBraces(value, [...base, input], task, draft);
     if (!verbatim.has(input)) add(value, [...base, input]);
   }
   for (let count = 1; pending.length > 0; count++) {
@@ -50,6 +54,7 @@ function* checkTask(
     for (const [key, member] of Object.entries(container)) {
       const inner = [...at, isList ? Number(key) : key];
       if (!isList && TEMPLATE.test(key)) yield describe(key, inner);
+      if (typeof member === 'string') yield* findStrayBraces(member, inner, task, draft);
       add(member, inner);
     }
   }

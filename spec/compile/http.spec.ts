@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { WavetrainClient } from '../../../lib/client/client.js';
-import { ToolError } from '../../../lib/common/errors.js';
-import { readModelConfig } from '../../../lib/common/model-config.js';
-import type { CompileResult } from '../../../lib/compile/result.js';
-import { createModels } from '../../../lib/models/create-models.js';
-import { ModelError } from '../../../lib/models/model.js';
-import { BROKEN, ScriptedModels, VALID } from '../../compile/scripted-models.js';
-import { deferred, settle } from '../../support/deferred.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { catchRejection } from '../../support/rejection.js';
+import { WavetrainClient } from '../../lib/client/client.js';
+import { ToolError } from '../../lib/common/errors.js';
+import { readModelConfig } from '../../lib/common/model-config.js';
+import type { CompileResult } from '../../lib/compile/result.js';
+import { createModels } from '../../lib/models/create-models.js';
+import { ModelError } from '../../lib/models/model.js';
+import { BROKEN, ScriptedModels, VALID } from './scripted-models.js';
+import { deferred, settle } from '../support/deferred.js';
+import { startTestServer, type TestServer } from '../support/http/test-server.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { catchRejection } from '../support/rejection.js';
 
 interface Failed {
   readonly detail: Record<string, unknown>;
@@ -23,8 +23,8 @@ describe('POST /pipelines/compile (D35)', () => {
     server = undefined;
   });
 
-  async function open(models?: ScriptedModels, env: Record<string, string> = {}): Promise<TestServer> {
-    server = await startTestServer({ ...(models && { models }), env });
+  async function open(models: ScriptedModels): Promise<TestServer> {
+    server = await startTestServer({ models });
     return server;
   }
 

@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { EventEmitter } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { BROKEN, VALID } from '../../compile/scripted-models.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { type Invocation, invoke, type InvokeOptions, Screen } from '../invoke.js';
+
+describe('compile', () => {
+  const folder = new TemporaryFolder();
+  after(() => folder.remove());
+
+  /** Compiles with recorded answers to `ask`. */
+  function run(
+    argv: readonly string[],
+    answers: readonly string[],
+    options: InvokeOptions = {},
+  ): Promise<Invocation> {
+    const lines = answers.map((text) => JSON.stringify({ prompt: 'ask', text }));
+    folder.write('answers.jsonl', lines.join('\n'));
+    const env = { WAVETRAIN_MODEL: 'mock/recorded' };
+    return invoke(['compile', ...argv], { env, cwd: folder.path, ...options });
+  }
+
+  it('prints a comment with kind, id and repairs, and the YAML', async () => {
+    expect(await run(['ask'], [VALID])).to.deep.equal({
+      status: 0,
+      stdout: `# pipeline ask, no repairs\n${VALID}`,
+      stderr: '',
+    });
+    expect((await run(['ask'], [BROKEN, VALID])).stdout).to.equal(`# pipeline ask, 1 repair\n${VALID}`);
+  });
+
+  it('prints the YAML alone with --json, and writes it with --output too (D41)', async () => {
+    const both = await run(['ask', '--json', '--output', 'out.yaml'], [VALID]);
+    expect(both).to.deep.equal({ status: 0, stdout: VALID, stderr: '' });
+    expect(readFileSync(folder.at('out.yaml'), 'utf8')).to.equal(VALID);
+    const one = await run(['ask', '--output', 'other.yaml'], [VALID]);
+    expect(one.stdout).to.equal('pipeline ask, no repairs: written to other.yaml\n');
+    expect(readFileSync(folder.at('other.yaml'), 'utf8')).to.equal(VALID);
+  });
+
+  it('reads the description from a file, or from standard input', async () => {
+    folder.write('prompt.txt', '\n ask\n');
+    expect((await run(['--prompt-file', 'prompt.txt'], [VALID])).status).to.equal(0);
+    expect((await run(['--prompt-file', '-'], [VALID], { input: 'ask' })).status).to.equal(0);
+  });
+
+  it('exits with 1, the attempts, the error and the last answer when the model gave up (D40)', async () => {
+    const { status, stdout, stderr } = await run(['ask', '--max-repairs', '0'], [BROKEN]);
+    expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+    expect(stderr)
+      .to.contain('no valid pipeline in one attempt: line 6, column 13: there is no tool "lm_job"')
+      .and.to.contain(`the last answer:\n${BROKEN}`);
+    const json = await run(['ask', '--max-repairs', '0', '--json'], [BROKEN]);
+    expect(json.stdout).to.equal('');
+    expect(json.stderr).not.to.contain('the last answer');
+  });
+
+  it('exits with 2 for no description, two, an empty one, a wrong number, and a folder that is not there', async () => {
+    const wrong: [readonly string[], RegExp][] = [
+      [[], /needs a description/],
+      [['ask', '--prompt-file', 'x'], /two descriptions/],
+      [[' '], /is empty/],
+      [['ask', '--max-repairs', '6'], /from 0 to 5/],
+      [['ask', '--max-repairs', 'two'], /whole number/],
+      [['ask', '--output', 'no/where.yaml'], /there is no folder/],
+      [['ask', '--model', 'openai/x'], /OPENAI_API_KEY/],
+      [['x'.repeat(20_001)], /the limit is 20,000/],
+      [['--prompt-file', 'none.txt'], /cannot read/],
+    ];
+    for (const [argv, message] of wrong) {
+      const { status, stdout, stderr } = await run(argv, [VALID]);
+      expect({ status, stdout }, stderr).to.deep.equal({ status: 2, stdout: '' });
+      expect(stderr).to.match(message);
+    }
+  });
+
+  it('prints warnings on standard error', async () => {
+    const { status, stderr } = await run(['ask'], [VALID.replace('prompt: hi', 'prompt: "{{session.x}}"')]);
+    expect(status).to.equal(0);
+    expect(stderr).to.match(/^warning: line 7/);
+  });
+
+  it('says on a terminal what it is doing, and clears the line', async () => {
+    const screen = new Screen();
+    await run(['ask'], [BROKEN, VALID], {
+      stderr: screen,
+      env: { WAVETRAIN_MODEL: 'mock/recorded', TERM: 'xterm' },
+    });
+    expect(screen.text)
+      .to.contain('writes a draft (answer 1)')
+      .and.to.contain('repairs its answer (answer 2)')
+      .and.to.match(/\r\u001B\[K$/);
+  });
+
+  it('exits with 130 when it is interrupted (D40)', async () => {
+    const processEvents = new EventEmitter();
+    const pending = run(['ask'], [VALID], { processEvents });
+    processEvents.emit('SIGINT');
+    expect((await pending).status).to.equal(130);
+  });
+});
