@@ -87,7 +87,7 @@ describe('The schema of a tool of an MCP server', () => {
     }
     const bomb = boundSchema({ type: 'object', $defs, properties: { x: { $ref: '#/$defs/d30' } } });
     expect(JSON.stringify(bomb).length).to.be.below(100_000);
-    let deep: object = {};
+    let deep: Record<string, unknown> = {};
     for (let i = 0; i < 5000; i++) deep = { properties: { a: deep } };
     expect(JSON.stringify(boundSchema(deep) ?? {}).length).to.be.below(1000);
     expect(boundSchema({ description: 'x'.repeat(100_000) })).to.equal(undefined);
