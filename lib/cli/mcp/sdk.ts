@@ -1,20 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import type { JsonObject } from '../../common/json.js';
-import type { HostAnswer, HostCall } from './served-tool.js';
+import type { HostAnswer, HostCall, ListedTool } from './served-tool.js';
 
 /** Maximum size of one message of the host: a definition, with its values. */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
-
-/** A tool, as hosts list it. */
-export interface ListedTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: JsonObject & { readonly type: 'object' };
-  readonly readOnly: boolean;
-}
 
 export interface HostServerOptions {
   readonly name: string;
