@@ -49,7 +49,8 @@ function createServer({ name, version, instructions, tools, call }: HostServerOp
     })),
   }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const token = mcpReq._meta?.progressToken;
+    const { _meta: meta } = mcpReq;
+    const token = meta?.progressToken;
     const report: HostCall['report'] =
       token === undefined
         ? undefined

@@ -7,14 +7,14 @@ import { defineTool, type InputDeclarations, type InputsOf, type Tool } from '..
 export interface HostCall {
   /** Aborts when the host cancels the call, or is gone. */
   readonly signal: AbortSignal;
-  /** Tells the host how far the call is; undefined when it did not ask. `progress` must grow. */
+  /** Reports to the host how far the call is; undefined when it did not ask. `progress` must grow. */
   readonly report: ((progress: number, total: number, message: string) => void) | undefined;
 }
 
 /** What a call answers: data, which the host also gets as JSON text. */
 export interface HostAnswer {
   readonly value: JsonObject;
-  /** Whether the host shall tell its model that the call has failed. */
+  /** Whether the call has failed, as the model of the host shall know. */
   readonly isError?: boolean;
 }
 

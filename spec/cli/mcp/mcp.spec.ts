@@ -104,7 +104,7 @@ describe('wavetrain mcp', () => {
   it('runs a fan-out, and shows runs, their tasks, and one task', async () => {
     await connect();
     const { value } = await call('run', { pipeline: FAN_OUT });
-    const run_id = String(value['run_id']);
+    const run_id = value['run_id'] as string;
     expect((await call('runs', {})).value).to.have.nested.property('runs[0].run_id', run_id);
     expect((await call('runs', { run_id })).value).to.have.nested.property('tasks[1].items.total', 3);
     expect((await call('runs', { run_id, task_id: 'a' })).value['output']).to.deep.equal([1, 2, 3]);

@@ -79,7 +79,7 @@ describe('Published MCP servers', () => {
     expect(String(failed)).to.contain('Invalid arguments for tool get-sum');
   }
 
-  it('server-everything: texts, structured content, pictures as files of the run, and errors (D49)', async () => {
+  it('server-everything: texts, structured content, images as files of the run, and errors (D49)', async () => {
     const tools = await open(started('all', EVERYTHING, 'stdio'));
     expect(tools.get('mcp.all.get-sum')?.inputs).to.deep.equal({
       a: { description: 'First number', type: 'number', required: true },
