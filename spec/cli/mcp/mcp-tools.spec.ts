@@ -60,6 +60,20 @@ describe('Commands with MCP servers', () => {
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
   });
 
+  it('run on a server refuses --mcp: that server has its own', async () => {
+    folder.write('p.yaml', ECHO);
+    const { status, stderr } = await command(
+      'run',
+      'p.yaml',
+      '--server',
+      'http://127.0.0.1:9',
+      '--mcp',
+      'mcp.json',
+    );
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('--mcp does not go with --server');
+  });
+
   it('an unknown tool of a server without a configuration says how to name one', async () => {
     folder.write('p.yaml', ECHO);
     const { status, stderr } = await invoke(['validate', 'p.yaml'], { cwd: folder.path });
