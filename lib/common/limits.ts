@@ -149,7 +149,7 @@ export const MCP_LIMITS = {
   callMs: 15 * 60_000,
   /** Calls in flight to one server, of all runs together. */
   inFlight: 16,
-  /** Maximum size of one message, or of one answer over HTTP, in bytes: a picture is a third longer there. */
+  /** Maximum size of one message, or of one answer over HTTP, in bytes: an image is a third longer there. */
   messageBytes: 24 * 2 ** 20,
   /** Before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,

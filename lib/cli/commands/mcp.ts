@@ -58,7 +58,7 @@ export class McpCommand extends Command<CliContext> {
       instructions: INSTRUCTIONS,
       tools: served.map(toListedTool),
       call: (name, args, call) => answerCall(served, name, args, call),
-      stdin: context.stdin as Parameters<typeof serveHost>[0]['stdin'],
+      stdin: context.stdin,
       stdout,
       warn: print,
     });

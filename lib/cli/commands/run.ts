@@ -23,6 +23,8 @@ import { MCP_OPTION, RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from '../inp
 
 const SERVER_TOOLS_HINT = `a server has its own tools: ${PROGRAM} serve --tools FILE, or SERVICE_TOOLS, adds yours`;
 
+const SERVER_MCP_HINT = `a server has its own MCP servers: ${PROGRAM} serve --mcp FILE, or SERVICE_MCP_FILE, adds yours`;
+
 /** In the working directory, for the files that tools write by name. */
 const DEFAULT_OUTPUT_FOLDER = 'outputs';
 
@@ -151,7 +153,7 @@ export class RunCommand extends RunFileCommand {
 
   /** Has a server run the file, and displays the run as if it ran here. */
   async #runOnServer(signals: StopSignals, interrupted: Promise<ExitStatus>): Promise<ExitStatus> {
-    const { tools, artifacts, model, server = '' } = this;
+    const { tools, mcp, artifacts, model, server = '' } = this;
     if (model !== undefined) {
       throw new UsageError(
         '--model does not go with --server',
@@ -161,6 +163,7 @@ export class RunCommand extends RunFileCommand {
     if (tools !== undefined) {
       throw new UsageError('--tools does not go with --server', SERVER_TOOLS_HINT);
     }
+    if (mcp !== undefined) throw new UsageError('--mcp does not go with --server', SERVER_MCP_HINT);
     return callServer(this, this.context, async (client) => {
       const clock = new ServerClock(this.context.clock);
       const context = { ...this.context, clock };

@@ -80,7 +80,10 @@ export async function loadDefinition(
   const catalog = await loadCatalog(flags.tools, config, context, {
     file: flags.mcp,
     texts: [file.text, ...[...file.files.values()].map(({ text }) => text)],
-    ...(flags.verbose === true && { onStderr: (name, line) => printServerLine(name, line, context) }),
+    // About single tools, of which most concern other definitions: `wavetrain tools` shows these warnings.
+    ...(flags.verbose === true
+      ? { onStderr: (name, line) => printServerLine(name, line, context) }
+      : { warn: () => undefined }),
   });
   // A run fails if a secret is missing; before it, a warning says so.
   const secrets = complete ? undefined : await lookUpSecrets(context);

@@ -7,7 +7,7 @@ import { PROGRAM, readPackageJson } from '../package-info.js';
 import { toSingleLine } from '../render/text.js';
 import { readText } from './read-file.js';
 
-/** Which MCP servers a command needs, and whom it tells of problems. */
+/** Which MCP servers a command needs, and where its problems are reported. */
 export interface McpChoice {
   /** What `--mcp` names; undefined: SERVICE_MCP_FILE. */
   readonly file?: string | undefined;

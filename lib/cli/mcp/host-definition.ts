@@ -54,7 +54,7 @@ export async function loadHostDefinition(
   if (file !== undefined)
     return await loadDefinition({ ...values, file: await findFile(file, context) }, opened, complete);
   const text = typeof pipeline === 'string' ? pipeline : JSON.stringify(pipeline);
-  const stdin = Readable.from([Buffer.from(text)]) as CliContext['stdin'];
+  const stdin = Readable.from([Buffer.from(text)]);
   return await loadDefinition({ ...values, file: STANDARD_INPUT }, { ...opened, stdin }, complete);
 }
 

@@ -65,7 +65,7 @@ export class HostRuns {
 
   /** The runs, the newest first. */
   list(): { readonly run_id: string; readonly record: RunRecord | undefined }[] {
-    return Array.from(this.#runs, ([run_id, { record }]) => ({ run_id, record })).reverse();
+    return Array.from(this.#runs, ([run_id, { record }]) => ({ run_id, record })).toReversed();
   }
 
   /** @throws WavetrainError `run_not_found` */

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import type { JsonObject } from '../../common/json.js';
 import type { HostAnswer, HostCall, ListedTool } from './served-tool.js';
 
 /** Maximum size of one message of the host: a definition, with its values. */
@@ -50,7 +49,8 @@ function createServer({ name, version, instructions, tools, call }: HostServerOp
     })),
   }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const token = mcpReq._meta?.progressToken;
+    const { _meta: meta } = mcpReq;
+    const token = meta?.progressToken;
     const report: HostCall['report'] =
       token === undefined
         ? undefined

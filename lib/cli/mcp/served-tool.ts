@@ -1,21 +1,20 @@
-import type { InputDeclarations, InputsOf } from '../../tools/tool.js';
 import type { JsonObject } from '../../common/json.js';
 import { createInputSchema } from '../../tools/inputs/schema-validator.js';
-import { defineTool, type Tool } from '../../tools/tool.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
+import { defineTool, type InputDeclarations, type InputsOf, type Tool } from '../../tools/tool.js';
 
 /** How a call of an MCP host ends, and what the host wants to know meanwhile. */
 export interface HostCall {
   /** Aborts when the host cancels the call, or is gone. */
   readonly signal: AbortSignal;
-  /** Tells the host how far the call is; undefined when it did not ask. `progress` must grow. */
+  /** Reports to the host how far the call is; undefined when it did not ask. `progress` must grow. */
   readonly report: ((progress: number, total: number, message: string) => void) | undefined;
 }
 
 /** What a call answers: data, which the host also gets as JSON text. */
 export interface HostAnswer {
   readonly value: JsonObject;
-  /** Whether the host shall tell its model that the call has failed. */
+  /** Whether the call has failed, as the model of the host shall know. */
   readonly isError?: boolean;
 }
 
@@ -40,6 +39,15 @@ export function serveTool<const M extends InputDeclarations>(
 ): ServedTool {
   // The server checks the inputs against the declarations.
   return { ...tool, answer: (inputs, call) => tool.answer(inputs as InputsOf<M>, call) };
+}
+
+/** A tool, as hosts list it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject & { readonly type: 'object' };
+  readonly readOnly: boolean;
 }
 
 /** The inputs of served tools are declared, checked and described like those of tools for tasks. */
@@ -68,13 +76,4 @@ export function toListedTool(tool: ServedTool): ListedTool {
     properties[input] = { ...property, description: inputs[input]?.description ?? '' };
   }
   return { name, title, description, readOnly, inputSchema: { ...schema, type: 'object', properties } };
-}
-
-/** A tool, as hosts list it. */
-export interface ListedTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: JsonObject & { readonly type: 'object' };
-  readonly readOnly: boolean;
 }

@@ -55,14 +55,18 @@ function suggestTool(
 /** What the tool that writes files is called elsewhere. */
 const WRITERS: ReadonlySet<string> = new Set(['write_file', 'save_file', 'write', 'csv_export', 'file']);
 
+function hintForMissing(name: string): string {
+  return name.startsWith('mcp.')
+    ? '`wavetrain tools` lists those that there are; --mcp FILE adds the tools of MCP servers'
+    : '`wavetrain tools` lists them; --tools adds your own';
+}
+
 function* checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions): Generator<Diagnostic> {
   if (task.tool === undefined) return;
   const tool = catalog.get(task.tool);
   if (tool === undefined) {
     const writesFiles = WRITERS.has(task.tool) && catalog.get('export') !== undefined;
-    const otherwise = writesFiles
-      ? 'the tool "export" writes files'
-      : '`wavetrain tools` lists them; --tools adds your own';
+    const otherwise = writesFiles ? 'the tool "export" writes files' : hintForMissing(task.tool);
     const hint = writesFiles ? otherwise : suggestTool(task.tool, catalog, suggestions, otherwise);
     const path = [...task.path, 'tool'];
     yield { code: 'unknown_tool', message: `there is no tool "${task.tool}"`, path, hint };

@@ -96,7 +96,7 @@ function toSession(client: Client, transport: Transport): McpSession {
   };
 }
 
-/** Tells the server that the session is over. It forgets it anyway, sooner or later. */
+/** Ends the session on the server. It forgets it anyway, sooner or later. */
 async function endHttpSession(transport: StreamableHTTPClientTransport): Promise<void> {
   await Promise.race([
     transport.terminateSession().catch(() => undefined),

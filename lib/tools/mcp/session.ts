@@ -15,7 +15,7 @@ export interface RemoteResult {
   readonly isError?: boolean | undefined;
 }
 
-/** A block of an answer: a text, a picture, a sound, a resource or a link to one. */
+/** A block of an answer: a text, an image, a sound, a resource or a link to one. */
 export interface RemoteContent {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -49,7 +49,7 @@ export interface RemoteToolPage {
 /** `closed`: the server is not there any more. `refused`: it answered with an error of the protocol. */
 export type McpErrorKind = 'closed' | 'refused' | 'other';
 
-/** What a connection needs, and tells. */
+/** What a connection needs, and reports. */
 export interface SessionOptions {
   readonly config: McpServerConfig;
   readonly version: string;

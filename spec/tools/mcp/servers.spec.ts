@@ -93,7 +93,7 @@ describe('Tools of an MCP server that is started here', () => {
     expect(names.filter((name) => !name.startsWith('__'))).to.deep.equal(['KEY']);
   });
 
-  it('tell the server when a call is cancelled', async () => {
+  it('cancel the request of a call that is cancelled', async () => {
     const tools = await open();
     const context = toolContext();
     const hanging = catchRejection(Promise.resolve(run(tools, 'hang', {}, context)));
