@@ -16,21 +16,23 @@ interface Failed {
 }
 
 describe('POST /pipelines/compile (D35)', () => {
-  let server: TestServer | undefined;
+  let opened: TestServer | undefined;
 
   afterEach(async () => {
-    await server?.close(0);
-    server = undefined;
+    await opened?.close(0);
+    opened = undefined;
   });
 
   async function open(models: ScriptedModels): Promise<TestServer> {
-    server = await startTestServer({ models });
-    return server;
+    opened = await startTestServer({ models });
+    return opened;
   }
 
   it('answers with the definition, its text, its repairs and what they took', async () => {
-    const { request } = await open(new ScriptedModels(BROKEN, VALID));
-    const { status, body } = await request<CompileResult>('POST', '/pipelines/compile', { prompt: 'ask' });
+    const server = await open(new ScriptedModels(BROKEN, VALID));
+    const { status, body } = await server.request<CompileResult>('POST', '/pipelines/compile', {
+      prompt: 'ask',
+    });
     expect(status).to.equal(200);
     expect(body).to.deep.include({
       kind: 'pipeline',
@@ -44,17 +46,17 @@ describe('POST /pipelines/compile (D35)', () => {
   });
 
   it('answers with a plan under its own key', async () => {
-    const { request } = await open(
+    const server = await open(
       new ScriptedModels('plan:\n  id: p\n  sub_pipelines:\n    - {id: a, stores: [k]}\n'),
     );
-    const { body } = await request('POST', '/pipelines/compile', { prompt: 'ask' });
+    const { body } = await server.request('POST', '/pipelines/compile', { prompt: 'ask' });
     expect(body).to.include({ kind: 'plan' }).and.to.have.property('plan').that.includes({ id: 'p' });
     expect(body).not.to.have.property('pipeline');
   });
 
   it('answers with 422 and every answer when the model gave up', async () => {
-    const { request } = await open(new ScriptedModels(BROKEN));
-    const { status, body } = await request<Failed>('POST', '/pipelines/compile', {
+    const server = await open(new ScriptedModels(BROKEN));
+    const { status, body } = await server.request<Failed>('POST', '/pipelines/compile', {
       prompt: 'ask',
       max_repairs: 0,
     });
@@ -65,7 +67,7 @@ describe('POST /pipelines/compile (D35)', () => {
 
   it('answers with 400 for a model that is not configured, without asking any', async () => {
     const models = createModels(readModelConfig({}), { folders: [] });
-    server = await startTestServer({ models });
+    const server = (opened = await startTestServer({ models }));
     for (const body of [
       { prompt: 'ask' },
       { prompt: 'ask', model: 'openai/gpt-4o' },
@@ -76,24 +78,26 @@ describe('POST /pipelines/compile (D35)', () => {
       expect(response.body.detail['code']).to.equal('provider_misconfigured');
     }
     await server.close(0);
-    server = await startTestServer();
-    const { body } = await server.request<Failed>('POST', '/pipelines/compile', { prompt: 'ask' });
+    opened = await startTestServer();
+    const { body } = await opened.request<Failed>('POST', '/pipelines/compile', { prompt: 'ask' });
     expect(body.detail).to.include({ code: 'provider_misconfigured' });
   });
 
   it('answers with 502 when the provider does not answer', async () => {
     const cause = new ModelError('network', 'no route');
-    const { request } = await open(
+    const server = await open(
       new ScriptedModels(() => Promise.reject(new ToolError('spec/model: no route', { cause }))),
     );
-    const { status, headers, body } = await request<Failed>('POST', '/pipelines/compile', { prompt: 'ask' });
+    const { status, headers, body } = await server.request<Failed>('POST', '/pipelines/compile', {
+      prompt: 'ask',
+    });
     expect(status).to.equal(502);
     expect(headers.get('retry-after')).to.equal('30');
     expect(body.detail).to.deep.equal({ code: 'provider_failed', message: 'spec/model: no route' });
   });
 
   it('refuses an empty prompt, one of over 20,000 characters, too many repairs, and unknown fields', async () => {
-    const { request } = await open(new ScriptedModels());
+    const server = await open(new ScriptedModels());
     for (const body of [
       {},
       { prompt: '' },
@@ -102,7 +106,7 @@ describe('POST /pipelines/compile (D35)', () => {
       { prompt: 'ask', max_repairs: 6 },
       { prompt: 'ask', temperature: 1 },
     ]) {
-      const { status } = await request('POST', '/pipelines/compile', body);
+      const { status } = await server.request('POST', '/pipelines/compile', body);
       expect(status, JSON.stringify(body).slice(0, 50)).to.equal(400);
     }
   });
@@ -139,8 +143,9 @@ describe('POST /pipelines/compile (D35)', () => {
         answers.push(() => reject(ToolError.nonRetryable('over')));
       });
     const models = new ScriptedModels(...Array.from({ length: 12 }, () => hold));
-    const { request } = await open(models);
-    const send = (tenant_id: string) => request('POST', '/pipelines/compile', { prompt: 'ask', tenant_id });
+    const server = await open(models);
+    const send = (tenant_id: string) =>
+      server.request('POST', '/pipelines/compile', { prompt: 'ask', tenant_id });
     const responses = Array.from({ length: 10 }, () => send('a'));
     while (models.requests.length < 8) await settle();
     await settle(20);
@@ -157,9 +162,9 @@ describe('POST /pipelines/compile (D35)', () => {
   });
 
   it('streams the progress and the result as Server-Sent Events when they are asked for', async () => {
-    const { request } = await open(new ScriptedModels(BROKEN, VALID));
+    const server = await open(new ScriptedModels(BROKEN, VALID));
     const headers = { accept: 'text/event-stream' };
-    const response = await request<string>('POST', '/pipelines/compile', { prompt: 'ask' }, headers);
+    const response = await server.request<string>('POST', '/pipelines/compile', { prompt: 'ask' }, headers);
     expect(response.headers.get('content-type')).to.contain('text/event-stream');
     expect(eventsOf(response.body).map(({ name }) => name)).to.deep.equal([
       'progress',
@@ -180,11 +185,11 @@ describe('POST /pipelines/compile (D35)', () => {
       asked.resolve();
       return answer.promise;
     });
-    server = await startTestServer({ models, clock });
+    const server = (opened = await startTestServer({ models, clock }));
     const headers = { accept: 'text/event-stream' };
     const response = server.request<string>('POST', '/pipelines/compile', { prompt: 'ask' }, headers);
     await asked.promise;
-    await clock.advance(15_000);
+    clock.advance(15_000);
     answer.reject(ToolError.nonRetryable('no luck'));
     const { body } = await response;
     expect(body).to.contain('\n\n: \n\n');
