@@ -24,12 +24,12 @@ describe('compile, on 24 requests with recorded answers', () => {
     });
   }
 
-  it('gives the table of docs/compile.md', async () => {
+  it('gives the table of docs/models/compile.md', async () => {
     const fresh = new Models({
       config: readModelConfig({}),
       loadProvider: async () => createMockProvider(async () => recordedAnswers()),
     });
     const outcomes = await evaluate(CASES, fresh, 'mock/recorded');
-    expect(read('docs/compile.md')).to.contain(formatTable('mock/recorded', outcomes, { tokens: false }));
+    expect(read('docs/models/compile.md')).to.contain(formatTable('mock/recorded', outcomes, { tokens: false }));
   });
 });

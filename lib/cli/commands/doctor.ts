@@ -139,7 +139,7 @@ function checkModels(env: Environment): DoctorFinding {
     const found = [`default ${standard}`, ...others].join(', ');
     return { name, state: 'ok', found: `${found}; can be named: ${providers.join(', ')}` };
   } catch (error) {
-    return { name, state: 'broken', found: errorMessage(error), advice: 'see docs/models.md' };
+    return { name, state: 'broken', found: errorMessage(error), advice: 'see docs/models/providers.md' };
   }
 }
 
