@@ -22,6 +22,8 @@ const HEAVY = [
   'ipaddr.js',
   'log-update',
   'koa',
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/server',
 ];
 
 describe('start-up of the command line', () => {
