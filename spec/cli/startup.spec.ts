@@ -28,6 +28,8 @@ const HEAVY = [
   '@ai-sdk/provider',
   'ollama-ai-provider-v2',
   'zod',
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/server',
 ];
 
 describe('start-up of the command line', () => {

@@ -30,6 +30,8 @@ describe('compile, on 24 requests with recorded answers', () => {
       loadProvider: async () => createMockProvider(async () => recordedAnswers()),
     });
     const outcomes = await evaluate(CASES, fresh, 'mock/recorded');
-    expect(read('docs/models/compile.md')).to.contain(formatTable('mock/recorded', outcomes, { tokens: false }));
+    expect(read('docs/models/compile.md')).to.contain(
+      formatTable('mock/recorded', outcomes, { tokens: false }),
+    );
   });
 });

@@ -31,7 +31,7 @@ export class McpCommand extends Command<CliContext> {
       With --mcp, the pipelines of the host may in turn call tools of other MCP servers.
     `,
     examples: [
-      ['in the configuration of a host', `{"mcpServers": {"wavetrain": {"command": "$0", "args": ["mcp"]}}}`],
+      ['what a host starts', '$0 mcp'],
       ['with your own tools', '$0 mcp --tools tools.ts'],
     ],
   });
