@@ -53,6 +53,12 @@ export const MODEL_VARIABLES: readonly {
   },
   { name: 'COMPATIBLE_API_KEY', description: 'key of that server, if it needs one', secret: true },
   {
+    name: 'SERVICE_MODELS',
+    description:
+      'language models that tasks and requests may name, separated by commas, such as openai/gpt-4o-mini,ollama/*; default: all',
+    secret: false,
+  },
+  {
     name: 'WAVETRAIN_ANSWERS',
     description: 'file with the answers of mock/recorded; default answers.jsonl beside the pipeline',
     secret: false,
@@ -81,6 +87,8 @@ export interface ModelConfig {
   readonly answersFile: string | undefined;
   /** The file to which the answers of models are written, for `mock/recorded`. */
   readonly recordFile: string | undefined;
+  /** The models that tasks and requests may name, `openai/*` for all of a provider; undefined allows all. */
+  readonly allowed: readonly string[] | undefined;
   /** The model for each purpose; `default` for all others. */
   readonly models: Readonly<Record<'default' | 'select' | 'extract' | 'ocr' | 'compile', string | undefined>>;
 }
@@ -132,6 +140,7 @@ export function readModelConfig(env: Variables): ModelConfig {
     },
     answersFile: read('WAVETRAIN_ANSWERS'),
     recordFile: read('WAVETRAIN_RECORD_ANSWERS'),
+    allowed: readNames(read('SERVICE_MODELS')),
     models: {
       default: read('WAVETRAIN_MODEL', 'TRELLIS_LLM_MODEL'),
       select: read('WAVETRAIN_SELECT_MODEL', 'SELECT_MODEL', 'EXTRACT_TEXT_MODEL'),
@@ -166,6 +175,10 @@ function assertNoPassword(name: string, address: string): void {
   if (username === '' && password === '') return;
   const keyName = name.replace(/_(BASE_URL|HOST)$/, '_API_KEY');
   throw invalid(name, `must not contain a user or a password: a key belongs into ${keyName}`);
+}
+
+function readNames(list: string | undefined): string[] | undefined {
+  return list?.split(',').flatMap((name) => name.trim() || []);
 }
 
 function readContextLength(text: string | undefined): number | undefined {

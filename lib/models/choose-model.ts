@@ -45,10 +45,22 @@ export function chooseModel(config: ModelConfig, purpose: ModelPurpose, named?: 
       config.models.default ??
       firstModel(config),
   );
+  if (named !== undefined) assertAllowed(chosen, config.allowed);
   const missing = findMissing(config, chosen.provider);
   if (missing === undefined) return chosen;
   throw misconfigured(`the model "${chosen.provider}/${chosen.model}" needs ${missing}`);
 }
+
+/** What somebody else pays for may be limited: those that the operator has configured are always allowed. */
+function assertAllowed({ provider, model }: ModelName, allowed: readonly string[] | undefined): void {
+  const names = [`${provider}/${model}`, `${provider}/*`];
+  if (allowed === undefined || names.some((name) => allowed.includes(name))) return;
+  throw misconfigured(
+    `the model "${provider}/${model}" may not be named here: leave it out, or use ${allowed.slice(0, MAX_LISTED).join(', ')}`,
+  );
+}
+
+const MAX_LISTED = 20;
 
 function firstModel(config: ModelConfig): string {
   if (config.openai.isConfigured) return STANDARD_MODELS.openai;

@@ -89,4 +89,14 @@ describe('the choice of a language model (D50)', () => {
       for (const word of words) expect(message).to.include(word);
     });
   }
+
+  it('lets tasks name only the models of SERVICE_MODELS, and always takes those that are configured', () => {
+    const limited = { ...KEYS, SERVICE_MODELS: 'openai/gpt-4o-mini, ollama/*', WAVETRAIN_MODEL: 'mock/echo' };
+    expect(choose(limited, 'openai/gpt-4o-mini')).to.equal('openai/gpt-4o-mini');
+    expect(choose(limited, 'ollama/qwen3')).to.equal('ollama/qwen3');
+    expect(choose(limited)).to.equal('mock/echo');
+    expect(refusal(limited, 'openai/gpt-5-pro')).to.equal(
+      'the model "openai/gpt-5-pro" may not be named here: leave it out, or use openai/gpt-4o-mini, ollama/*',
+    );
+  });
 });

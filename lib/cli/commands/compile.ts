@@ -16,7 +16,7 @@ import { StopSignals } from '../process-events.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, formatCount, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
-import { ENV_FILE_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
+import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 import { updateFile } from './update-file.js';
 
 const REPAIRS = { least: 0, most: COMPILE_LIMITS.mostRepairs, whole: true, unit: 'repairs', example: '2' };
@@ -64,6 +64,7 @@ export class CompileCommand extends Command<CliContext> {
     description: '<PROVIDER/MODEL> language model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL',
   });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   /** Compiles a description into a definition (D40, D41). Returns `invalid` if the model wrote no valid one. */
@@ -88,7 +89,7 @@ export class CompileCommand extends Command<CliContext> {
     const maxRepairs = readNumber('--max-repairs', this.maxRepairs, REPAIRS);
     const prompt = await this.#readPrompt();
     const output = this.output === undefined ? undefined : await findOutput(this.output, context);
-    const catalog = await loadCatalog(this.tools, readConfig(context.env), context);
+    const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
     const { compile, CompileFailedError, createModels } = await import('../lazy/compile.js');
     const models = createModels(readModelConfig(context.env), { folders: [context.cwd] });
     const progress = new ProgressLine(context, this.json);

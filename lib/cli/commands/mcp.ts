@@ -22,7 +22,7 @@ const INSTRUCTIONS =
 export class McpCommand extends Command<CliContext> {
   static override paths = [['mcp']];
   static override usage = Command.Usage({
-    description: 'offers validate, run, tools and runs to MCP hosts, such as editors and assistants',
+    description: 'offers validate, run, compile, tools and runs to MCP hosts, such as editors and assistants',
     details: `
       A host starts this command and speaks with it on standard input and output. Its tools read files in the working
       directory and in the folders of SERVICE_FILE_ROOTS only. Runs belong to the connection: they are cancelled when the

@@ -1,4 +1,7 @@
 import { WavetrainError } from '../../common/errors.js';
+import { COMPILE_LIMITS } from '../../common/limits.js';
+import { readModelConfig } from '../../common/model-config.js';
+import type { CompilePromptOptions } from '../../compile/compile.js';
 import type { JsonObject } from '../../common/json.js';
 import { nearest } from '../../definition/suggest.js';
 import type { RunRecord } from '../../runs/record.js';
@@ -51,6 +54,36 @@ export function hostTools(
       },
     }),
     serveTool({
+      name: 'compile',
+      title: 'Write a pipeline from a description',
+      description:
+        'Has a language model write a pipeline or a plan from a description, and checks it; mistakes are repaired. Returns the YAML, and runs nothing.',
+      readOnly: true,
+      inputs: {
+        prompt: {
+          type: 'string',
+          minLength: 1,
+          maxLength: COMPILE_LIMITS.promptLength,
+          required: true,
+          description: 'what the pipeline shall do',
+        },
+        model: {
+          type: 'string',
+          minLength: 1,
+          description: 'provider/model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL',
+        },
+        max_repairs: {
+          type: 'integer',
+          minimum: 0,
+          maximum: COMPILE_LIMITS.mostRepairs,
+          default: COMPILE_LIMITS.repairs,
+          description: 'how often the model is asked to repair its answer',
+        },
+      },
+      answer: async ({ prompt, model, max_repairs: maxRepairs }, { signal }) =>
+        compileForHost(prompt, { model, maxRepairs, signal, catalog: await openCatalog() }, context),
+    }),
+    serveTool({
       name: 'tools',
       title: 'List the tools for tasks',
       description:
@@ -79,6 +112,27 @@ export function hostTools(
       }),
     }),
   ];
+}
+
+async function compileForHost(
+  prompt: string,
+  options: Omit<CompilePromptOptions, 'models' | 'clock'>,
+  { env, cwd, clock }: CliContext,
+): Promise<HostAnswer> {
+  const { compile, CompileFailedError, createModels } = await import('../lazy/compile.js');
+  const models = createModels(readModelConfig(env), { folders: [cwd] });
+  try {
+    const { kind, yaml_text, warnings, attempts, repair_history, usage, model } = await compile(prompt, {
+      ...options,
+      models,
+      clock,
+    });
+    return { value: toData({ kind, yaml_text, warnings, attempts, repair_history, usage, model }) };
+  } catch (error) {
+    if (!(error instanceof CompileFailedError)) throw error;
+    const { message, attempts, repair_history, last_yaml } = error;
+    return { value: toData({ error: message, attempts, repair_history, last_yaml }), isError: true };
+  }
 }
 
 async function createReportOf({ kind, check }: LoadedDefinition): Promise<JsonObject> {

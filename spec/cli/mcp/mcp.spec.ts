@@ -76,6 +76,7 @@ describe('wavetrain mcp', () => {
       expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).to.deep.equal([
         ['validate', true],
         ['run', false],
+        ['compile', true],
         ['tools', true],
         ['runs', true],
       ]);
@@ -89,6 +90,25 @@ describe('wavetrain mcp', () => {
     expect({ ok: value['ok'], isError }).to.deep.equal({ ok: false, isError: false });
     expect(value).to.have.nested.property('problems[0].line', 6);
     expect((await call('validate', { pipeline: FAN_OUT })).value).to.include({ ok: true });
+  });
+
+  it('compiles a description into a pipeline, and says what was repaired or why there is none', async () => {
+    const yaml = (tool: string): string =>
+      `pipeline:\n  id: c\n  goal: g\n  tasks:\n    - id: a\n      tool: ${tool}\n`;
+    const answers = [yaml('mok'), yaml('mock'), '# cannot: no tool makes tea'];
+    const lines = answers.map((text, i) => JSON.stringify({ prompt: i < 2 ? 'mocks' : 'tea', text }));
+    folder.write('answers.jsonl', lines.join('\n'));
+    await connect();
+    const model = 'mock/recorded';
+    const made = await call('compile', { prompt: 'Call mocks', model });
+    expect(made.isError).to.equal(false);
+    expect(made.value).to.include({ kind: 'pipeline', yaml_text: yaml('mock'), attempts: 2 });
+    const refused = await call('compile', { prompt: 'Make tea', model });
+    expect(refused.isError).to.equal(true);
+    expect(refused.value['error']).to.contain('no tool makes tea');
+    expect((await call('compile', { prompt: 'x', model: 'openai/x' })).value['error']).to.contain(
+      'OPENAI_API_KEY',
+    );
   });
 
   it('runs a file with inputs, and reports progress when the host asks for it', async () => {
