@@ -44,6 +44,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
       failures: [],
       artifacts: [],
       artifact_count: 0,
+      usage: [],
       sub_pipelines: { a: 'running', b: null },
       events: null,
       failed_task: null,

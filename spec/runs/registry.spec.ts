@@ -41,6 +41,7 @@ describe('RunRegistry (law L2)', () => {
       failures: [],
       artifacts: [],
       artifact_count: 0,
+      usage: [],
       sub_pipelines: null,
       events: null,
       failed_task: null,

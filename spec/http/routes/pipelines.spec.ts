@@ -107,10 +107,10 @@ describe('The /pipelines routes that run nothing', () => {
   it('report whatever is sent as the definition, with status 200 (Errors, rule 1; D56)', async () => {
     const field = 'send text in field "yaml"';
     for (const [pipeline, message, hint] of [
-      [null, 'a definition must be a map, not null', undefined],
+      [null, 'a definition must be a map, not null', 'start with "pipeline:"'],
       ['id: p', 'a definition must be a map, not text', field],
-      [[PIPELINE], 'a definition must be a map, not a list', undefined],
-      [7, 'a definition must be a map, not a number', undefined],
+      [[PIPELINE], 'a definition must be a map, not a list', 'start with "pipeline:"'],
+      [7, 'a definition must be a map, not a number', 'start with "pipeline:"'],
       [{ pipeline: null }, 'the pipeline must be a map, not null', undefined],
     ] as const) {
       const { status, body } = await validate({ pipeline });

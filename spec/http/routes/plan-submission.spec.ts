@@ -72,6 +72,7 @@ describe('POST /plans/run_async', () => {
       failures: [],
       artifacts: [],
       artifact_count: 0,
+      usage: [],
       sub_pipelines: { sign: 'succeeded', greet: 'succeeded' },
       events: null,
       failed_task: null,

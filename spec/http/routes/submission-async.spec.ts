@@ -60,6 +60,7 @@ describe('POST /pipelines/run_async', () => {
       failures: [],
       artifacts: [],
       artifact_count: 0,
+      usage: [],
       sub_pipelines: null,
       events: null,
       failed_task: null,
