@@ -55,7 +55,7 @@ export const MODEL_VARIABLES: readonly {
   {
     name: 'SERVICE_MODELS',
     description:
-      'language models that tasks and requests may name, separated by commas, such as openai/gpt-4o-mini,ollama/*; default: all',
+      'language models that tasks and requests may name, separated by commas, such as openai/gpt-4o-mini,ollama/*; default: all, on a server those of configured providers',
     secret: false,
   },
   {
@@ -78,6 +78,8 @@ export interface ModelConfig {
   };
   readonly anthropic: ProviderAccess;
   readonly ollama: ProviderAccess & {
+    /** Whether somebody has said where it is; otherwise it may be on this machine. */
+    readonly isConfigured: boolean;
     /** Length of the context in tokens; undefined leaves it to the server, which often takes 4,096. */
     readonly contextLength: number | undefined;
   };
@@ -132,6 +134,7 @@ export function readModelConfig(env: Variables): ModelConfig {
     ollama: {
       apiKey: read('OLLAMA_API_KEY'),
       baseUrl: readOllamaHost(read('OLLAMA_HOST')),
+      isConfigured: read('OLLAMA_HOST') !== undefined,
       contextLength: readContextLength(read('OLLAMA_CONTEXT_LENGTH', 'OLLAMA_NUM_CTX')),
     },
     compatible: {

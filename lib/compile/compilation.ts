@@ -140,7 +140,14 @@ export class Compilation implements CompilePorts {
       if (length > COMPILE_LIMITS.answerLength) tooLong.abort();
     };
     try {
-      const caller = this.#caller(AbortSignal.any([signal, tooLong.signal]));
+      const caller = {
+        ...this.#caller(AbortSignal.any([signal, tooLong.signal])),
+        // An answer that was cut begins again.
+        onRequest: () => {
+          texts.length = 0;
+          length = 0;
+        },
+      };
       const answer = await models.generate({ model, purpose: 'compile', system, messages, onText }, caller);
       return tooLong.signal.aborted ? { ...answer, finish: 'length' } : answer;
     } catch (error) {
@@ -252,7 +259,7 @@ function describeProviderError(error: unknown): unknown {
     return error;
   const { cause } = error;
   if (cause instanceof WavetrainError) return cause;
-  const isOurs = cause instanceof ModelError && MISCONFIGURED.has(cause.kind);
+  const isOurs = ModelError.is(cause) && MISCONFIGURED.has(cause.kind);
   const code = isOurs ? 'provider_misconfigured' : 'provider_failed';
   return new WavetrainError(code, errorMessage(error), { fault: 'service', cause: error });
 }

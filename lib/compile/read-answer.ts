@@ -39,7 +39,8 @@ function withoutThoughts(text: string): string {
   return isBefore ? text.slice(end.index + end[0].length) : text;
 }
 
-const FENCE = /^( {0,3}|\t)(`{3,}|~{3,})[^`]*$/;
+/** The mark is as long as it can be, so that a line of marks is read once. */
+const FENCE = /^( {0,3}|\t)(`{3,}(?!`)|~{3,}(?!~))[^`]*$/;
 
 interface OpenFence {
   readonly mark: string;

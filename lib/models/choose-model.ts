@@ -55,8 +55,9 @@ export function chooseModel(config: ModelConfig, purpose: ModelPurpose, named?: 
 function assertAllowed({ provider, model }: ModelName, allowed: readonly string[] | undefined): void {
   const names = [`${provider}/${model}`, `${provider}/*`];
   if (allowed === undefined || names.some((name) => allowed.includes(name))) return;
+  const others = allowed.length === 0 ? '' : `, or use ${allowed.slice(0, MAX_LISTED).join(', ')}`;
   throw misconfigured(
-    `the model "${provider}/${model}" may not be named here: leave it out, or use ${allowed.slice(0, MAX_LISTED).join(', ')}`,
+    `the model "${provider}/${model}" may not be named here: leave it out${others}; SERVICE_MODELS says what may be named`,
   );
 }
 
@@ -69,6 +70,21 @@ function firstModel(config: ModelConfig): string {
     'no language model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model with WAVETRAIN_MODEL, ' +
       'such as ollama/llama3.2; mock/echo needs neither a key nor a network',
   );
+}
+
+/**
+ * The configuration of a server, whose callers may name only models of providers that its operator has configured, unless
+ * SERVICE_MODELS says which: what they name, the operator pays for.
+ */
+export function allowConfiguredModels(config: ModelConfig): ModelConfig {
+  const isConfigured = (name: ProviderName): boolean =>
+    name === 'ollama'
+      ? config.ollama.isConfigured
+      : name !== 'mock' && findMissing(config, name) === undefined;
+  return {
+    ...config,
+    allowed: config.allowed ?? PROVIDER_NAMES.filter(isConfigured).map((name) => `${name}/*`),
+  };
 }
 
 /** The providers that can be asked, in the order of their names in messages. */

@@ -107,3 +107,11 @@ describe('readAnswer', () => {
 function indent(text: string, by: string): string {
   return text.replaceAll(/^(?=.)/gm, by);
 }
+
+describe('the reader of answers of models', () => {
+  it('reads a line of marks that is no fence once', () => {
+    const read = (count: number) => (): unknown => readAnswer(`${'~'.repeat(count)}\`\n${YAML}`);
+    const few = measureCpuMsSync(read(10_000));
+    expect(measureCpuMsSync(read(100_000))).to.be.below(60 * Math.max(few, 1));
+  });
+});

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../lib/common/errors.js';
 import { readModelConfig } from '../../lib/common/model-config.js';
-import { chooseModel } from '../../lib/models/choose-model.js';
+import { allowConfiguredModels, chooseModel } from '../../lib/models/choose-model.js';
 import type { ModelPurpose } from '../../lib/models/model.js';
 
 type Variables = Record<string, string>;
@@ -96,7 +96,19 @@ describe('the choice of a language model (D50)', () => {
     expect(choose(limited, 'ollama/qwen3')).to.equal('ollama/qwen3');
     expect(choose(limited)).to.equal('mock/echo');
     expect(refusal(limited, 'openai/gpt-5-pro')).to.equal(
-      'the model "openai/gpt-5-pro" may not be named here: leave it out, or use openai/gpt-4o-mini, ollama/*',
+      'the model "openai/gpt-5-pro" may not be named here: leave it out, or use openai/gpt-4o-mini, ollama/*; SERVICE_MODELS says what may be named',
     );
+  });
+
+  it('lets callers of a server name only models of the providers that its operator has configured', () => {
+    const allowedBy = (variables: Variables): readonly string[] | undefined =>
+      allowConfiguredModels(readModelConfig(variables)).allowed;
+    expect(allowedBy({})).to.deep.equal([]);
+    expect(allowedBy({ ...KEYS, OLLAMA_HOST: 'gpu:11434' })).to.deep.equal([
+      'openai/*',
+      'anthropic/*',
+      'ollama/*',
+    ]);
+    expect(allowedBy({ ...KEYS, SERVICE_MODELS: 'mock/echo' })).to.deep.equal(['mock/echo']);
   });
 });

@@ -98,4 +98,11 @@ describe('answers that were recorded (D50)', () => {
       .to.have.property('message')
       .that.includes('mock/echo or mock/recorded');
   });
+
+  it('echo a text of blanks, or of very many words, in a time in proportion to its length', async () => {
+    for (const text of [' '.repeat(1_000_000), 'a '.repeat(500_000)]) {
+      const messages = [{ role: 'user' as const, content: text }];
+      expect(await ask({}, { model: 'mock/echo', messages })).to.deep.equal([text]);
+    }
+  });
 });

@@ -209,7 +209,7 @@ function createServerOptions(
       ...readNetworkConfig(context.env),
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
     }),
-    models: modules.createModels(readModelConfig(context.env), {
+    models: modules.createModels(modules.allowConfiguredModels(readModelConfig(context.env)), {
       folders: [context.cwd],
       tenantShare: config.tenantShare,
     }),

@@ -5,6 +5,7 @@ export { readKeysFile } from '../../http/auth/keys-file.js';
 export { createLog } from '../../http/logging/log.js';
 export { startServer } from '../../http/server.js';
 export { runInTurns } from '../../runs/registry.js';
+export { allowConfiguredModels } from '../../models/choose-model.js';
 export { createModels } from '../../models/create-models.js';
 export { openTracing } from '../../telemetry/tracing.js';
 export { createAssert } from '../../tools/builtin/assert.js';

@@ -35,6 +35,8 @@ export class AnswerText {
     const nowMs = this.#services.dependencies.clock.monotonicNow();
     if (this.#text === '') this.#sinceMs = nowMs;
     this.#text += part;
+    // A secret may stand across two events, of which neither would be masked: such a run writes an answer at once.
+    if (this.#services.prepared.secrets.masker !== undefined) return;
     if (this.#text.length >= EVENT_LENGTH || nowMs - this.#sinceMs >= EVENT_MS) this.flush();
   }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../common/json.js';
 import {
   type AnswerPart,
@@ -46,6 +47,9 @@ export function createMockProvider(readAnswers: () => Promise<readonly RecordedA
   };
 }
 
+const MAX_TEXT_BY_WORD = 4096;
+const PART_LENGTH = 16 * 1024;
+
 /** The answers of a file, by fingerprint. Of several with the same one, each is given once, and then the last one. */
 class Recording {
   readonly #answers = new Map<string, RecordedAnswer[]>();
@@ -80,11 +84,17 @@ class Recording {
   }
 }
 
-function* answer(
+/** An answer comes word by word; a long one in larger parts, with pauses. */
+async function* answer(
   request: ProviderRequest,
   { text, finish = 'stop', usage }: Pick<RecordedAnswer, 'text' | 'finish' | 'usage'>,
-): Generator<AnswerPart> {
-  for (const part of text.match(/\s*\S+\s*/g) ?? [text]) yield { type: 'text', text: part };
+): AsyncGenerator<AnswerPart> {
+  const words = text.slice(0, MAX_TEXT_BY_WORD).match(/\S+\s*|\s+/g) ?? [];
+  for (const part of words) yield { type: 'text', text: part };
+  for (let start = MAX_TEXT_BY_WORD; start < text.length; start += PART_LENGTH) {
+    await setImmediate();
+    yield { type: 'text', text: text.slice(start, start + PART_LENGTH) };
+  }
   yield { type: 'end', finish, usage: usage ?? estimateTokens(request, text) };
 }
 

@@ -78,10 +78,8 @@ export class McpConnection {
     } catch (error) {
       if (isNonRetryable(error)) throw error;
       const retryable = !attempt.signal.aborted && kindOf(error) !== 'refused';
-      throw new ToolError(`the MCP server "${this.name}": ${this.#describe(error)}`, {
-        retryable,
-        cause: error,
-      });
+      // Without the error as its cause: its text is not masked, and causes are shown.
+      throw new ToolError(`the MCP server "${this.name}": ${this.#describe(error)}`, { retryable });
     }
   }
 
@@ -207,7 +205,7 @@ export class McpConnection {
   #describe(error: unknown): string {
     if (errorCode(error) === 'ENOENT' && this.#config.kind === 'stdio')
       return `there is no program "${this.#config.command}": install it, or write its whole path`;
-    const message = this.#mask(errorMessage(error));
+    const message = errorMessage(error, (text) => this.#mask(text));
     const isSilent = this.#config.kind === 'http' || this.#lastLine === '' || kindOf(error) === 'refused';
     return isSilent ? message : `${message} (its last words: ${this.#lastLine.slice(0, 300)})`;
   }

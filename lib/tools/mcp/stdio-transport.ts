@@ -69,6 +69,9 @@ export class StdioTransport implements Transport {
     return new Promise((resolve, reject) => {
       const { stdin } = this.#child ?? {};
       if (stdin == null) return reject(new Error('not connected'));
+      if (stdin.writableLength > MCP_LIMITS.messageBytes) {
+        return reject(new Error('the server does not read what it was sent: it is busy with earlier calls'));
+      }
       stdin.write(serializeMessage(message), (error) => (error == null ? resolve() : reject(error)));
     });
   }

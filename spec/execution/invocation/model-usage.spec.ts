@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { ToolError } from '../../../lib/common/errors.js';
+import { defineTool } from '../../../lib/tools/tool.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { modelAccess } from '../../../lib/models/create-models.js';
 import { Metrics } from '../../../lib/telemetry/metrics.js';
@@ -43,6 +45,37 @@ describe('what a run uses of language models (D50)', () => {
     expect(run.record().usage).to.deep.equal([
       { model: 'mock/echo', requests: 1, input_tokens: 2, output_tokens: 2 },
     ]);
+  });
+
+  it('shows no part of a secret that stands across two parts of an answer (D61)', async () => {
+    const prompt = `${'word '.repeat(300)}{{secrets.KEY}}`;
+    const job = `{id: job, tool: llm_job, inputs: {prompt: "${prompt}", system: ""}}`;
+    const run = await startRun(job, {
+      executor: {
+        models: modelAccess({ WAVETRAIN_MODEL: 'mock/echo' }),
+        secrets: { find: () => 'one two three four' },
+      },
+    });
+    await run.executor.getResult(run.runId);
+    const texts = run.events.flatMap((event) => (event.kind === 'text' ? event.text : []));
+    expect(texts).to.have.length(1);
+    expect(texts.join('')).to.contain('***').and.not.contain('three');
+  });
+
+  it('stops with an attempt that has failed: requests that its tool has left end', async () => {
+    let stopped = 0;
+    const left = defineTool({
+      name: 'leaves_requests',
+      description: 'fails while a request is at work',
+      inputs: {},
+      run: async (_inputs, { signal }) => {
+        signal.addEventListener('abort', () => stopped++);
+        await Promise.reject(ToolError.nonRetryable('no'));
+      },
+    });
+    const run = await startRun('{id: a, tool: leaves_requests}', { tools: [left] });
+    await catchRejection(run.executor.getResult(run.runId));
+    expect(stopped).to.equal(1);
   });
 
   it('is nothing without a request', async () => {

@@ -80,7 +80,8 @@ function unusable(
   const tried = repairs === 0 ? '' : `, after ${repairs} ${repairs === 1 ? 'repair' : 'repairs'}`;
   const same = isRepeated ? ', which it gave twice' : '';
   const shown = JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
-  return new ToolError(
+  // The repairs were the further attempts: retries would multiply them.
+  return ToolError.nonRetryable(
     `the answer of ${model} cannot be used${tried}${same}: ${problems.join('; ')}; it begins with ${shown}. ` +
       'Try another model, or describe more exactly what is wanted',
   );

@@ -103,7 +103,8 @@ function* locateAll({ fields, sources }: Claims, pages: readonly SourcePage[]): 
   return { fields, provenance };
 }
 
-const MAX_QUOTE_LENGTH = 1000;
+/** Of a quote that is looked for: searching takes the product of the lengths in the worst case. */
+const MAX_QUOTE_LENGTH = 200;
 
 function locate(
   claim: unknown,
