@@ -187,8 +187,6 @@ export class Invocation {
   #onFailed(attempt: Attempt, error: unknown): void {
     if (attempt !== this.#attempt) return;
     this.#endAttempt(this.#describe(error));
-    // What the tool has left at work, such as further requests, ends with the attempt.
-    attempt.abort(ToolError.nonRetryable('the attempt has failed'));
     this.#afterNestedRuns(attempt, () => this.#failOrRetry(error));
   }
 

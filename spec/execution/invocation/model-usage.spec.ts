@@ -1,6 +1,4 @@
 import { expect } from 'chai';
-import { ToolError } from '../../../lib/common/errors.js';
-import { defineTool } from '../../../lib/tools/tool.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { modelAccess } from '../../../lib/models/create-models.js';
 import { Metrics } from '../../../lib/telemetry/metrics.js';
@@ -60,22 +58,6 @@ describe('what a run uses of language models (D50)', () => {
     const texts = run.events.flatMap((event) => (event.kind === 'text' ? event.text : []));
     expect(texts).to.have.length(1);
     expect(texts.join('')).to.contain('***').and.not.contain('three');
-  });
-
-  it('stops with an attempt that has failed: requests that its tool has left end', async () => {
-    let stopped = 0;
-    const left = defineTool({
-      name: 'leaves_requests',
-      description: 'fails while a request is at work',
-      inputs: {},
-      run: async (_inputs, { signal }) => {
-        signal.addEventListener('abort', () => stopped++);
-        await Promise.reject(ToolError.nonRetryable('no'));
-      },
-    });
-    const run = await startRun('{id: a, tool: leaves_requests}', { tools: [left] });
-    await catchRejection(run.executor.getResult(run.runId));
-    expect(stopped).to.equal(1);
   });
 
   it('is nothing without a request', async () => {

@@ -66,7 +66,7 @@ describe('extract_fields (D49)', () => {
   it('fails when the answer stays wrong, and never reads that as not found', async () => {
     const error = await catchError({}, 'no json', 'still none', 'none at all');
     expect(error.message).to.contain('after 2 repairs').and.to.contain('no complete JSON value');
-    expect(error.retryable).to.equal(true);
+    expect(error.retryable).to.equal(false);
     expect(models.requests).to.have.length(3);
   });
 
