@@ -1,4 +1,4 @@
-import { completeClock, type HostClock } from '../common/clock.js';
+import { completeClock, delay, type HostClock } from '../common/clock.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
 import type { CompileResult } from '../compile/result.js';
 import type { Graph } from '../pipelines/graph.js';
@@ -46,7 +46,6 @@ import type {
   ValidatePlanOptions,
   VersionedRecord,
 } from './requests.js';
-import { abortableDelay } from './retry.js';
 import { Transport } from './transport.js';
 
 export interface ClientOptions {
@@ -191,7 +190,7 @@ export class WavetrainClient {
     for (;;) {
       const record = await this.record(runId, { ...options, wait: WAIT_SECONDS });
       if (record.settled) return record;
-      await abortableDelay(MIN_POLL_DELAY_MS, this.#transport.clock, options.signal);
+      await delay(MIN_POLL_DELAY_MS, { clock: this.#transport.clock, signal: options.signal });
     }
   }
 

@@ -1,10 +1,9 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { Clock } from '../common/clock.js';
+import { type Clock, delay } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import { connectionError, parseJsonBody, RequestError, unexpectedResponse } from './errors.js';
 import { runPath } from './http-request.js';
-import { abortableDelay, retryDelay } from './retry.js';
-import type { Transport } from './transport.js';
+import { retryDelay, type Transport } from './transport.js';
 
 /** The server has dropped the events between the numbers `after` and `next`. */
 export interface GapNotice {
@@ -120,7 +119,7 @@ export class EventFeed {
     const delayMs = this.#failures < maxFailures ? retryDelay(error, this.#failures) : undefined;
     if (delayMs === undefined) throw error;
     this.#failures += 1;
-    await abortableDelay(delayMs, this.#transport.clock, this.#signal);
+    await delay(delayMs, { clock: this.#transport.clock, signal: this.#signal });
   }
 }
 

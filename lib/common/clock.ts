@@ -11,20 +11,22 @@ export interface Clock {
 /** A clock that a host passes to the library, perhaps without the monotonic time. */
 export type HostClock = Omit<Clock, 'monotonicNow'> & Partial<Pick<Clock, 'monotonicNow'>>;
 
-/** Resolves after a delay. Rejects with the reason of the signal as soon as it aborts. */
-export function delay(ms: number, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
+/** Resolves after a delay. Rejects with the reason of the signal as soon as it is aborted. */
+export async function delay(
+  ms: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const finish = (): void => {
       clock.clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = clock.setTimeout(() => {
-      signal.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', finish);
       resolve();
-    }, ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    };
+    const timer = clock.setTimeout(finish, ms);
+    signal?.addEventListener('abort', finish);
   });
+  signal?.throwIfAborted();
 }
 
 /** The longest delay of a Node.js timer; a longer one would fire at once. */

@@ -1,9 +1,24 @@
+import type { Steps } from './steps.js';
+
 /** About as many characters are written at once, and a shorter text is written whole. */
 export const CHUNK_LENGTH = 64 * 1024;
 
 /** Whether a JSON value is short enough to be written at once. Looks at no more of it than that. */
 export function isShortJson(value: unknown): boolean {
   return subtractLength(value, CHUNK_LENGTH) >= 0;
+}
+
+/** Returns the JSON text of a value, as JSON.stringify would, in steps. */
+export function* writeJsonInSteps(value: unknown): Steps<string> {
+  if (isShortJson(value)) return JSON.stringify(value);
+  yield;
+  const writer = new JsonWriter(value);
+  let text = '';
+  for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
+    text += chunk;
+    yield;
+  }
+  return text;
 }
 
 /** Writes a JSON value in chunks, as JSON.stringify would, without ever holding the whole text. */

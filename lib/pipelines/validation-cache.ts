@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../common/json.js';
-import { isShortJson, JsonWriter } from '../common/json-writer.js';
+import { writeJsonInSteps } from '../common/json-writer.js';
 import type { DefinitionInput } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
 import { createCheckContext } from './check-context.js';
 import type { CheckSteps } from '../definition/check-steps.js';
-import type { Steps } from '../common/steps.js';
 import { checkInSteps } from './check.js';
 import type { CheckResult, RunValues } from './pipeline.js';
 
@@ -38,7 +37,8 @@ export class ValidationCache {
 
   /** Checks a definition as `checkPipeline` and `checkDefinition` do, in steps. */
   *check(input: DefinitionInput, { inputs, session }: RunValues): CheckSteps<CheckResult> {
-    const definition = 'text' in input ? `text ${input.text}` : `value ${yield* writeJson(input.value)}`;
+    const definition =
+      'text' in input ? `text ${input.text}` : `value ${yield* writeJsonInSteps(input.value)}`;
     const key = shorten(`${formatKeys(inputs)} ${formatKeys(session)} ${definition}`);
     const cached = this.#entries.get(key);
     if (cached !== undefined) return cached.result;
@@ -60,18 +60,6 @@ export class ValidationCache {
       this.#bytes -= freed;
     }
   }
-}
-
-function* writeJson(value: unknown): Steps<string> {
-  if (isShortJson(value)) return JSON.stringify(value);
-  yield;
-  const writer = new JsonWriter(value);
-  let text = '';
-  for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
-    text += chunk;
-    yield;
-  }
-  return text;
 }
 
 /** Longer keys are replaced by their hash, which takes longer to make and less memory to keep. */

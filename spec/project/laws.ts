@@ -15,7 +15,11 @@ interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   steps: { may: [], reason: 'whoever does the steps decides when to pause' },
   json: { may: [], types: ['steps'], reason: 'everything builds on it' },
-  'json-writer': { may: [], reason: 'long values are written in steps wherever they are written' },
+  'json-writer': {
+    may: [],
+    types: ['steps'],
+    reason: 'long values are written in steps wherever they are written',
+  },
   errors: { may: ['text'], reason: 'any code may fail' },
   files: { may: ['errors'], reason: 'reading a file fails in few words, the same everywhere' },
   text: { may: [], reason: 'texts and lists in messages are cut in one place' },

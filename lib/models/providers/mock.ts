@@ -114,7 +114,7 @@ function textOf({ content }: ModelMessage): string {
   return content.map((part) => (part.type === 'text' ? part.text : `[${part.media_type}]`)).join('\n');
 }
 
-/** The beginning of the last message, for messages and files. */
+/** The end of the last message, for messages and files. */
 export function lastWordsOf(request: Pick<ProviderRequest, 'messages'>): string {
   const last = request.messages.at(-1);
   return last === undefined ? '' : textOf(last).slice(-100);

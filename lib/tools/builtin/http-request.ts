@@ -1,8 +1,7 @@
 import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../common/limits.js';
-import { isShortJson, JsonWriter } from '../../common/json-writer.js';
-import type { Steps } from '../../common/steps.js';
+import { isShortJson, writeJsonInSteps } from '../../common/json-writer.js';
 import { readContent } from '../fetching/content.js';
 import { readRequestHeaders, toRequestText } from '../fetching/request.js';
 import { assertStatus } from '../fetching/status.js';
@@ -104,16 +103,6 @@ function readRequestBody(
 /** Writes a long value while no other attempt has long work, since many requests of a fan-out may be sent at once. */
 function writeJson(value: Json, context: ToolContext): string | Promise<string> {
   return isShortJson(value) ? JSON.stringify(value) : runLongWork(context, () => writeJsonInSteps(value));
-}
-
-function* writeJsonInSteps(value: Json): Steps<string> {
-  const writer = new JsonWriter(value);
-  const chunks: string[] = [];
-  for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
-    chunks.push(chunk);
-    yield;
-  }
-  return chunks.join('');
 }
 
 /** Adds the values to the query of a URL. A URL that is none is left as it is, and refused when it is fetched. */
