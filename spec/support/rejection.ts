@@ -8,3 +8,18 @@ export async function catchRejection(promise: Promise<unknown>): Promise<unknown
   }
   throw new Error(`it did not reject, but resolved with ${JSON.stringify(value)}`);
 }
+
+/** Returns the reasons of the rejections that nobody handled during `body`: each would end the process of a user. */
+export async function collectUnhandledRejections(body: () => Promise<void>): Promise<readonly unknown[]> {
+  const others = process.listeners('unhandledRejection');
+  const unhandled: unknown[] = [];
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', (reason) => unhandled.push(reason));
+  try {
+    await body();
+  } finally {
+    process.removeAllListeners('unhandledRejection');
+    for (const other of others) process.on('unhandledRejection', other);
+  }
+  return unhandled;
+}

@@ -40,6 +40,8 @@ export class Attempt implements ToolContext, CallingAttempt {
   #stagedFiles: StagedFiles | undefined;
   #nestedRuns: Set<StoppableRun> | undefined;
   #modelRequests = 0;
+  /** Stops the requests to models when the attempt is over, so that nobody pays for answers that nobody reads. */
+  #modelController: AbortController | undefined;
   #isOver = false;
   readonly #services: InvocationServices;
 
@@ -100,12 +102,19 @@ export class Attempt implements ToolContext, CallingAttempt {
   }
 
   get llm(): ToolContext['llm'] {
-    return { generate: (request) => this.#generate(request) };
+    return {
+      generate: (request) => {
+        const answer = this.#generate(request);
+        // As for nested runs: a tool that has failed meanwhile awaits it no more.
+        answer.catch(() => undefined);
+        return answer;
+      },
+    };
   }
 
   async #generate(request: ModelRequest): Promise<ModelAnswer> {
     const { journal, dependencies } = this.#services;
-    const { tenant_id, clock, signal, pauseTimeout, task_id, item_index: index } = this;
+    const { tenant_id, clock, pauseTimeout, task_id, item_index: index } = this;
     const place = { task_id, ...(index !== null && { item: index }) };
     const text = new AnswerText(this.#services, place, () => ++this.#modelRequests);
     const onUsage = (model: string, usage: TokenCounts): void => {
@@ -117,10 +126,12 @@ export class Attempt implements ToolContext, CallingAttempt {
       request.onText?.(part);
       text.add(part);
     };
-    const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest: () => text.begin() };
     // Thousands of prompts may wait for the provider.
     const bytes = measureRequest(request);
     this.holdMemory(bytes);
+    this.#modelController ??= new AbortController();
+    const { signal } = this.#modelController;
+    const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest: () => text.begin() };
     try {
       return await dependencies.models.generate({ ...request, onText }, caller);
     } finally {
@@ -253,13 +264,14 @@ export class Attempt implements ToolContext, CallingAttempt {
     return this.#writes ?? NO_WRITES;
   }
 
-  /** Ends the attempt and stops its nested runs. Later writes are dropped with a log message. */
+  /** Ends the attempt and stops its nested runs and requests to models. Later writes are dropped with a log message. */
   close(): void {
     this.#isOver = true;
     this.timeout?.stop();
     this.#services.budget.release(this.#heldBytes);
     this.#heldBytes = 0;
     for (const run of this.#nestedRuns ?? []) run.cancel(true);
+    this.#modelController?.abort(ToolError.nonRetryable('the attempt is over'));
   }
 
   /** Aborts the signal, whether the tool has read it already or reads it later. */

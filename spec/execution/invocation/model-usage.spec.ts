@@ -5,7 +5,10 @@ import { Metrics } from '../../../lib/telemetry/metrics.js';
 import { ModelMetrics } from '../../../lib/telemetry/model-metrics.js';
 import { Registry } from 'prom-client';
 import { parseSamples, readSamples, under } from '../../telemetry/exposition.js';
-import { catchRejection } from '../../support/rejection.js';
+import type { ModelAccess, ModelCaller } from '../../../lib/models/models.js';
+import { defineTool } from '../../../lib/tools/tool.js';
+import { deferred, settle } from '../../support/deferred.js';
+import { catchRejection, collectUnhandledRejections } from '../../support/rejection.js';
 import { startRun, type TestRun } from '../../support/runs/start-run.js';
 
 const LIST = '{id: list, tool: store, inputs: {key: k, value: [ab, cd]}}';
@@ -92,6 +95,52 @@ describe('what a run uses of language models (D50)', () => {
       '{provider="openai",model="other"}': 1,
     });
   });
+});
+
+describe('a request to a language model that a tool has left at work', () => {
+  /** Never answers, and keeps who has asked. */
+  const createStalledModels = (): { readonly models: ModelAccess; readonly callers: ModelCaller[] } => {
+    const callers: ModelCaller[] = [];
+    const generate: ModelAccess['generate'] = (_, caller) => {
+      callers.push(caller);
+      const answer = deferred<never>();
+      caller.signal.addEventListener('abort', () => answer.reject(caller.signal.reason));
+      return answer.promise;
+    };
+    return { models: { assertConfigured: () => undefined, generate }, callers };
+  };
+  const request = { messages: [{ role: 'user' as const, content: 'hi' }] };
+
+  for (const [how, run, status] of [
+    ['has failed', () => Promise.reject(new Error('no')), 'failed'],
+    ['has returned', () => Promise.resolve('done'), 'succeeded'],
+  ] as const) {
+    it(`stops when its attempt ${how}, without an unhandled rejection`, async () => {
+      const { models, callers } = createStalledModels();
+      const tool = defineTool({
+        name: 'hasty',
+        description: 'does not wait for its models',
+        inputs: {},
+        run: (_, { llm }) => {
+          void llm.generate(request);
+          void llm.generate(request);
+          return run();
+        },
+      });
+      const unhandled = await collectUnhandledRejections(async () => {
+        const test = await startRun('{id: t, tool: hasty, retry: 1}', {
+          tools: [tool],
+          executor: { models },
+        });
+        await test.advance(60_000);
+        await settle();
+        expect(test.record()).to.include({ status });
+      });
+      expect(callers.map(({ signal }) => signal.aborted)).to.deep.equal(callers.map(() => true));
+      expect(callers).to.have.length(status === 'failed' ? 4 : 2);
+      expect(unhandled).to.deep.equal([]);
+    });
+  }
 });
 
 describe('the memory of requests to language models', () => {

@@ -9,7 +9,7 @@ import type { Plan } from '../../../lib/plans/plan.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { catchRejection } from '../../support/rejection.js';
+import { catchRejection, collectUnhandledRejections } from '../../support/rejection.js';
 import { type TestRun, startRun, type TestRunOptions } from '../../support/runs/start-run.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
@@ -303,18 +303,11 @@ describe('NestedRuns (D49)', () => {
       inputs: {},
       run: (_, { runPipeline }) => void runPipeline({}),
     });
-    const others = process.listeners('unhandledRejection');
-    const unhandled: unknown[] = [];
-    process.removeAllListeners('unhandledRejection');
-    process.on('unhandledRejection', (reason) => unhandled.push(reason));
-    try {
+    const unhandled = await collectUnhandledRejections(async () => {
       const run = await start('{id: t, tool: hasty}', { tools: [hasty] });
       await run.executor.getResult(run.runId);
       await settle();
-    } finally {
-      process.removeAllListeners('unhandledRejection');
-      for (const other of others) process.on('unhandledRejection', other);
-    }
+    });
     expect(unhandled).to.deep.equal([]);
   });
 
