@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../lib/common/json.js';
 import { modelAccess } from '../../lib/models/create-models.js';
 import { loadPlan } from '../../lib/plans/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
@@ -131,9 +130,7 @@ describe('A plan with language models written for Trellis', () => {
       risks: ['inflation', 'lawsuits'],
       memo: ['moderate', 'moderate'],
     });
-    const asked = server.requests.map(
-      ({ path, body }) => `${path} ${(body as JsonObject)['model'] as string}`,
-    );
+    const asked = server.requests.map(({ path, body }) => `${path} ${body['model'] as string}`);
     expect(asked).to.deep.equal([
       '/v1/chat/completions gpt-4o',
       '/v1/chat/completions gpt-4o',
