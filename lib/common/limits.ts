@@ -108,6 +108,8 @@ export const EXTRACTION_LIMITS = {
   /** Default of the characters that a model is given at once, and the least that a task may set. */
   maxChars: 400_000,
   leastMaxChars: 1000,
+  /** The most that a task may set: more would be refused as a request to a model. */
+  mostMaxChars: 6 * 2 ** 20,
   /** How often a task may let a model mend its answer. */
   repairs: 5,
   /** Requests of one task at once: one for each page. */
