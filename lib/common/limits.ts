@@ -98,6 +98,10 @@ export const MODEL_LIMITS = {
   promptLength: 8 * 2 ** 20,
   /** Images of one request together, in bytes. */
   imageBytes: 20 * 2 ** 20,
+  /** Size of the file to which answers are recorded, in bytes. */
+  recordedBytes: 64 * 2 ** 20,
+  /** Tenants whose place in recorded answers is remembered, and pairs of a tenant and a model that refuses schemas. */
+  remembered: 1000,
 } as const;
 
 /** Models of each provider that the metrics name. */
