@@ -1,7 +1,9 @@
 // An MCP server that misbehaves as its tools and its first argument say. It speaks the protocol by itself.
+import { spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-const [mode = 'normal'] = process.argv.slice(2);
+const [mode = 'normal', watcherPort] = process.argv.slice(2);
 const cancelled = [];
 
 const object = (properties = {}, more = {}) => ({ type: 'object', properties, ...more });
@@ -52,12 +54,20 @@ if (mode === 'broken') {
 }
 if (mode === 'stubborn') process.on('SIGTERM', () => undefined);
 if (mode === 'stubborn') setInterval(() => undefined, 1000);
-process.stdout.write('a careless line\n');
+// The spec sees the end of the process in the end of the connection.
+if (watcherPort !== undefined) connect({ host: '127.0.0.1', port: Number(watcherPort) }).unref();
+if (mode === 'parent') {
+  spawn(process.execPath, [import.meta.filename, 'stubborn', watcherPort], { stdio: 'inherit' });
+} else serve();
 
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const message = JSON.parse(line);
-  if (message.method === 'notifications/cancelled') cancelled.push(message.params.requestId);
-  if (message.id === undefined || mode === 'silent') return;
-  const result = HANDLERS[message.method]?.(message);
-  if (result !== undefined) send({ id: message.id, result });
-});
+function serve() {
+  process.stdout.write('a careless line\n');
+
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const message = JSON.parse(line);
+    if (message.method === 'notifications/cancelled') cancelled.push(message.params.requestId);
+    if (message.id === undefined || mode === 'silent') return;
+    const result = HANDLERS[message.method]?.(message);
+    if (result !== undefined) send({ id: message.id, result });
+  });
+}
