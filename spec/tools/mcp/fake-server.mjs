@@ -15,6 +15,7 @@ const TOOLS = [
     inputSchema: object({ text: { type: 'string' } }, { required: ['text'] }),
   },
   { name: 'hang', inputSchema: object() },
+  { name: 'forget', description: 'has no echo any more', inputSchema: object() },
   { name: 'cancelled', inputSchema: object() },
   { name: 'die', inputSchema: object() },
   { name: 'refuse', inputSchema: object() },
@@ -34,11 +35,21 @@ const HANDLERS = {
     serverInfo: { name: 'fake', version: '1' },
   }),
   ping: () => ({}),
-  'tools/list': () => ({ tools: TOOLS }),
+  'tools/list': () => ({
+    tools:
+      mode === 'many'
+        ? Array.from({ length: 5000 }, (_, n) => ({ name: `t${n}`, inputSchema: object() }))
+        : TOOLS,
+  }),
   'tools/call': ({ id, params: { name, arguments: args } }) => {
     if (name === 'env') return text(JSON.stringify(process.env));
     if (name === 'echo') return text(args.text);
     if (name === 'hang') return undefined;
+    if (name === 'forget') {
+      TOOLS.splice(1, 1);
+      send({ method: 'notifications/tools/list_changed' });
+      return text('forgotten');
+    }
     if (name === 'cancelled') return text(JSON.stringify(cancelled.length));
     if (name === 'die') {
       process.stderr.write(`dying of ${process.env.KEY}\n`, () => process.exit(3));
