@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { type ModelConfig, readModelConfig } from '../common/model-config.js';
+import type { ProviderName } from './choose-model.js';
 import type { ModelProvider } from './model.js';
 import { type ModelAccess, Models, type ModelsOptions } from './models.js';
-import { readAnswers, recordAnswers } from './providers/answers-file.js';
+import { assertAnswersFile, readAnswers, recordAnswers } from './providers/answers-file.js';
 
 /** The file of `mock/recorded` when none is configured. */
 const ANSWERS_FILE = 'answers.jsonl';
@@ -16,18 +17,23 @@ export interface CreateModelsOptions extends Pick<ModelsOptions, 'inFlight' | 't
 
 /** Creates the access to language models. Their packages are loaded when the first model is asked. */
 export function createModels(config: ModelConfig, { folders, log, ...options }: CreateModelsOptions): Models {
-  const load = async (name: Parameters<ModelsOptions['loadProvider']>[0]): Promise<ModelProvider> => {
+  const answersFile = config.answersFile ?? ANSWERS_FILE;
+  const load = async (name: ProviderName): Promise<ModelProvider> => {
     if (name === 'mock') {
       const { createMockProvider } = await import('./providers/mock.js');
-      return createMockProvider(() => readAnswers(config.answersFile ?? ANSWERS_FILE, folders, log));
+      return createMockProvider(() => readAnswers(answersFile, folders, log));
     }
     const { createSdkProvider } = await import('./providers/sdk.js');
-    const provider = createSdkProvider(name, config);
+    return createSdkProvider(name, config);
+  };
+  const loadProvider = async (name: ProviderName): Promise<ModelProvider> => {
+    const provider = await load(name);
     return config.recordFile === undefined
       ? provider
       : recordAnswers(provider, resolve(folders[0] ?? '.', config.recordFile), log);
   };
-  return new Models({ ...options, config, loadProvider: load });
+  const assertAnswers = (): void => assertAnswersFile(answersFile, folders, log);
+  return new Models({ ...options, config, loadProvider, assertAnswers });
 }
 
 /**

@@ -36,6 +36,8 @@ export interface ModelsOptions {
   readonly config: ModelConfig;
   /** Creates a provider when it is asked first. */
   readonly loadProvider: (name: ProviderName) => Promise<ModelProvider>;
+  /** Throws `provider_misconfigured` when there is no file with answers for `mock/recorded`. */
+  readonly assertAnswers?: () => void;
   /** Requests in flight to one provider. Default {@link MODEL_LIMITS}. */
   readonly inFlight?: number;
   /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
@@ -69,7 +71,8 @@ export class Models implements ModelAccess {
   }
 
   assertConfigured(purpose: ModelPurpose, named: string | undefined): void {
-    chooseModel(this.#options.config, purpose, named);
+    const { provider, model } = chooseModel(this.#options.config, purpose, named);
+    if (provider === 'mock' && model === 'recorded') this.#options.assertAnswers?.();
   }
 
   async generate(request: ModelRequest, caller: ModelCaller): Promise<ModelAnswer> {

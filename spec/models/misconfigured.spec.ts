@@ -46,6 +46,13 @@ describe('a language model that cannot be asked (D50)', () => {
       { WAVETRAIN_MODEL: 'anthropic/x' },
       'ANTHROPIC_API_KEY',
     ],
+    [
+      'answers that were recorded, without their file',
+      pipeline('mock/recorded'),
+      { WAVETRAIN_ANSWERS: 'nowhere.jsonl' },
+      'nowhere.jsonl',
+    ],
+    ['a mock model that there is not', pipeline('mock/other'), {}, 'use mock/echo or mock/recorded'],
     ['a model of a pipeline within a task', NESTED, {}, 'OPENAI_API_KEY'],
   ];
   for (const [title, text, variables, words] of cases) {
@@ -107,6 +114,16 @@ describe('a language model that cannot be asked (D50)', () => {
       env: {},
     });
     expect(status).to.equal(0);
+  });
+
+  it('is named when a tool that reads JSON gets its own prompt from mock/echo', async () => {
+    const task = { id: 'a', tool: 'extract_fields', inputs: { document: 'x', schema: { price: 'number' } } };
+    const text = JSON.stringify({ id: 'p', goal: 'g', tasks: [task] });
+    const { status, stderr } = await run(text, {}, '--model', 'mock/echo');
+    expect(status).to.equal(3);
+    expect(stderr).to.include(
+      'mock/echo gives back what it is asked: use a language model, or mock/recorded',
+    );
   });
 
   it('is replaced by --model, with the statistics of what was used', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { MODEL_LIMITS } from '../../lib/common/limits.js';
@@ -78,6 +78,31 @@ describe('answers that were recorded (D50)', () => {
     writeFileSync(folder.at('answers.jsonl'), JSON.stringify({ fingerprint, text: 'by hand' }));
     expect(await replay({})).to.deep.equal(['by hand']);
     expect(await catchRejection(replay({ system: 'Be brief.' }))).to.be.instanceOf(Error);
+  });
+
+  it('of mock/echo are recorded, so that they can be replaced by hand', async () => {
+    const recording = { WAVETRAIN_MODEL: 'mock/echo', WAVETRAIN_RECORD_ANSWERS: 'answers.jsonl' };
+    await ask(recording, {});
+    const answers = readFileSync(folder.at('answers.jsonl'), 'utf8');
+    writeFileSync(folder.at('answers.jsonl'), answers.replace('"text":"Say hi"', '"text":"by hand"'));
+    expect(await replay({})).to.deep.equal(['by hand']);
+  });
+
+  it('are not recorded a second time, and a warning says so', async () => {
+    writeFileSync(folder.at('answers.jsonl'), '{"prompt": "hi", "text": "y"}\n');
+    const variables = { WAVETRAIN_MODEL: 'mock/recorded', WAVETRAIN_RECORD_ANSWERS: 'more.jsonl' };
+    expect(await ask(variables, {}, {})).to.deep.equal(['y', 'y']);
+    expect(existsSync(folder.at('more.jsonl'))).to.equal(false);
+    const [warning, ...others] = await takeWarnings();
+    expect(warning).to.include('WAVETRAIN_RECORD_ANSWERS has no effect on mock/recorded');
+    expect(others).to.deep.equal([]);
+  });
+
+  it('that cannot be written fail the request with the variable', async () => {
+    const variables = { WAVETRAIN_MODEL: 'mock/echo', WAVETRAIN_RECORD_ANSWERS: 'no/such/folder.jsonl' };
+    expect(await catchRejection(ask(variables, {})))
+      .to.have.property('message')
+      .that.includes('WAVETRAIN_RECORD_ANSWERS');
   });
 
   it('say which file is missing, and which line is wrong', async () => {

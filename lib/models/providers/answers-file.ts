@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { basename, isAbsolute, resolve } from 'node:path';
-import { errorCode, errorMessage } from '../../common/errors.js';
+import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
 import { ModelError, type ModelProvider } from '../model.js';
@@ -8,6 +9,29 @@ import type { RecordedAnswer } from './mock.js';
 
 /** Receives what only the operator may know, such as paths. */
 type Log = (message: string) => void;
+
+/**
+ * Checks before a run that there is a file with answers.
+ *
+ * @throws WavetrainError `provider_misconfigured`
+ */
+export function assertAnswersFile(name: string, folders: readonly string[], log?: Log): void {
+  if (findPaths(name, folders).some((path) => existsSync(path))) return;
+  throw new WavetrainError('provider_misconfigured', describeMissing(name, folders, log));
+}
+
+function findPaths(name: string, folders: readonly string[]): string[] {
+  return (isAbsolute(name) ? [''] : folders).map((folder) => resolve(folder, name));
+}
+
+/** Names the folders only when there is no log: then nobody but the operator sees the message. */
+function describeMissing(name: string, folders: readonly string[], log: Log | undefined): string {
+  const problem = `there is no file "${basename(name)}" with answers for mock/recorded`;
+  const paths = `looked for ${findPaths(name, folders).join(', ')}`;
+  log?.(`${problem}: ${paths}`);
+  const seen = log === undefined ? `${problem} (${paths})` : problem;
+  return `${seen}: name a file with WAVETRAIN_ANSWERS, or record one with WAVETRAIN_RECORD_ANSWERS`;
+}
 
 /**
  * Reads a file with one answer in each line. Rejects with a ModelError that names the line, and the file without its
@@ -25,8 +49,7 @@ export async function readAnswers(
     return new ModelError('misconfigured', problem);
   };
   const file = basename(name);
-  for (const folder of isAbsolute(name) ? [''] : folders) {
-    const path = resolve(folder, name);
+  for (const path of findPaths(name, folders)) {
     let text: string;
     try {
       text = await readFile(path, 'utf8');
@@ -48,10 +71,7 @@ export async function readAnswers(
     }
     return lines.flatMap((line) => parseAnswer(line) ?? []);
   }
-  throw misconfigured(
-    `there is no file "${file}" with answers for mock/recorded: name it with WAVETRAIN_ANSWERS`,
-    `looked in ${folders.join(', ')}`,
-  );
+  throw new ModelError('misconfigured', describeMissing(name, folders, log));
 }
 
 function parseAnswer(line: string): RecordedAnswer | undefined {
@@ -68,14 +88,28 @@ function parseAnswer(line: string): RecordedAnswer | undefined {
 }
 
 /**
- * Writes the answers of a provider to a file, from which `mock/recorded` gives them again. When the file is full, no
+ * Writes the answers of a provider to a file, from which `mock/recorded` gives them again. Those of `mock/echo` may be
+ * replaced by hand; those of `mock/recorded` are not written, since they are in a file already. When the file is full, no
  * further answer is written, with a warning. A request fails whose answer cannot be written.
  */
 export function recordAnswers(provider: ModelProvider, file: string, log?: Log): ModelProvider {
   const recording = new AnswersFile(file, log);
+  let hasWarned = false;
+  const warnOnce = (): void => {
+    if (!hasWarned)
+      warnHost(
+        'WAVETRAIN_RECORD_ANSWERS has no effect on mock/recorded, whose answers are in a file already',
+      );
+    hasWarned = true;
+  };
   return {
     ...provider,
     async *stream(request, signal) {
+      if (provider.name === 'mock' && request.model === 'recorded') {
+        warnOnce();
+        yield* provider.stream(request, signal);
+        return;
+      }
       const { fingerprintOf, lastWordsOf } = await import('./mock.js');
       const texts: string[] = [];
       for await (const part of provider.stream(request, signal)) {
