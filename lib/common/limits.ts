@@ -88,6 +88,10 @@ export const MODEL_LIMITS = {
   retries: 4,
   /** Before the first of these; it doubles. */
   retryDelayMs: 1000,
+  /** Requests of all attempts of one invocation: twice as many as a document may have pages. */
+  requestsOfInvocation: 20_000,
+  /** Attempts of one invocation that ask a model, also in pipelines that they run. */
+  attemptsOfInvocation: 100,
   /** As a provider may ask for it. */
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
