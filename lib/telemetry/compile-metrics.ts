@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 
-const OUTCOMES = ['succeeded', 'gave_up', 'failed', 'cancelled'] as const;
+const OUTCOMES = ['succeeded', 'gave_up', 'failed', 'disconnected'] as const;
 
 /**
  * How a compilation has ended: with a valid definition, with none, without an answer of the provider, or because its
@@ -22,7 +22,7 @@ export class CompileMetrics {
     const registers = [registry];
     this.#total = new Counter({
       name: 'wavetrain_compilations_total',
-      help: 'Requests to compile that have ended, by how: succeeded, gave_up, failed (the provider) or cancelled.',
+      help: 'Requests to compile that have ended, by how: succeeded, gave_up, failed (the provider) or disconnected.',
       labelNames: ['outcome'],
       registers,
     });

@@ -279,12 +279,12 @@ describe('POST /pipelines/compile (D35)', () => {
       await catchRejection(client.compile('ask', options));
     const read = async (): Promise<Record<string, number>> =>
       under(parseSamples(await (await fetch(`${url}/metrics`)).text()), 'wavetrain_compilation');
-    while ((await read())['s_total{outcome="cancelled"}'] === 0) await settle();
+    while ((await read())['s_total{outcome="disconnected"}'] === 0) await settle();
     expect(await read()).to.deep.include({
       's_total{outcome="succeeded"}': 1,
       's_total{outcome="gave_up"}': 1,
       's_total{outcome="failed"}': 1,
-      's_total{outcome="cancelled"}': 1,
+      's_total{outcome="disconnected"}': 1,
       _answers_total: 3,
       _duration_seconds_count: 4,
       _duration_seconds_sum: 1.5,

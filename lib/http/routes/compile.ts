@@ -135,7 +135,7 @@ async function measure<T>(
     return result;
   } catch (error) {
     const outcome = error instanceof CompileFailedError ? 'gave_up' : 'failed';
-    record(signal.aborted ? 'cancelled' : outcome);
+    record(signal.aborted ? 'disconnected' : outcome);
     throw error;
   }
 }
