@@ -50,11 +50,10 @@ export class StdioTransport implements Transport {
     this.#child = child;
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
     const { PATH = '/usr/bin:/bin' } = env;
-    const stopWatching =
-      child.pid === undefined ? undefined : endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
+    const stopWatching = endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
     child.once('exit', () => {
       this.#signal('SIGKILL');
-      stopWatching?.();
+      stopWatching();
     });
     child.once('close', () => this.onclose?.());
     child.stdin.on('error', (error) => this.onerror?.(error));
@@ -79,7 +78,10 @@ export class StdioTransport implements Transport {
       if (stdin.writableLength > MCP_LIMITS.messageBytes) {
         return reject(new Error('the server does not read what it was sent: it is busy with earlier calls'));
       }
-      stdin.write(serializeMessage(message), (error) => (error == null ? resolve() : reject(error)));
+      stdin.write(serializeMessage(message), (error) => {
+        if (error == null) resolve();
+        else reject(errorCode(error) === 'EPIPE' ? new Error('the program has ended') : error);
+      });
     });
   }
 
