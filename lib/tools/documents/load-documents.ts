@@ -22,6 +22,8 @@ import type { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 export interface LoadDocumentOptions {
   readonly format: 'auto' | DocumentFormat;
   readonly csv: CsvReadOptions;
+  /** Makes rasters of the scanned pages of a PDF. */
+  readonly drawScans: boolean;
   readonly parse: (request: ParseRequest, context: ToolContext) => Promise<DocumentContent>;
   readonly limiter: ConcurrencyLimiter;
 }
@@ -115,7 +117,7 @@ type LoadedDocument = Record<string, unknown> & {
 
 async function loadOne(
   from: string,
-  { format, csv, parse }: LoadDocumentOptions,
+  { format, csv, drawScans, parse }: LoadDocumentOptions,
   context: ToolContext,
 ): Promise<LoadedDocument> {
   const read = /^https?:\/\//i.test(from)
@@ -131,6 +133,7 @@ async function loadOne(
       source,
       charset: /charset="?([\w:-]{1,40})/i.exec(contentType ?? '')?.[1],
       csv: isTabSeparated(read) ? { delimiter: '\t', ...csv } : csv,
+      drawScans,
     },
     context,
   );
