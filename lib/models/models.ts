@@ -15,6 +15,7 @@ import {
   type TokenCounts,
 } from './model.js';
 import type { ModelConfig } from '../common/model-config.js';
+import { addCost } from './costs.js';
 import { assertRequestSize } from './request-size.js';
 import { chooseModel, type ModelName, type ProviderName } from './choose-model.js';
 
@@ -165,8 +166,9 @@ export class Models implements ModelAccess {
           texts.push(part.text);
           onText?.(part.text);
         } else if (part.type === 'end') {
-          caller.onUsage(name, part.usage);
-          return { text: texts.join(''), model: name, finish: part.finish, usage: part.usage };
+          const usage = addCost(part.usage, name, this.#options.config.prices);
+          caller.onUsage(name, usage);
+          return { text: texts.join(''), model: name, finish: part.finish, usage };
         }
       }
       throw new ModelError(
