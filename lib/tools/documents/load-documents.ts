@@ -73,7 +73,11 @@ export async function loadDocuments(
     }
     length += document.text.length;
     if (length > DOCUMENT_LIMITS.textLength) throw tooMuch(DOCUMENT_LIMITS.textLength, 'text');
-    for (const { image_bytes: image } of document.pages) imageBytes += image?.length ?? 0;
+    for (const { image_bytes: image } of document.pages) {
+      imageBytes += image?.length ?? 0;
+      // The images of scanned pages may be many times as long as their file.
+      if (options.drawScans && image !== null) context.holdMemory(image.length);
+    }
     if (imageBytes > DOCUMENT_LIMITS.imageBytes) throw tooMuch(DOCUMENT_LIMITS.imageBytes, 'images');
     loaded.push(document);
   }
