@@ -226,6 +226,22 @@ export const MAX_SCHEMA_LENGTH = 256 * 1024;
 /** Maximum number of fields of a schema: each takes a quarter of a kilobyte, whatever its name. */
 export const MAX_SCHEMA_FIELDS = 10_000;
 
+/** The limits of reading the scanned pages of a PDF. */
+export const SCAN_LIMITS = {
+  /** Maximum number of scanned pages of one document: each is one request to a model. */
+  pages: 50,
+  /** Maximum number of pixels of an image in a PDF: 600 dots per inch on A4. */
+  imagePixels: 40_000_000,
+  /** Images that are painted on one page. */
+  imagesOfPage: 1000,
+  /** The longer side of the raster of a page, in pixels: models make larger ones smaller. */
+  longerSide: 2000,
+  /** Maximum size of the rasters of the pages of one document together, in bytes. */
+  bytes: 24 * 2 ** 20,
+  /** How much longer the process may take that reads a document and makes these rasters. */
+  timeFactor: 3,
+} as const;
+
 /** The limits of `ingest_document` and `select`. */
 export const DOCUMENT_LIMITS = {
   /** Maximum number of pages of one document. */

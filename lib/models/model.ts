@@ -31,10 +31,12 @@ export interface ModelRequest {
   readonly onText?: ((text: string) => void) | undefined;
 }
 
-/** Tokens of one answer, or of many; 0 where the provider does not say. */
+/** Tokens of one answer, or of many; 0 where the provider does not say; and what they cost. */
 export interface TokenCounts {
   readonly input_tokens: number;
   readonly output_tokens: number;
+  /** In US dollars; only when the price of a model is configured. */
+  readonly cost?: number;
 }
 
 /** The tokens of one model. */

@@ -15,6 +15,7 @@ import {
   type TokenCounts,
 } from './model.js';
 import type { ModelConfig } from '../common/model-config.js';
+import { addCost } from './costs.js';
 import { assertRequestSize } from './request-size.js';
 import { chooseModel, type ModelName, type ProviderName } from './choose-model.js';
 
@@ -173,8 +174,9 @@ export class Models implements ModelAccess {
         } else if (part.type === 'usage') reported = part.usage;
         else if (part.type === 'end') {
           reported = undefined;
-          caller.onUsage(name, part.usage);
-          return { text: texts.join(''), model: name, finish: part.finish, usage: part.usage };
+          const usage = addCost(part.usage, name, this.#options.config.prices);
+          caller.onUsage(name, usage);
+          return { text: texts.join(''), model: name, finish: part.finish, usage };
         }
       }
       throw new ModelError(
@@ -185,7 +187,7 @@ export class Models implements ModelAccess {
       throw timer.signal.aborted ? stoppedBy(timer.signal, caller.signal) : error;
     } finally {
       timer.stop();
-      if (reported !== undefined) caller.onUsage(name, reported);
+      if (reported !== undefined) caller.onUsage(name, addCost(reported, name, this.#options.config.prices));
     }
   }
 }

@@ -127,7 +127,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['definition', 'models', 'queues'],
     reason: 'the registry owns the runs and makes their records',
   },
-  'model-config': { may: ['errors'], reason: 'the variables of models are many' },
+  'model-config': { may: ['errors', 'json'], reason: 'the variables of models are many' },
   config: { may: ['errors', 'model-config'], reason: 'it reads the environment for all others' },
   telemetry: {
     may: ['clock', 'errors', 'limits'],
