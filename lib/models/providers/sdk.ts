@@ -27,6 +27,8 @@ import { checkOllamaLines } from './ollama-lines.js';
 /** The providers of the AI SDK, by the name that models have for them. */
 export type SdkProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible';
 
+type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
+
 interface Sdk {
   readonly create: (model: string) => LanguageModelV3;
   readonly mayEndWithoutReason?: boolean;
@@ -37,21 +39,36 @@ interface Sdk {
 export function createSdkProvider(name: SdkProviderName, config: ModelConfig): ModelProvider {
   const sdk = createSdk(name, config);
   const scrub = createKeyScrubber(config);
-  const stream = async function* (request: ProviderRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+  const open = async (request: ProviderRequest, signal: AbortSignal): Promise<PartReader> => {
     try {
-      yield* streamAnswer(sdk, request, signal);
+      const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
+      return stream.getReader();
     } catch (error) {
       throw signal.aborted ? error : toModelError(error, scrub);
     }
   };
+  const openWithSchema = async (request: ProviderRequest, signal: AbortSignal): Promise<PartReader> => {
+    try {
+      return await open(request, signal);
+    } catch (error) {
+      if (request.schema === undefined || !ModelError.is(error) || !mayRefuseSchema(error)) throw error;
+      return await open(withSchemaInWords(request, request.schema), signal);
+    }
+  };
   return {
     name,
+    // One generator: each that hands on what another yields takes time for every part.
     async *stream(request, signal) {
+      const reader = await openWithSchema(request, signal);
       try {
-        yield* stream(request, signal);
+        for (let next = await reader.read(); !next.done; next = await reader.read()) {
+          yield toAnswerPart(sdk, next.value);
+        }
       } catch (error) {
-        if (request.schema === undefined || !ModelError.is(error) || !mayRefuseSchema(error)) throw error;
-        yield* stream(withSchemaInWords(request, request.schema), signal);
+        throw signal.aborted ? error : toModelError(error, scrub);
+      } finally {
+        // Ends the request, when nobody wants the rest of the answer.
+        reader.cancel().catch(() => undefined);
       }
     },
   };
@@ -110,15 +127,6 @@ function withoutUndefined(values: Readonly<Record<string, number | undefined>>):
   return Object.fromEntries(defined);
 }
 
-async function* streamAnswer(
-  sdk: Sdk,
-  request: ProviderRequest,
-  signal: AbortSignal,
-): AsyncGenerator<AnswerPart> {
-  const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
-  for await (const part of stream) yield* toAnswerPart(sdk, part);
-}
-
 function toCallOptions(sdk: Sdk, request: ProviderRequest, signal: AbortSignal): LanguageModelV3CallOptions {
   const { max_tokens: maxOutputTokens, temperature, schema } = request;
   return {
@@ -160,15 +168,17 @@ const FINISH: Partial<Record<string, FinishReason>> = {
   'content-filter': 'filter',
 };
 
-function* toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): Generator<AnswerPart> {
-  if (part.type === 'text-delta') yield { type: 'text', text: part.delta };
-  else if (part.type === 'error') throw part.error;
-  else if (part.type === 'finish') {
+const PROGRESS: AnswerPart = { type: 'progress' };
+
+function toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): AnswerPart {
+  if (part.type === 'text-delta') return { type: 'text', text: part.delta };
+  if (part.type === 'error') throw part.error;
+  if (part.type === 'finish') {
     const { unified, raw } = part.finishReason;
     // The AI SDK ends a stream that was cut in this way. Old servers of Ollama give no reason, and their lines are checked.
     if (unified === 'error' || (raw === undefined && !sdk.mayEndWithoutReason))
       throw new ModelError('protocol', 'the answer was cut or could not be read');
-    yield {
+    return {
       type: 'end',
       finish: FINISH[unified] ?? 'other',
       usage: {
@@ -176,5 +186,6 @@ function* toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): Generator<Ans
         output_tokens: part.usage.outputTokens.total ?? 0,
       },
     };
-  } else yield { type: 'progress' };
+  }
+  return PROGRESS;
 }
