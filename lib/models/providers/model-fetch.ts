@@ -18,7 +18,8 @@ export function createModelFetch(check?: CheckBytes): typeof globalThis.fetch {
   return async (url, { headers, body, signal } = {}) => {
     created ??= createDispatcher();
     const dispatcher = await created;
-    if (typeof body !== 'string') throw new TypeError('a request to a model is a text');
+    if (typeof body !== 'string')
+      throw new ModelError('bad_request', 'the request to the provider is no text');
     const response = await new Exchange(signal ?? undefined).send(dispatcher, {
       url: new URL(url instanceof Request ? url.url : url),
       headers: Object.fromEntries(new Headers(headers)),
