@@ -89,6 +89,21 @@ describe('failures of language models (D50)', () => {
       expect(error.retryable).to.equal(true);
     });
 
+    it(`${name}: follows no redirect, which would take the key to another server, and says where it leads`, async () => {
+      const error = await failWith(replyWith(307, '', { location: `${server.url}/elsewhere` }));
+      expect(error.message).to.include(`redirects to ${server.url}/elsewhere: set its address`);
+      expect(error.retryable).to.equal(false);
+      expect(server.requests).to.have.length(1);
+    });
+
+    it(`${name}: asks for an answer that is not packed, and names the packing of one that is`, async () => {
+      const error = await failWith(
+        replyWith(200, 'packed', { 'content-type': wire.type, 'content-encoding': 'gzip' }),
+      );
+      expect(error.message).to.include('packed as gzip, which was not asked for');
+      expect(server.requests[0]?.headers).to.include({ 'accept-encoding': 'identity' });
+    });
+
     it(`${name}: gives up on status 200 with the body of an error, and says what it says`, async () => {
       const error = await failWith(replyWith(200, wire.error('the model has no memory')));
       expect(error.message).to.match(/the model has no memory|could not be read|was cut/);

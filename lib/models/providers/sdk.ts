@@ -29,6 +29,8 @@ import { checkOllamaLines } from './ollama-lines.js';
 /** The providers of the AI SDK, by the name that models have for them. */
 export type SdkProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible';
 
+type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
+
 interface Sdk {
   readonly create: (model: string) => LanguageModelV3;
   readonly mayEndWithoutReason?: boolean;
@@ -41,29 +43,49 @@ interface Sdk {
 export function createSdkProvider(name: SdkProviderName, config: ModelConfig): ModelProvider {
   const sdk = createSdk(name, config);
   const scrub = createKeyScrubber(config);
-  const stream = async function* (request: ProviderRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+  const open = async (request: ProviderRequest, signal: AbortSignal): Promise<PartReader> => {
     try {
-      yield* streamAnswer(sdk, request, signal);
+      const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
+      return stream.getReader();
     } catch (error) {
       throw signal.aborted ? error : toModelError(error, scrub);
     }
   };
   const refusing = new RefusedSchemas();
+  /** Asks with the schema in words when the provider takes none, and says so. */
+  const openWithSchema = async (
+    request: ProviderRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly reader: PartReader; readonly hasRefused: boolean }> => {
+    const { schema } = request;
+    if (schema === undefined) return { reader: await open(request, signal), hasRefused: false };
+    const inWords = withSchemaInWords(request, schema);
+    if (refusing.has(request)) return { reader: await open(inWords, signal), hasRefused: false };
+    try {
+      return { reader: await open(request, signal), hasRefused: false };
+    } catch (error) {
+      if (!ModelError.is(error) || !mayRefuseSchema(error)) throw error;
+      return { reader: await open(inWords, signal), hasRefused: true };
+    }
+  };
   return {
     name,
+    // One generator: each that hands on what another yields takes time for every part.
     async *stream(request, signal) {
-      const { schema } = request;
-      if (schema === undefined) return yield* stream(request, signal);
-      if (refusing.has(request)) return yield* stream(withSchemaInWords(request, schema), signal);
+      const { reader, hasRefused } = await openWithSchema(request, signal);
       try {
-        yield* stream(request, signal);
-      } catch (error) {
-        if (!ModelError.is(error) || !mayRefuseSchema(error)) throw error;
-        for await (const part of stream(withSchemaInWords(request, schema), signal)) {
+        for (let next = await reader.read(); !next.done; next = await reader.read()) {
+          const part = toAnswerPart(sdk, next.value);
           // Nobody asks for more after the end.
-          if (part.type === 'end') refusing.add(request);
+          if (hasRefused && part.type === 'end') refusing.add(request);
           yield part;
+          if (part.type === 'usage' && next.value.type === 'finish') throw cutAnswer();
         }
+      } catch (error) {
+        throw signal.aborted ? error : toModelError(error, scrub);
+      } finally {
+        // Ends the request, when nobody wants the rest of the answer.
+        reader.cancel().catch(() => undefined);
       }
     },
   };
@@ -156,15 +178,6 @@ function withoutUndefined(values: Readonly<Record<string, number | undefined>>):
   return Object.fromEntries(defined);
 }
 
-async function* streamAnswer(
-  sdk: Sdk,
-  request: ProviderRequest,
-  signal: AbortSignal,
-): AsyncGenerator<AnswerPart> {
-  const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
-  for await (const part of stream) yield* toAnswerPart(sdk, part);
-}
-
 function toCallOptions(sdk: Sdk, request: ProviderRequest, signal: AbortSignal): LanguageModelV3CallOptions {
   const { max_tokens: maxOutputTokens, temperature, schema } = request;
   return {
@@ -207,10 +220,13 @@ const FINISH: Partial<Record<string, FinishReason>> = {
   'content-filter': 'filter',
 };
 
-function* toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): Generator<AnswerPart> {
-  if (part.type === 'text-delta') yield { type: 'text', text: part.delta };
-  else if (part.type === 'error') throw part.error;
-  else if (part.type === 'finish') {
+const PROGRESS: AnswerPart = { type: 'progress' };
+
+/** Of an answer that was cut, its tokens: it is no answer, and has cost something. */
+function toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): AnswerPart {
+  if (part.type === 'text-delta') return { type: 'text', text: part.delta };
+  if (part.type === 'error') throw part.error;
+  if (part.type === 'finish') {
     const { unified, raw } = part.finishReason;
     const usage = {
       input_tokens: part.usage.inputTokens.total ?? 0,
@@ -218,12 +234,16 @@ function* toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): Generator<Ans
     };
     // The AI SDK ends a stream that was cut in this way. Old servers of Ollama give no reason, and their lines are checked.
     if (unified === 'error' || (raw === undefined && !sdk.mayEndWithoutReason)) {
-      if (usage.input_tokens + usage.output_tokens > 0) yield { type: 'usage', usage };
-      throw new ModelError('protocol', 'the answer was cut or could not be read');
+      if (usage.input_tokens + usage.output_tokens === 0) throw cutAnswer();
+      return { type: 'usage', usage };
     }
-    yield { type: 'end', finish: FINISH[unified] ?? 'other', usage };
-  } else if (part.type === 'raw') {
-    const usage = sdk.readUsage?.(part.rawValue);
-    yield usage === undefined ? { type: 'progress' } : { type: 'usage', usage };
-  } else yield { type: 'progress' };
+    return { type: 'end', finish: FINISH[unified] ?? 'other', usage };
+  }
+  if (part.type !== 'raw') return PROGRESS;
+  const usage = sdk.readUsage?.(part.rawValue);
+  return usage === undefined ? PROGRESS : { type: 'usage', usage };
+}
+
+function cutAnswer(): ModelError {
+  return new ModelError('protocol', 'the answer was cut or could not be read');
 }
