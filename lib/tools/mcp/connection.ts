@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Clock, delay } from '../../common/clock.js';
 import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
@@ -6,6 +7,7 @@ import { shareLimit } from '../../common/queues/shared-limit.js';
 import { RequestTimer } from '../../common/request-timer.js';
 import type { ToolContext } from '../tool.js';
 import type { McpServerConfig } from './config.js';
+import { ServerOutput } from './server-output.js';
 import type { McpErrorKind, McpSession, OpenSession, RemoteResult, RemoteTool } from './session.js';
 
 export interface ConnectionOptions {
@@ -40,12 +42,13 @@ export class McpConnection {
   #failures = 0;
   /** Monotonic time before which it is not started again. */
   #notBeforeMs = Number.NEGATIVE_INFINITY;
-  #lastLine = '';
+  #output: ServerOutput;
 
   constructor(config: McpServerConfig, options: ConnectionOptions) {
     this.name = config.name;
     this.#config = config;
     this.#options = options;
+    this.#output = this.#createOutput();
     this.#limiter = new ConcurrencyLimiter(shareLimit(MCP_LIMITS.inFlight, options.tenantShare ?? 10));
   }
 
@@ -60,7 +63,7 @@ export class McpConnection {
     } catch (error) {
       throw new WavetrainError(
         'bad_tool_file',
-        `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error)}`,
+        `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error, true)}`,
         { cause: error },
       );
     }
@@ -141,7 +144,8 @@ export class McpConnection {
     const { clock, version, openSession, onStderr } = this.#options;
     const limits = { totalMs: MCP_LIMITS.connectMs, idleMs: MCP_LIMITS.connectMs };
     const timer = new RequestTimer(clock, limits, this.#end.signal);
-    this.#lastLine = '';
+    const output = this.#createOutput();
+    this.#output = output;
     let isOpen = false;
     try {
       const session = await openSession({
@@ -155,9 +159,11 @@ export class McpConnection {
           this.#hasOtherTools = true;
         },
         onStderr: (line) => {
-          this.#lastLine = this.#mask(line.trim()) || this.#lastLine;
-          onStderr?.(this.name, this.#mask(line));
+          const masked = output.addStderr(line);
+          onStderr?.(this.name, masked);
         },
+        onStrayLine: (line) => output.addStray(line),
+        onExit: (how) => output.end(how),
       });
       isOpen = true;
       return session;
@@ -202,12 +208,30 @@ export class McpConnection {
     }
   }
 
-  #describe(error: unknown): string {
-    if (errorCode(error) === 'ENOENT' && this.#config.kind === 'stdio')
-      return `there is no program "${this.#config.command}": install it, or write its whole path`;
+  #describe(error: unknown, isStarting = false): string {
+    if (this.#config.kind === 'stdio') {
+      const { command, cwd } = this.#config;
+      if (errorCode(error) === 'ENOENT') {
+        if (!existsSync(cwd)) return `there is no folder "${cwd}": create it, or write another "cwd"`;
+        const [program = '', ...args] = command.split(/\s+/);
+        return args.length === 0
+          ? `there is no program "${command}": install it, or write its whole path`
+          : `there is no program "${command}": write "command": "${program}", "args": ${JSON.stringify(args)}`;
+      }
+      if (errorCode(error) === 'EACCES')
+        return `"${command}" cannot be started: it is no program, or permission is denied`;
+    }
     const message = errorMessage(error, (text) => this.#mask(text));
-    const isSilent = this.#config.kind === 'http' || this.#lastLine === '' || kindOf(error) === 'refused';
-    return isSilent ? message : `${message} (its last words: ${this.#lastLine.slice(0, 300)})`;
+    if (kindOf(error) === 'refused') return message;
+    const isStart = isStarting && kindOf(error) === 'closed' && this.#config.kind === 'stdio';
+    const what = isStart
+      ? `"${this.#config.command}" ended before it had answered in MCP; see whether "command" and "args" start an MCP server`
+      : message;
+    return `${what}${this.#output.describe(isStarting)}`;
+  }
+
+  #createOutput(): ServerOutput {
+    return new ServerOutput((text) => this.#mask(text));
   }
 
   /** A server may print its configuration, which holds the keys of the operator (D61). */

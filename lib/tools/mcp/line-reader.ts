@@ -32,6 +32,11 @@ export class LineReader {
     this.#keep(chunk.subarray(start));
   }
 
+  /** Takes what is left as the last line. */
+  end(): void {
+    if (this.#bytes > 0) this.#endLine();
+  }
+
   #keep(part: Buffer): void {
     if (this.#isTooLong) return;
     this.#bytes += part.length;

@@ -10,9 +10,15 @@ import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import type { StdioServerConfig } from './config.js';
 import { LineReader } from './line-reader.js';
+import type { SessionOptions } from './session.js';
 
 /** Maximum length of a line that a server logs. */
 const MAX_STDERR_LINE = 4000;
+
+/** A program that has written so many lines and no message is no MCP server: reading more takes time from others. */
+const MAX_STRAY_LINES = 1000;
+
+type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit'>;
 
 /**
  * Starts a server and speaks with it on its standard streams. Unlike the transport of the SDK, it passes on no more of
@@ -25,15 +31,16 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #config: StdioServerConfig;
   readonly #clock: Clock;
-  readonly #onStderr: (line: string) => void;
+  readonly #reports: Reports;
+  #strayLines = 0;
+  #isClosing = false;
   #child: ChildProcess | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @param onStderr receives each line that the server writes to standard error */
-  constructor(config: StdioServerConfig, clock: Clock, onStderr: (line: string) => void) {
+  constructor(config: StdioServerConfig, clock: Clock, reports: Reports) {
     this.#config = config;
     this.#clock = clock;
-    this.#onStderr = onStderr;
+    this.#reports = reports;
   }
 
   /** Resolves when the program runs; rejects with the error of Node.js when it cannot be started. */
@@ -48,7 +55,11 @@ export class StdioTransport implements Transport {
     });
     this.#child = child;
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
-    child.once('exit', () => this.#signal('SIGKILL'));
+    child.once('exit', (status, signal) => {
+      if (!this.#isClosing)
+        this.#reports.onExit(status === null ? `the signal ${signal}` : `exit status ${status}`);
+      this.#signal('SIGKILL');
+    });
     child.once('close', () => this.onclose?.());
     child.stdin.on('error', (error) => this.onerror?.(error));
     const messages = new LineReader(
@@ -56,9 +67,12 @@ export class StdioTransport implements Transport {
       (line) => this.#receive(line),
       () => this.#refuseMessage(),
     );
-    const logs = new LineReader(MAX_STDERR_LINE, this.#onStderr, () => this.#onStderr('(a longer line)'));
+    const { onStderr } = this.#reports;
+    const logs = new LineReader(MAX_STDERR_LINE, onStderr, () => onStderr('(a longer line)'));
     child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
+    child.stdout.once('end', () => messages.end());
     child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
+    child.stderr.once('end', () => logs.end());
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -79,6 +93,7 @@ export class StdioTransport implements Transport {
   /** Ends the server: closes its standard input, then sends SIGTERM, then SIGKILL. Resolves when it has ended. */
   async close(): Promise<void> {
     const child = this.#child;
+    this.#isClosing = true;
     if (child?.pid === undefined) return;
     child.stdin?.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -99,12 +114,18 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
+    let message: JSONRPCMessage;
     try {
-      this.onmessage?.(deserializeMessage(line));
+      message = deserializeMessage(line);
     } catch (error) {
       // Such as a line that a careless server prints.
+      this.#reports.onStrayLine(line);
+      if (++this.#strayLines === MAX_STRAY_LINES) this.#signal('SIGKILL');
       this.onerror?.(error as Error);
+      return;
     }
+    this.#strayLines = Number.NEGATIVE_INFINITY;
+    this.onmessage?.(message);
   }
 
   /** Nobody would know which request the message answers, and wait for it. */
