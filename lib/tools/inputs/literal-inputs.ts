@@ -3,8 +3,10 @@ import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
+import { findFieldProblems } from '../builtin/models/extraction/field-problems.js';
 import { findTypeProblems } from '../documents/formats/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';
+import { findModelNameProblems } from '../schemas/model-name.js';
 import { findRangeProblems } from '../search/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
@@ -69,6 +71,9 @@ function* findFormatProblems(tool: Tool, inputs: JsonObject): Generator<LiteralI
 
 const FORMATS = {
   'page-ranges': findRangeProblems,
+  model: findModelNameProblems,
+  fields: findFieldProblems,
+  'period-end': findPeriodProblems,
   'column-types': function* (value: Json): Generator<FormatProblem> {
     for (const { message, ...problem } of findTypeProblems(value)) {
       if (!(isObject(value) && isTemplate(value[String(problem.path[0])]))) {
@@ -77,6 +82,13 @@ const FORMATS = {
     }
   },
 } as const;
+
+/** Words such as "next year" mean another date each time, and none to a model. */
+function* findPeriodProblems(value: Json): Generator<FormatProblem> {
+  if (typeof value !== 'string' || isTemplate(value) || /\d/.test(value)) return;
+  const hint = 'write the date on which the period ends, such as 2024-12-31, or a template that gives it';
+  yield { path: [], message: `is ${JSON.stringify(value.slice(0, 50))}, which is no date`, hint };
+}
 
 function isTemplate(value: unknown): boolean {
   return typeof value === 'string' && value.includes('{{');

@@ -26,6 +26,7 @@ export const extractFields = defineTool({
     document: DOCUMENT_INPUT,
     schema: {
       required: true,
+      format: 'fields',
       description: 'the fields: what load_schema gives, or a JSON Schema with properties',
     },
     rules: {
@@ -35,6 +36,7 @@ export const extractFields = defineTool({
     period_end: {
       type: 'string',
       default: null,
+      format: 'period-end',
       description:
         'the date on which a period ends, such as 2024-12-31: only values of this period are taken',
     },
