@@ -6,9 +6,9 @@ import { nearest } from '../../definition/suggest.js';
 import { findFieldProblems } from '../builtin/models/extraction/field-problems.js';
 import { findTypeProblems } from '../documents/formats/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';
-import { findModelNameProblems } from '../schemas/model-name.js';
 import { findRangeProblems } from '../search/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';
+import { findModelNameProblems, findPeriodProblems } from './model-formats.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
 
 /** A problem in the inputs of a task that is certain before the run. */
@@ -82,13 +82,6 @@ const FORMATS = {
     }
   },
 } as const;
-
-/** Words such as "next year" mean another date each time, and none to a model. */
-function* findPeriodProblems(value: Json): Generator<FormatProblem> {
-  if (typeof value !== 'string' || isTemplate(value) || /\d/.test(value)) return;
-  const hint = 'write the date on which the period ends, such as 2024-12-31, or a template that gives it';
-  yield { path: [], message: `is ${JSON.stringify(value.slice(0, 50))}, which is no date`, hint };
-}
 
 function isTemplate(value: unknown): boolean {
   return typeof value === 'string' && value.includes('{{');

@@ -27,7 +27,8 @@ export const extractFields = defineTool({
     schema: {
       required: true,
       format: 'fields',
-      description: 'the fields: what load_schema gives, or a JSON Schema with properties',
+      description:
+        'the fields: names, names with types, what load_schema gives, or a JSON Schema with properties',
     },
     rules: {
       default: null,

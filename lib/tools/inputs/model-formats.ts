@@ -22,11 +22,21 @@ export function* findModelNameProblems(value: Json): Generator<FormatProblem> {
   const isMock = provider === 'mock';
   if (PROVIDERS.includes(provider) && model !== '' && (!isMock || model === 'echo' || model === 'recorded'))
     return;
-  const meant = nearest(provider, PROVIDERS);
-  const hint = isMock
-    ? 'use mock/echo or mock/recorded'
-    : meant !== undefined && meant !== provider
-      ? `did you mean "${meant}/${model.slice(0, MAX_SHOWN)}"?`
-      : `write provider/model, such as openai/gpt-4o-mini; the providers are ${PROVIDERS.join(', ')}`;
+  const hint = hintForModel(provider, model);
   yield { path: [], message: `is ${JSON.stringify(value.slice(0, MAX_SHOWN))}, which is no model`, hint };
+}
+
+function hintForModel(provider: string, model: string): string {
+  if (provider === 'mock') return 'use mock/echo or mock/recorded';
+  const meant = nearest(provider, PROVIDERS);
+  if (meant !== undefined && meant !== provider)
+    return `did you mean "${meant}/${model.slice(0, MAX_SHOWN)}"?`;
+  return `write provider/model, such as openai/gpt-4o-mini; the providers are ${PROVIDERS.join(', ')}`;
+}
+
+/** Finds the end of a period that is no date: words such as "next year" mean another date each time, and none to a model. */
+export function* findPeriodProblems(value: Json): Generator<FormatProblem> {
+  if (typeof value !== 'string' || value.includes('{{') || /\d/.test(value)) return;
+  const hint = 'write the date on which the period ends, such as 2024-12-31, or a template that gives it';
+  yield { path: [], message: `is ${JSON.stringify(value.slice(0, 50))}, which is no date`, hint };
 }
