@@ -18,7 +18,7 @@ describe('docs/models/compile.md', () => {
   it('shows the problems of the first answer as the model and validate get them, with their columns', async () => {
     const [first = '', second = ''] = answers;
     const { repair_history } = await compile('duties', { models: new ScriptedModels(first, second) });
-    const [{ yaml = '', error = '' } = {}] = repair_history;
+    const [{ yaml, error } = { yaml: '', error: '' }] = repair_history;
     expect(documented).to.have.length(2);
     for (const problem of documented) expect(error.split('\n')).to.include(problem);
     let problems: unknown;

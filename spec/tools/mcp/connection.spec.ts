@@ -219,11 +219,14 @@ describe('A connection to an MCP server', () => {
 
   it('says what is wrong with a command, a folder or rights, and what to write', async () => {
     const start = (code: string, changes: object): Promise<string> => {
-      const connection = new McpConnection({ ...CONFIG, ...changes } as McpServerConfig, {
-        clock: new ManualClock(),
-        version: '1',
-        openSession: () => Promise.reject(Object.assign(new Error('spawn'), { code, kind: 'other' })),
-      });
+      const connection = new McpConnection(
+        { ...CONFIG, ...changes },
+        {
+          clock: new ManualClock(),
+          version: '1',
+          openSession: () => Promise.reject(Object.assign(new Error('spawn'), { code, kind: 'other' })),
+        },
+      );
       return messageOf(connection.list());
     };
     expect(await start('ENOENT', {})).to.contain('there is no program "fake": install it');
