@@ -39,7 +39,12 @@ describe('a language model that cannot be asked (D50)', () => {
   const cases: [string, string, Record<string, string>, string][] = [
     ['no model at all', pipeline(), {}, 'no language model is configured'],
     ['a model without its key', pipeline('openai/x'), {}, 'OPENAI_API_KEY'],
-    ['a name without a provider', pipeline('gpt-4o'), {}, '"gpt-4o" is not a model'],
+    [
+      'a configured name without a provider',
+      pipeline(),
+      { WAVETRAIN_MODEL: 'gpt-4o' },
+      '"gpt-4o" is not a model',
+    ],
     [
       'a configured model without its key',
       pipeline(),
@@ -52,7 +57,12 @@ describe('a language model that cannot be asked (D50)', () => {
       { WAVETRAIN_ANSWERS: 'nowhere.jsonl' },
       'nowhere.jsonl',
     ],
-    ['a mock model that there is not', pipeline('mock/other'), {}, 'use mock/echo or mock/recorded'],
+    [
+      'a mock model that there is not',
+      pipeline(),
+      { WAVETRAIN_MODEL: 'mock/other' },
+      'use mock/echo or mock/recorded',
+    ],
     ['a model of a pipeline within a task', NESTED, {}, 'OPENAI_API_KEY'],
   ];
   for (const [title, text, variables, words] of cases) {

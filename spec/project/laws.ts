@@ -96,6 +96,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'clock',
       'definition',
       'errors',
+      'files',
       'execution',
       'json',
       'json-writer',

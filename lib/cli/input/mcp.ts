@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../../common/errors.js';
+import type { McpServerConfig } from '../../tools/mcp/config.js';
 import type { Tool } from '../../tools/tool.js';
 import type { CliContext } from '../context.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
@@ -30,11 +31,9 @@ export interface McpChoice {
  * @param file names the configuration
  */
 export async function openMcpTools(file: string, choice: McpChoice, context: CliContext): Promise<Tool[]> {
-  const { cwd, env, clock, stderr, atEnd } = context;
-  const { McpServers, openLazily, parseMcpConfig } = await import('../lazy/mcp.js');
-  const text = await readText(file, 'MCP configuration', context);
-  const path = resolve(cwd, file);
-  const configs = parseMcpConfig(text, { file, folder: dirname(path), env });
+  const { clock, stderr, atEnd } = context;
+  const { McpServers, openLazily } = await import('../lazy/mcp.js');
+  const configs = await readMcpConfig(file, context);
   const print = (message: string): void => void stderr.write(`${PROGRAM}: ${toSingleLine(message)}\n`);
   const { warn = print, onStderr, isOptional = false, tenantShare, texts } = choice;
   const servers = new McpServers(configs, {
@@ -48,6 +47,17 @@ export async function openMcpTools(file: string, choice: McpChoice, context: Cli
   atEnd(() => servers.close());
   const onFailure = isOptional ? (error: unknown) => warn(errorMessage(error)) : undefined;
   return await servers.tools(namedServers(texts), onFailure);
+}
+
+/**
+ * Reads the file with the MCP servers, and starts none of them. Rejects with `unreadable_file`, or with `bad_usage` for a
+ * mistake in the file.
+ */
+export async function readMcpConfig(file: string, context: CliContext): Promise<McpServerConfig[]> {
+  const { cwd, env } = context;
+  const { parseMcpConfig } = await import('../lazy/mcp.js');
+  const text = await readText(file, 'MCP configuration', context);
+  return parseMcpConfig(text, { file, folder: dirname(resolve(cwd, file)), env });
 }
 
 /** What a tool of an MCP server is called in a definition. */

@@ -67,6 +67,7 @@ export function createIngestDocument(
       model: {
         type: 'string',
         default: null,
+        format: 'model',
         description:
           'provider/model that reads them, such as openai/gpt-4o; default: WAVETRAIN_OCR_MODEL, then WAVETRAIN_MODEL',
       },

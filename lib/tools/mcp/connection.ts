@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Clock, delay } from '../../common/clock.js';
 import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
@@ -7,6 +8,7 @@ import { RequestTimer } from '../../common/request-timer.js';
 import type { ToolContext } from '../tool.js';
 import type { McpServerConfig } from './config.js';
 import { HiddenValues } from './hidden-values.js';
+import { ServerOutput } from './server-output.js';
 import type { McpErrorKind, McpSession, OpenSession, RemoteResult, RemoteTool } from './session.js';
 
 export interface ConnectionOptions {
@@ -42,7 +44,7 @@ export class McpConnection {
   #failures = 0;
   /** Monotonic time before which it is not started again. */
   #notBeforeMs = Number.NEGATIVE_INFINITY;
-  #lastLine = '';
+  #output: ServerOutput;
 
   constructor(config: McpServerConfig, options: ConnectionOptions) {
     this.name = config.name;
@@ -52,6 +54,7 @@ export class McpConnection {
       config.kind === 'stdio' ? config.env : config.headers,
     );
     this.#options = options;
+    this.#output = this.#createOutput();
     this.#limiter = new ConcurrencyLimiter(shareLimit(MCP_LIMITS.inFlight, options.tenantShare ?? 10));
   }
 
@@ -68,7 +71,7 @@ export class McpConnection {
       // Without the error as its cause: its text is not masked, and causes are shown.
       throw new WavetrainError(
         'bad_tool_file',
-        `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error)}`,
+        `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error, true)}`,
       );
     }
   }
@@ -153,7 +156,8 @@ export class McpConnection {
     const { maskMessage } = this.#hidden;
     const limits = { totalMs: MCP_LIMITS.connectMs, idleMs: MCP_LIMITS.connectMs };
     const timer = new RequestTimer(clock, limits, this.#end.signal);
-    this.#lastLine = '';
+    const output = this.#createOutput();
+    this.#output = output;
     let isOpen = false;
     try {
       const session = await openSession({
@@ -167,10 +171,11 @@ export class McpConnection {
           this.#hasOtherTools = true;
         },
         onStderr: (line) => {
-          const masked = maskMessage(line);
-          this.#lastLine = masked.trim() || this.#lastLine;
+          const masked = output.addStderr(line);
           onStderr?.(this.name, masked);
         },
+        onStrayLine: (line) => output.addStray(line),
+        onExit: (how) => output.end(how),
       });
       isOpen = true;
       return session;
@@ -220,13 +225,33 @@ export class McpConnection {
     return { ...this.#hidden.maskData(tool), name: tool.name };
   }
 
-  #describe(error: unknown): string {
+  #describe(error: unknown, isStarting = false): string {
     const { maskMessage } = this.#hidden;
-    if (errorCode(error) === 'ENOENT' && this.#config.kind === 'stdio')
-      return `there is no program "${maskMessage(this.#config.command)}": install it, or write its whole path`;
+    if (this.#config.kind === 'stdio') {
+      const { command, cwd } = this.#config;
+      if (errorCode(error) === 'ENOENT') {
+        if (!existsSync(cwd)) return `there is no folder "${cwd}": create it, or write another "cwd"`;
+        const [program = '', ...args] = command.split(/\s+/);
+        return maskMessage(
+          args.length === 0
+            ? `there is no program "${command}": install it, or write its whole path`
+            : `there is no program "${command}": write "command": "${program}", "args": ${JSON.stringify(args)}`,
+        );
+      }
+      if (errorCode(error) === 'EACCES')
+        return `"${maskMessage(command)}" cannot be started: it is no program, or permission is denied`;
+    }
     const message = errorMessage(error, maskMessage);
-    const isSilent = this.#config.kind === 'http' || this.#lastLine === '' || kindOf(error) === 'refused';
-    return isSilent ? message : `${message} (its last words: ${this.#lastLine.slice(0, 300)})`;
+    if (kindOf(error) === 'refused') return message;
+    const isStart = isStarting && kindOf(error) === 'closed' && this.#config.kind === 'stdio';
+    const what = isStart
+      ? `"${maskMessage(this.#config.command)}" ended before it had answered in MCP; see whether "command" and "args" start an MCP server`
+      : message;
+    return `${what}${this.#output.describe(isStarting)}`;
+  }
+
+  #createOutput(): ServerOutput {
+    return new ServerOutput(this.#hidden.maskMessage);
   }
 }
 

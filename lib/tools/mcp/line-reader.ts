@@ -33,6 +33,11 @@ export class LineReader {
     this.#keep(chunk.subarray(start));
   }
 
+  /** Takes what is left as the last line. */
+  end(): void {
+    if (this.#chunks.length > 0) this.#endLine();
+  }
+
   #keep(part: Buffer): void {
     if (this.#isTooLong) return;
     const exceeded = this.#meter.add(part);

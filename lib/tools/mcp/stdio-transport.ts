@@ -11,9 +11,15 @@ import { MCP_LIMITS } from '../../common/limits.js';
 import type { StdioServerConfig } from './config.js';
 import { endWithWavetrain } from './end-with-wavetrain.js';
 import { LineReader } from './line-reader.js';
+import type { SessionOptions } from './session.js';
 
 /** Maximum length of a line that a server logs. */
 const MAX_STDERR_LINE = 4000;
+
+/** A program that has written so many lines and no message is no MCP server: reading more takes time from others. */
+const MAX_STRAY_LINES = 1000;
+
+type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit'>;
 
 /**
  * Starts a server and speaks with it on its standard streams. Unlike the transport of the SDK, it passes on no more of
@@ -26,15 +32,16 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #config: StdioServerConfig;
   readonly #clock: Clock;
-  readonly #onStderr: (line: string) => void;
+  readonly #reports: Reports;
+  #strayLines = 0;
+  #isClosing = false;
   #child: ChildProcess | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @param onStderr receives each line that the server writes to standard error */
-  constructor(config: StdioServerConfig, clock: Clock, onStderr: (line: string) => void) {
+  constructor(config: StdioServerConfig, clock: Clock, reports: Reports) {
     this.#config = config;
     this.#clock = clock;
-    this.#onStderr = onStderr;
+    this.#reports = reports;
   }
 
   /** Resolves when the program runs; rejects with the error of Node.js when it cannot be started. */
@@ -51,7 +58,9 @@ export class StdioTransport implements Transport {
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
     const { PATH = '/usr/bin:/bin' } = env;
     const stopWatching = endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
-    child.once('exit', () => {
+    child.once('exit', (status, signal) => {
+      if (!this.#isClosing)
+        this.#reports.onExit(status === null ? `the signal ${signal}` : `exit status ${status}`);
       this.#signal('SIGKILL');
       stopWatching();
     });
@@ -62,9 +71,12 @@ export class StdioTransport implements Transport {
       (line) => this.#receive(line),
       (limit) => this.#refuseMessage(limit),
     );
-    const logs = new LineReader(MAX_STDERR_LINE, this.#onStderr, () => this.#onStderr('(a longer line)'));
+    const { onStderr } = this.#reports;
+    const logs = new LineReader(MAX_STDERR_LINE, onStderr, () => onStderr('(a longer line)'));
     child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
+    child.stdout.once('end', () => messages.end());
     child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
+    child.stderr.once('end', () => logs.end());
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -88,6 +100,7 @@ export class StdioTransport implements Transport {
   /** Ends the server: closes its standard input, then sends SIGTERM, then SIGKILL. Resolves when it has ended. */
   async close(): Promise<void> {
     const child = this.#child;
+    this.#isClosing = true;
     if (child?.pid === undefined) return;
     child.stdin?.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -108,12 +121,18 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
+    let message: JSONRPCMessage;
     try {
-      this.onmessage?.(deserializeMessage(line));
+      message = deserializeMessage(line);
     } catch (error) {
       // Such as a line that a careless server prints.
+      this.#reports.onStrayLine(line);
+      if (++this.#strayLines === MAX_STRAY_LINES) this.#signal('SIGKILL');
       this.onerror?.(error as Error);
+      return;
     }
+    this.#strayLines = Number.NEGATIVE_INFINITY;
+    this.onmessage?.(message);
   }
 
   /** Nobody would know which request the message answers, and wait for it. */

@@ -249,7 +249,8 @@ describe('A connection to an MCP server', () => {
       return Promise.reject(Object.assign(new Error('closed'), { kind: 'closed' }));
     };
     expect(await messageOf(server.connection.list())).to.equal(
-      'cannot list the tools of the MCP server "fake": closed (its last words: bad key ***)',
+      'cannot list the tools of the MCP server "fake": "fake" ended before it had answered in MCP; ' +
+        'see whether "command" and "args" start an MCP server (its last words: bad key ***)',
     );
   });
 
@@ -295,6 +296,24 @@ describe('A connection to an MCP server', () => {
     server.answer = () =>
       Promise.resolve({ content: [{ type: 'text', text: 'application/json for abcd-1234' }] });
     expect((await server.call()).content[0]?.['text']).to.equal('application/json for ***');
+  });
+
+  it('says what is wrong with a command, a folder or rights, and what to write', async () => {
+    const start = (code: string, changes: object): Promise<string> => {
+      const connection = new McpConnection(
+        { ...CONFIG, ...changes },
+        {
+          clock: new ManualClock(),
+          version: '1',
+          openSession: () => Promise.reject(Object.assign(new Error('spawn'), { code, kind: 'other' })),
+        },
+      );
+      return messageOf(connection.list());
+    };
+    expect(await start('ENOENT', {})).to.contain('there is no program "fake": install it');
+    expect(await start('ENOENT', { command: 'npx -y x' })).to.contain('"command": "npx", "args": ["-y","x"]');
+    expect(await start('ENOENT', { cwd: '/no/such' })).to.contain('there is no folder "/no/such"');
+    expect(await start('EACCES', {})).to.contain('permission is denied');
   });
 
   it('ends the server when it is closed, and none that was never started', async () => {

@@ -17,6 +17,7 @@ export const llmJob = defineTool({
     model: {
       type: 'string',
       default: null,
+      format: 'model',
       description: 'provider/model, such as openai/gpt-4o-mini; default: WAVETRAIN_MODEL',
     },
     temperature: {

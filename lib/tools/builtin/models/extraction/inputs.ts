@@ -13,6 +13,7 @@ export const EXTRACTION_INPUTS = {
   model: {
     type: 'string',
     default: null,
+    format: 'model',
     description:
       'provider/model, such as openai/gpt-4o; default: WAVETRAIN_EXTRACT_MODEL, then WAVETRAIN_MODEL',
   },
