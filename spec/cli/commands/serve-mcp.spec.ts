@@ -85,7 +85,7 @@ describe('wavetrain serve with MCP servers (D49)', () => {
     await start();
     const { detail } = await run('mcp.fake.die');
     expect(detail).to.include({ code: 'task_failed' });
-    expect(detail?.error).to.match(/^the MCP server "fake": .*\(its last words: dying of \*\*\*\)$/);
+    expect(detail?.error).to.match(/^the MCP server "fake": .*its last words: dying of \*\*\*\)$/);
     expect((await run('mcp.fake.echo', { text: 'again' })).outputs).to.deep.equal({ a: 'again' });
   });
 
