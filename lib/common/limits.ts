@@ -98,6 +98,10 @@ export const MODEL_LIMITS = {
   promptLength: 8 * 2 ** 20,
   /** Images of one request together, in bytes. */
   imageBytes: 20 * 2 ** 20,
+  /** Size of the file to which answers are recorded, in bytes. */
+  recordedBytes: 64 * 2 ** 20,
+  /** Tenants whose place in recorded answers is remembered, and pairs of a tenant and a model that refuses schemas. */
+  remembered: 1000,
 } as const;
 
 /** Models of each provider that the metrics name. */
@@ -108,6 +112,8 @@ export const EXTRACTION_LIMITS = {
   /** Default of the characters that a model is given at once, and the least that a task may set. */
   maxChars: 400_000,
   leastMaxChars: 1000,
+  /** The most that a task may set: more would be refused as a request to a model. */
+  mostMaxChars: 6 * 2 ** 20,
   /** How often a task may let a model mend its answer. */
   repairs: 5,
   /** Requests of one task at once: one for each page. */

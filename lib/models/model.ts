@@ -41,7 +41,7 @@ export interface TokenCounts {
 export interface ModelUsage extends TokenCounts {
   /** `provider/model`. */
   readonly model: string;
-  /** Requests that were answered. */
+  /** Requests that were answered, or whose answer was cut when the provider had told tokens of it. */
   readonly requests: number;
 }
 
@@ -70,6 +70,8 @@ export interface ToolModels {
 /** A request for one provider: its model is chosen, and has no prefix any more. */
 export interface ProviderRequest extends Omit<ModelRequest, 'model' | 'purpose' | 'onText'> {
   readonly model: string;
+  /** Who asks: what is remembered of one tenant says nothing about others. */
+  readonly tenant_id: string;
 }
 
 /** What a provider answers, part by part. The last part is the end. */
@@ -77,6 +79,8 @@ export type AnswerPart =
   | { readonly type: 'text'; readonly text: string }
   /** Nothing yet, but the model is at work. */
   | { readonly type: 'progress' }
+  /** The tokens until now, which count when the answer is cut; those of the end are all of them. */
+  | { readonly type: 'usage'; readonly usage: TokenCounts }
   | { readonly type: 'end'; readonly finish: FinishReason; readonly usage: TokenCounts };
 
 /** Somebody who runs language models. */

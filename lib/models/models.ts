@@ -28,7 +28,7 @@ export interface ModelCaller {
   readonly pauseTimeout: () => () => void;
   /** Called before each request is sent, also before one that is repeated. */
   readonly onRequest?: () => void;
-  /** Called with the tokens of every answer. */
+  /** Called with the tokens of every answer; of one that was cut with those that the provider has told. */
   readonly onUsage: (model: string, usage: TokenCounts) => void;
 }
 
@@ -147,7 +147,7 @@ export class Models implements ModelAccess {
   async #ask(
     provider: ModelProvider,
     { provider: prefix, model }: ModelName,
-    request: Omit<ProviderRequest, 'model'>,
+    request: Omit<ProviderRequest, 'model' | 'tenant_id'>,
     onText: ModelRequest['onText'],
     caller: ModelCaller,
   ): Promise<ModelAnswer> {
@@ -156,15 +156,20 @@ export class Models implements ModelAccess {
     const name = `${prefix}/${model}`;
     const texts: string[] = [];
     let length = 0;
+    /** Of an answer that is cut; the end of one counts itself. */
+    let told: TokenCounts | undefined;
     try {
-      for await (const part of provider.stream({ ...request, model }, timer.signal)) {
+      const asked = { ...request, model, tenant_id: caller.tenant_id };
+      for await (const part of provider.stream(asked, timer.signal)) {
         timer.touch();
         if (part.type === 'text') {
           length += part.text.length;
           if (length > MODEL_LIMITS.answerLength) throw tooLong(name);
           texts.push(part.text);
           onText?.(part.text);
-        } else if (part.type === 'end') {
+        } else if (part.type === 'usage') told = part.usage;
+        else if (part.type === 'end') {
+          told = undefined;
           caller.onUsage(name, part.usage);
           return { text: texts.join(''), model: name, finish: part.finish, usage: part.usage };
         }
@@ -177,6 +182,7 @@ export class Models implements ModelAccess {
       throw timer.signal.aborted ? stoppedBy(timer.signal, caller.signal) : error;
     } finally {
       timer.stop();
+      if (told !== undefined) caller.onUsage(name, told);
     }
   }
 }

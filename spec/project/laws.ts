@@ -45,7 +45,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'reading a definition and rendering templates needs neither tools nor runs',
   },
   models: {
-    may: ['clock', 'errors', 'json', 'limits', 'model-config', 'queues', 'request-timer'],
+    may: ['clock', 'errors', 'json', 'limits', 'model-config', 'queues', 'request-timer', 'warnings'],
     reason: 'it asks language models and knows neither tools nor runs',
   },
   tools: {

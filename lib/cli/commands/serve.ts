@@ -97,7 +97,7 @@ export class ServeCommand extends Command<CliContext> {
     const { documents, expressions, texts } = startProcesses(modules, config, context);
     try {
       const server = await modules.startServer({
-        ...createServerOptions(modules, config, context),
+        ...createServerOptions(modules, config, log, context),
         keys,
         secrets,
         parseText: (text, tenantId) => texts.parse(text, tenantId),
@@ -197,6 +197,7 @@ function lowerTenantShare(
 function createServerOptions(
   modules: ServerModule,
   config: ServerConfig,
+  log: Log,
   context: CliContext,
 ): Omit<ServerOptions, 'catalog' | 'keys' | 'log' | 'observer'> {
   const { fileRoots } = readConfig(context.env);
@@ -212,6 +213,7 @@ function createServerOptions(
     models: modules.createModels(modules.allowConfiguredModels(readModelConfig(context.env)), {
       folders: [context.cwd],
       tenantShare: config.tenantShare,
+      log: (message) => log.warn({}, message),
     }),
     clock: context.clock,
     newId: context.newId,

@@ -9,7 +9,8 @@ import {
   type SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
 import { createOllama } from 'ollama-ai-provider-v2';
-import type { JsonObject } from '../../common/json.js';
+import { isObject, type JsonObject } from '../../common/json.js';
+import { MODEL_LIMITS } from '../../common/limits.js';
 import {
   type AnswerPart,
   type FinishReason,
@@ -17,6 +18,7 @@ import {
   type ModelMessage,
   type ModelProvider,
   type ProviderRequest,
+  type TokenCounts,
 } from '../model.js';
 import type { ModelConfig } from '../../common/model-config.js';
 import { toModelError } from './provider-errors.js';
@@ -30,6 +32,8 @@ export type SdkProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible';
 interface Sdk {
   readonly create: (model: string) => LanguageModelV3;
   readonly mayEndWithoutReason?: boolean;
+  /** Reads the tokens that the provider tells before the end, from an event of its stream. */
+  readonly readUsage?: (event: unknown) => TokenCounts | undefined;
   readonly options?: (request: ProviderRequest) => SharedV3ProviderOptions;
 }
 
@@ -44,17 +48,47 @@ export function createSdkProvider(name: SdkProviderName, config: ModelConfig): M
       throw signal.aborted ? error : toModelError(error, scrub);
     }
   };
+  const refusing = new RefusedSchemas();
   return {
     name,
     async *stream(request, signal) {
+      const { schema } = request;
+      if (schema === undefined) return yield* stream(request, signal);
+      if (refusing.has(request)) return yield* stream(withSchemaInWords(request, schema), signal);
       try {
         yield* stream(request, signal);
       } catch (error) {
-        if (request.schema === undefined || !ModelError.is(error) || !mayRefuseSchema(error)) throw error;
-        yield* stream(withSchemaInWords(request, request.schema), signal);
+        if (!ModelError.is(error) || !mayRefuseSchema(error)) throw error;
+        for await (const part of stream(withSchemaInWords(request, schema), signal)) {
+          // Nobody asks for more after the end.
+          if (part.type === 'end') refusing.add(request);
+          yield part;
+        }
       }
     },
   };
+}
+
+/**
+ * The models that have refused a schema and then answered without it: they are not asked with one again. By tenant, since
+ * a model may have refused a schema that only this tenant would send.
+ */
+class RefusedSchemas {
+  readonly #keys = new Set<string>();
+
+  has(request: ProviderRequest): boolean {
+    return this.#keys.has(keyOf(request));
+  }
+
+  add(request: ProviderRequest): void {
+    const [oldest] = this.#keys;
+    if (this.#keys.size >= MODEL_LIMITS.remembered && oldest !== undefined) this.#keys.delete(oldest);
+    this.#keys.add(keyOf(request));
+  }
+}
+
+function keyOf({ tenant_id, model }: ProviderRequest): string {
+  return JSON.stringify([tenant_id, model]);
 }
 
 /** A server that knows no schemas, or not this one, says so before it answers. */
@@ -72,7 +106,7 @@ function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
   if (name === 'anthropic') {
     const { apiKey = '', baseUrl } = config.anthropic;
     const anthropic = createAnthropic({ apiKey, baseURL: baseUrl, fetch });
-    return { create: (model) => anthropic(model) };
+    return { create: (model) => anthropic(model), readUsage: readFirstUsage };
   }
   if (name === 'ollama') {
     const { baseUrl, apiKey, contextLength } = config.ollama;
@@ -105,6 +139,18 @@ function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
   return { create: (model) => openai.chat(model), options: () => ({ openai: { strictJsonSchema: false } }) };
 }
 
+/** Anthropic begins with the tokens of the request, for which it charges whether or not the answer is read. */
+function readFirstUsage(event: unknown): TokenCounts | undefined {
+  const message = isObject(event) && event['type'] === 'message_start' ? event['message'] : undefined;
+  const usage = isObject(message) ? message['usage'] : undefined;
+  if (!isObject(usage)) return undefined;
+  return { input_tokens: readCount(usage['input_tokens']), output_tokens: readCount(usage['output_tokens']) };
+}
+
+function readCount(count: unknown): number {
+  return typeof count === 'number' && Number.isSafeInteger(count) && count > 0 ? count : 0;
+}
+
 function withoutUndefined(values: Readonly<Record<string, number | undefined>>): Record<string, number> {
   const defined = Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== undefined);
   return Object.fromEntries(defined);
@@ -124,6 +170,7 @@ function toCallOptions(sdk: Sdk, request: ProviderRequest, signal: AbortSignal):
   return {
     prompt: toPrompt(request),
     abortSignal: signal,
+    ...(sdk.readUsage !== undefined && { includeRawChunks: true }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(schema !== undefined && { responseFormat: { type: 'json', schema, name: 'answer' } as const }),
@@ -165,16 +212,18 @@ function* toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): Generator<Ans
   else if (part.type === 'error') throw part.error;
   else if (part.type === 'finish') {
     const { unified, raw } = part.finishReason;
-    // The AI SDK ends a stream that was cut in this way. Old servers of Ollama give no reason, and their lines are checked.
-    if (unified === 'error' || (raw === undefined && !sdk.mayEndWithoutReason))
-      throw new ModelError('protocol', 'the answer was cut or could not be read');
-    yield {
-      type: 'end',
-      finish: FINISH[unified] ?? 'other',
-      usage: {
-        input_tokens: part.usage.inputTokens.total ?? 0,
-        output_tokens: part.usage.outputTokens.total ?? 0,
-      },
+    const usage = {
+      input_tokens: part.usage.inputTokens.total ?? 0,
+      output_tokens: part.usage.outputTokens.total ?? 0,
     };
+    // The AI SDK ends a stream that was cut in this way. Old servers of Ollama give no reason, and their lines are checked.
+    if (unified === 'error' || (raw === undefined && !sdk.mayEndWithoutReason)) {
+      if (usage.input_tokens + usage.output_tokens > 0) yield { type: 'usage', usage };
+      throw new ModelError('protocol', 'the answer was cut or could not be read');
+    }
+    yield { type: 'end', finish: FINISH[unified] ?? 'other', usage };
+  } else if (part.type === 'raw') {
+    const usage = sdk.readUsage?.(part.rawValue);
+    yield usage === undefined ? { type: 'progress' } : { type: 'usage', usage };
   } else yield { type: 'progress' };
 }

@@ -6,6 +6,7 @@ import { shareLimit } from '../../common/queues/shared-limit.js';
 import { RequestTimer } from '../../common/request-timer.js';
 import type { ToolContext } from '../tool.js';
 import type { McpServerConfig } from './config.js';
+import { HiddenValues } from './hidden-values.js';
 import type { McpErrorKind, McpSession, OpenSession, RemoteResult, RemoteTool } from './session.js';
 
 export interface ConnectionOptions {
@@ -28,6 +29,7 @@ type CallingTool = Pick<ToolContext, 'signal' | 'clock' | 'tenant_id' | 'pauseTi
 export class McpConnection {
   readonly name: string;
   readonly #config: McpServerConfig;
+  readonly #hidden: HiddenValues;
   readonly #options: ConnectionOptions;
   readonly #limiter: ConcurrencyLimiter;
   /** Aborts when the command ends. */
@@ -45,6 +47,7 @@ export class McpConnection {
   constructor(config: McpServerConfig, options: ConnectionOptions) {
     this.name = config.name;
     this.#config = config;
+    this.#hidden = new HiddenValues(config);
     this.#options = options;
     this.#limiter = new ConcurrencyLimiter(shareLimit(MCP_LIMITS.inFlight, options.tenantShare ?? 10));
   }
@@ -56,12 +59,13 @@ export class McpConnection {
   async list(): Promise<{ readonly server: string; readonly tools: RemoteTool[]; readonly isCut: boolean }> {
     try {
       const session = await this.#connect();
-      return { server: session.server, ...(await this.#list(session, this.#end.signal)) };
+      const { tools, isCut } = await this.#list(session, this.#end.signal);
+      return { server: session.server, tools: tools.map((tool) => this.#maskTool(tool)), isCut };
     } catch (error) {
+      // Without the error as its cause: its text is not masked, and causes are shown.
       throw new WavetrainError(
         'bad_tool_file',
         `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error)}`,
-        { cause: error },
       );
     }
   }
@@ -85,6 +89,7 @@ export class McpConnection {
 
   async #call(tool: string, args: Record<string, unknown>, attempt: CallingTool): Promise<RemoteResult> {
     const { clock, signal, log } = attempt;
+    const { maskMessage } = this.#hidden;
     await this.#waitForRestart(attempt);
     const session = await endsWith(this.#connect(), signal);
     if (this.#hasOtherTools) await this.#list(session, signal);
@@ -94,10 +99,13 @@ export class McpConnection {
     }
     const timer = new RequestTimer(clock, { totalMs: MCP_LIMITS.callMs, idleMs: MCP_LIMITS.callMs }, signal);
     try {
-      const control = { signal: timer.signal, onProgress: (message = 'progress') => log(message) };
+      const control = {
+        signal: timer.signal,
+        onProgress: (message = 'progress') => log(maskMessage(message)),
+      };
       const result = await endsWith(session.callTool(tool, args, control), timer.signal);
       this.#failures = 0;
-      return result;
+      return this.#hidden.maskData(result);
     } finally {
       timer.stop();
     }
@@ -139,6 +147,7 @@ export class McpConnection {
 
   async #open(onClose: () => void): Promise<McpSession> {
     const { clock, version, openSession, onStderr } = this.#options;
+    const { maskMessage } = this.#hidden;
     const limits = { totalMs: MCP_LIMITS.connectMs, idleMs: MCP_LIMITS.connectMs };
     const timer = new RequestTimer(clock, limits, this.#end.signal);
     this.#lastLine = '';
@@ -155,8 +164,9 @@ export class McpConnection {
           this.#hasOtherTools = true;
         },
         onStderr: (line) => {
-          this.#lastLine = this.#mask(line.trim()) || this.#lastLine;
-          onStderr?.(this.name, this.#mask(line));
+          const masked = maskMessage(line);
+          this.#lastLine = masked.trim() || this.#lastLine;
+          onStderr?.(this.name, masked);
         },
       });
       isOpen = true;
@@ -202,28 +212,20 @@ export class McpConnection {
     }
   }
 
+  /** Whoever may list tools sees their descriptions. The server knows them by their names. */
+  #maskTool(tool: RemoteTool): RemoteTool {
+    return { ...this.#hidden.maskData(tool), name: tool.name };
+  }
+
   #describe(error: unknown): string {
+    const { maskMessage } = this.#hidden;
     if (errorCode(error) === 'ENOENT' && this.#config.kind === 'stdio')
-      return `there is no program "${this.#config.command}": install it, or write its whole path`;
-    const message = errorMessage(error, (text) => this.#mask(text));
+      return `there is no program "${maskMessage(this.#config.command)}": install it, or write its whole path`;
+    const message = errorMessage(error, maskMessage);
     const isSilent = this.#config.kind === 'http' || this.#lastLine === '' || kindOf(error) === 'refused';
     return isSilent ? message : `${message} (its last words: ${this.#lastLine.slice(0, 300)})`;
   }
-
-  /** A server may print its configuration, which holds the keys of the operator (D61). */
-  #mask(text: string): string {
-    const { env, headers } = { env: {}, headers: {}, ...this.#config };
-    const { PATH: _path, HOME: _home, SYSTEMROOT: _root, ...configured }: Record<string, string> = env;
-    const values = [...Object.values(configured), ...Object.values<string>(headers)]
-      .flatMap((value) => [value, value.replace(/^\w+ /, '')])
-      .filter(({ length }) => length >= MIN_SECRET_LENGTH)
-      .sort((a, b) => b.length - a.length);
-    return values.reduce((masked, value) => masked.replaceAll(value, '***'), text);
-  }
 }
-
-/** Shorter values, such as `true`, are no secrets, and would hide much else. */
-const MIN_SECRET_LENGTH = 8;
 
 /** Rejects with the reason of the signal as soon as it aborts: a server may never answer, even a cancelled request. */
 function endsWith<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -25,6 +25,7 @@ export const EXTRACTION_INPUTS = {
   max_chars: {
     type: 'integer',
     minimum: EXTRACTION_LIMITS.leastMaxChars,
+    maximum: EXTRACTION_LIMITS.mostMaxChars,
     default: EXTRACTION_LIMITS.maxChars,
     description: 'how many characters of text the model can read at once; a longer text fails the task',
   },

@@ -1,0 +1,146 @@
+import { appendFile, readFile, stat } from 'node:fs/promises';
+import { basename, isAbsolute, resolve } from 'node:path';
+import { errorCode, errorMessage } from '../../common/errors.js';
+import { MODEL_LIMITS } from '../../common/limits.js';
+import { warnHost } from '../../common/warnings.js';
+import { ModelError, type ModelProvider } from '../model.js';
+import type { RecordedAnswer } from './mock.js';
+
+/** Receives what only the operator may know, such as paths. */
+type Log = (message: string) => void;
+
+/**
+ * Reads a file with one answer in each line. Rejects with a ModelError that names the line, and the file without its
+ * folders: callers of a server see it.
+ *
+ * @param folders where it may be, unless its path is absolute
+ */
+export async function readAnswers(
+  name: string,
+  folders: readonly string[],
+  log?: Log,
+): Promise<RecordedAnswer[]> {
+  const misconfigured = (problem: string, detail: string): ModelError => {
+    log?.(`mock/recorded: ${problem}: ${detail}`);
+    return new ModelError('misconfigured', problem);
+  };
+  const file = basename(name);
+  for (const folder of isAbsolute(name) ? [''] : folders) {
+    const path = resolve(folder, name);
+    let text: string;
+    try {
+      text = await readFile(path, 'utf8');
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === 'ENOENT') continue;
+      throw misconfigured(
+        `the file "${file}" with answers cannot be read (${code ?? 'no reason'})`,
+        errorMessage(error),
+      );
+    }
+    const lines = text.split('\n');
+    const wrong = lines.findIndex((line) => line.trim() !== '' && parseAnswer(line) === undefined);
+    if (wrong >= 0) {
+      throw misconfigured(
+        `line ${wrong + 1} of "${file}" is not an answer: {"fingerprint": "…", "text": "…"}, or {"prompt": "…", "text": "…"}`,
+        path,
+      );
+    }
+    return lines.flatMap((line) => parseAnswer(line) ?? []);
+  }
+  throw misconfigured(
+    `there is no file "${file}" with answers for mock/recorded: name it with WAVETRAIN_ANSWERS`,
+    `looked in ${folders.join(', ')}`,
+  );
+}
+
+function parseAnswer(line: string): RecordedAnswer | undefined {
+  if (line.trim() === '') return undefined;
+  try {
+    const answer = JSON.parse(line) as Partial<RecordedAnswer> | null;
+    const key = answer?.fingerprint ?? answer?.prompt;
+    const isAnswer = typeof key === 'string' && key !== '' && typeof answer?.text === 'string';
+    return isAnswer ? (answer as RecordedAnswer) : undefined;
+  } catch {
+    // Like a line without the fields.
+    return undefined;
+  }
+}
+
+/**
+ * Writes the answers of a provider to a file, from which `mock/recorded` gives them again. When the file is full, no
+ * further answer is written, with a warning. A request fails whose answer cannot be written.
+ */
+export function recordAnswers(provider: ModelProvider, file: string, log?: Log): ModelProvider {
+  const recording = new AnswersFile(file, log);
+  return {
+    ...provider,
+    async *stream(request, signal) {
+      const { fingerprintOf, lastWordsOf } = await import('./mock.js');
+      const texts: string[] = [];
+      for await (const part of provider.stream(request, signal)) {
+        if (part.type === 'text') texts.push(part.text);
+        if (part.type === 'end') {
+          await recording.add({
+            fingerprint: fingerprintOf(request),
+            prompt: lastWordsOf(request),
+            text: texts.join(''),
+            ...(part.finish === 'length' && { finish: 'length' }),
+            usage: part.usage,
+          });
+        }
+        yield part;
+      }
+    },
+  };
+}
+
+/** A file to which answers are added, up to a limit. */
+class AnswersFile {
+  readonly #path: string;
+  readonly #log: Log | undefined;
+  /** Of the file, with what is being written to it; undefined until the first answer. */
+  #bytes: number | undefined;
+  #isFull = false;
+
+  constructor(path: string, log: Log | undefined) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  async add(answer: RecordedAnswer): Promise<void> {
+    const line = `${JSON.stringify(answer)}\n`;
+    try {
+      if (await this.#takes(Buffer.byteLength(line))) await appendFile(this.#path, line);
+    } catch (error) {
+      const problem = `the answer cannot be written to "${basename(this.#path)}" (${errorCode(error) ?? 'no reason'})`;
+      this.#log?.(`${problem}: ${errorMessage(error)}`);
+      throw new ModelError('misconfigured', `${problem}: name another file with WAVETRAIN_RECORD_ANSWERS`);
+    }
+  }
+
+  /** Takes room for a line. Returns false, with a warning the first time, when there is none left. */
+  async #takes(bytes: number): Promise<boolean> {
+    const known = this.#bytes ?? (await sizeOf(this.#path));
+    // Another answer may have come first.
+    this.#bytes ??= known;
+    if (this.#bytes + bytes <= MODEL_LIMITS.recordedBytes) {
+      this.#bytes += bytes;
+      return true;
+    }
+    const limit = `${MODEL_LIMITS.recordedBytes / 2 ** 20} MiB`;
+    if (!this.#isFull)
+      warnHost(`${this.#path} has ${limit} of recorded answers: further ones are not recorded`);
+    this.#isFull = true;
+    return false;
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
