@@ -101,7 +101,7 @@ export class ServeCommand extends Command<CliContext> {
         keys,
         secrets,
         parseText: (text, tenantId) => texts.parse(text, tenantId),
-        catalog: await loadServerCatalog(modules, documents, expressions, this, log, context),
+        catalog: await loadServerCatalog(modules, documents, expressions, { flags: this, config }, log, context),
         log,
         observer: tracing,
       });
@@ -226,13 +226,14 @@ async function loadServerCatalog(
   { createAssert, createIngestDocument, createTransform }: ServerModule,
   documents: DocumentPool,
   expressions: ExpressionPool,
-  { tools, mcp }: ServeCommand,
+  { flags, config }: { readonly flags: ServeCommand; readonly config: ServerConfig },
   log: Log,
   context: CliContext,
 ): Promise<Catalog> {
-  const catalog = await loadCatalog(tools, readConfig(context.env), context, {
-    file: mcp,
+  const catalog = await loadCatalog(flags.tools, readConfig(context.env), context, {
+    file: flags.mcp,
     isOptional: true,
+    tenantShare: config.tenantShare,
     warn: (message) => log.warn({}, message),
     onStderr: (server, line) => log.debug({ server }, line),
   });

@@ -15,6 +15,8 @@ export interface McpChoice {
   readonly texts?: readonly string[];
   /** Whether the command goes on without the tools of a server that cannot be started, after a warning. */
   readonly isOptional?: boolean;
+  /** Percentage of the calls in flight to each server that every tenant is guaranteed. */
+  readonly tenantShare?: number;
   /** Default: prints a line on standard error. */
   readonly warn?: (message: string) => void;
   /** Receives what servers write to standard error. Default: nobody does. */
@@ -35,12 +37,13 @@ export async function openMcpTools(file: string, choice: McpChoice, context: Cli
   const path = resolve(cwd, file);
   const configs = parseMcpConfig(text, { file, folder: dirname(path), env });
   const print = (message: string): void => void stderr.write(`${PROGRAM}: ${toSingleLine(message)}\n`);
-  const { warn = print, onStderr, isOptional = false, texts } = choice;
+  const { warn = print, onStderr, isOptional = false, tenantShare, texts } = choice;
   const servers = new McpServers(configs, {
     clock,
     version: readPackageJson().version,
     openSession: openLazily,
     warn,
+    ...(tenantShare !== undefined && { tenantShare }),
     ...(onStderr && { onStderr }),
   });
   atEnd(() => servers.close());

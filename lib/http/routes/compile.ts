@@ -7,7 +7,7 @@ import { compile } from '../../compile/compile.js';
 import type { CompileProgress, CompileResult } from '../../compile/result.js';
 import type { ModelAccess } from '../../models/models.js';
 import { resolveTenant } from '../auth/authenticate.js';
-import { errorResponse, internalErrorResponse } from '../errors/error-response.js';
+import { type ErrorResponse, errorResponse, internalErrorResponse } from '../errors/error-response.js';
 import { defineRoute, type Route, type RouteResult } from '../routing/route.js';
 import { CompileRequestSchema, CompileResultSchema } from '../schemas/compile.js';
 import type { HttpServices } from '../services.js';
@@ -57,7 +57,7 @@ export function compileRoutes(services: HttpServices): Route[] {
       tag: 'Pipelines',
       summary: 'Have a language model write a pipeline or a plan',
       description:
-        'The model is given the language and the tools of this server, and asked to repair what the validator rejects. Nothing is run. Takes as long as the model needs; ends when the client disconnects. With `Accept: text/event-stream` the response is a stream of Server-Sent Events: `progress` (`{"state", "attempt"}`), and at the end `result`, or `error` with the body of the error.',
+        'The model is given the language and the tools of this server, and asked to repair what the validator rejects. Nothing is run. Takes as long as the model needs; ends when the client disconnects. With `Accept: text/event-stream` the response is a stream of Server-Sent Events: `progress` (`{"state", "attempt"}`), and at the end `result`, or `error` with the body of the error and its `status`.',
       access: 'run',
       body: {
         schema: CompileRequestSchema,
@@ -160,10 +160,14 @@ async function streamCompilation(
   }
 }
 
-function describeError(error: unknown, { log, newId }: HttpServices): object {
-  const response = errorResponse(error);
-  if (response !== undefined) return response.body;
+/** What the response would have been, had the stream not begun. */
+function describeError(error: unknown, services: HttpServices): object {
+  const { status, body } = errorResponse(error) ?? reportBug(error, services);
+  return { status, ...body };
+}
+
+function reportBug(error: unknown, { log, newId }: HttpServices): ErrorResponse {
   const id = newId();
   log.error({ err: error, id, path: '/pipelines/compile' }, 'internal error');
-  return internalErrorResponse(id).body;
+  return internalErrorResponse(id);
 }

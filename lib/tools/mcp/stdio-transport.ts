@@ -9,6 +9,7 @@ import type { Clock } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import type { StdioServerConfig } from './config.js';
+import { endWithWavetrain } from './end-with-wavetrain.js';
 import { LineReader } from './line-reader.js';
 
 /** Maximum length of a line that a server logs. */
@@ -48,7 +49,13 @@ export class StdioTransport implements Transport {
     });
     this.#child = child;
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
-    child.once('exit', () => this.#signal('SIGKILL'));
+    const { PATH = '/usr/bin:/bin' } = env;
+    const stopWatching =
+      child.pid === undefined ? undefined : endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
+    child.once('exit', () => {
+      this.#signal('SIGKILL');
+      stopWatching?.();
+    });
     child.once('close', () => this.onclose?.());
     child.stdin.on('error', (error) => this.onerror?.(error));
     const messages = new LineReader(

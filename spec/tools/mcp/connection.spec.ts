@@ -211,6 +211,37 @@ describe('A connection to an MCP server', () => {
     expect(server.called).to.have.length(40);
   });
 
+  it('has calls of a tenant in flight although another has 16, and lets waiting tenants take turns (D25)', async () => {
+    const server = new FakeServer();
+    const answers: (() => void)[] = [];
+    const asked: string[] = [];
+    server.answer = (_name, { tenant }) =>
+      new Promise((resolve) => {
+        asked.push(String(tenant));
+        answers.push(() => resolve(ANSWER));
+      });
+    const callAs = (tenant_id: string): Promise<RemoteResult> =>
+      server.connection.call(
+        'echo',
+        { tenant: tenant_id },
+        { ...toolContext(), tenant_id, clock: server.clock },
+      );
+    const calls = Array.from({ length: 40 }, () => callAs('greedy'));
+    await settle();
+    calls.push(...Array.from({ length: 4 }, () => callAs('modest')));
+    await settle();
+    expect(asked.filter((tenant) => tenant === 'greedy')).to.have.length(16);
+    // A tenth of 16.
+    expect(asked.filter((tenant) => tenant === 'modest')).to.have.length(2);
+    asked.length = 0;
+    for (let answer = answers.shift(); answer !== undefined; answer = answers.shift()) {
+      answer();
+      await settle();
+    }
+    await Promise.all(calls);
+    expect(asked.slice(0, 4)).to.have.members(['greedy', 'modest', 'greedy', 'modest']);
+  });
+
   it('hides configured values in errors, and shows the last words of a server that ended (D61)', async () => {
     const server = new FakeServer();
     server.open = ({ onStderr }) => {

@@ -63,7 +63,7 @@ describe('Tools of an MCP server that is started here', () => {
   it('are named after the server, with characters that names can have; what does not fit is left out with a warning', async () => {
     const tools = await open();
     expect([...tools.keys()]).to.deep.equal(
-      ['env', 'echo', 'hang', 'cancelled', 'die', 'refuse', 'get_user_name', 'huge'].map(
+      ['env', 'echo', 'hang', 'forget', 'cancelled', 'die', 'refuse', 'get_user_name', 'huge'].map(
         (name) => `mcp.fake.${name}`,
       ),
     );
