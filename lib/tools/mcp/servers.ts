@@ -56,7 +56,7 @@ export class McpServers {
   }
 
   async #toolsOf(connection: McpConnection): Promise<Tool[]> {
-    const { server, tools: listed, isCut } = await connection.list();
+    const { serverVersion, tools: listed, isCut } = await connection.list();
     const warn = (message: string): void => this.#options.warn(`MCP server "${connection.name}": ${message}`);
     if (isCut) warn(`it has more than ${MCP_LIMITS.tools} tools; the others are left out`);
     const tools = new Map<string, Tool>();
@@ -65,7 +65,7 @@ export class McpServers {
       const shown = JSON.stringify(cutDescription(remote.name));
       if (name === undefined) warn(`its tool ${shown} is left out: its name is empty or too long`);
       else if (tools.has(name)) warn(`its tool ${shown} is left out: another one is called ${name}`);
-      else tools.set(name, createTool(connection, server, remote, name, warn));
+      else tools.set(name, createTool(connection, serverVersion, remote, name, warn));
     }
     return [...tools.values()];
   }
@@ -79,7 +79,7 @@ function toToolName(server: string, remote: string): string | undefined {
 
 function createTool(
   connection: McpConnection,
-  server: string,
+  serverVersion: string,
   { name: remoteName, description, inputSchema }: RemoteTool,
   name: string,
   warn: (message: string) => void,
@@ -95,7 +95,7 @@ function createTool(
     openInputs,
     inputSchema: openInputs ? schema : { ...schema, additionalProperties: false },
     output: { name: 'result', description: 'what the MCP server answers', type: 'any' },
-    version: versionOf(server, remoteName, schema),
+    version: versionOf(serverVersion, remoteName, schema),
     async run(inputs, context) {
       const result = await connection.call(remoteName, inputs, context);
       context.holdMemory(sizeOf(result));
