@@ -111,7 +111,9 @@ describe('compile', () => {
     const models = new ScriptedModels(doubtful, () => Promise.reject(new ToolError('spec/model: no answer')));
     const result = await compile('ask', { models });
     expect(result).to.deep.include({ attempts: 2, yaml_text: doubtful, repair_history: [] });
-    expect(result.warnings.at(-1)).to.equal('the model could not be asked to fix this: spec/model: no answer');
+    expect(result.warnings.at(-1)).to.equal(
+      'the model could not be asked to fix this: spec/model: no answer',
+    );
   });
 
   it('rejects when the request for a repair cannot be made, or when a progress is not taken', async () => {

@@ -68,4 +68,26 @@ describe('The prompt of compile', () => {
     expect(message).to.contain('- tool_499: Does something\n-');
     expect(message.length).to.be.below(COMPILE_LIMITS.catalogLength + 60_000);
   });
+
+  it('describes the other tools whole although the one nearest to the request has no room', () => {
+    const inputs = Object.fromEntries(
+      Array.from({ length: 400 }, (_, index) => [
+        `zebra_${index}`,
+        { type: 'string' as const, description: 'd'.repeat(300) },
+      ]),
+    );
+    const nearest = defineTool({ name: 'zebra', description: 'Paints a zebra', inputs, run: () => null });
+    const message = createSystemMessage(catalog.with([nearest]), 'paint a zebra');
+    expect(message).to.contain('\n- zebra: Paints a zebra\n').and.not.to.contain('zebra_0');
+    expect(message).to.contain('    prompt (string; required): what the model shall do');
+  });
+
+  it('counts the tools for which there is no room even in one line', () => {
+    const many = Array.from({ length: 5000 }, (_, index) =>
+      defineTool({ name: `tool_${index}`, description: 'd'.repeat(390), inputs: {}, run: () => null }),
+    );
+    const message = createSystemMessage(catalog.with(many), 'paint a zebra');
+    expect(message.length).to.be.below(2 * COMPILE_LIMITS.catalogLength + 40_000);
+    expect(message).to.match(/\n- and \d+ more, which are further from the request\n/);
+  });
 });

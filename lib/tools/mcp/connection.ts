@@ -70,7 +70,11 @@ export class McpConnection {
     try {
       const session = await this.#connect();
       const { tools, isCut } = await this.#list(session);
-      return { serverVersion: session.serverVersion, tools: tools.map((tool) => this.#maskTool(tool)), isCut };
+      return {
+        serverVersion: session.serverVersion,
+        tools: tools.map((tool) => this.#maskTool(tool)),
+        isCut,
+      };
     } catch (error) {
       // No `cause`: causes are shown, and this one is not masked.
       throw new WavetrainError(
@@ -208,11 +212,7 @@ export class McpConnection {
   }
 
   async #readList(session: McpSession): Promise<ToolList> {
-    const timer = new RequestTimer(
-      this.#options.clock,
-      { totalMs: MCP_LIMITS.listMs },
-      this.#end.signal,
-    );
+    const timer = new RequestTimer(this.#options.clock, { totalMs: MCP_LIMITS.listMs }, this.#end.signal);
     try {
       const tools: RemoteTool[] = [];
       let cursor: string | undefined;
