@@ -9,6 +9,7 @@ import { BROKEN, ScriptedModels, VALID } from './scripted-models.js';
 import { deferred, settle } from '../support/deferred.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { parseSamples, under } from '../telemetry/exposition.js';
 import { catchRejection } from '../support/rejection.js';
 
 interface Failed {
@@ -251,6 +252,47 @@ describe('POST /pipelines/compile (D35)', () => {
       code: 'server_unreachable',
       message: 'http://s closed the event stream before its end',
     });
+  });
+
+  it('is counted in the metrics: how it ended, how long it took, its answers and their tokens', async () => {
+    const clock = new ManualClock();
+    const left = new AbortController();
+    const models = new ScriptedModels(
+      BROKEN,
+      VALID,
+      BROKEN,
+      () => {
+        clock.advance(1500);
+        return Promise.reject(ToolError.nonRetryable('no route'));
+      },
+      (_, { signal }) => {
+        left.abort();
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(ToolError.nonRetryable('stopped')));
+        });
+      },
+    );
+    const { url } = (opened = await startTestServer({ models, clock }));
+    const client = new WavetrainClient({ url });
+    await client.compile('ask');
+    for (const options of [{ maxRepairs: 0 }, {}, { signal: left.signal }])
+      await catchRejection(client.compile('ask', options));
+    const read = async (): Promise<Record<string, number>> =>
+      under(parseSamples(await (await fetch(`${url}/metrics`)).text()), 'wavetrain_compilation');
+    while ((await read())['s_total{outcome="disconnected"}'] === 0) await settle();
+    expect(await read()).to.deep.include({
+      's_total{outcome="succeeded"}': 1,
+      's_total{outcome="gave_up"}': 1,
+      's_total{outcome="failed"}': 1,
+      's_total{outcome="disconnected"}': 1,
+      _answers_total: 3,
+      _duration_seconds_count: 4,
+      _duration_seconds_sum: 1.5,
+    });
+    const tokens = parseSamples(await (await fetch(`${url}/metrics`)).text());
+    expect(
+      tokens.get('wavetrain_model_tokens_total{provider="spec",model="model",direction="input"}'),
+    ).to.equal(300);
   });
 
   it('is a method of the client, whose error has every answer', async () => {

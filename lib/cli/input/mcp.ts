@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../../common/errors.js';
-import type { OpenSession } from '../../tools/mcp/session.js';
 import type { Tool } from '../../tools/tool.js';
 import type { CliContext } from '../context.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
@@ -32,7 +31,7 @@ export interface McpChoice {
  */
 export async function openMcpTools(file: string, choice: McpChoice, context: CliContext): Promise<Tool[]> {
   const { cwd, env, clock, stderr, atEnd } = context;
-  const { McpServers, parseMcpConfig } = await import('../lazy/mcp.js');
+  const { McpServers, openLazily, parseMcpConfig } = await import('../lazy/mcp.js');
   const text = await readText(file, 'MCP configuration', context);
   const path = resolve(cwd, file);
   const configs = parseMcpConfig(text, { file, folder: dirname(path), env });
@@ -50,12 +49,6 @@ export async function openMcpTools(file: string, choice: McpChoice, context: Cli
   const onFailure = isOptional ? (error: unknown) => warn(errorMessage(error)) : undefined;
   return await servers.tools(namedServers(texts), onFailure);
 }
-
-/** The SDK of the protocol is loaded with the first connection. */
-const openLazily: OpenSession = async (options) => {
-  const { openSdkSession } = await import('../../tools/mcp/sdk.js');
-  return await openSdkSession(options);
-};
 
 /** What a tool of an MCP server is called in a definition. */
 const TOOL_OF_SERVER = /\bmcp\.([A-Za-z0-9_-]+)\./g;

@@ -50,11 +50,10 @@ export class StdioTransport implements Transport {
     this.#child = child;
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
     const { PATH = '/usr/bin:/bin' } = env;
-    const stopWatching =
-      child.pid === undefined ? undefined : endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
+    const stopWatching = endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
     child.once('exit', () => {
       this.#signal('SIGKILL');
-      stopWatching?.();
+      stopWatching();
       this.#awaitLastOutput(child);
     });
     child.once('close', () => this.onclose?.());
