@@ -23,9 +23,11 @@ export function describeTools(catalog: Catalog, request: string): string {
   const named = fill(COMPILE_LIMITS.catalogLength, others, lines);
   const shown = tools.flatMap((_, index) => described.get(index) ?? named.get(index) ?? []);
   const hidden = tools.length - shown.length;
-  return [...shown, ...(hidden > 0 ? [`- and ${hidden} more, which are further from the request`] : [])].join(
-    '\n',
-  );
+  return [
+    ...shown,
+    ...(named.size > 0 ? [`(${named.size} of these tools are named without their inputs.)`] : []),
+    ...(hidden > 0 ? [`(There are ${hidden} more tools, which are further from the request.)`] : []),
+  ].join('\n');
 }
 
 function isOffered({ name }: ToolMetadata, catalog: Catalog): boolean {

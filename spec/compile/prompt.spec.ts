@@ -69,17 +69,22 @@ describe('The prompt of compile', () => {
     expect(message.length).to.be.below(COMPILE_LIMITS.catalogLength + 60_000);
   });
 
-  it('describes the other tools whole although the one nearest to the request has no room', () => {
-    const inputs = Object.fromEntries(
-      Array.from({ length: 400 }, (_, index) => [
-        `zebra_${index}`,
-        { type: 'string' as const, description: 'd'.repeat(300) },
-      ]),
+  it('describes shorter tools whole beside one that has no room, and says how many are named alone', () => {
+    const tools = [200, 1].map((inputs) =>
+      defineTool({
+        name: `zebra_${inputs}`,
+        description: 'Paints a zebra',
+        inputs: Object.fromEntries(
+          Array.from({ length: inputs }, (_, i) => [`input_${i}`, { description: 'd'.repeat(400) }]),
+        ),
+        run: () => null,
+      }),
     );
-    const nearest = defineTool({ name: 'zebra', description: 'Paints a zebra', inputs, run: () => null });
-    const message = createSystemMessage(catalog.with([nearest]), 'paint a zebra');
-    expect(message).to.contain('\n- zebra: Paints a zebra\n').and.not.to.contain('zebra_0');
-    expect(message).to.contain('    prompt (string; required): what the model shall do');
+    const message = createSystemMessage(catalog.with(tools), 'paint me a zebra');
+    expect(message).to.contain('- zebra_1: Paints a zebra\n    input_0 (any; optional)');
+    expect(message).to.contain('- zebra_200: Paints a zebra\n(');
+    expect(message).to.contain('\n(1 of these tools are named without their inputs.)');
+    expect(prompt).not.to.contain('without their inputs');
   });
 
   it('counts the tools for which there is no room even in one line', () => {
@@ -88,6 +93,6 @@ describe('The prompt of compile', () => {
     );
     const message = createSystemMessage(catalog.with(many), 'paint a zebra');
     expect(message.length).to.be.below(2 * COMPILE_LIMITS.catalogLength + 40_000);
-    expect(message).to.match(/\n- and \d+ more, which are further from the request\n/);
+    expect(message).to.match(/\n\(There are \d+ more tools, which are further from the request\.\)\n/);
   });
 });

@@ -2,7 +2,6 @@ import { errorMessage, ToolError } from '../../common/errors.js';
 import { isObject, type Json, setOwn } from '../../common/json.js';
 import { findSecretProblem } from '../../definition/secrets/encodings.js';
 import { Masker } from '../../definition/secrets/masker.js';
-import type { McpServerConfig } from './config.js';
 
 /** Shorter values, such as `true`, are no secrets, and would hide much else. */
 const MIN_LENGTH = 8;
@@ -28,9 +27,12 @@ export class HiddenValues {
   /** Of all that is configured for the server. */
   readonly #messageMasker: Masker | undefined;
 
-  constructor(config: McpServerConfig) {
-    const { hidden = [] } = config;
-    const given = Object.entries(config.kind === 'stdio' ? config.env : config.headers);
+  /**
+   * @param hidden keys
+   * @param env variables, or headers, of which some are keys by their names
+   */
+  constructor(hidden: readonly string[], env: Readonly<Record<string, string>>) {
+    const given = Object.entries(env);
     const keys = [
       ...hidden,
       ...given.flatMap(([name, value]) => (SECRET_NAME.test(name) ? bare(value) : [])),

@@ -61,7 +61,7 @@ export class StdioTransport implements Transport {
     const messages = new LineReader(
       MCP_LIMITS.messageBytes,
       (line) => this.#receive(line),
-      () => this.#refuseMessage(),
+      (limit) => this.#refuseMessage(limit),
     );
     const logs = new LineReader(MAX_STDERR_LINE, this.#onStderr, () => this.#onStderr('(a longer line)'));
     child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
@@ -124,8 +124,8 @@ export class StdioTransport implements Transport {
   }
 
   /** Nobody would know which request the message answers, and wait for it. */
-  #refuseMessage(): void {
-    this.onerror?.(new Error(`a message is larger than ${MCP_LIMITS.messageBytes / 2 ** 20} MiB`));
+  #refuseMessage(limit: string): void {
+    this.onerror?.(new Error(`a message has more than ${limit}`));
     this.#signal('SIGKILL');
   }
 
