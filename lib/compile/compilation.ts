@@ -7,8 +7,9 @@ import { formatProblem, type Problem, type ProblemCode } from '../definition/pro
 import { type FinishReason, ModelError, type ModelMessage } from '../models/model.js';
 import type { ModelAccess, ModelCaller } from '../models/models.js';
 import type { Catalog } from '../tools/catalog.js';
-import { checkAnswer, type CheckedAnswer, createRepairRequest, joinErrors } from './check-answer.js';
+import { checkAnswer, type CheckedAnswer } from './check-answer.js';
 import { readAnswer } from './read-answer.js';
+import { createRepairRequest, joinErrors } from './repair-request.js';
 import {
   type CompileEffort,
   CompileFailedError,
