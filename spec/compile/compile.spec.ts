@@ -8,7 +8,7 @@ import { defineTool } from '../../lib/tools/tool.js';
 import { catchRejection } from '../support/rejection.js';
 import { BROKEN, ScriptedModels, VALID } from './scripted-models.js';
 
-describe('compile', () => {
+describe('compile (D35)', () => {
   it('resolves with the first answer when it is valid', async () => {
     const models = new ScriptedModels(`Here it is:\n\`\`\`yaml\n${VALID}\`\`\`\n`);
     const result = await compile('  ask a model \n', { models });

@@ -15,7 +15,7 @@ import {
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 
-describe('The prompt of compile', () => {
+describe('The prompt of compile (D35)', () => {
   const catalog = builtinCatalog();
   const prompt = createSystemMessage(catalog, 'read a contract');
 

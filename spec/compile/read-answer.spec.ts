@@ -38,7 +38,7 @@ const FENCED: Readonly<Record<string, string>> = {
   'lines that end as on Windows': YAML.replaceAll('\n', '\r\n'),
 };
 
-describe('readAnswer, of what a model answers to compile (D40)', () => {
+describe('readAnswer, of what a model answers to compile (D35)', () => {
   for (const [what, text] of Object.entries(FENCED)) {
     it(`finds the definition in an answer with ${what}`, () => {
       expect(readAnswer(text)).to.deep.equal({ yaml: YAML });

@@ -5,7 +5,7 @@ import { BROKEN, VALID } from '../../compile/scripted-models.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke, type InvokeOptions, Screen } from '../invoke.js';
 
-describe('compile', () => {
+describe('compile (D43)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());
 

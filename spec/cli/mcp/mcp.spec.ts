@@ -33,7 +33,7 @@ interface Called {
   readonly value: JsonObject;
 }
 
-describe('wavetrain mcp', () => {
+describe('wavetrain mcp (D43)', () => {
   before(() => requireBuild());
   let folder: TemporaryFolder;
   let client: Client;

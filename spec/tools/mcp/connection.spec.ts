@@ -73,7 +73,7 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
   return error?.message ?? 'it did not fail';
 }
 
-describe('A connection to an MCP server', () => {
+describe('A connection to an MCP server (D49)', () => {
   it('is made when the tools are first needed, and once for all', async () => {
     const server = new FakeServer();
     expect(server.opened).to.have.length(0);

@@ -8,7 +8,7 @@ function properties(schema: object): unknown {
   return boundSchema({ type: 'object', ...schema })?.['properties'];
 }
 
-describe('The schema of a tool of an MCP server', () => {
+describe('The schema of a tool of an MCP server (D49)', () => {
   it('is kept when it can be checked in bounded time', () => {
     const schema = {
       type: 'object',
