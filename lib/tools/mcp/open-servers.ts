@@ -94,7 +94,7 @@ async function readConfig(
   }
 }
 
-/** What servers are told of their client. */
+/** The version of this package, for the servers. */
 function readVersion(): string {
   const { version }: { version: string } = createRequire(import.meta.url)('wavetrain/package.json');
   return version;

@@ -79,7 +79,10 @@ export class StdioTransport implements Transport {
       if (stdin.writableLength > MCP_LIMITS.messageBytes) {
         return reject(new Error('the server does not read what it was sent: it is busy with earlier calls'));
       }
-      stdin.write(serializeMessage(message), (error) => (error == null ? resolve() : reject(error)));
+      stdin.write(serializeMessage(message), (error) => {
+        if (error == null) resolve();
+        else reject(errorCode(error) === 'EPIPE' ? new Error('the program has ended') : error);
+      });
     });
   }
 

@@ -133,6 +133,20 @@ describe('Tools of an MCP server that is started here (D49)', () => {
     );
   });
 
+  it('are missing, with the last words, when the program ends before it has read anything', async () => {
+    const args = ['-c', 'exec <&-; echo nothing here >&2'];
+    servers = new McpServers([{ kind: 'stdio', name: 'sh', command: '/bin/sh', args, env: {}, cwd: '/' }], {
+      clock: systemClock,
+      version: '1',
+      openSession: openSdkSession,
+      warn: () => undefined,
+    });
+    const error = (await catchRejection(servers.tools())) as Error;
+    expect(error.message).to.match(
+      /^cannot list the tools of the MCP server "sh": (?:the program has ended|Connection closed) \(its last words: nothing here\)$/,
+    );
+  });
+
   it('are missing, with what to install, when there is no such program', async () => {
     servers = new McpServers(
       [{ kind: 'stdio', name: 'none', command: 'no-such-program', args: [], env: {}, cwd: '/' }],
