@@ -164,7 +164,7 @@ export const MCP_LIMITS = {
    * are parsed in one turn of the event loop, in some 30 ms and 200 ms.
    */
   messageBytes: 5 * 2 ** 20,
-  messageParts: 200_000,
+  messageParts: 100_000,
   /** Before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,

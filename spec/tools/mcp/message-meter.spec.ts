@@ -21,10 +21,10 @@ describe('The size of a message of an MCP server', () => {
   });
 
   for (const part of ['[],', '{},', '"a":1,']) {
-    it(`is at most 200,000 times ${part} because parsing them takes long`, () => {
+    it(`is at most 100,000 times ${part} because parsing them takes long`, () => {
       const meter = new MessageMeter(messageBytes);
       expect(add(meter, part, messageParts)).to.equal(undefined);
-      expect(add(meter, part)).to.equal('200,000 lists, objects and members');
+      expect(add(meter, part)).to.equal('100,000 lists, objects and members');
     });
   }
 
@@ -55,7 +55,7 @@ describe('The size of a message of an MCP server', () => {
     reader.push(Buffer.from(`${'[],'.repeat(messageParts + 1)}\nse`));
     reader.push(Buffer.from('cond\n'));
     expect(lines).to.deep.equal(['first', 'second']);
-    expect(refused).to.deep.equal(['200,000 lists, objects and members']);
+    expect(refused).to.deep.equal(['100,000 lists, objects and members']);
   });
 
   it('lets the SDK read the largest text in one message', () => {
