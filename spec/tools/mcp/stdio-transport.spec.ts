@@ -32,9 +32,10 @@ describe('The transport to a started MCP server that has left a process which ho
       (line) => leaving.resolve(Number(line)),
     );
     let isClosed = false;
-    transport.onclose = () => {
+    const onclose = (): void => {
       isClosed = true;
     };
+    Object.assign(transport, { onclose });
     await transport.start();
     left = await leaving.promise;
     const advanceUntilClosed = async (): Promise<void> => {
