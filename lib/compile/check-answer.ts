@@ -1,5 +1,5 @@
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';
-import type { Problem } from '../definition/problem.js';
+import type { Problem, ProblemCode } from '../definition/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { detectKindOfText, findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
@@ -31,4 +31,19 @@ export function* checkAnswer(yaml: string, catalog: Catalog): CheckSteps<Checked
   const root = findRoot(source.value, 'plan');
   if (!ok || !root.ok) return { ok: false, problems };
   return { ok: true, definition: { kind: 'plan', plan: root.definition as PlanDefinition }, problems };
+}
+
+/** Warnings that, in a model's answer, usually mean a mistake; it is asked once to fix them. */
+const PROBABLE_MISTAKES: ReadonlySet<ProblemCode> = new Set([
+  'output_omitted',
+  'stray_dollar',
+  'stray_braces',
+  'template_in_key',
+  'session_never_stored',
+  'session_race',
+]);
+
+/** Finds the warnings of a valid answer that usually mean a mistake. */
+export function findMistakes(problems: readonly Problem[]): Problem[] {
+  return problems.filter(({ code }) => PROBABLE_MISTAKES.has(code));
 }

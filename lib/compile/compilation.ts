@@ -3,11 +3,11 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { COMPILE_LIMITS } from '../common/limits.js';
 import type { CheckSteps } from '../definition/check-steps.js';
-import { formatProblem, type Problem, type ProblemCode } from '../definition/problem.js';
+import { formatProblem, type Problem } from '../definition/problem.js';
 import { type FinishReason, ModelError, type ModelMessage } from '../models/model.js';
 import type { ModelAccess, ModelCaller } from '../models/models.js';
 import type { Catalog } from '../tools/catalog.js';
-import { checkAnswer, type CheckedAnswer } from './check-answer.js';
+import { checkAnswer, type CheckedAnswer, findMistakes } from './check-answer.js';
 import { readAnswer } from './read-answer.js';
 import { createRepairRequest, joinErrors } from './repair-request.js';
 import {
@@ -45,16 +45,6 @@ type Failure =
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'rejected'; readonly repeated: boolean }
   | { readonly type: 'declined'; readonly reason: string };
-
-/** Warnings that, in a model's answer, usually mean a mistake; it is asked once to fix them. */
-const PROBABLE_MISTAKES: ReadonlySet<ProblemCode> = new Set([
-  'output_omitted',
-  'stray_dollar',
-  'stray_braces',
-  'template_in_key',
-  'session_never_stored',
-  'session_race',
-]);
 
 const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };
 
@@ -212,7 +202,7 @@ export class Compilation implements CompilePorts {
     const { runCheck, catalog } = this.#options;
     const checked = await runCheck(checkAnswer(yaml, catalog));
     if (!checked.ok) return this.#reject(yaml, checked.problems);
-    const mistakes = checked.problems.filter(({ code }) => PROBABLE_MISTAKES.has(code));
+    const mistakes = findMistakes(checked.problems);
     const isFirst = this.#result === undefined;
     this.#result = { ...checked, yaml };
     return isFirst && mistakes.length > 0 ? this.#reject(yaml, mistakes) : { type: 'accepted' };
