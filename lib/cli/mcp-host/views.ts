@@ -43,7 +43,7 @@ export function describeEnd(record: RunRecord): HostAnswer {
 }
 
 /** The tools of a catalog; or one of them whole. @throws WavetrainError `bad_usage` for a name that it has not */
-export function describeTools(catalog: Catalog, name: string | undefined): JsonObject {
+export function showTools(catalog: Catalog, name: string | undefined): JsonObject {
   const metadata = catalog.metadata();
   if (name === undefined)
     return toData({ tools: metadata.map((tool) => ({ name: tool.name, description: tool.description })) });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RunProgressReport } from '../../../lib/cli/mcp/progress-report.js';
+import { RunProgressReport } from '../../../lib/cli/mcp-host/progress-report.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 
 const STAMP = { seq: 1, time: '2026-01-01T00:00:00.000Z', run_id: 'r', tool: 'mock', wave: 0 } as const;

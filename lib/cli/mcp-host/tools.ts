@@ -6,7 +6,7 @@ import type { CliContext } from '../context.js';
 import { DEFINITION_INPUTS, loadHostDefinition } from './host-definition.js';
 import type { HostRuns } from './host-runs.js';
 import { type HostAnswer, type ServedTool, serveTool } from './served-tool.js';
-import { createReportOf, describeEnd, describeTools, showRuns, toData } from './views.js';
+import { createReportOf, describeEnd, showTools, showRuns, toData } from './views.js';
 
 /** The tools that `wavetrain mcp` offers to MCP hosts. */
 export function hostTools(
@@ -85,7 +85,7 @@ export function hostTools(
       readOnly: true,
       openWorld: false,
       inputs: { name: { type: 'string', minLength: 1, description: 'a tool; default: lists all' } },
-      answer: async ({ name }) => ({ value: describeTools(await openCatalog(), name) }),
+      answer: async ({ name }) => ({ value: showTools(await openCatalog(), name) }),
     }),
     serveTool({
       name: 'runs',

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { ToolError, WavetrainError } from '../../../lib/common/errors.js';
-import { answerCall } from '../../../lib/cli/mcp/answer-call.js';
-import { type HostAnswer, serveTool, toListedTool } from '../../../lib/cli/mcp/served-tool.js';
+import {
+  answerCall,
+  type HostAnswer,
+  serveTool,
+  toListedTool,
+} from '../../../lib/cli/mcp-host/served-tool.js';
 
 const CALL = { signal: new AbortController().signal, report: undefined };
 
