@@ -101,7 +101,7 @@ function keepWriting(stdout: Writable): Writable {
   });
 }
 
-/** Nobody sees the stack of a bug otherwise: the host is told of the error alone. */
+/** Nobody sees the stack of a bug otherwise: the host receives its message alone. */
 function describeBug(error: unknown): string {
   const stack = error instanceof Error ? error.stack : undefined;
   return `internal error, a bug in Wavetrain: ${stack ?? errorMessage(error)}`;

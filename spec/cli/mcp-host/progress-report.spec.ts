@@ -4,7 +4,7 @@ import type { LiveEvent } from '../../../lib/execution/events/event.js';
 
 const STAMP = { seq: 1, time: '2026-01-01T00:00:00.000Z', run_id: 'r', tool: 'mock', wave: 0 } as const;
 
-describe('The progress of a run, as MCP hosts are told it', () => {
+describe('The progress of a run that is reported to MCP hosts', () => {
   it('grows with each task and item, and ends at the number of tasks', () => {
     const reported: number[] = [];
     let nowMs = 0;
@@ -25,7 +25,7 @@ describe('The progress of a run, as MCP hosts are told it', () => {
     expect(reported).to.deep.equal([0.25, 0.5, 0.75, 1.75, 2]);
   });
 
-  it('is told ten times in a second at most, but for tasks', () => {
+  it('is reported ten times in a second at most, but for tasks', () => {
     const messages: string[] = [];
     const progress = new RunProgressReport(
       2,
