@@ -14,6 +14,9 @@ const BARE_FIRST_LINE = /^[ \t]*(?:id|goal|tasks|sub_pipelines)[ \t]*:/;
 /** A text that begins with a root key, after comments and marks of documents. */
 const ROOTED = /^(?:[ \t]*(?:(?:#|---|%).*)?\n)*[ \t]*["']?(?:pipeline|plan)["']?[ \t]*:/;
 
+/** The lists of a definition in JSON. */
+const PARTS = /"(?:tasks|sub_pipelines)"\s*:/;
+
 const THOUGHTS = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/i;
 /** Some servers leave out the tag that opens the thoughts. */
 const END_OF_THOUGHTS = /<\/(?:think|thinking|reasoning)>/i;
@@ -69,8 +72,8 @@ function findInFences(text: string): string | undefined {
   }
   if (open !== undefined) blocks.push(open.lines.join('\n'));
   return (
-    blocks.findLast((block) => ROOTED.test(block) || isJson(block)) ??
-    blocks.findLast((block) => ROOT_LINE.test(block))
+    blocks.findLast((block) => ROOTED.test(block) || (isJson(block) && PARTS.test(block))) ??
+    blocks.findLast((block) => ROOT_LINE.test(block) || isJson(block))
   );
 }
 

@@ -29,6 +29,7 @@ const FENCED: Readonly<Record<string, string>> = {
   'prose around a fence': `Sure, here is it:\n\n\`\`\`yaml\n${YAML}\`\`\`\n\nRun it with \`wavetrain run\`:\n\n\`\`\`sh\nwavetrain run x.yaml\n\`\`\`\n`,
   'a first try above it': `\`\`\`yaml\npipeline:\n  id: draft\n\`\`\`\nThat lacks tasks. Corrected:\n\`\`\`yaml\n${YAML}\`\`\`\n`,
   'a snippet below it': `\`\`\`yaml\n${YAML}\`\`\`\nTo change it, edit\n\`\`\`yaml\ntasks:\n  - id: one\n    inputs: {pipeline: x}\n\`\`\`\n`,
+  'a part in JSON below it': `\`\`\`yaml\n${YAML}\`\`\`\nor add\n\`\`\`json\n{"id": "two", "tool": "mock"}\n\`\`\`\n`,
   'prose around it': `Here is your pipeline:\n\n${YAML}\nThis pipeline asks a model. Note: it needs a key.\n- enjoy\n`,
   'a rule after it': `${YAML}\n---\nThat is all.\n`,
   thoughts: `<think>\nThe user wants\npipeline: no, wait\n</think>\n\n${YAML}`,
