@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { type ModelConfig, readModelConfig } from '../common/model-config.js';
 import type { ModelProvider } from './model.js';
 import { type ModelAccess, Models, type ModelsOptions } from './models.js';
-import { readAnswers, recordAnswers } from './providers/answers-file.js';
 
 /** The file of `mock/recorded` when none is configured. */
 const ANSWERS_FILE = 'answers.jsonl';
@@ -19,13 +18,14 @@ export function createModels(config: ModelConfig, { folders, log, ...options }: 
   const load = async (name: Parameters<ModelsOptions['loadProvider']>[0]): Promise<ModelProvider> => {
     if (name === 'mock') {
       const { createMockProvider } = await import('./providers/mock.js');
+      const { readAnswers } = await import('./providers/answers-file.js');
       return createMockProvider(() => readAnswers(config.answersFile ?? ANSWERS_FILE, folders, log));
     }
     const { createSdkProvider } = await import('./providers/sdk.js');
     const provider = createSdkProvider(name, config);
-    return config.recordFile === undefined
-      ? provider
-      : recordAnswers(provider, resolve(folders[0] ?? '.', config.recordFile), log);
+    if (config.recordFile === undefined) return provider;
+    const { recordAnswers } = await import('./providers/answers-file.js');
+    return recordAnswers(provider, resolve(folders[0] ?? '.', config.recordFile), log);
   };
   return new Models({ ...options, config, loadProvider: load });
 }
