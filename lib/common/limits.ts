@@ -140,7 +140,7 @@ export const COMPILE_LIMITS = {
   problemLength: 600,
   /** Names of tools with them, when one of them is an unknown tool. */
   toolsNamed: 200,
-  /** Length of the tools in the prompt, in characters, after which tools far from the request have one line each. */
+  /** Length of the tools that the prompt describes whole, and of those with one line each, in characters. */
   catalogLength: 60_000,
   /** Requests over HTTP that are compiled at once, and one more of each tenant that has none, up to twice as many. */
   atOnce: 8,

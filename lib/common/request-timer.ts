@@ -5,8 +5,8 @@ import { ToolError } from './errors.js';
 interface TimeLimits {
   /** For the whole answer. */
   readonly totalMs: number;
-  /** For which nothing may arrive. */
-  readonly idleMs: number;
+  /** For which nothing may arrive. Default: as long as the whole may take. */
+  readonly idleMs?: number;
 }
 
 /**
@@ -18,14 +18,12 @@ export class RequestTimer {
   readonly #controller = new AbortController();
   readonly #attemptSignal: AbortSignal;
   readonly #onAttemptEnd = (): void => this.#controller.abort(this.#attemptSignal.reason);
-  readonly #idleMs: number;
   readonly #totalTimer: unknown;
   #idleTimer: unknown;
   #touchedMs: number;
 
   constructor(clock: Clock, { totalMs, idleMs }: TimeLimits, attemptSignal: AbortSignal) {
     this.#clock = clock;
-    this.#idleMs = idleMs;
     this.#attemptSignal = attemptSignal;
     this.#touchedMs = clock.monotonicNow();
     attemptSignal.addEventListener('abort', this.#onAttemptEnd);
@@ -33,7 +31,7 @@ export class RequestTimer {
     this.#totalTimer = clock.setTimeout(() => {
       this.#abort(`no complete answer within ${totalMs / 1000} s`);
     }, totalMs);
-    this.#watchSilence(idleMs);
+    if (idleMs !== undefined) this.#watchSilence(idleMs, idleMs);
   }
 
   get signal(): AbortSignal {
@@ -52,11 +50,11 @@ export class RequestTimer {
     this.#clock.clearTimeout(this.#idleTimer);
   }
 
-  #watchSilence(delayMs: number): void {
+  #watchSilence(idleMs: number, delayMs: number): void {
     this.#idleTimer = this.#clock.setTimeout(() => {
-      const leftMs = this.#touchedMs + this.#idleMs - this.#clock.monotonicNow();
-      if (leftMs > 0) this.#watchSilence(leftMs);
-      else this.#abort(`nothing arrived for ${this.#idleMs / 1000} s`);
+      const leftMs = this.#touchedMs + idleMs - this.#clock.monotonicNow();
+      if (leftMs > 0) this.#watchSilence(idleMs, leftMs);
+      else this.#abort(`nothing arrived for ${idleMs / 1000} s`);
     }, delayMs);
   }
 

@@ -7,9 +7,15 @@ const REFUSAL = /^[ \t]*#[ \t]*cannot:[ \t]*(\S.*)$/im;
 /** The first line of a definition, at any indentation: its root key, or a list of parts without one. */
 const ROOT_LINE = /^[ \t]*["']?(?:pipeline|plan|tasks|sub_pipelines)["']?[ \t]*:/m;
 
-/** Like it, without the lists: they are not the first lines of a definition. */
+/** Root keys only: `tasks:` does not start a definition. */
 const FIRST_LINE = /^[ \t]*["']?(?:pipeline|plan)["']?[ \t]*:/;
 const BARE_FIRST_LINE = /^[ \t]*(?:id|goal|tasks|sub_pipelines)[ \t]*:/;
+
+/** A text that begins with a root key, after comments and marks of documents. */
+const ROOTED = /^(?:[ \t]*(?:(?:#|---|%).*)?\n)*[ \t]*["']?(?:pipeline|plan)["']?[ \t]*:/;
+
+/** The lists of a definition in JSON. */
+const PARTS = /"(?:tasks|sub_pipelines)"\s*:/;
 
 const THOUGHTS = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/i;
 /** Some servers leave out the tag that opens the thoughts. */
@@ -48,7 +54,10 @@ interface OpenFence {
   readonly lines: string[];
 }
 
-/** Returns the last block with a definition: a model that corrects itself does so below. A fence need not be closed. */
+/**
+ * Returns the last block with a whole definition, or else with a part of one: a model that corrects itself does so below,
+ * and may then show a snippet. A fence need not be closed.
+ */
 function findInFences(text: string): string | undefined {
   const blocks: string[] = [];
   let open: OpenFence | undefined;
@@ -62,7 +71,10 @@ function findInFences(text: string): string | undefined {
     } else open.lines.push(removeIndent(line, open.indent));
   }
   if (open !== undefined) blocks.push(open.lines.join('\n'));
-  return blocks.findLast((block) => ROOT_LINE.test(block) || isJson(block));
+  return (
+    blocks.findLast((block) => ROOTED.test(block) || (isJson(block) && PARTS.test(block))) ??
+    blocks.findLast((block) => ROOT_LINE.test(block) || isJson(block))
+  );
 }
 
 function closes(line: string, { mark }: OpenFence): boolean {

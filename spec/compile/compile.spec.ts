@@ -8,7 +8,7 @@ import { defineTool } from '../../lib/tools/tool.js';
 import { catchRejection } from '../support/rejection.js';
 import { BROKEN, ScriptedModels, VALID } from './scripted-models.js';
 
-describe('compile', () => {
+describe('compile (D35)', () => {
   it('resolves with the first answer when it is valid', async () => {
     const models = new ScriptedModels(`Here it is:\n\`\`\`yaml\n${VALID}\`\`\`\n`);
     const result = await compile('  ask a model \n', { models });
@@ -101,8 +101,34 @@ describe('compile', () => {
     expect(kept.warnings).to.have.length(2);
     const broken = await compile('ask', { models: new ScriptedModels(doubtful, BROKEN), maxRepairs: 1 });
     expect(broken).to.deep.include({ attempts: 2, yaml_text: doubtful });
+    expect(broken.repair_history, 'no repair led to the result').to.deep.equal([]);
     const none = await compile('ask', { models: new ScriptedModels(doubtful), maxRepairs: 0 });
     expect(none).to.deep.include({ attempts: 1, yaml_text: doubtful });
+  });
+
+  it('takes a valid answer although the model cannot be asked to mend it, and warns of that', async () => {
+    const doubtful = VALID.replace('{prompt: hi}', '{prompt: "${{session.name}}"}');
+    const models = new ScriptedModels(doubtful, () => Promise.reject(new ToolError('spec/model: no answer')));
+    const result = await compile('ask', { models });
+    expect(result).to.deep.include({ attempts: 2, yaml_text: doubtful, repair_history: [] });
+    expect(result.warnings.at(-1)).to.equal(
+      'the model could not be asked to fix this: spec/model: no answer',
+    );
+  });
+
+  it('rejects when the request for a repair cannot be made, or when a progress is not taken', async () => {
+    const names = (): string[] => {
+      throw new Error('no names');
+    };
+    const catalog = Object.assign(builtinCatalog(), { names });
+    const models = new ScriptedModels(VALID.replace('  goal: g\n', ''), VALID);
+    expect(await catchRejection(compile('ask', { models, catalog }))).to.have.property('message', 'no names');
+    const onProgress = (): void => {
+      throw new Error('not taken');
+    };
+    const others = new ScriptedModels(VALID);
+    const error = await catchRejection(compile('ask', { models: others, onProgress }));
+    expect(error).to.have.property('message', 'not taken');
   });
 
   it('compiles a plan, with a warning for a pipeline that is in no file yet', async () => {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config.js';
@@ -59,7 +59,7 @@ export class CompileCommand extends Command<CliContext> {
     description: '<FILE> write the YAML to this file, which it replaces',
   });
   json = Option.Boolean('--json', false, {
-    description: 'print only the YAML, and no messages but errors; with --output, also write it',
+    description: 'print only the YAML (not JSON), and no messages but errors; with --output, also write it',
   });
   promptFile = Option.String('--prompt-file', {
     description: '<FILE> read the description from this file; - reads standard input',
@@ -146,9 +146,9 @@ export class CompileCommand extends Command<CliContext> {
 
   async #printResult(result: CompileResult, output: string | undefined): Promise<void> {
     const { stdout, stderr } = this.context;
-    const { kind, yaml_text: yaml, attempts, warnings } = result;
+    const { kind, yaml_text: yaml, repair_history: repairs, warnings } = result;
     const { id } = result.kind === 'pipeline' ? result.pipeline : result.plan;
-    const summary = `${kind} ${id}, ${attempts === 1 ? 'no repairs' : formatCount(attempts - 1, 'repair')}`;
+    const summary = `${kind} ${id}, ${repairs.length === 0 ? 'no repairs' : formatCount(repairs.length, 'repair')}`;
     if (output !== undefined) await this.#write(output, yaml);
     if (!this.json) for (const warning of warnings) stderr.write(`warning: ${toSingleLine(warning)}\n`);
     if (this.json) stdout.write(yaml);
@@ -187,11 +187,18 @@ function lastAnswer(error: unknown): string {
 /** Looks whether the file can be written before a model is paid for its content. @throws WavetrainError `bad_usage` */
 async function findOutput(name: string, { cwd }: CliContext): Promise<string> {
   const path = resolve(cwd, name);
-  const [file, folder] = await Promise.all(
-    [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
-  );
+  const file = await stat(path).catch(() => undefined);
   if (file?.isDirectory() === true) throw cannotWrite(name, 'it is a folder');
-  if (folder?.isDirectory() !== true) throw cannotWrite(name, `there is no folder ${dirname(path)}`);
+  if (file?.isFile() === false) throw cannotWrite(name, 'it is not a regular file');
+  // A file is written beside the old one, and renamed.
+  const folder = dirname(file === undefined ? path : await realpath(path));
+  if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true)
+    throw cannotWrite(name, `there is no folder ${folder}`);
+  try {
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw cannotWrite(name, errorMessage(error));
+  }
   return path;
 }
 

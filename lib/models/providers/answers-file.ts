@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { appendFile, readFile, stat } from 'node:fs/promises';
-import { basename, isAbsolute, resolve } from 'node:path';
-import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
+import { basename } from 'node:path';
+import { errorCode, errorMessage } from '../../common/errors.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
 import { ModelError, type ModelProvider } from '../model.js';
@@ -11,45 +10,18 @@ import type { RecordedAnswer } from './mock.js';
 type Log = (message: string) => void;
 
 /**
- * Checks before a run that there is a file with answers.
- *
- * @throws WavetrainError `provider_misconfigured`
- */
-export function assertAnswersFile(name: string, folders: readonly string[], log?: Log): void {
-  if (findPaths(name, folders).some((path) => existsSync(path))) return;
-  throw new WavetrainError('provider_misconfigured', describeMissing(name, folders, log));
-}
-
-function findPaths(name: string, folders: readonly string[]): string[] {
-  return (isAbsolute(name) ? [''] : folders).map((folder) => resolve(folder, name));
-}
-
-/** Names the folders only when there is no log: then nobody but the operator sees the message. */
-function describeMissing(name: string, folders: readonly string[], log: Log | undefined): string {
-  const problem = `there is no file "${basename(name)}" with answers for mock/recorded`;
-  const paths = `looked for ${findPaths(name, folders).join(', ')}`;
-  log?.(`${problem}: ${paths}`);
-  const seen = log === undefined ? `${problem} (${paths})` : problem;
-  return `${seen}: name a file with WAVETRAIN_ANSWERS, or record one with WAVETRAIN_RECORD_ANSWERS`;
-}
-
-/**
  * Reads a file with one answer in each line. Rejects with a ModelError that names the line, and the file without its
  * folders: callers of a server see it.
  *
- * @param folders where it may be, unless its path is absolute
+ * @param paths where it may be; the first one that there is counts
  */
-export async function readAnswers(
-  name: string,
-  folders: readonly string[],
-  log?: Log,
-): Promise<RecordedAnswer[]> {
+export async function readAnswers(paths: readonly string[], log?: Log): Promise<RecordedAnswer[]> {
   const misconfigured = (problem: string, detail: string): ModelError => {
     log?.(`mock/recorded: ${problem}: ${detail}`);
     return new ModelError('misconfigured', problem);
   };
-  const file = basename(name);
-  for (const path of findPaths(name, folders)) {
+  const file = basename(paths[0] ?? '');
+  for (const path of paths) {
     let text: string;
     try {
       text = await readFile(path, 'utf8');
@@ -71,7 +43,10 @@ export async function readAnswers(
     }
     return lines.flatMap((line) => parseAnswer(line) ?? []);
   }
-  throw new ModelError('misconfigured', describeMissing(name, folders, log));
+  throw misconfigured(
+    `there is no file "${file}" with answers: name one with WAVETRAIN_ANSWERS`,
+    `looked for ${paths.join(', ')}`,
+  );
 }
 
 function parseAnswer(line: string): RecordedAnswer | undefined {

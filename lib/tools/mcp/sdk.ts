@@ -71,7 +71,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 function toSession(client: Client, transport: Transport): McpSession {
   const { name = '', version = '' } = client.getServerVersion() ?? {};
   return {
-    server: `${name} ${version}`,
+    serverVersion: `${name} ${version}`,
     async listTools(cursor, { signal }) {
       const params = cursor === undefined ? {} : { cursor };
       // Not `client.listTools`: it compiles the schemas of outputs, which come from anybody.

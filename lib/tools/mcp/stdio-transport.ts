@@ -63,6 +63,7 @@ export class StdioTransport implements Transport {
         this.#reports.onExit(status === null ? `the signal ${signal}` : `exit status ${status}`);
       this.#signal('SIGKILL');
       stopWatching();
+      this.#awaitLastOutput(child);
     });
     child.once('close', () => this.onclose?.());
     child.stdin.on('error', (error) => this.onerror?.(error));
@@ -108,6 +109,15 @@ export class StdioTransport implements Transport {
       this.#signal(signal);
     }
     await this.#closed;
+  }
+
+  /** What the server has started in a session of its own outlives it, and may hold its output open for ever. */
+  #awaitLastOutput({ stdout, stderr }: ChildProcess): void {
+    const timer = this.#clock.setTimeout(() => {
+      stdout?.destroy();
+      stderr?.destroy();
+    }, MCP_LIMITS.closeMs);
+    void this.#closed?.then(() => this.#clock.clearTimeout(timer));
   }
 
   #closesInTime(): Promise<boolean> {

@@ -5,7 +5,7 @@ import { BROKEN, VALID } from '../../compile/scripted-models.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke, type InvokeOptions, Screen } from '../invoke.js';
 
-describe('compile', () => {
+describe('compile (D43)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());
 
@@ -64,6 +64,7 @@ describe('compile', () => {
       [['ask', '--max-repairs', '6'], /from 0 to 5/],
       [['ask', '--max-repairs', 'two'], /whole number/],
       [['ask', '--output', 'no/where.yaml'], /there is no folder/],
+      [['ask', '--output', '/dev/null'], /it is not a regular file/],
       [['ask', '--model', 'openai/x'], /OPENAI_API_KEY/],
       [['x'.repeat(20_001)], /the limit is 20,000/],
       [['--prompt-file', 'none.txt'], /cannot read/],
@@ -93,6 +94,12 @@ describe('compile', () => {
       expect({ status, stdout }, stderr).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.contain(words);
     }
+  });
+
+  it('counts no repair of an answer that the model has only made worse', async () => {
+    const doubtful = VALID.replace('{prompt: hi}', '{prompt: "${{session.x ?? 1}}"}');
+    const { stdout } = await run(['ask', '--max-repairs', '1'], [doubtful, BROKEN]);
+    expect(stdout).to.match(/^# pipeline ask, no repairs\n/);
   });
 
   it('prints warnings on standard error', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type RegistryApi, systemContext } from '../../../lib/cli/context.js';
-import { loadHostDefinition } from '../../../lib/cli/mcp/host-definition.js';
-import { HostRuns } from '../../../lib/cli/mcp/host-runs.js';
+import { loadHostDefinition } from '../../../lib/cli/mcp-host/host-definition.js';
+import { HostRuns } from '../../../lib/cli/mcp-host/host-runs.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { deferred } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';

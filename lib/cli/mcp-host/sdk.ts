@@ -43,9 +43,9 @@ export function serveHost(options: HostServerOptions): HostServer {
 function createServer({ name, version, instructions, tools, call }: HostServerOptions): Server {
   const server = new Server({ name, version }, { capabilities: { tools: {} }, instructions });
   server.setRequestHandler('tools/list', () => ({
-    tools: tools.map(({ readOnly, ...tool }) => ({
+    tools: tools.map(({ readOnly, openWorld, ...tool }) => ({
       ...tool,
-      annotations: { readOnlyHint: readOnly, destructiveHint: !readOnly, openWorldHint: !readOnly },
+      annotations: { readOnlyHint: readOnly, destructiveHint: !readOnly, openWorldHint: openWorld },
     })),
   }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {

@@ -12,7 +12,6 @@ export class RunProgressReport {
   #settled = 0;
   /** Of fan-outs at work: how many of their items have settled. */
   readonly #items = new Map<string, { settled: number; readonly total: number }>();
-  #reported = 0;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
   /**
@@ -49,11 +48,10 @@ export class RunProgressReport {
   #send(message: string, isTask: boolean): void {
     const nowMs = this.#now();
     if (!isTask && nowMs - this.#reportedMs < INTERVAL_MS) return;
+    // It only grows: the items of a task are together less than the task, which takes their place when it has settled.
     let progress = this.#settled;
     for (const { settled, total } of this.#items.values()) progress += settled / (total + 1);
-    // A task that finishes early must not take the number back, which hosts do not expect.
-    this.#reported = Math.max(this.#reported, progress);
     this.#reportedMs = nowMs;
-    this.#report(this.#reported, this.#tasks, message);
+    this.#report(progress, this.#tasks, message);
   }
 }

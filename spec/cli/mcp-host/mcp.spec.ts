@@ -33,7 +33,7 @@ interface Called {
   readonly value: JsonObject;
 }
 
-describe('wavetrain mcp', () => {
+describe('wavetrain mcp (D43)', () => {
   before(() => requireBuild());
   let folder: TemporaryFolder;
   let client: Client;
@@ -73,12 +73,14 @@ describe('wavetrain mcp', () => {
     it(`serves hosts of both protocol versions, here ${mode}`, async () => {
       expect(await connect(mode)).to.equal(mode === 'auto' ? 'modern' : 'legacy');
       const { tools } = await client.listTools();
-      expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).to.deep.equal([
-        ['validate', true],
-        ['run', false],
-        ['compile', true],
-        ['tools', true],
-        ['runs', true],
+      expect(
+        tools.map(({ name, annotations: hints }) => [name, hints?.readOnlyHint, hints?.openWorldHint]),
+      ).to.deep.equal([
+        ['validate', true, false],
+        ['run', false, true],
+        ['compile', true, true],
+        ['tools', true, false],
+        ['runs', true, false],
       ]);
       expect((await call('validate', { file: 'p.yaml' })).value).to.include({ ok: true });
     });
@@ -140,7 +142,10 @@ describe('wavetrain mcp', () => {
     expect(failed.isError).to.equal(true);
     expect(failed.value).to.have.nested.property('failures[0].task_id', 'a');
     expect((await call('run', { pipeline: 'x: 1' })).value).to.include({ ok: false });
-    expect((await call('run', {})).value).to.deep.equal({ error: 'give either "file" or "pipeline"' });
+    expect((await call('run', {})).value).to.deep.equal({
+      error: 'give either "file" or "pipeline"',
+      code: 'bad_usage',
+    });
     expect((await call('run', { fil: 'x' })).value).to.deep.equal({ error: 'there is no input "fil"' });
     expect((await call('walk', {})).value['error']).to.contain('there is no tool "walk"');
   });

@@ -1,21 +1,12 @@
-import { WavetrainError } from '../../common/errors.js';
 import { COMPILE_LIMITS } from '../../common/limits.js';
 import { readModelConfig } from '../../common/model-config.js';
 import type { CompilePromptOptions } from '../../compile/compile.js';
-import type { JsonObject } from '../../common/json.js';
-import { nearest } from '../../definition/suggest.js';
-import type { RunRecord } from '../../runs/record.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
-import type { LoadedDefinition } from '../input/load-definition.js';
 import { DEFINITION_INPUTS, loadHostDefinition } from './host-definition.js';
 import type { HostRuns } from './host-runs.js';
 import { type HostAnswer, type ServedTool, serveTool } from './served-tool.js';
-
-/** Larger outputs are not sent: they would fill the context of a model. */
-const MAX_OUTPUTS_LENGTH = 256 * 1024;
-
-const MAX_TASKS = 100;
+import { createReportOf, describeEnd, showTools, showRuns, toData } from './views.js';
 
 /** The tools that `wavetrain mcp` offers to MCP hosts. */
 export function hostTools(
@@ -30,6 +21,7 @@ export function hostTools(
       description:
         'Checks a pipeline or a plan without running it. Returns every problem with its position and a hint, and the waves of a valid one.',
       readOnly: true,
+      openWorld: false,
       inputs: DEFINITION_INPUTS,
       answer: async (inputs) => {
         const loaded = await loadHostDefinition(inputs, await openCatalog(), context, false);
@@ -42,6 +34,7 @@ export function hostTools(
       description:
         'Runs a pipeline or a plan and waits until it has ended. Returns its status and outputs, or what failed. Cancelling the call cancels the run.',
       readOnly: false,
+      openWorld: true,
       inputs: {
         ...DEFINITION_INPUTS,
         params: { type: 'object', description: 'values of the params of a pipeline' },
@@ -59,6 +52,7 @@ export function hostTools(
       description:
         'Has a language model write a pipeline or a plan from a description, and checks it; mistakes are repaired. Returns the YAML, and runs nothing.',
       readOnly: true,
+      openWorld: true,
       inputs: {
         prompt: {
           type: 'string',
@@ -89,8 +83,9 @@ export function hostTools(
       description:
         'Lists the tools that tasks of a pipeline may call, or describes one of them with its inputs and its output.',
       readOnly: true,
+      openWorld: false,
       inputs: { name: { type: 'string', minLength: 1, description: 'a tool; default: lists all' } },
-      answer: async ({ name }) => ({ value: describeTools(await openCatalog(), name) }),
+      answer: async ({ name }) => ({ value: showTools(await openCatalog(), name) }),
     }),
     serveTool({
       name: 'runs',
@@ -98,6 +93,7 @@ export function hostTools(
       description:
         'Lists the runs of this connection; or shows one of them with its tasks; or one task of a run with its inputs and its whole output.',
       readOnly: true,
+      openWorld: false,
       inputs: {
         run_id: { type: 'string', minLength: 1, description: 'a run; default: lists all' },
         task_id: { type: 'string', minLength: 1, description: 'a task of that run' },
@@ -130,88 +126,7 @@ async function compileForHost(
     return { value: toData({ kind, yaml_text, warnings, attempts, repair_history, usage, model }) };
   } catch (error) {
     if (!(error instanceof CompileFailedError)) throw error;
-    const { message, attempts, repair_history, last_yaml } = error;
-    return { value: toData({ error: message, attempts, repair_history, last_yaml }), isError: true };
+    const { code, message, attempts, repair_history, last_yaml } = error;
+    return { value: toData({ error: message, code, attempts, repair_history, last_yaml }), isError: true };
   }
-}
-
-async function createReportOf({ kind, check }: LoadedDefinition): Promise<JsonObject> {
-  if (kind === 'pipeline') {
-    const { createReport } = await import('../lazy/validation.js');
-    return toData(createReport(check));
-  }
-  const { createPlanReport } = await import('../lazy/plans.js');
-  return toData(createPlanReport(check));
-}
-
-function describeEnd(record: RunRecord): HostAnswer {
-  const { result, failures, error, run_id, status, artifacts } = record;
-  const outputs = JSON.stringify(result);
-  const isShort = outputs.length <= MAX_OUTPUTS_LENGTH;
-  return {
-    value: toData({
-      run_id,
-      status,
-      ...(error !== null && { error, failures: failures.slice(0, MAX_TASKS) }),
-      ...(result !== null && isShort && { result }),
-      ...(!isShort && {
-        note: `the outputs are ${outputs.length} characters long: call "runs" with run_id and task_id to read one`,
-      }),
-      ...(artifacts.length > 0 && { artifacts: artifacts.slice(0, MAX_TASKS) }),
-    }),
-    isError: result === null,
-  };
-}
-
-function describeTools(catalog: Catalog, name: string | undefined): JsonObject {
-  const metadata = catalog.metadata();
-  if (name === undefined)
-    return toData({ tools: metadata.map((tool) => ({ name: tool.name, description: tool.description })) });
-  const tool = metadata.find((candidate) => candidate.name === name);
-  if (tool !== undefined) return toData(tool);
-  const meant = nearest(name, catalog.names());
-  const hint =
-    meant === undefined ? 'call "tools" without inputs for all of them' : `did you mean "${meant}"?`;
-  throw new WavetrainError('bad_usage', `there is no tool "${name}"; ${hint}`);
-}
-
-async function showRuns(
-  runs: HostRuns,
-  runId: string | undefined,
-  taskId: string | undefined,
-  subPipeline: string | undefined,
-): Promise<JsonObject> {
-  if (runId === undefined) {
-    const listed = runs
-      .list()
-      .map(({ run_id, record }) => (record === undefined ? { run_id } : summarize(record)));
-    return toData({ runs: listed });
-  }
-  const { registry, record } = runs.find(runId);
-  const place = subPipeline === undefined ? {} : { sub_pipeline: subPipeline };
-  if (taskId !== undefined) {
-    const whole = await registry.task(runId, taskId, { ...place, whole: true });
-    const isShort = JSON.stringify(whole).length <= MAX_OUTPUTS_LENGTH;
-    return toData(isShort ? whole : await registry.task(runId, taskId, place));
-  }
-  const { tasks } = await registry.tasks(runId, { ...place, limit: MAX_TASKS });
-  return toData({ run_id: runId, ...(record && summarize(record)), tasks });
-}
-
-function summarize({
-  run_id,
-  kind,
-  status,
-  pipeline_id,
-  goal,
-  error,
-  started_at,
-  finished_at,
-}: RunRecord): object {
-  return { run_id, kind, status, pipeline_id, goal, error, started_at, finished_at };
-}
-
-/** Records and reports are JSON, without the fields that are undefined. */
-function toData(value: object): JsonObject {
-  return value as JsonObject;
 }
