@@ -81,6 +81,8 @@ export const FETCH_LIMITS = {
 export const MODEL_LIMITS = {
   /** Requests in flight to one provider, of all runs together. */
   inFlight: 8,
+  /** Time for connecting to a provider. */
+  connectMs: 30_000,
   /** Time for one answer, and for which nothing of it may arrive: local models read a long prompt in silence. */
   totalMs: 15 * 60_000,
   idleMs: 120_000,

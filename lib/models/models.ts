@@ -2,7 +2,7 @@ import type { Clock } from '../common/clock.js';
 import { delay } from '../common/clock.js';
 import { errorMessage, ToolError, WavetrainError } from '../common/errors.js';
 import { MODEL_LIMITS } from '../common/limits.js';
-import { RequestTimer } from '../common/request-timer.js';
+import { RequestTimer } from '../common/requests/request-timer.js';
 import { ConcurrencyLimiter } from '../common/queues/limiters.js';
 import { shareLimit } from '../common/queues/shared-limit.js';
 import {

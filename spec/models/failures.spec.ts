@@ -40,6 +40,18 @@ describe('failures of language models (D50)', () => {
       expect(server.requests).to.have.length(1);
     });
 
+    for (const status of [301, 302, 307, 308]) {
+      it(`${name}: follows no redirect (${status}), so that no key reaches an address that nobody has configured`, async () => {
+        const to = 'http://other.example/v1/chat?key=geheim';
+        const error = await failWith(replyWith(status, '', { location: to }));
+        expect(error.message)
+          .to.include('redirects to http://other.example/v1/chat: configure')
+          .and.not.include('geheim');
+        expect(error.retryable).to.equal(false);
+        expect(server.requests).to.have.length(1);
+      });
+    }
+
     it(`${name}: says what the provider says about a model that it does not know`, async () => {
       const error = await failWith(replyWith(404, wire.error('no such model: try "pull"')));
       expect(error.message).to.include('404').and.include('no such model: try "pull"');

@@ -101,7 +101,14 @@ export class ServeCommand extends Command<CliContext> {
         keys,
         secrets,
         parseText: (text, tenantId) => texts.parse(text, tenantId),
-        catalog: await loadServerCatalog(modules, documents, expressions, { flags: this, config }, log, context),
+        catalog: await loadServerCatalog(
+          modules,
+          documents,
+          expressions,
+          { flags: this, config },
+          log,
+          context,
+        ),
         log,
         observer: tracing,
       });

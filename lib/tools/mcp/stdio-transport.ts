@@ -8,9 +8,9 @@ import {
 import type { Clock } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
+import { LineReader } from '../../common/requests/line-reader.js';
 import type { StdioServerConfig } from './config.js';
 import { endWithWavetrain } from './end-with-wavetrain.js';
-import { LineReader } from './line-reader.js';
 
 /** Maximum length of a line that a server logs. */
 const MAX_STDERR_LINE = 4000;
@@ -56,7 +56,6 @@ export class StdioTransport implements Transport {
       this.#signal('SIGKILL');
       stopWatching?.();
     });
-    child.once('close', () => this.onclose?.());
     child.stdin.on('error', (error) => this.onerror?.(error));
     const messages = new LineReader(
       MCP_LIMITS.messageBytes,
@@ -66,6 +65,11 @@ export class StdioTransport implements Transport {
     const logs = new LineReader(MAX_STDERR_LINE, this.#onStderr, () => this.#onStderr('(a longer line)'));
     child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
+    child.once('close', () => {
+      // The last words of a program that dies often lack the end of their line.
+      logs.end();
+      this.onclose?.();
+    });
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);

@@ -8,7 +8,7 @@ export class LineReader {
   readonly #most: number;
   readonly #onLine: (line: string) => void;
   readonly #onTooLong: () => void;
-  #chunks: Buffer[] = [];
+  #chunks: Uint8Array[] = [];
   #bytes = 0;
   #isTooLong = false;
 
@@ -22,21 +22,27 @@ export class LineReader {
     this.#onTooLong = onTooLong;
   }
 
-  push(chunk: Buffer): void {
+  push(chunk: Uint8Array): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.#keep(chunk.subarray(start, end));
+      // Of empty lines there may be very many.
+      if (end > start) this.#keep(chunk.subarray(start, end));
       this.#endLine();
       start = end + 1;
     }
-    this.#keep(chunk.subarray(start));
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
   }
 
-  #keep(part: Buffer): void {
+  /** Call after the last chunk: passes on the last line, which may lack its end. */
+  end(): void {
+    if (this.#bytes > 0) this.#endLine();
+  }
+
+  #keep(part: Uint8Array): void {
     if (this.#isTooLong) return;
     this.#bytes += part.length;
     if (this.#bytes <= this.#most) {
-      if (part.length > 0) this.#chunks.push(part);
+      this.#chunks.push(part);
       return;
     }
     this.#isTooLong = true;
@@ -45,6 +51,7 @@ export class LineReader {
   }
 
   #endLine(): void {
+    if (this.#bytes === 0) return this.#onLine('');
     const line = this.#isTooLong ? undefined : Buffer.concat(this.#chunks).toString('utf8');
     this.#chunks = [];
     this.#bytes = 0;
