@@ -90,7 +90,7 @@ export const MODEL_LIMITS = {
   retries: 4,
   /** Before the first of these; it doubles. */
   retryDelayMs: 1000,
-  /** As a provider may ask for it. */
+  /** As a provider may ask for it; up to a tenth is added. */
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
   answerLength: 2 * 2 ** 20,
@@ -105,6 +105,9 @@ export const MODEL_LIMITS = {
   /** Tenants whose place in recorded answers is remembered, and pairs of a tenant and a model that refuses schemas. */
   remembered: 1000,
 } as const;
+
+/** Shorter values of keys, such as `none`, and of variables, such as `true`, are no secrets, and would hide much else. */
+export const MIN_KEY_LENGTH = 8;
 
 /** Models of each provider that the metrics name. */
 export const MAX_MODELS_IN_METRICS = 50;

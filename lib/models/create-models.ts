@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type ModelConfig, readModelConfig } from '../common/model-config.js';
+import { type ModelConfig, type ProviderName, readModelConfig } from '../common/model-config.js';
 import type { ModelProvider } from './model.js';
 import { type ModelAccess, Models, type ModelsOptions } from './models.js';
 import { readAnswers, recordAnswers } from './providers/answers-file.js';
@@ -16,7 +16,7 @@ export interface CreateModelsOptions extends Pick<ModelsOptions, 'inFlight' | 't
 
 /** Creates the access to language models. Their packages are loaded when the first model is asked. */
 export function createModels(config: ModelConfig, { folders, log, ...options }: CreateModelsOptions): Models {
-  const load = async (name: Parameters<ModelsOptions['loadProvider']>[0]): Promise<ModelProvider> => {
+  const load = async (name: ProviderName): Promise<ModelProvider> => {
     if (name === 'mock') {
       const { createMockProvider } = await import('./providers/mock.js');
       return createMockProvider(() => readAnswers(config.answersFile ?? ANSWERS_FILE, folders, log));

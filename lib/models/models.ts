@@ -14,9 +14,9 @@ import {
   type ProviderRequest,
   type TokenCounts,
 } from './model.js';
-import type { ModelConfig } from '../common/model-config.js';
+import type { ModelConfig, ProviderName } from '../common/model-config.js';
 import { assertRequestSize } from './request-size.js';
-import { chooseModel, type ModelName, type ProviderName } from './choose-model.js';
+import { chooseModel, type ModelName } from './choose-model.js';
 
 /** The attempt, or the command, for which a model is asked. */
 export interface ModelCaller {
@@ -112,7 +112,7 @@ export class Models implements ModelAccess {
     return limiter;
   }
 
-  /** Asks again after a temporary error, when the provider wants or after a delay that doubles. */
+  /** Asks again after a temporary error: after a delay that doubles, or later when the provider wants that. */
   async #askUntilAnswered(
     ask: () => Promise<ModelAnswer>,
     model: string,
@@ -134,7 +134,9 @@ export class Models implements ModelAccess {
   async #waitForRetry(retry: number, { retryAfterMs }: ModelError, caller: ModelCaller): Promise<void> {
     const random = (this.#options.random ?? Math.random)();
     const ownMs = MODEL_LIMITS.retryDelayMs * 2 ** retry * (1 + random / 2);
-    const delayMs = Math.min(retryAfterMs ?? ownMs, MODEL_LIMITS.longestRetryDelayMs);
+    // Callers that are told the same time come back one after another.
+    const wantedMs = Math.min(retryAfterMs ?? 0, MODEL_LIMITS.longestRetryDelayMs) * (1 + random / 10);
+    const delayMs = Math.max(ownMs, wantedMs);
     // A provider that wants to be left alone is no work of the attempt.
     const resumeTimeout = caller.pauseTimeout();
     try {
