@@ -204,6 +204,15 @@ describe('extract_fields (D49)', () => {
       ]);
     });
 
+    it('with split, cuts no character in two', async () => {
+      const document = `x${'\u{1F600}'.repeat(1000)}`;
+      await extract({ document, max_chars: 1000, split: true }, '{"a": null}');
+      const prompts = models.requests.map((_, request) => models.promptOf(request));
+      expect(prompts.length).to.be.above(1);
+      for (const prompt of prompts) expect(prompt).not.to.match(/\p{Cs}/u);
+      expect(prompts.join('').split('\u{1F600}')).to.have.length(1001);
+    });
+
     it('with split, the first value counts, and a log names the field', async () => {
       const fields = await extract({ document: text, max_chars: 1000, split: true }, '{"b": 1}', '{"b": 2}');
       expect(fields).to.deep.equal({ a: NONE, b: 1 });
