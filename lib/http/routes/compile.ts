@@ -48,7 +48,10 @@ interface Compilation {
 export function compileRoutes(services: HttpServices): Route[] {
   const limiter = new ConcurrencyLimiter(services.shareOf(COMPILE_LIMITS.atOnce));
   const run = (compilation: Compilation, onProgress?: (progress: CompileProgress) => void) =>
-    limiter.run(toAttempt(compilation), () => compileRequest(compilation, services, onProgress));
+    services.work.run(compilation.signal, (signal) => {
+      const ending = { ...compilation, signal };
+      return limiter.run(toAttempt(ending), () => compileRequest(ending, services, onProgress));
+    });
   return [
     defineRoute({
       method: 'POST',
@@ -78,6 +81,8 @@ export function compileRoutes(services: HttpServices): Route[] {
         'shutting_down',
       ],
       handle: async (request): Promise<RouteResult> => {
+        // A stream must be refused before it begins.
+        services.work.assertOpen();
         const { body = { prompt: '' } } = request;
         const compilation: Compilation = {
           request: body,
