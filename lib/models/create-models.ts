@@ -7,7 +7,8 @@ import { readAnswers, recordAnswers } from './providers/answers-file.js';
 /** The file of `mock/recorded` when none is configured. */
 const ANSWERS_FILE = 'answers.jsonl';
 
-export interface CreateModelsOptions extends Pick<ModelsOptions, 'inFlight' | 'tenantShare' | 'random'> {
+export interface CreateModelsOptions
+  extends Pick<ModelsOptions, 'inFlight' | 'limiters' | 'tenantShare' | 'random'> {
   /** Where files with answers are looked for, such as the folder of the pipeline; the first one that has it counts. */
   readonly folders: readonly string[];
   /** Receives what callers need not know of files with answers: their paths. Default: nobody does. */

@@ -32,12 +32,17 @@ export interface ModelCaller {
   readonly onUsage: (model: string, usage: TokenCounts) => void;
 }
 
+/** The places of requests in flight to each provider. */
+export type ModelLimiters = Map<ProviderName, ConcurrencyLimiter>;
+
 export interface ModelsOptions {
   readonly config: ModelConfig;
   /** Creates a provider when it is asked first. */
   readonly loadProvider: (name: ProviderName) => Promise<ModelProvider>;
   /** Requests in flight to one provider. Default {@link MODEL_LIMITS}. */
   readonly inFlight?: number;
+  /** Those of other models too, which then have their requests in flight together. Default: its own. */
+  readonly limiters?: ModelLimiters;
   /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
   readonly tenantShare?: number;
   /** Returns a number from 0 to 1. */
@@ -61,11 +66,12 @@ export interface ModelAccess {
 export class Models implements ModelAccess {
   readonly #options: ModelsOptions;
   readonly #providers = new Map<ProviderName, Promise<ModelProvider>>();
-  /** Of all runs, by provider. */
-  readonly #limiters = new Map<ProviderName, ConcurrencyLimiter>();
+  /** Of all runs. */
+  readonly #limiters: ModelLimiters;
 
   constructor(options: ModelsOptions) {
     this.#options = options;
+    this.#limiters = options.limiters ?? new Map();
   }
 
   assertConfigured(purpose: ModelPurpose, named: string | undefined): void {
