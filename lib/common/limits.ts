@@ -90,6 +90,10 @@ export const MODEL_LIMITS = {
   retries: 4,
   /** Before the first of these; it doubles. */
   retryDelayMs: 1000,
+  /** Requests of all attempts of one invocation: twice as many as a document may have pages. */
+  requestsOfInvocation: 20_000,
+  /** Attempts of one invocation that ask a model, also in pipelines that they run. */
+  attemptsOfInvocation: 100,
   /** As a provider may ask for it; up to a tenth is added. */
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
@@ -160,8 +164,12 @@ export const MCP_LIMITS = {
   callMs: 15 * 60_000,
   /** Calls in flight to one server, of all runs together. */
   inFlight: 16,
-  /** Maximum size of one message, or of one answer over HTTP, in bytes: an image is a third longer there. */
-  messageBytes: 24 * 2 ** 20,
+  /**
+   * Maximum size of one message, in bytes, where an image is a third longer, and of its lists, objects and members: they
+   * are parsed in one turn of the event loop, in some 30 ms and 200 ms.
+   */
+  messageBytes: 5 * 2 ** 20,
+  messageParts: 100_000,
   /** Before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,

@@ -41,7 +41,7 @@ export interface TokenCounts {
 export interface ModelUsage extends TokenCounts {
   /** `provider/model`. */
   readonly model: string;
-  /** Requests that were answered, or whose answer was cut when the provider had told tokens of it. */
+  /** Requests that were answered, or whose answer was cut when the provider had reported tokens of it. */
   readonly requests: number;
 }
 

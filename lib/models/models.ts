@@ -28,7 +28,7 @@ export interface ModelCaller {
   readonly pauseTimeout: () => () => void;
   /** Called before each request is sent, also before one that is repeated. */
   readonly onRequest?: () => void;
-  /** Called with the tokens of every answer; of one that was cut with those that the provider has told. */
+  /** Called with the tokens of every answer; of one that was cut with those that the provider has reported. */
   readonly onUsage: (model: string, usage: TokenCounts) => void;
 }
 
@@ -165,7 +165,7 @@ export class Models implements ModelAccess {
     const texts: string[] = [];
     let length = 0;
     /** Of an answer that is cut; the end of one counts itself. */
-    let told: TokenCounts | undefined;
+    let reported: TokenCounts | undefined;
     try {
       const asked = { ...request, model, tenant_id: caller.tenant_id };
       for await (const part of provider.stream(asked, timer.signal)) {
@@ -175,9 +175,9 @@ export class Models implements ModelAccess {
           if (length > MODEL_LIMITS.answerLength) throw tooLong(name);
           texts.push(part.text);
           onText?.(part.text);
-        } else if (part.type === 'usage') told = part.usage;
+        } else if (part.type === 'usage') reported = part.usage;
         else if (part.type === 'end') {
-          told = undefined;
+          reported = undefined;
           caller.onUsage(name, part.usage);
           return { text: texts.join(''), model: name, finish: part.finish, usage: part.usage };
         }
@@ -190,7 +190,7 @@ export class Models implements ModelAccess {
       throw timer.signal.aborted ? stoppedBy(timer.signal, caller.signal) : error;
     } finally {
       timer.stop();
-      if (told !== undefined) caller.onUsage(name, told);
+      if (reported !== undefined) caller.onUsage(name, reported);
     }
   }
 }

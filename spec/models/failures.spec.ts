@@ -190,7 +190,7 @@ describe('failures of language models (D50)', () => {
         response.on('drain', write);
         write();
       });
-      expect(error.message).to.include('larger than 32 MiB');
+      expect(error.message).to.include('more than 32 MiB');
       expect(error.retryable).to.equal(false);
       expect(server.requests).to.have.length(1);
     });
@@ -239,15 +239,15 @@ describe('the tokens of an answer of a language model that is cut (D50)', () => 
   const server = useModelServer();
   const wire = WIRES.find(({ model }) => model.startsWith('anthropic/'));
   const begin = wire?.beginning('Good ') ?? [];
-  const TOLD = { model: wire?.model, input_tokens: TOKENS.input_tokens, output_tokens: 1 };
+  const REPORTED = { model: wire?.model, input_tokens: TOKENS.input_tokens, output_tokens: 1 };
 
-  it('count as far as the provider has told them, when the stream ends early, and in addition to the next answer', async () => {
+  it('count as far as the provider has reported them, when the stream ends early, and in addition to the next answer', async () => {
     if (wire === undefined) throw new Error('no wire');
     const good = replyInParts(wire.type, wire.parts({ texts: ['Good'] }), 'end');
     server.reply(replyInParts(wire.type, begin, 'end'), replyInParts(wire.type, begin, 'hang up'), good);
     const caller = createCaller({ isPatient: true });
     await ask(wire, server, {}, caller);
-    expect(caller.usage).to.deep.equal([TOLD, TOLD, { model: wire.model, ...TOKENS }]);
+    expect(caller.usage).to.deep.equal([REPORTED, REPORTED, { model: wire.model, ...TOKENS }]);
   });
 
   it('count when the attempt ends, and when the provider falls silent', async () => {
@@ -265,7 +265,7 @@ describe('the tokens of an answer of a language model that is cut (D50)', () => 
         caller.abort();
       }
       await answer;
-      expect(caller.usage, end).to.deep.equal([TOLD]);
+      expect(caller.usage, end).to.deep.equal([REPORTED]);
     }
   });
 });

@@ -32,7 +32,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'what tenants share and wait for is shared in one way',
   },
   requests: {
-    may: ['errors'],
+    may: ['errors', 'text'],
     types: ['clock'],
     reason: 'requests of tools and to models are bounded, and end, alike',
   },

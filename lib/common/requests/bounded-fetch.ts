@@ -1,11 +1,13 @@
+import type { Meter } from './meter.js';
+
 /** Why a request is given up that was answered. */
 export type RefusedResponse = 'redirected' | 'too_large';
 
 export interface BoundedFetchOptions {
   /** Time for connecting, in milliseconds. */
   readonly connectMs: number;
-  /** Maximum size of the body of a response, in bytes. */
-  readonly bytes: number;
+  /** Creates what measures the body of a response, while it arrives. */
+  readonly createMeter: (headers: Headers) => Meter;
   /** Time for which an idle connection is kept, in milliseconds. Default: that of undici, 4 s. */
   readonly keepAliveMs?: number;
   /** Creates the error with which `fetch` rejects, or with which the body ends. */
@@ -57,18 +59,18 @@ function describeRedirect(location: string, from: string): string {
 
 const MAX_PATH_LENGTH = 200;
 
-function limitBody(response: Response, { bytes: most, createError }: BoundedFetchOptions): Response {
+function limitBody(response: Response, { createMeter, createError }: BoundedFetchOptions): Response {
   if (response.body === null) return response;
-  let bytes = 0;
-  const counting: TransformStream<Uint8Array, Uint8Array> = new TransformStream({
+  const meter = createMeter(response.headers);
+  const measuring: TransformStream<Uint8Array, Uint8Array> = new TransformStream({
     transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      if (bytes <= most) controller.enqueue(chunk);
-      else controller.error(createError('too_large', `the answer is larger than ${most / 2 ** 20} MiB`));
+      const exceeded = meter.add(chunk);
+      if (exceeded === undefined) controller.enqueue(chunk);
+      else controller.error(createError('too_large', `the answer has more than ${exceeded}`));
     },
   });
   const { status, statusText, headers, body } = response;
-  return new Response(body.pipeThrough(counting), {
+  return new Response(body.pipeThrough(measuring), {
     status,
     statusText,
     headers: Object.fromEntries(headers),

@@ -1,3 +1,5 @@
+import type { Meter } from './meter.js';
+
 const NEWLINE = 0x0a;
 
 /**
@@ -5,19 +7,18 @@ const NEWLINE = 0x0a;
  * than linear time; one that is longer than allowed is never kept.
  */
 export class LineReader {
-  readonly #most: number;
+  readonly #meter: Meter;
   readonly #onLine: (line: string) => void;
-  readonly #onTooLong: () => void;
+  readonly #onTooLong: (limit: string) => void;
   #chunks: Uint8Array[] = [];
-  #bytes = 0;
   #isTooLong = false;
 
   /**
-   * @param most size of a line, in bytes
-   * @param onTooLong called once for each longer line, which is left out
+   * @param meter says which lines are too long
+   * @param onTooLong called once for each of them, with what the meter says; the line is left out
    */
-  constructor(most: number, onLine: (line: string) => void, onTooLong: () => void) {
-    this.#most = most;
+  constructor(meter: Meter, onLine: (line: string) => void, onTooLong: (limit: string) => void) {
+    this.#meter = meter;
     this.#onLine = onLine;
     this.#onTooLong = onTooLong;
   }
@@ -35,27 +36,31 @@ export class LineReader {
 
   /** Call after the last chunk: passes on the last line, which may lack its end. */
   end(): void {
-    if (this.#bytes > 0) this.#endLine();
+    if (this.#chunks.length > 0) this.#endLine();
   }
 
   #keep(part: Uint8Array): void {
     if (this.#isTooLong) return;
-    this.#bytes += part.length;
-    if (this.#bytes <= this.#most) {
+    const exceeded = this.#meter.add(part);
+    if (exceeded === undefined) {
       this.#chunks.push(part);
       return;
     }
     this.#isTooLong = true;
     this.#chunks = [];
-    this.#onTooLong();
+    this.#onTooLong(exceeded);
   }
 
   #endLine(): void {
-    if (this.#bytes === 0) return this.#onLine('');
-    const line = this.#isTooLong ? undefined : Buffer.concat(this.#chunks).toString('utf8');
-    this.#chunks = [];
-    this.#bytes = 0;
-    this.#isTooLong = false;
-    if (line !== undefined) this.#onLine(line.replace(/\r$/, ''));
+    if (this.#isTooLong) {
+      this.#isTooLong = false;
+      this.#meter.reset();
+    } else if (this.#chunks.length === 0) this.#onLine('');
+    else {
+      const line = Buffer.concat(this.#chunks).toString('utf8');
+      this.#chunks = [];
+      this.#meter.reset();
+      this.#onLine(line.replace(/\r$/, ''));
+    }
   }
 }

@@ -1,5 +1,6 @@
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { createBoundedFetch } from '../../common/requests/bounded-fetch.js';
+import { ByteMeter } from '../../common/requests/meter.js';
 import { ModelError } from '../model.js';
 import { readErrorText } from './provider-errors.js';
 
@@ -14,7 +15,7 @@ type CheckBytes = () => TransformStream<Uint8Array, Uint8Array>;
 export function createModelFetch(check?: CheckBytes): typeof globalThis.fetch {
   const send = createBoundedFetch({
     connectMs: MODEL_LIMITS.connectMs,
-    bytes: MODEL_LIMITS.answerBytes,
+    createMeter: () => new ByteMeter(MODEL_LIMITS.answerBytes),
     createError: (refused, message) =>
       new ModelError(refused === 'redirected' ? 'misconfigured' : 'bad_request', message),
   });

@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../common/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { LineReader } from '../../common/requests/line-reader.js';
+import { ByteMeter } from '../../common/requests/meter.js';
 import { ModelError } from '../model.js';
 
 /**
@@ -10,7 +11,7 @@ import { ModelError } from '../model.js';
 export function checkOllamaLines(): TransformStream<Uint8Array, Uint8Array> {
   let isComplete = false;
   const lines = new LineReader(
-    MODEL_LIMITS.answerBytes,
+    new ByteMeter(MODEL_LIMITS.answerBytes),
     (line) => {
       if (line.trim() !== '') isComplete = checkLine(line) || isComplete;
     },

@@ -32,7 +32,7 @@ type SdkProviderName = Exclude<ProviderName, 'mock'>;
 interface Sdk {
   readonly create: (model: string) => LanguageModelV3;
   readonly mayEndWithoutReason?: boolean;
-  /** Reads the tokens that the provider tells before the end, from an event of its stream. */
+  /** Reads the tokens that the provider reports before the end, from an event of its stream. */
   readonly readUsage?: (event: unknown) => TokenCounts | undefined;
   readonly options?: (request: ProviderRequest) => SharedV3ProviderOptions;
 }

@@ -47,7 +47,10 @@ export class McpConnection {
   constructor(config: McpServerConfig, options: ConnectionOptions) {
     this.name = config.name;
     this.#config = config;
-    this.#hidden = new HiddenValues(config);
+    this.#hidden = new HiddenValues(
+      config.hidden ?? [],
+      config.kind === 'stdio' ? config.env : config.headers,
+    );
     this.#options = options;
     this.#limiter = new ConcurrencyLimiter(shareLimit(MCP_LIMITS.inFlight, options.tenantShare ?? 10));
   }

@@ -3,7 +3,6 @@ import { isObject, type Json, setOwn } from '../../common/json.js';
 import { MIN_KEY_LENGTH } from '../../common/limits.js';
 import { findSecretProblem } from '../../definition/secrets/encodings.js';
 import { Masker } from '../../definition/secrets/masker.js';
-import type { McpServerConfig } from './config.js';
 
 /** What is called so is secret also when it is shorter. */
 const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie|signature|\bpat\b/i;
@@ -26,9 +25,12 @@ export class HiddenValues {
   /** Of all that is configured for the server. */
   readonly #messageMasker: Masker | undefined;
 
-  constructor(config: McpServerConfig) {
-    const { hidden = [] } = config;
-    const given = Object.entries(config.kind === 'stdio' ? config.env : config.headers);
+  /**
+   * @param hidden keys
+   * @param env variables, or headers, of which some are keys by their names
+   */
+  constructor(hidden: readonly string[], env: Readonly<Record<string, string>>) {
+    const given = Object.entries(env);
     const keys = [
       ...hidden,
       ...given.flatMap(([name, value]) => (SECRET_NAME.test(name) ? bare(value) : [])),

@@ -11,6 +11,7 @@ import { errorCode, errorMessage } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { createBoundedFetch } from '../../common/requests/bounded-fetch.js';
 import { untilAborted } from '../../common/requests/request-timer.js';
+import { MessageMeter } from './message-meter.js';
 import type { McpErrorKind, McpSession, OpenSession, SessionOptions } from './session.js';
 import { StdioTransport } from './stdio-transport.js';
 
@@ -64,7 +65,10 @@ function createTransport({ config, clock, onStderr }: SessionOptions): Transport
 function createMcpFetch(): typeof globalThis.fetch {
   return createBoundedFetch({
     connectMs: MCP_LIMITS.connectMs,
-    bytes: MCP_LIMITS.messageBytes,
+    createMeter: (headers) => {
+      const areEvents = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+      return new MessageMeter(MCP_LIMITS.messageBytes, areEvents);
+    },
     keepAliveMs: 1000,
     createError: (refused, message) =>
       Object.assign(new Error(message), refused === 'redirected' && { kind: 'refused' }),

@@ -9,7 +9,9 @@ import type { Clock } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { LineReader } from '../../common/requests/line-reader.js';
+import { ByteMeter } from '../../common/requests/meter.js';
 import type { StdioServerConfig } from './config.js';
+import { MessageMeter } from './message-meter.js';
 import { endWithWavetrain } from './end-with-wavetrain.js';
 
 /** Maximum length of a line that a server logs. */
@@ -58,11 +60,13 @@ export class StdioTransport implements Transport {
     });
     child.stdin.on('error', (error) => this.onerror?.(error));
     const messages = new LineReader(
-      MCP_LIMITS.messageBytes,
+      new MessageMeter(MCP_LIMITS.messageBytes),
       (line) => this.#receive(line),
-      () => this.#refuseMessage(),
+      (limit) => this.#refuseMessage(limit),
     );
-    const logs = new LineReader(MAX_STDERR_LINE, this.#onStderr, () => this.#onStderr('(a longer line)'));
+    const logs = new LineReader(new ByteMeter(MAX_STDERR_LINE), this.#onStderr, () =>
+      this.#onStderr('(a longer line)'),
+    );
     child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
     child.once('close', () => {
@@ -119,8 +123,8 @@ export class StdioTransport implements Transport {
   }
 
   /** Nobody would know which request the message answers, and wait for it. */
-  #refuseMessage(): void {
-    this.onerror?.(new Error(`a message is larger than ${MCP_LIMITS.messageBytes / 2 ** 20} MiB`));
+  #refuseMessage(limit: string): void {
+    this.onerror?.(new Error(`a message has more than ${limit}`));
     this.#signal('SIGKILL');
   }
 

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { LineReader } from '../../../lib/common/requests/line-reader.js';
+import { ByteMeter } from '../../../lib/common/requests/meter.js';
 import { measureCpuMsSync } from '../../support/cpu-time.js';
 
 describe('Lines of a stream', () => {
   function read(...chunks: readonly string[]): string[] {
     const lines: string[] = [];
     const reader = new LineReader(
-      10,
+      new ByteMeter(10),
       (line) => lines.push(line),
       () => lines.push('too long'),
     );
@@ -28,7 +29,7 @@ describe('Lines of a stream', () => {
   it('are read in a time in proportion to their length, however many chunks they have', () => {
     let length = 0;
     const reader = new LineReader(
-      2 ** 26,
+      new ByteMeter(2 ** 26),
       (line) => {
         length = line.length;
       },
