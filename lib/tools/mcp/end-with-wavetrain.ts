@@ -15,15 +15,16 @@ sleep "$2"; kill -s KILL -- "-$1"`;
  * group. A shell waits for that, since it takes a megabyte and a millisecond. On a system without shells (Windows), what
  * the group reads on its standard input must suffice.
  *
- * @param group its leader's process id
+ * @param group its leader's process id; undefined when it could not be started
  * @param graceMs what it has to end by itself, and then after SIGTERM
  * @returns a function to be called when the group has ended
  */
 export function endWithWavetrain(
-  group: number,
+  group: number | undefined,
   graceMs: number,
   env: Readonly<Record<string, string>>,
 ): () => void {
+  if (group === undefined) return () => undefined;
   const shell = spawn('/bin/sh', ['-c', PROGRAM, 'sh', String(group), String(graceMs / 1000)], {
     env: { ...env },
     cwd: '/',

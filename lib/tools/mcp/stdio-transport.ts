@@ -52,11 +52,10 @@ export class StdioTransport implements Transport {
     this.#child = child;
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
     const { PATH = '/usr/bin:/bin' } = env;
-    const stopWatching =
-      child.pid === undefined ? undefined : endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
+    const stopWatching = endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
     child.once('exit', () => {
       this.#signal('SIGKILL');
-      stopWatching?.();
+      stopWatching();
     });
     child.stdin.on('error', (error) => this.onerror?.(error));
     const messages = new LineReader(
