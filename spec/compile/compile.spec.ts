@@ -7,7 +7,7 @@ import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { catchRejection } from '../support/rejection.js';
 import { BROKEN, VALID } from './definitions.js';
-import { ScriptedModels } from '../support/scripted-models.js';
+import { ScriptedModels } from '../models/scripted-models.js';
 
 describe('compile', () => {
   it('resolves with the first answer when it is valid', async () => {

@@ -6,7 +6,7 @@ import type { CompileProgress, CompileResult } from '../../lib/compile/result.js
 import { createModels } from '../../lib/models/create-models.js';
 import { ModelError } from '../../lib/models/model.js';
 import { BROKEN, VALID } from './definitions.js';
-import { ScriptedModels } from '../support/scripted-models.js';
+import { ScriptedModels } from '../models/scripted-models.js';
 import { deferred, settle } from '../support/deferred.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
 import { ManualClock } from '../support/manual-clock.js';

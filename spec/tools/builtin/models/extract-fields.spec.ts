@@ -4,7 +4,7 @@ import type { Json } from '../../../../lib/common/json.js';
 import { extractFields } from '../../../../lib/tools/builtin/models/extract-fields.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../../support/rejection.js';
-import { ScriptedModels } from '../../../support/scripted-models.js';
+import { ScriptedModels } from '../../../models/scripted-models.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
 
 const SCHEMA = { fields: [{ name: 'a' }, { name: 'b', type: 'number' }] };

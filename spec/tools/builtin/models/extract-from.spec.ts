@@ -7,7 +7,7 @@ import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import type { Tool } from '../../../../lib/tools/tool.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
-import { ScriptedModels } from '../../../support/scripted-models.js';
+import { ScriptedModels } from '../../../models/scripted-models.js';
 
 const DOCUMENT = toDocument('d', 'first page', 'second page');
 

@@ -9,7 +9,7 @@ import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
 import { makePdf } from '../../documents/make-pdf.js';
-import { ScriptedModels } from '../../../support/scripted-models.js';
+import { ScriptedModels } from '../../../models/scripted-models.js';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\nand more', 'latin1');
 
