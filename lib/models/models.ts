@@ -140,7 +140,7 @@ export class Models implements ModelAccess {
   async #waitForRetry(retry: number, { retryAfterMs }: ModelError, caller: ModelCaller): Promise<void> {
     const random = (this.#options.random ?? Math.random)();
     const ownMs = MODEL_LIMITS.retryDelayMs * 2 ** retry * (1 + random / 2);
-    // Callers that are told the same time come back one after another.
+    // Callers that are given the same time come back one after another.
     const wantedMs = Math.min(retryAfterMs ?? 0, MODEL_LIMITS.longestRetryDelayMs) * (1 + random / 10);
     const delayMs = Math.max(ownMs, wantedMs);
     // A provider that wants to be left alone is no work of the attempt.

@@ -243,7 +243,7 @@ describe('POST /pipelines/compile (D35)', () => {
     });
   });
 
-  it('tells the callback of the client what the model is doing, as it begins', async () => {
+  it('reports to the callback of the client what the model is doing, as it begins', async () => {
     const { url } = await open(new ScriptedModels(BROKEN, VALID));
     const told: string[] = [];
     const onProgress = ({ state, attempt }: CompileProgress): void => void told.push(`${state} ${attempt}`);
