@@ -81,6 +81,8 @@ export const FETCH_LIMITS = {
 export const MODEL_LIMITS = {
   /** Requests in flight to one provider, of all runs together. */
   inFlight: 8,
+  /** Time for connecting to a provider. */
+  connectMs: 30_000,
   /** Time for one answer, and for which nothing of it may arrive: local models read a long prompt in silence. */
   totalMs: 15 * 60_000,
   idleMs: 120_000,
@@ -92,7 +94,7 @@ export const MODEL_LIMITS = {
   requestsOfInvocation: 20_000,
   /** Attempts of one invocation that ask a model, also in pipelines that they run. */
   attemptsOfInvocation: 100,
-  /** As a provider may ask for it. */
+  /** As a provider may ask for it; up to a tenth is added. */
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
   answerLength: 2 * 2 ** 20,
@@ -107,6 +109,9 @@ export const MODEL_LIMITS = {
   /** Tenants whose place in recorded answers is remembered, and pairs of a tenant and a model that refuses schemas. */
   remembered: 1000,
 } as const;
+
+/** Shorter values of keys, such as `none`, and of variables, such as `true`, are no secrets, and would hide much else. */
+export const MIN_KEY_LENGTH = 8;
 
 /** Models of each provider that the metrics name. */
 export const MAX_MODELS_IN_METRICS = 50;

@@ -1,3 +1,5 @@
+import { withoutThoughts } from '../models/thoughts.js';
+
 /** What a model has answered: a definition, or why it cannot write one. */
 export type ReadAnswer = { readonly yaml: string } | { readonly cannot: string };
 
@@ -17,17 +19,13 @@ const ROOTED = /^(?:[ \t]*(?:(?:#|---|%).*)?\n)*[ \t]*["']?(?:pipeline|plan)["']
 /** The lists of a definition in JSON. */
 const PARTS = /"(?:tasks|sub_pipelines)"\s*:/;
 
-const THOUGHTS = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/i;
-/** Some servers leave out the tag that opens the thoughts. */
-const END_OF_THOUGHTS = /<\/(?:think|thinking|reasoning)>/i;
-
 /**
  * Finds the definition in the answer of a model: without its thoughts, without prose, and without the fence around it.
  * Returns the answer as it is when there is no definition in it, so that the validator says what is wrong. Never throws,
  * and takes time linear in the answer.
  */
 export function readAnswer(text: string): ReadAnswer {
-  const answer = withoutThoughts(text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n'));
+  const answer = withoutThoughts(text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n'), isInDefinition);
   const found = findInFences(answer) ?? findInProse(answer) ?? findJson(answer);
   if (found !== undefined) return { yaml: endWithNewline(found) };
   const [, reason] = REFUSAL.exec(answer) ?? [];
@@ -35,14 +33,9 @@ export function readAnswer(text: string): ReadAnswer {
   return { yaml: endWithNewline(answer.trim()) };
 }
 
-function withoutThoughts(text: string): string {
-  const closed = text.replace(THOUGHTS, '');
-  if (closed !== text) return closed;
-  const end = END_OF_THOUGHTS.exec(text);
-  const root = ROOT_LINE.exec(text);
-  // A definition may speak of thoughts itself, in a prompt.
-  const isBefore = end !== null && ROOT_LINE.test(text.slice(end.index)) && (root?.index ?? 0) > end.index;
-  return isBefore ? text.slice(end.index + end[0].length) : text;
+/** A definition may speak of thoughts itself, in a prompt. */
+function isInDefinition(before: string, after: string): boolean {
+  return ROOT_LINE.test(before) || !ROOT_LINE.test(after);
 }
 
 /** The mark is as long as it can be, so that a line of marks is read once. */

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import { WavetrainError } from '../common/errors.js';
-import { type ModelConfig, readModelConfig } from '../common/model-config.js';
-import type { ProviderName } from './choose-model.js';
+import { type ModelConfig, type ProviderName, readModelConfig } from '../common/model-config.js';
 import type { ModelProvider } from './model.js';
 import { type ModelAccess, Models, type ModelsOptions } from './models.js';
 
 /** The file of `mock/recorded` when none is configured. */
 const ANSWERS_FILE = 'answers.jsonl';
 
-export interface CreateModelsOptions extends Pick<ModelsOptions, 'inFlight' | 'tenantShare' | 'random'> {
+export interface CreateModelsOptions
+  extends Pick<ModelsOptions, 'inFlight' | 'limiters' | 'tenantShare' | 'random'> {
   /** Where files with answers are looked for, such as the folder of the pipeline; the first one that has it counts. */
   readonly folders: readonly string[];
   /** Receives what callers need not know of files with answers: their paths. Default: nobody does. */

@@ -6,7 +6,8 @@ import { ModelError, type ModelErrorKind } from '../../lib/models/model.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { catchRejection } from '../support/rejection.js';
-import { BROKEN, ScriptedModels, VALID } from './scripted-models.js';
+import { BROKEN, VALID } from './definitions.js';
+import { ScriptedModels } from '../models/scripted-models.js';
 
 describe('compile (D35)', () => {
   it('resolves with the first answer when it is valid', async () => {
@@ -23,7 +24,7 @@ describe('compile (D35)', () => {
       warnings: [],
     });
     expect(models.requests[0]).to.include({ purpose: 'compile', model: undefined });
-    expect(models.lastMessage(0)).to.equal('<request>\nask a model\n</request>');
+    expect(models.promptOf(0)).to.equal('<request>\nask a model\n</request>');
   });
 
   it('asks for a repair with the answer, and every problem with its line, its path and its cure', async () => {
@@ -37,7 +38,7 @@ describe('compile (D35)', () => {
     const { messages = [] } = models.requests[1] ?? {};
     expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user']);
     expect(messages[1]?.content).to.equal(broken);
-    expect(models.lastMessage(1))
+    expect(models.promptOf(1))
       .to.contain(
         'line 6, column 13: there is no tool "lm_job" (did you mean "llm_job"?) [/pipeline/tasks/0/tool]',
       )
@@ -81,14 +82,14 @@ describe('compile (D35)', () => {
     const models = new ScriptedModels({ text: VALID, finish: 'length' }, VALID);
     const result = await compile('ask', { models });
     expect(result.attempts).to.equal(2);
-    expect(models.lastMessage(1)).to.contain('too long (write a shorter one');
+    expect(models.promptOf(1)).to.contain('too long (write a shorter one');
   });
 
   it('stops an answer of over 100,000 characters, and asks for a shorter one', async () => {
     const models = new ScriptedModels(`${VALID}${'# and so on\n'.repeat(10_000)}`, VALID);
     expect(await compile('ask', { models })).to.include({ attempts: 2 });
     expect(models.callers[0]?.signal.aborted).to.equal(true);
-    expect(models.lastMessage(1)).to.contain('too long');
+    expect(models.promptOf(1)).to.contain('too long');
   });
 
   it('asks once to mend what is valid and probably a mistake, and takes the answer if that does not help', async () => {
@@ -235,7 +236,7 @@ describe('compile (D35)', () => {
   it('lets no prompt close the tag that it stands in', async () => {
     const models = new ScriptedModels(VALID);
     await compile('a </request> b <REQUEST> c', { models });
-    expect(models.lastMessage(0)).to.equal('<request>\na < /request> b < REQUEST> c\n</request>');
+    expect(models.promptOf(0)).to.equal('<request>\na < /request> b < REQUEST> c\n</request>');
   });
 
   it('sends at most 30 problems, cut where they are long', async () => {
@@ -245,7 +246,7 @@ describe('compile (D35)', () => {
     );
     const models = new ScriptedModels(`pipeline:\n  id: a\n  goal: g\n  tasks:\n${tasks.join('')}`, VALID);
     await compile('ask', { models });
-    const message = models.lastMessage(1);
+    const message = models.promptOf(1);
     expect(message).to.contain('\n- and 10 more\n');
     expect(message.length).to.be.below(40_000);
   });

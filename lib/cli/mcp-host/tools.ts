@@ -113,10 +113,10 @@ export function hostTools(
 async function compileForHost(
   prompt: string,
   options: Omit<CompilePromptOptions, 'models' | 'clock'>,
-  { env, cwd, clock }: CliContext,
+  { env, cwd, clock, modelLimiters: limiters }: CliContext,
 ): Promise<HostAnswer> {
   const { compile, CompileFailedError, createModels } = await import('../lazy/compile.js');
-  const models = createModels(readModelConfig(env), { folders: [cwd] });
+  const models = createModels(readModelConfig(env), { folders: [cwd], limiters });
   try {
     const { kind, yaml_text, warnings, attempts, repair_history, usage, model } = await compile(prompt, {
       ...options,

@@ -51,7 +51,10 @@ export function compileRoutes(services: HttpServices): Route[] {
   const limiter = new ConcurrencyLimiter(services.shareOf(COMPILE_LIMITS.atOnce));
   const run = (job: CompileJob, onProgress?: (progress: CompileProgress) => void) =>
     measure(job, services, () =>
-      limiter.run(toAttempt(job), () => compileRequest(job, services, onProgress)),
+      services.work.run(job.signal, (signal) => {
+        const ending = { ...job, signal };
+        return limiter.run(toAttempt(ending), () => compileRequest(ending, services, onProgress));
+      }),
     );
   return [
     defineRoute({
@@ -82,6 +85,8 @@ export function compileRoutes(services: HttpServices): Route[] {
         'shutting_down',
       ],
       handle: async (request): Promise<RouteResult> => {
+        // A stream must be refused before it begins.
+        services.work.assertOpen();
         const { body = { prompt: '' } } = request;
         const job: CompileJob = {
           request: body,

@@ -7,9 +7,7 @@ import { readErrorText } from './provider-errors.js';
 type CheckBytes = () => TransformStream<Uint8Array, Uint8Array>;
 
 /**
- * Creates the `fetch` of the providers. They are configured by the operator, so the guard of tools does not hold for
- * them; the time limits are those of the caller, since that of Node.js would end every slow answer after 5 minutes.
- * What a provider sends is bounded before anybody parses it.
+ * Creates the `fetch` of the providers.
  *
  * @param check of answers with status 200
  */

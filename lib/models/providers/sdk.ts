@@ -20,14 +20,14 @@ import {
   type ProviderRequest,
   type TokenCounts,
 } from '../model.js';
-import type { ModelConfig } from '../../common/model-config.js';
+import type { ModelConfig, ProviderName } from '../../common/model-config.js';
 import { toModelError } from './provider-errors.js';
 import { createKeyScrubber } from './key-scrubber.js';
 import { createModelFetch } from './model-fetch.js';
 import { checkOllamaLines } from './ollama-lines.js';
 
-/** The providers of the AI SDK, by the name that models have for them. */
-export type SdkProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible';
+/** The providers whose wire formats the AI SDK knows. */
+type SdkProviderName = Exclude<ProviderName, 'mock'>;
 
 type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
 

@@ -4,7 +4,7 @@ import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } fr
 import { MCP_LIMITS } from '../../common/limits.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
-import { RequestTimer } from '../../common/request-timer.js';
+import { RequestTimer, untilAborted } from '../../common/requests/request-timer.js';
 import type { ToolContext } from '../tool.js';
 import type { McpServerConfig } from './config.js';
 import { HiddenValues } from './hidden-values.js';
@@ -110,8 +110,8 @@ export class McpConnection {
     const { clock, signal, log } = attempt;
     const { maskMessage } = this.#hidden;
     await this.#waitForRestart(attempt);
-    const session = await endsWith(this.#connect(), signal);
-    if (this.#hasOtherTools || this.#listing !== undefined) await endsWith(this.#list(session), signal);
+    const session = await untilAborted(this.#connect(), signal);
+    if (this.#hasOtherTools || this.#listing !== undefined) await untilAborted(this.#list(session), signal);
     if (this.#names?.has(tool) === false) {
       const advice = 'start Wavetrain again to see the tools that it has now';
       throw ToolError.nonRetryable(`the MCP server "${this.name}" has no tool "${tool}" any more: ${advice}`);
@@ -122,7 +122,7 @@ export class McpConnection {
         signal: timer.signal,
         onProgress: (message = 'progress') => log(maskMessage(message)),
       };
-      const result = await endsWith(session.callTool(tool, args, control), timer.signal);
+      const result = await untilAborted(session.callTool(tool, args, control), timer.signal);
       this.#failures = 0;
       return this.#hidden.maskData(result);
     } finally {
@@ -224,7 +224,7 @@ export class McpConnection {
       let cursor: string | undefined;
       do {
         const request = session.listTools(cursor, { signal: timer.signal });
-        const page = await endsWith(request, timer.signal);
+        const page = await untilAborted(request, timer.signal);
         tools.push(...page.tools.slice(0, MCP_LIMITS.tools + 1 - tools.length));
         cursor = page.nextCursor;
       } while (cursor !== undefined && tools.length <= MCP_LIMITS.tools);
@@ -275,19 +275,6 @@ export class McpConnection {
   #createOutput(): ServerOutput {
     return new ServerOutput(this.#hidden.maskMessage);
   }
-}
-
-/** Rejects with the reason of the signal as soon as it aborts: a server may never answer, even a cancelled request. */
-function endsWith<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      const { reason }: { reason?: unknown } = signal;
-      reject(reason instanceof Error ? reason : new Error('stopped'));
-    };
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 function kindOf(error: unknown): McpErrorKind {

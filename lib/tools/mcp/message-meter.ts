@@ -1,4 +1,5 @@
 import { MCP_LIMITS } from '../../common/limits.js';
+import type { Meter } from '../../common/requests/meter.js';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
@@ -8,7 +9,7 @@ const [OPEN_LIST, OPEN_OBJECT, COLON] = [0x5b, 0x7b, 0x3a];
  * Measures the JSON of messages while their bytes arrive: parsing one holds the event loop, and a list or a member of an
  * object takes a hundred times as long as a letter.
  */
-export class MessageMeter {
+export class MessageMeter implements Meter {
   readonly #most: number;
   readonly #areEvents: boolean;
   #bytes = 0;

@@ -8,9 +8,11 @@ import {
 import type { Clock } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
+import { LineReader } from '../../common/requests/line-reader.js';
+import { ByteMeter } from '../../common/requests/meter.js';
 import type { StdioServerConfig } from './config.js';
+import { MessageMeter } from './message-meter.js';
 import { endWithWavetrain } from './end-with-wavetrain.js';
-import { LineReader } from './line-reader.js';
 import type { SessionOptions } from './session.js';
 
 /** Maximum length of a line that a server logs. */
@@ -65,19 +67,22 @@ export class StdioTransport implements Transport {
       stopWatching();
       this.#awaitLastOutput(child);
     });
-    child.once('close', () => this.onclose?.());
     child.stdin.on('error', (error) => this.onerror?.(error));
     const messages = new LineReader(
-      MCP_LIMITS.messageBytes,
+      new MessageMeter(MCP_LIMITS.messageBytes),
       (line) => this.#receive(line),
       (limit) => this.#refuseMessage(limit),
     );
     const { onStderr } = this.#reports;
-    const logs = new LineReader(MAX_STDERR_LINE, onStderr, () => onStderr('(a longer line)'));
+    const logs = new LineReader(new ByteMeter(MAX_STDERR_LINE), onStderr, () => onStderr('(a longer line)'));
     child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
     child.stdout.once('end', () => messages.end());
     child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
-    child.stderr.once('end', () => logs.end());
+    child.once('close', () => {
+      // The last words of a program that dies often lack the end of their line.
+      logs.end();
+      this.onclose?.();
+    });
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { BROKEN, VALID } from '../../compile/scripted-models.js';
+import { BROKEN, VALID } from '../../compile/definitions.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke, type InvokeOptions, Screen } from '../invoke.js';
 

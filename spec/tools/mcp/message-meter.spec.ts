@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { deserializeMessage } from '@modelcontextprotocol/client';
 import { MCP_LIMITS } from '../../../lib/common/limits.js';
-import { LineReader } from '../../../lib/tools/mcp/line-reader.js';
+import { LineReader } from '../../../lib/common/requests/line-reader.js';
 import { MessageMeter } from '../../../lib/tools/mcp/message-meter.js';
 
 const { messageBytes, messageParts } = MCP_LIMITS;
@@ -47,7 +47,7 @@ describe('The size of a message of an MCP server', () => {
     const lines: string[] = [];
     const refused: string[] = [];
     const reader = new LineReader(
-      messageBytes,
+      new MessageMeter(messageBytes),
       (line) => void lines.push(line),
       (limit) => void refused.push(limit),
     );

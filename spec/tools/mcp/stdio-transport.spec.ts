@@ -26,15 +26,11 @@ describe('The transport to a started MCP server that has left a process which ho
     const clock = new ManualClock();
     const leaving = deferred<number>();
     const config = { kind: 'stdio', name: 'x', command: process.execPath, env: {}, cwd: '/' } as const;
-    const transport = new StdioTransport(
-      { ...config, args: ['-e', `${LEAVE_A_PROCESS}${program}`] },
-      clock,
-      {
-        onStderr: (line) => leaving.resolve(Number(line)),
-        onStrayLine: () => undefined,
-        onExit: () => undefined,
-      },
-    );
+    const transport = new StdioTransport({ ...config, args: ['-e', `${LEAVE_A_PROCESS}${program}`] }, clock, {
+      onStderr: (line) => leaving.resolve(Number(line)),
+      onStrayLine: () => undefined,
+      onExit: () => undefined,
+    });
     let isClosed = false;
     const onclose = (): void => {
       isClosed = true;

@@ -1,4 +1,4 @@
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../../common/steps.js';
 import { type Cell, CELLS_PER_STEP, type Table } from './table.js';
 
 export interface CsvOptions {

@@ -1,7 +1,7 @@
-import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
-import type { Steps } from '../../common/steps.js';
-import { joinFirst } from '../../common/text.js';
+import { ToolError } from '../../../common/errors.js';
+import { isObject, type Json, type JsonObject } from '../../../common/json.js';
+import type { Steps } from '../../../common/steps.js';
+import { joinFirst } from '../../../common/text.js';
 
 const MAX_NAMES = 10;
 const ENTRIES_PER_STEP = 200;

@@ -1,8 +1,8 @@
-import { ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
-import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
-import { formatMebibytes } from '../../common/text.js';
+import { ToolError } from '../../../common/errors.js';
+import type { Json } from '../../../common/json.js';
+import { MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
+import type { Steps } from '../../../common/steps.js';
+import { formatMebibytes } from '../../../common/text.js';
 
 /** A step ends after so many pieces or characters. */
 const PIECES_PER_STEP = 1000;

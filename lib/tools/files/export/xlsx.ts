@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { errorMessage, ToolError } from '../../common/errors.js';
-import { EXPORT_LIMITS } from '../../common/limits.js';
-import type { ToolContext } from '../tool.js';
+import { errorMessage, ToolError } from '../../../common/errors.js';
+import { EXPORT_LIMITS } from '../../../common/limits.js';
+import type { ToolContext } from '../../tool.js';
 import type { Cell, Table } from './table.js';
 
 /** A sheet of a workbook. */

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ToolError } from '../../../lib/common/errors.js';
-import type { Json } from '../../../lib/common/json.js';
-import { runToEnd } from '../../../lib/common/steps.js';
-import { toJsonTextInSteps } from '../../../lib/tools/export/json-text.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { ToolError } from '../../../../lib/common/errors.js';
+import type { Json } from '../../../../lib/common/json.js';
+import { runToEnd } from '../../../../lib/common/steps.js';
+import { toJsonTextInSteps } from '../../../../lib/tools/files/export/json-text.js';
+import { measureCpuMsSync } from '../../../support/cpu-time.js';
 
 /** Lists in lists: indented, one that is 490 deep takes 480 KB. */
 function nest(depth: number): Json {

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import type { Steps } from '../../../lib/common/steps.js';
-import { applySchemaInSteps } from '../../../lib/tools/export/apply-schema.js';
-import { toCsvInSteps } from '../../../lib/tools/export/csv.js';
-import { toTableInSteps } from '../../../lib/tools/export/table.js';
+import type { Steps } from '../../../../lib/common/steps.js';
+import { applySchemaInSteps } from '../../../../lib/tools/files/export/apply-schema.js';
+import { toCsvInSteps } from '../../../../lib/tools/files/export/csv.js';
+import { toTableInSteps } from '../../../../lib/tools/files/export/table.js';
 import readXlsxFile from 'read-excel-file/node';
-import { ToolError } from '../../../lib/common/errors.js';
-import type { Json } from '../../../lib/common/json.js';
-import { exportFile } from '../../../lib/tools/builtin/export.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { catchRejection } from '../../support/rejection.js';
-import { PauseCounter, type TestContext, toolContext } from '../../support/tool-context.js';
+import { ToolError } from '../../../../lib/common/errors.js';
+import type { Json } from '../../../../lib/common/json.js';
+import { exportFile } from '../../../../lib/tools/builtin/export.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { PauseCounter, type TestContext, toolContext } from '../../../support/tool-context.js';
 
 interface Exported {
   readonly output: Json;

@@ -1,5 +1,5 @@
-import type { Clock } from './clock.js';
-import { ToolError } from './errors.js';
+import type { Clock } from '../clock.js';
+import { ToolError } from '../errors.js';
 
 /** Milliseconds. */
 interface TimeLimits {
@@ -61,4 +61,20 @@ export class RequestTimer {
   #abort(reason: string): void {
     this.#controller.abort(new ToolError(reason));
   }
+}
+
+/**
+ * Settles with the work, or rejects with the reason of the signal as soon as it aborts: not all that is waited for ends
+ * with a signal, such as the start of a program, and a server may never answer, even a request that was cancelled.
+ */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      const { reason }: { reason?: unknown } = signal;
+      reject(reason instanceof Error ? reason : new ToolError('stopped'));
+    };
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop);
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }

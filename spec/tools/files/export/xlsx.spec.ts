@@ -1,12 +1,12 @@
 import { assert, expect } from 'chai';
 import { getEventListeners } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { EXPORT_LIMITS } from '../../../lib/common/limits.js';
-import { type NamedTable, toXlsx } from '../../../lib/tools/export/xlsx.js';
-import { exportFile } from '../../../lib/tools/builtin/export.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
+import { EXPORT_LIMITS } from '../../../../lib/common/limits.js';
+import { type NamedTable, toXlsx } from '../../../../lib/tools/files/export/xlsx.js';
+import { exportFile } from '../../../../lib/tools/builtin/export.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { toolContext } from '../../../support/tool-context.js';
 
 const TABLES: NamedTable[] = [{ name: 's', table: { columns: ['a'], rows: [[1]] } }];
 const TOO_LONG: NamedTable[] = [

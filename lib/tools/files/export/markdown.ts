@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
-import type { Steps } from '../../common/steps.js';
-import { FIELD_NOT_FOUND } from '../schemas/schema.js';
+import { isObject, type Json, type JsonObject } from '../../../common/json.js';
+import type { Steps } from '../../../common/steps.js';
+import { FIELD_NOT_FOUND } from '../../schemas/schema.js';
 import { asObjects, type Cell, CELLS_PER_STEP, keysOf, toCell, toTableInSteps } from './table.js';
 
 export interface MarkdownOptions {

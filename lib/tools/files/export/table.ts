@@ -1,7 +1,7 @@
-import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
-import { EXPORT_LIMITS } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import { ToolError } from '../../../common/errors.js';
+import { isObject, type Json, type JsonObject } from '../../../common/json.js';
+import { EXPORT_LIMITS } from '../../../common/limits.js';
+import type { Steps } from '../../../common/steps.js';
 
 /** Rows of cells. A cell is a text, a number, a boolean or null; lists and objects in it are JSON text. */
 export interface Table {

@@ -1,9 +1,11 @@
-import { ToolError } from '../../../../common/errors.js';
-import { estimateBytes, type Json } from '../../../../common/json.js';
-import { formatFirst } from '../../../../common/text.js';
-import { extractJson, stripFence } from '../../../../definition/template/extract-json.js';
-import type { ModelAnswer, ModelRequest } from '../../../../models/model.js';
-import type { ToolContext } from '../../../tool.js';
+import { ToolError } from '../../common/errors.js';
+import { estimateBytes, type Json } from '../../common/json.js';
+import { formatFirst } from '../../common/text.js';
+import { extractJson } from '../../definition/template/extract-json.js';
+import type { ModelAnswer, ModelRequest } from '../../models/model.js';
+import { withoutThoughts } from '../../models/thoughts.js';
+import type { ToolContext } from '../tool.js';
+import { assertComplete } from './free-answer.js';
 
 /** What an answer means to the tool that asked, or what is wrong with it, in sentences for the model. */
 export type Reading<T> =
@@ -55,21 +57,6 @@ export async function askForJson<T>(
 }
 
 const MAX_PROBLEMS = 10;
-
-/**
- * @param maxTokens the length limit of the request
- * @throws ToolError, not retryable, when the rest of the answer is missing: parts of it could pass for the whole
- */
-export function assertComplete({ finish, model }: ModelAnswer, maxTokens: number | undefined): void {
-  if (finish === 'filter') {
-    throw ToolError.nonRetryable(`${model} withheld the answer: its content filter took effect`);
-  }
-  if (finish !== 'length') return;
-  const limit = maxTokens === undefined ? 'its maximum of tokens' : `"max_tokens" (${maxTokens})`;
-  throw ToolError.nonRetryable(
-    `the answer of ${model} ends early, because it has reached ${limit}: raise "max_tokens", or ask for less at once`,
-  );
-}
 
 function unusable(
   { model, text }: ModelAnswer,
@@ -125,28 +112,4 @@ function* findCandidates(text: string): Generator<Json> {
   }
   const found = extractJson(trimmed);
   if (found !== undefined) yield found;
-}
-
-/** Leaves out what a model thinks aloud before its answer: `<think>…</think>`, of which some leave out the beginning. */
-export function withoutThoughts(text: string): string {
-  if (/^\s*[[{`~]/.test(text)) return text;
-  const end = text.indexOf(END_OF_THOUGHTS);
-  return end < 0 ? text : text.slice(end + END_OF_THOUGHTS.length);
-}
-
-const END_OF_THOUGHTS = '</think>';
-
-/**
- * Reads an answer whose form is free: JSON alone, in a fence, or an object with words around it. Returns undefined when it
- * is a text.
- */
-export function readFreeAnswer(text: string): Json | undefined {
-  const body = withoutThoughts(text).trim();
-  try {
-    return JSON.parse(stripFence(body)) as Json;
-  } catch {
-    // A list inside of a text is more likely a reference, such as [1].
-    const found = extractJson(body);
-    return Array.isArray(found) ? undefined : found;
-  }
 }

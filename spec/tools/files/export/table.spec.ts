@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
-import { runToEnd } from '../../../lib/common/steps.js';
-import { toTableInSteps } from '../../../lib/tools/export/table.js';
+import type { Json } from '../../../../lib/common/json.js';
+import { runToEnd } from '../../../../lib/common/steps.js';
+import { toTableInSteps } from '../../../../lib/tools/files/export/table.js';
 
 const CELLS = 100_000;
 

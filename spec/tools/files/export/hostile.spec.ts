@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../../lib/common/json.js';
-import { exportFile } from '../../../lib/tools/builtin/export.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { measureCpuMs } from '../../support/cpu-time.js';
-import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
+import type { JsonObject } from '../../../../lib/common/json.js';
+import { exportFile } from '../../../../lib/tools/builtin/export.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import { measureCpuMs } from '../../../support/cpu-time.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { toolContext } from '../../../support/tool-context.js';
 
 /** Exports, and gives the text of the file. */
 async function exportText(inputs: JsonObject): Promise<string> {
