@@ -178,14 +178,10 @@ class RunServices implements InvocationServices {
     this.#nestedRuns ??= new NestedRuns(
       this,
       (prepared, budget, parent, models) =>
-        new PipelineRun(prepared, this.#dependenciesWith(models), budget, parent),
+        new PipelineRun(prepared, { ...this.dependencies, models }, budget, parent),
     );
     if (this.#isCancelled) void this.#nestedRuns.cancel();
     return this.#nestedRuns;
-  }
-
-  #dependenciesWith(models: ModelAccess | undefined): RunDependencies {
-    return models === undefined ? this.dependencies : { ...this.dependencies, models };
   }
 
   /** Cancels the nested runs, if there are any, and prevents further ones. */
