@@ -4,7 +4,6 @@ import { runMachine } from '../../../machines/run.js';
 import { countWavesExecuted, type RunSnapshot } from '../../../machines/status.js';
 import { MemoryBlackboard, OwnBlackboard } from '../session/memory-blackboard.js';
 import { Timeline } from '../../common/clock.js';
-import type { ModelAccess } from '../../models/models.js';
 import { errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
