@@ -31,7 +31,7 @@ describe('failures of language models (D50)', () => {
       const error = await failWith(replyWith(401, wire.error(said)));
       expect(error.message)
         .to.include(wire.model)
-        .and.include('refused the key (401)')
+        .and.include(`refused the key (401); see whether ${name.toUpperCase()}_API_KEY is right`)
         .and.include('Incorrect key ***');
       for (let at = 8; at + 4 <= KEY.length; at++)
         expect(error.message).not.to.include(KEY.slice(at, at + 4));
@@ -55,6 +55,7 @@ describe('failures of language models (D50)', () => {
     it(`${name}: says what the provider says about a model that it does not know`, async () => {
       const error = await failWith(replyWith(404, wire.error('no such model: try "pull"')));
       expect(error.message).to.include('404').and.include('no such model: try "pull"');
+      expect(error.message).to.match(new RegExp(`the address in ${name.toUpperCase()}_(BASE_URL|HOST)`));
       expect(error.retryable).to.equal(false);
       expect(server.requests).to.have.length(1);
     });
@@ -150,7 +151,8 @@ describe('failures of language models (D50)', () => {
       const error = await catchRejection(ask(wire, { url }));
       expect(error)
         .to.have.property('message')
-        .that.includes(`ECONNREFUSED ${url.slice('http://'.length)}`);
+        .that.includes(`ECONNREFUSED ${url.slice('http://'.length)}; see whether the server runs`)
+        .and.matches(new RegExp(`whether ${name.toUpperCase()}_(BASE_URL|HOST) is right`));
     });
 
     it(`${name}: asks again after ${MODEL_LIMITS.idleMs / 1000} s of silence within a stream`, async () => {
@@ -241,6 +243,26 @@ describe('failures of language models (D50)', () => {
       expect(server.requests).to.have.length(3);
     });
   }
+});
+
+describe('an account with a provider that has no credit left (D50)', () => {
+  const server = useModelServer();
+
+  it('fails the task at once, although OpenAI says so with the status of a rate that is limited', async () => {
+    const wire = WIRES.find(({ model }) => model.startsWith('openai/'));
+    if (wire === undefined) throw new Error('no wire');
+    const said = {
+      message: 'You exceeded your quota.',
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+    };
+    server.reply(replyWith(429, JSON.stringify({ error: said })));
+    const error = await catchRejection(ask(wire, server));
+    expect(error).to.include({ retryable: false });
+    expect(error).to.have.property('message').that.includes('no credit left (429); look at its billing');
+    expect(error).to.have.property('message').that.includes('You exceeded your quota.');
+    expect(server.requests).to.have.length(1);
+  });
 });
 
 describe('the tokens of an answer of a language model that is cut (D50)', () => {

@@ -123,7 +123,8 @@ describe('answers that were recorded (D50)', () => {
       writeFileSync(folder.at('answers.jsonl'), `{"fingerprint": "x", "text": "y"}\n${line}\n`);
       expect(await catchRejection(replay({})))
         .to.have.property('message')
-        .that.includes('line 2 of');
+        .that.includes('line 2 of')
+        .and.includes(line === '{' ? 'is not JSON; an answer stands in one line' : 'is not an answer');
     }
   });
 

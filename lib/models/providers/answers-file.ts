@@ -37,8 +37,11 @@ export async function readAnswers(paths: readonly string[], log?: Log): Promise<
     const lines = text.split('\n');
     const wrong = lines.findIndex((line) => line.trim() !== '' && parseAnswer(line) === undefined);
     if (wrong >= 0) {
+      const problem = isJson(lines[wrong] ?? '')
+        ? 'is not an answer'
+        : 'is not JSON; an answer stands in one line';
       throw misconfigured(
-        `line ${wrong + 1} of "${file}" is not an answer: {"fingerprint": "…", "text": "…"}, or {"prompt": "…", "text": "…"}; "finish" is "stop" or ` +
+        `line ${wrong + 1} of "${file}" ${problem}: {"fingerprint": "…", "text": "…"}, or {"prompt": "…", "text": "…"}; "finish" is "stop" or ` +
           '"length", and "usage" is {"input_tokens": 0, "output_tokens": 0}',
         path,
       );
@@ -59,6 +62,15 @@ function parseAnswer(line: string): RecordedAnswer | undefined {
   } catch {
     // Like a line without the fields.
     return undefined;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -30,6 +30,17 @@ describe('compile (D43)', () => {
     expect((await run(['ask'], [BROKEN, VALID])).stdout).to.equal(`# pipeline ask, 1 repair\n${VALID}`);
   });
 
+  it('prints with --verbose what was wrong with each answer that was sent back, and the tokens (D40)', async () => {
+    const { status, stdout, stderr } = await run(['ask', '--verbose'], [BROKEN, VALID]);
+    expect({ status, stdout }).to.deep.equal({ status: 0, stdout: `# pipeline ask, 1 repair\n${VALID}` });
+    expect(stderr)
+      .to.contain('answer 1 was sent back:\n  line 6, column 13: there is no tool "lm_job"')
+      .and.match(/^mock\/recorded: 2 requests, [\d,]+ input tokens, [\d,]+ output tokens$/m);
+    const failed = await run(['ask', '--verbose', '--max-repairs', '0'], [BROKEN]);
+    expect(failed.status).to.equal(1);
+    expect(failed.stderr).to.contain('mock/recorded: 1 request,');
+  });
+
   it('prints the YAML alone with --json, and writes it with --output too (D41)', async () => {
     const both = await run(['ask', '--json', '--output', 'out.yaml'], [VALID]);
     expect(both).to.deep.equal({ status: 0, stdout: VALID, stderr: '' });

@@ -45,6 +45,18 @@ describe('Commands with MCP servers', () => {
       .and.to.contain('did you mean "text"?');
   });
 
+  it('validate names the servers that there are when a task names another one, and not for an address', async () => {
+    folder.write(
+      'p.yaml',
+      ECHO.replace('mcp.fake.', 'mcp.fkae.').replace('text: hi', 'text: mcp.example.com'),
+    );
+    const { status, stderr } = await command('validate', 'p.yaml');
+    expect(status).to.equal(1);
+    expect(stderr)
+      .to.contain('the MCP configuration mcp.json has no server "fkae"; it has fake, broken\n')
+      .and.not.contain('"example"');
+  });
+
   it('run fails with the reason when the server of a task cannot be started', async () => {
     folder.write('p.yaml', pipeline('{id: a, tool: mcp.broken.echo}'));
     const { status, stderr } = await command('run', 'p.yaml');
