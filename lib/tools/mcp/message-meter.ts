@@ -3,11 +3,11 @@ import type { Meter } from '../../common/requests/meter.js';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-const [OPEN_LIST, OPEN_OBJECT, COLON] = [0x5b, 0x7b, 0x3a];
+const [OPEN_LIST, OPEN_OBJECT, COLON, COMMA] = [0x5b, 0x7b, 0x3a, 0x2c];
 
 /**
  * Measures the JSON of messages while their bytes arrive: parsing one holds the event loop, and a list or a member of an
- * object takes a hundred times as long as a letter.
+ * object takes a hundred times as long as a letter, and a number in a list some thirty times.
  */
 export class MessageMeter implements Meter {
   readonly #most: number;
@@ -15,6 +15,8 @@ export class MessageMeter implements Meter {
   #bytes = 0;
   /** Lists, objects and members. */
   #parts = 0;
+  /** Commas between values. */
+  #values = 0;
   #isInText = false;
   #isEscaped = false;
   #isEmptyLine = true;
@@ -36,6 +38,8 @@ export class MessageMeter implements Meter {
       if (this.#bytes > this.#most) return `${this.#most / 2 ** 20} MiB`;
       if (this.#parts > MCP_LIMITS.messageParts)
         return `${MCP_LIMITS.messageParts.toLocaleString('en')} lists, objects and members`;
+      if (this.#values > MCP_LIMITS.messageValues)
+        return `${MCP_LIMITS.messageValues.toLocaleString('en')} values`;
     }
     return undefined;
   }
@@ -44,6 +48,7 @@ export class MessageMeter implements Meter {
   reset(): void {
     this.#bytes = 0;
     this.#parts = 0;
+    this.#values = 0;
     this.#isInText = false;
     this.#isEscaped = false;
   }
@@ -63,5 +68,6 @@ export class MessageMeter implements Meter {
     else if (byte === QUOTE) this.#isInText = !this.#isInText;
     else if (this.#isInText) this.#isEscaped = byte === BACKSLASH;
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT || byte === COLON) this.#parts++;
+    else if (byte === COMMA) this.#values++;
   }
 }
