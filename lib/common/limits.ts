@@ -100,6 +100,8 @@ export const MODEL_LIMITS = {
   answerLength: 2 * 2 ** 20,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
+  /** What is read of an error of a provider, in bytes. */
+  errorBytes: 64 * 1024,
   /** Texts of one request together, in characters: more than the context of any model. */
   promptLength: 8 * 2 ** 20,
   /** Images of one request together, in bytes. */
