@@ -1,4 +1,5 @@
 import { MCP_LIMITS } from '../../common/limits.js';
+import type { SkippedLine } from '../../common/requests/line-reader.js';
 import type { Meter } from '../../common/requests/meter.js';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
@@ -70,4 +71,25 @@ export class MessageMeter implements Meter {
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT || byte === COLON) this.#parts++;
     else if (byte === COMMA) this.#values++;
   }
+}
+
+/** As servers in most languages write a response: `{"jsonrpc": "2.0", "id": 5, "result": …`. */
+const ID_FIRST =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,\s*"(?:result|error)"\s*:/;
+
+/** As those of the SDK in TypeScript do: `{"result": …, "jsonrpc": "2.0", "id": 5}`. */
+const RESULT_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"\s*:/;
+
+/** One brace ends the message, so that the number before it is no part of the result, which a stranger may have written. */
+const ID_LAST = /,\s*"id"\s*:\s*(\d{1,15})\s*\}\s*$/;
+
+/**
+ * Finds which request a message answers that is too large to be parsed, by its start and its end. Returns undefined when
+ * it is no response, or not recognized.
+ */
+export function findAnsweredRequest({ start, end }: SkippedLine): number | undefined {
+  const [, first] = ID_FIRST.exec(start) ?? [];
+  const [, last] = RESULT_FIRST.test(start) ? (ID_LAST.exec(end) ?? []) : [];
+  const id = first ?? last;
+  return id === undefined ? undefined : Number(id);
 }

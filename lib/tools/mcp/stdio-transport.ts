@@ -10,9 +10,8 @@ import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { LineReader, type SkippedLine } from '../../common/requests/line-reader.js';
 import { ByteMeter } from '../../common/requests/meter.js';
-import { findAnsweredRequest } from './answered-request.js';
 import type { StdioServerConfig } from './config.js';
-import { MessageMeter } from './message-meter.js';
+import { findAnsweredRequest, MessageMeter } from './message-meter.js';
 import { endWithWavetrain } from './end-with-wavetrain.js';
 import type { SessionOptions } from './session.js';
 

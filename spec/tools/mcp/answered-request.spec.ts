@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findAnsweredRequest } from '../../../lib/tools/mcp/answered-request.js';
+import { findAnsweredRequest } from '../../../lib/tools/mcp/message-meter.js';
 
 describe('The request that a too large message of an MCP server answers', () => {
   const find = (start: string, end: string): number | undefined => findAnsweredRequest({ start, end });
