@@ -100,6 +100,8 @@ export const MODEL_LIMITS = {
   answerLength: 2 * 2 ** 20,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
+  /** What is read of an error of a provider, in bytes. */
+  errorBytes: 64 * 1024,
   /** Texts of one request together, in characters: more than the context of any model. */
   promptLength: 8 * 2 ** 20,
   /** Images of one request together, in bytes. */
@@ -165,11 +167,12 @@ export const MCP_LIMITS = {
   /** Calls in flight to one server, of all runs together. */
   inFlight: 16,
   /**
-   * Maximum size of one message, in bytes, where an image is a third longer, and of its lists, objects and members: they
-   * are parsed in one turn of the event loop, in some 30 ms and 200 ms.
+   * Maximum size of one message, in bytes, where an image is a third longer, of its lists, objects and members, and of the
+   * commas between these and values: they are parsed and copied in one turn of the event loop, in some 30 ms and 200 ms.
    */
   messageBytes: 5 * 2 ** 20,
   messageParts: 100_000,
+  messageValues: 300_000,
   /** Before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,

@@ -205,6 +205,20 @@ describe('failures of language models (D50)', () => {
       expect(server.requests).to.have.length(1);
     });
 
+    it(`${name}: reads and shows only the start of an endless error, which may repeat the request`, async () => {
+      const error = await failWith((response) => {
+        response.writeHead(404, { 'content-type': 'application/json' });
+        const write = (): void => {
+          while (!response.destroyed && response.write('[no such model],'.repeat(2 ** 12)));
+        };
+        response.on('drain', write);
+        write();
+      });
+      expect(error.message).to.include('[no such model]').and.have.length.below(1000);
+      await server.hungUp;
+      expect(server.requests).to.have.length(1);
+    });
+
     it(`${name}: asks once more without the schema, in words, when the provider refuses it`, async () => {
       server.reply(replyWith(400, wire.error('unsupported schema')), good);
       const schema = { type: 'object', properties: { odd_name: { type: 'string', minLength: 3 } } } as const;

@@ -11,7 +11,7 @@ export interface OutgoingQuestion {
 }
 
 /** Statuses of answers that have no body. */
-const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
+export const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
  * Sends one request and hands its answer on as it arrives. It takes the place of `fetch`, whose copies of requests and

@@ -8,10 +8,10 @@ import {
 import type { Clock } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
-import { LineReader } from '../../common/requests/line-reader.js';
+import { LineReader, type SkippedLine } from '../../common/requests/line-reader.js';
 import { ByteMeter } from '../../common/requests/meter.js';
 import type { StdioServerConfig } from './config.js';
-import { MessageMeter } from './message-meter.js';
+import { findAnsweredRequest, MessageMeter } from './message-meter.js';
 import { endWithWavetrain } from './end-with-wavetrain.js';
 import type { SessionOptions } from './session.js';
 
@@ -20,6 +20,9 @@ const MAX_STDERR_LINE = 4000;
 
 /** A program that has written so many lines and no message is no MCP server: reading more takes time from others. */
 const MAX_STRAY_LINES = 1000;
+
+/** Of a message that is too large, the bytes that are waited for, in which it may end and say what it answers. */
+const MAX_SKIPPED_BYTES = 64 * 2 ** 20;
 
 type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit'>;
 
@@ -36,6 +39,9 @@ export class StdioTransport implements Transport {
   readonly #clock: Clock;
   readonly #reports: Reports;
   #strayLines = 0;
+  /** What a message has too much of that is being left out, and its bytes since then. */
+  #exceeded: string | undefined;
+  #skippedBytes = 0;
   #isClosing = false;
   #child: ChildProcess | undefined;
   #closed: Promise<void> | undefined;
@@ -71,11 +77,17 @@ export class StdioTransport implements Transport {
     const messages = new LineReader(
       new MessageMeter(MCP_LIMITS.messageBytes),
       (line) => this.#receive(line),
-      (limit) => this.#refuseMessage(limit),
+      (limit) => {
+        this.#exceeded = limit;
+      },
+      (line) => this.#refuseMessage(line),
     );
     const { onStderr } = this.#reports;
     const logs = new LineReader(new ByteMeter(MAX_STDERR_LINE), onStderr, () => onStderr('(a longer line)'));
-    child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
+    child.stdout.on('data', (chunk: Buffer) => {
+      messages.push(chunk);
+      this.#limitSkipped(chunk);
+    });
     child.stdout.once('end', () => messages.end());
     child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
     child.once('close', () => {
@@ -150,8 +162,26 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Nobody would know which request the message answers, and wait for it. */
-  #refuseMessage(limit: string): void {
+  /** Fails the request that a too large message answers, and no other one: tenants share the server. */
+  #refuseMessage(line: SkippedLine): void {
+    const limit = this.#exceeded ?? '';
+    this.#exceeded = undefined;
+    this.#skippedBytes = 0;
+    const id = findAnsweredRequest(line);
+    // Nobody would know which request the message answers, and wait for it.
+    if (id === undefined) return this.#giveUp(limit);
+    const message = `the answer has more than ${limit}: ask for less at once`;
+    this.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32_000, message } });
+  }
+
+  /** Ends a server whose message is too large and has no end. */
+  #limitSkipped({ length }: Buffer): void {
+    if (this.#exceeded === undefined) return;
+    this.#skippedBytes += length;
+    if (this.#skippedBytes > MAX_SKIPPED_BYTES) this.#giveUp(this.#exceeded);
+  }
+
+  #giveUp(limit: string): void {
     this.onerror?.(new Error(`a message has more than ${limit}`));
     this.#signal('SIGKILL');
   }

@@ -4,7 +4,7 @@ import { MCP_LIMITS } from '../../../lib/common/limits.js';
 import { LineReader } from '../../../lib/common/requests/line-reader.js';
 import { MessageMeter } from '../../../lib/tools/mcp/message-meter.js';
 
-const { messageBytes, messageParts } = MCP_LIMITS;
+const { messageBytes, messageParts, messageValues } = MCP_LIMITS;
 
 function add(meter: MessageMeter, text: string, times = 1): string | undefined {
   const bytes = Buffer.from(text);
@@ -25,6 +25,14 @@ describe('The size of a message of an MCP server', () => {
       const meter = new MessageMeter(messageBytes);
       expect(add(meter, part, messageParts)).to.equal(undefined);
       expect(add(meter, part)).to.equal('100,000 lists, objects and members');
+    });
+  }
+
+  for (const value of ['1,', 'null,', '"a",']) {
+    it(`is at most 300,000 times ${value} because copying them takes long`, () => {
+      const meter = new MessageMeter(messageBytes);
+      expect(add(meter, value, messageValues)).to.equal(undefined);
+      expect(add(meter, value)).to.equal('300,000 values');
     });
   }
 
