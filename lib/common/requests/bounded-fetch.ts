@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import type { Meter } from './meter.js';
 
 /** Why a request is given up that was answered. */
@@ -37,17 +38,26 @@ export function createBoundedFetch(options: BoundedFetchOptions): typeof globalT
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-async function load({ connectMs, keepAliveMs }: BoundedFetchOptions): Promise<typeof globalThis.fetch> {
-  const { Agent, fetch } = await import('undici');
-  const dispatcher = new Agent({
+async function load(options: BoundedFetchOptions): Promise<typeof globalThis.fetch> {
+  const { fetch } = await import('undici');
+  const dispatcher = await createPatientAgent(options);
+  const send = (input: unknown, init: object = {}): Promise<unknown> =>
+    fetch(input as Parameters<typeof fetch>[0], { ...init, dispatcher });
+  return send as typeof globalThis.fetch;
+}
+
+/** Creates the connections to such servers: only connecting has a time limit, since the callers have theirs. */
+export async function createPatientAgent({
+  connectMs,
+  keepAliveMs,
+}: Pick<BoundedFetchOptions, 'connectMs' | 'keepAliveMs'>): Promise<Dispatcher> {
+  const { Agent } = await import('undici');
+  return new Agent({
     headersTimeout: 0,
     bodyTimeout: 0,
     connectTimeout: connectMs,
     ...(keepAliveMs !== undefined && { keepAliveTimeout: keepAliveMs }),
   });
-  const send = (input: unknown, init: object = {}): Promise<unknown> =>
-    fetch(input as Parameters<typeof fetch>[0], { ...init, dispatcher });
-  return send as typeof globalThis.fetch;
 }
 
 /** Without the user, the password and the query of the address, which may be secret. */

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { describeRedirect } from '../../common/requests/bounded-fetch.js';
+import { ByteMeter } from '../../common/requests/meter.js';
 import { ModelError } from '../model.js';
 
 /** One request to a provider. */
@@ -25,7 +26,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #reject: (error: Error) => void = () => undefined;
   #connection: Dispatcher.DispatchController | undefined;
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #bytes = 0;
+  readonly #meter = new ByteMeter(MODEL_LIMITS.answerBytes);
   readonly #onAbort = (): void => this.#connection?.abort(toError(this.#signal?.reason));
 
   constructor(signal: AbortSignal | undefined) {
@@ -85,8 +86,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(connection: Dispatcher.DispatchController, chunk: Buffer): void {
     // Undici's parser reports an empty part when it goes on.
     if (chunk.byteLength === 0) return;
-    this.#bytes += chunk.byteLength;
-    if (this.#bytes > MODEL_LIMITS.answerBytes) return connection.abort(tooLarge());
+    const exceeded = this.#meter.add(chunk);
+    if (exceeded !== undefined) return connection.abort(tooLarge(exceeded));
     this.#body?.enqueue(chunk);
     if ((this.#body?.desiredSize ?? 0) <= 0) connection.pause();
   }
@@ -122,8 +123,8 @@ function refuse(
   );
 }
 
-function tooLarge(): ModelError {
-  return new ModelError('bad_request', `the answer has more than ${MODEL_LIMITS.answerBytes / 2 ** 20} MiB`);
+function tooLarge(exceeded: string): ModelError {
+  return new ModelError('bad_request', `the answer has more than ${exceeded}`);
 }
 
 function toError(reason: unknown): Error {

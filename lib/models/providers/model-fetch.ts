@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { MODEL_LIMITS } from '../../common/limits.js';
+import { createPatientAgent } from '../../common/requests/bounded-fetch.js';
 import { ModelError } from '../model.js';
 import { EMPTY, Exchange } from './exchange.js';
 import { readErrorText } from './provider-errors.js';
@@ -15,7 +16,7 @@ type CheckBytes = () => TransformStream<Uint8Array, Uint8Array>;
 export function createModelFetch(check?: CheckBytes): typeof globalThis.fetch {
   let created: Promise<Dispatcher> | undefined;
   return async (url, { headers, body, signal } = {}) => {
-    created ??= createDispatcher();
+    created ??= createPatientAgent(MODEL_LIMITS);
     const dispatcher = await created;
     if (typeof body !== 'string')
       throw new ModelError('bad_request', 'the request to the provider is no text');
@@ -42,11 +43,6 @@ async function cutBody({ status, statusText, headers, body }: Response): Promise
   }
   const text = Buffer.concat(chunks).subarray(0, MODEL_LIMITS.errorBytes).toString('utf8');
   return new Response(EMPTY.has(status) ? null : text, { status, statusText, headers });
-}
-
-async function createDispatcher(): Promise<Dispatcher> {
-  const { Agent } = await import('undici');
-  return new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 30_000 });
 }
 
 /** Some servers send an error, or a page to log in, with status 200 instead of the stream that was asked for. */
