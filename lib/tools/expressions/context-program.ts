@@ -150,13 +150,13 @@ const { evaluateToGlobals, parseToGlobals } = (() => {
 
   const options = freezeAll({ timeout, stack, sequence, RegexEngine: LinearRegExp });
 
-  async function evaluate() {
+  function evaluate() {
     if (/"_jsonata_(?:lambda|function)":/.test(data)) fail('its data has a key that JSONata reserves for functions');
     const { input, bindings } = JSON.parse(data);
     const expression = compile();
     tokens.clear();
     positions.clear();
-    return JSON.stringify(await expression.evaluate(input, bindings), createReplacer());
+    return JSON.stringify(expression.evaluate(input, bindings), createReplacer());
   }
 
   /** The items of a fan-out share an expression. */
@@ -200,14 +200,11 @@ const { evaluateToGlobals, parseToGlobals } = (() => {
   function evaluateToGlobals() {
     globalThis.result = undefined;
     globalThis.failure = undefined;
-    evaluate().then(
-      (text) => {
-        globalThis.result = text ?? 'null';
-      },
-      (error) => {
-        globalThis.failure = toFailure(error);
-      },
-    );
+    try {
+      globalThis.result = evaluate() ?? 'null';
+    } catch (error) {
+      globalThis.failure = toFailure(error);
+    }
   }
 
   function parseToGlobals() {

@@ -16,9 +16,9 @@ interface Globals extends Context {
 export type SandboxResult = { readonly result: string } | { readonly failure: string };
 
 /**
- * Runs JSONata in a VM context with its own microtask queue, so that an evaluation has ended when {@link Sandbox.run}
- * returns and can be interrupted at any point. JSONata's own limits are incomplete: it converts signatures and date
- * formats into regular expressions, and does not limit sorting, comparing and printing.
+ * Runs JSONata in a VM context, so that an evaluation can be interrupted at any point. JSONata's own limits are
+ * incomplete: it converts signatures and date formats into regular expressions, and does not limit sorting, comparing
+ * and printing.
  *
  * The context holds nothing of the host: only text goes in and comes out, and text does not become code.
  */
@@ -50,7 +50,7 @@ export class Sandbox {
       this.#library.evaluate.runInContext(globals, { timeout: this.#hardTimeoutMs });
       const { result, failure } = globals;
       if (typeof result === 'string') return { result };
-      return { failure: typeof failure === 'string' ? failure : UNFINISHED };
+      return { failure: String(failure) };
     } finally {
       globals.data = '';
       globals.result = undefined;
@@ -72,9 +72,6 @@ export class Sandbox {
     this.#library.loadRegex().runInContext(this.#globals);
   }
 }
-
-/** The failure of an expression that waits for something that never comes. */
-const UNFINISHED = JSON.stringify({ message: 'it did not finish' });
 
 /** Creates a context that can evaluate expressions. */
 export function createExpressionContext(limits: ExpressionLimits): Globals {

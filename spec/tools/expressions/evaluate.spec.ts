@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { EXPRESSION_LIMITS } from '../../../lib/common/limits.js';
@@ -154,6 +156,16 @@ describe('Evaluator', () => {
         expect(compute('1 + 1')).to.equal(2);
       });
     }
+
+    it('in a process that uses async hooks, and does not end it', async () => {
+      await new AsyncLocalStorage<string>().run('context', async () => {
+        for (const [, expression, expected] of endless) {
+          await Promise.resolve();
+          expect(catchMessage(expression, null, shortEvaluator)).to.contain(expected);
+          await nextTick();
+        }
+      });
+    });
 
     it('which are 1 s by default, and 1.25 s inside one function', () => {
       expect(EXPRESSION_LIMITS).to.include({ timeoutMs: 1000, hardTimeoutMs: 1250 });
