@@ -2,15 +2,15 @@ import { type ActorScope, createActor, type Snapshot } from 'xstate';
 import { type ChildEnd, isChildEnd, type Logic, persistChildren, sendToParent, STOP } from './logic.js';
 import { type EventLoopBudget, PortBinding } from './ports.js';
 import { Readiness, type SubPipelineNeeds } from './readiness.js';
-import { type RunActor, runMachine } from './run.js';
+import { type RunActor, runMachine, type RunMachineInput } from './run.js';
 import { toRunStatus } from './status.js';
 import type { RunStatus, TaskResult } from './types.js';
 
 /** The ports through which a plan's machines reach the world. No member throws. */
 export interface PlanPorts {
   readonly eventLoopBudget: EventLoopBudget;
-  /** Returns the task ids of a sub-pipeline, wave by wave. */
-  waves(subPipelineId: string): readonly (readonly string[])[];
+  /** Returns the input of the machine of a sub-pipeline. */
+  input(subPipelineId: string): RunMachineInput;
   /** Binds ports to the run of a sub-pipeline and starts it; it begins when its session has been read. */
   begin(subPipelineId: string, run: RunActor): void;
   /** Called when the run of a sub-pipeline was cancelled. */
@@ -51,6 +51,7 @@ export type SubRunsEvent =
   | { readonly type: 'sub-runs.concluded'; readonly result: TaskResult }
   | { readonly type: 'cancel' }
   | { readonly type: 'abort' }
+  | { readonly type: 'continue' | 'step' }
   | { readonly type: 'close.continue' }
   | { readonly type: typeof STOP }
   | ChildEnd;
@@ -114,6 +115,11 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
       case 'abort':
         close(runs, { type: 'force' }, scope);
         return runs;
+      case 'continue':
+      case 'step':
+        // Those that have not paused ignore it.
+        for (const run of runs.live.values()) run.send({ type: event.type });
+        return runs;
       case 'close.continue':
         closeRuns(runs, scope);
         return runs;
@@ -150,7 +156,7 @@ function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
   for (let begun = 1; !runs.closed && runs.live.size < runs.concurrency; begun++) {
     const id = runs.readiness.next();
     if (id === undefined) return;
-    const run = createActor(runMachine, { parent: self, id, src: 'run', input: { waves: ports.waves(id) } });
+    const run = createActor(runMachine, { parent: self, id, src: 'run', input: ports.input(id) });
     runs.live.set(id, run);
     ports.begin(id, run);
     if (begun === RUNS_PER_TICK) {

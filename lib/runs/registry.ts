@@ -3,30 +3,24 @@ import type { RunStatus } from '../../machines/types.js';
 import { type Clock, completeClock } from '../common/clock.js';
 import { LinkedMap } from '../common/queues/linked-map.js';
 import type { Steps } from '../common/steps.js';
-import type { LiveEvent } from '../execution/events/event.js';
-import {
-  type AnyRun,
-  LocalExecutor,
-  type LocalExecutorOptions,
-  runNotFound,
-} from '../execution/local-executor.js';
+import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
 import type { ErrorRecord } from '../execution/invocation/thrown-error.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { Admission, type AdmissionLimits, UNLIMITED_ADMISSION } from './admission.js';
+import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import { RunFiles } from './run-files.js';
 import type { EventLog } from './event-log.js';
 import { fairYield, runInTurns } from './fair-yield.js';
 import {
   type IdempotencyKey,
-  type IdempotencyLimits,
   IdempotencyStore,
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
 import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
+import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import {
   assertSettled,
   createRerun,
@@ -37,8 +31,8 @@ import {
   type RerunValues,
 } from './rerun.js';
 import { describeRerun, type RerunReport } from './rerun-report.js';
-import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from './retention.js';
-import { RunEntry, type RunEventListener } from './run-entry.js';
+import { Retention, UNLIMITED_RETENTION } from './retention.js';
+import { RunEntry } from './run-entry.js';
 import { findError, findFailedCall, getItem, getTask, listItems, listTasks } from './tasks/task-pages.js';
 import type {
   CallRecord,
@@ -49,28 +43,6 @@ import type {
   TaskQuery,
   TaskRecord,
 } from './tasks/task-record.js';
-
-export interface RegistryOptions extends LocalExecutorOptions {
-  /** Default: any number of runs at once. */
-  readonly admission?: AdmissionLimits;
-  /** Default: keeps every settled run until it is forgotten. */
-  readonly retention?: RetentionLimits;
-  /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
-  readonly idempotency?: IdempotencyLimits;
-  /** Events kept per run, for event streams and long polling. Default 0: none. */
-  readonly eventBuffer?: number;
-  readonly onEvent?: RunEventListener;
-}
-
-export interface SubmissionOptions {
-  /** Receives every event of the run, from the first on. */
-  readonly onEvent?: ((event: LiveEvent) => void) | undefined;
-  readonly idempotency?: IdempotencyKey | undefined;
-  /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
-  readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
-  /** Of `submitOnce`, which passes it to the submission. */
-  readonly reservation?: Reservation | undefined;
-}
 
 export { runInTurns } from './fair-yield.js';
 
@@ -294,6 +266,17 @@ export class RunRegistry {
     return toRunRecord(run);
   }
 
+  /**
+   * Lets a paused run go on, to its next breakpoint or by one wave, and returns its record.
+   *
+   * @throws WavetrainError `run_not_found` or `run_not_paused`
+   */
+  resume(runId: string, by: 'continue' | 'step'): RunRecord {
+    const { run } = this.#entry(runId);
+    this.#executor.resume(runId, by);
+    return toRunRecord(run);
+  }
+
   /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */
   remove(runId: string): void {
     assertSettled(this.#entry(runId).run);
@@ -371,6 +354,7 @@ export class RunRegistry {
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
     void run.settled.then(() => this.#onSettled(entry));
+    entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     entry.announce(onEvent, this.#options.onEvent);
     this.#admission.admit(entry);
     return run.id;

@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../machines/types.js';
+import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
@@ -42,6 +43,22 @@ export class RunEntry {
     this.run.emitStatus();
   }
 
+  /**
+   * Cancels the run when it has paused for too long: it holds its place among the running ones, and its memory.
+   *
+   * @param timeoutMs undefined: it may pause for as long as it likes
+   */
+  limitPauses(clock: Clock, timeoutMs: number | undefined): void {
+    const { run } = this;
+    if (timeoutMs === undefined || !run.mayPause) return;
+    let timer: unknown;
+    run.journal.subscribe((event) => {
+      if (event.kind !== 'run') return;
+      if (timer !== undefined) clock.clearTimeout(timer);
+      timer = event.paused === true ? clock.setTimeout(() => run.cancel(false), timeoutMs) : undefined;
+    });
+  }
+
   /** True while a response is being sent, so that evicting the run would free no memory. */
   get isBeingRead(): boolean {
     return this.#readers > 0;
@@ -71,12 +88,18 @@ export class RunEntry {
 
   /** Changes whenever the record does: built from every part of the record that changes. */
   get version(): string {
-    const { status, isSettled, progress, failures, journal, artifacts } = this.run;
+    const { status, isSettled, isPaused, progress, failures, journal, artifacts } = this.run;
     const { invocations, waves_executed, tasks_settled, sub_pipelines_settled = 0 } = progress;
     const counts = [invocations, waves_executed, tasks_settled, sub_pipelines_settled, failures.length];
     if (artifacts.length > 0) counts.push(artifacts.length);
     if (this.run.kind === 'plan') counts.push(sumStages(this.run.subPipelines));
-    return [status, ...(isSettled ? ['settled'] : []), ...counts, journal.events?.length ?? 0].join('.');
+    return [
+      status,
+      ...(isSettled ? ['settled'] : []),
+      ...(isPaused ? ['paused'] : []),
+      ...counts,
+      journal.events?.length ?? 0,
+    ].join('.');
   }
 }
 

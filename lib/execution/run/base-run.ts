@@ -14,7 +14,7 @@ type StatusSnapshot = AnyMachineSnapshot & Pick<RunSnapshot, 'status' | 'value'>
 
 /** The events that runs of pipelines and of plans receive from outside. */
 interface ControlEvent {
-  readonly type: 'begin' | 'cancel' | 'force';
+  readonly type: 'begin' | 'cancel' | 'force' | 'continue' | 'step';
 }
 
 const NO_OP = (): void => {};
@@ -42,6 +42,10 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** In the order in which they happened. */
   abstract readonly failures: readonly TaskFailure[];
   abstract readonly progress: RunProgress;
+  /** True while it waits at a breakpoint; a plan, while one of its sub-pipelines does. */
+  abstract readonly isPaused: boolean;
+  /** True when it has breakpoints. */
+  abstract readonly mayPause: boolean;
   /** In declaration order; null for a pipeline. */
   abstract readonly subPipelines: SubPipelineStatuses | null;
   /** Set only when succeeded. */
@@ -118,6 +122,11 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.cancelNestedRuns();
   }
 
+  /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
+  resume(by: 'continue' | 'step'): void {
+    this.#send(by);
+  }
+
   /** Stops the run at once, with its tools. */
   stop(): void {
     this.#actor?.stop();
@@ -169,7 +178,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.lifecycle.writeStatus(this);
   }
 
-  #send(type: 'begin' | 'cancel' | 'force'): void {
+  #send(type: ControlEvent['type']): void {
     this.#actor?.send({ type });
     this.emitStatus();
   }

@@ -5,7 +5,7 @@ import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun-report.js';
 import type { OnceAcceptedRun } from '../../runs/idempotency.js';
-import type { SubmissionOptions } from '../../runs/registry.js';
+import type { SubmissionOptions } from '../../runs/registry-options.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';

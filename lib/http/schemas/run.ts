@@ -76,6 +76,9 @@ const summary = {
   run_id: RunId,
   kind: Type.Enum(['pipeline', 'plan']),
   status: RunStatusSchema,
+  paused: Type.Boolean({
+    description: 'True while the run waits at a breakpoint; its status is `running`.',
+  }),
   pipeline_id: Type.String({ description: 'The id of the pipeline or plan.' }),
   tenant_id: Type.String(),
   goal: Type.String({ description: 'The goal, with params filled in; empty for a plan without a goal.' }),

@@ -10,6 +10,7 @@ export const RUNNING: RunRecord = {
   run_id: 'r1',
   kind: 'pipeline',
   status: 'running',
+  paused: false,
   pipeline_id: 'p',
   tenant_id: 'default',
   goal: 'g',

@@ -1,0 +1,33 @@
+import type { LiveEvent } from '../execution/events/event.js';
+import type { LocalExecutorOptions } from '../execution/local-executor.js';
+import type { AdmissionLimits } from './admission.js';
+import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
+import type { RunRecord } from './record.js';
+import type { RetentionLimits } from './retention.js';
+import type { RunEventListener } from './run-entry.js';
+
+/** How a registry keeps runs. */
+export interface RegistryOptions extends LocalExecutorOptions {
+  /** Default: any number of runs at once. */
+  readonly admission?: AdmissionLimits;
+  /** Default: keeps every settled run until it is forgotten. */
+  readonly retention?: RetentionLimits;
+  /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
+  readonly idempotency?: IdempotencyLimits;
+  /** Events kept per run, for event streams and long polling. Default 0: none. */
+  readonly eventBuffer?: number;
+  readonly onEvent?: RunEventListener;
+  /** After this time a run that waits at a breakpoint is cancelled. Default: never. */
+  readonly pauseTimeoutMs?: number | undefined;
+}
+
+/** How one run is submitted. */
+export interface SubmissionOptions {
+  /** Receives every event of the run, from the first on. */
+  readonly onEvent?: ((event: LiveEvent) => void) | undefined;
+  readonly idempotency?: IdempotencyKey | undefined;
+  /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
+  readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
+  /** Of `submitOnce`, which passes it to the submission. */
+  readonly reservation?: Reservation | undefined;
+}
