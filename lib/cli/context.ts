@@ -46,7 +46,16 @@ export type CliContext = BaseContext & {
 /** What commands do with runs: they reach runs through the registry alone (law L2). */
 export type RegistryApi = Pick<
   RunRegistry,
-  'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget' | 'cacheWritten' | 'tasks' | 'task' | 'item'
+  | 'submit'
+  | 'submitPlan'
+  | 'settled'
+  | 'cancel'
+  | 'resume'
+  | 'forget'
+  | 'cacheWritten'
+  | 'tasks'
+  | 'task'
+  | 'item'
 > & { artifacts(runId: string): Pick<RunFiles, 'find'> };
 
 /** Creates the context of this process. */

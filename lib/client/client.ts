@@ -257,6 +257,16 @@ export class WavetrainClient {
     return this.#post(`${runPath(runId)}/cancel`, { force }, options);
   }
 
+  /** Lets a paused run go on to its next breakpoint. Rejects with `run_not_paused`. */
+  async continue(runId: string, options: RequestOptions = {}): Promise<RunRecord> {
+    return this.#post(`${runPath(runId)}/continue`, {}, options);
+  }
+
+  /** Lets a paused run execute one wave, and pause again. Rejects with `run_not_paused`. */
+  async step(runId: string, options: RequestOptions = {}): Promise<RunRecord> {
+    return this.#post(`${runPath(runId)}/step`, {}, options);
+  }
+
   /**
    * Starts a new run that repeats a settled one, with the changes in the options. Retried only with an idempotency key.
    *

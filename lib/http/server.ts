@@ -116,6 +116,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     memory,
     admission: config,
     retention: { maxRuns: config.runKeep, ttlMs: config.runTtlMs },
+    pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),

@@ -11,6 +11,7 @@ import { RunCommand } from './run.js';
 import {
   RunsArtifactsCommand,
   RunsCancelCommand,
+  RunsContinueCommand,
   RunsDeleteCommand,
   RunsListCommand,
   RunsRerunCommand,
@@ -37,6 +38,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsArtifactsCommand,
   RunsWatchCommand,
   RunsCancelCommand,
+  RunsContinueCommand,
   RunsRerunCommand,
   RunsDeleteCommand,
   KeysNewCommand,

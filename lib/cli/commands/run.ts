@@ -114,7 +114,8 @@ export class RunCommand extends RunFileCommand {
   async #prepare(): Promise<DisplayedRun | ExitStatus> {
     const { context } = this;
     const values = await readRunValues(this, context);
-    const { options, params, planConcurrency } = values;
+    const { options, params, planConcurrency, breakpoints } = values;
+    const mayPause = breakpoints !== undefined;
     const loaded = await loadDefinition(this, context);
     assertFlagsFit(loaded.kind, values);
     const { kind, check, inputs, session, fileRoots } = loaded;
@@ -130,6 +131,7 @@ export class RunCommand extends RunFileCommand {
       ...(inputs && { inputs }),
       ...(session && { session }),
       ...(this.tenant !== undefined && { tenant_id: this.tenant }),
+      ...(breakpoints && { breakpoints }),
     };
     if (kind === 'pipeline') {
       const { pipeline } = check;
@@ -137,7 +139,7 @@ export class RunCommand extends RunFileCommand {
       const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
       const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder);
       const displayed = displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context));
-      return { ...displayed, outputFolder, mask };
+      return { ...displayed, outputFolder, mask, mayPause };
     }
     const { plan } = check;
     if (plan === undefined) return EXIT.invalid;
@@ -148,7 +150,7 @@ export class RunCommand extends RunFileCommand {
     };
     const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder);
     const displayed = await displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
-    return { ...displayed, outputFolder, mask };
+    return { ...displayed, outputFolder, mask, mayPause };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */
@@ -177,6 +179,7 @@ export class RunCommand extends RunFileCommand {
           backend: new ServerBackend(client, clock, { submit, signals, server, announce, outputFolder }),
           filesRead: listFilesRead(this, submission.definition, context),
           outputFolder,
+          mayPause: this.breakOnFailure || (this.breakBefore ?? []).length > 0,
           ...(await submission.describe()),
         };
       };
@@ -192,6 +195,7 @@ function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend 
     start,
     settled: (runId) => registry.settled(runId),
     cancel: (runId, options) => registry.cancel(runId, options),
+    resume: async (runId, by) => void registry.resume(runId, by),
     tasks: (runId, query) => registry.tasks(runId, query),
     task: (runId, taskId, options) => registry.task(runId, taskId, options),
     item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),

@@ -217,6 +217,34 @@ export class RunsCancelCommand extends ServerCommand {
   }
 }
 
+export class RunsContinueCommand extends ServerCommand {
+  static override paths = [['runs', 'continue']];
+  static override usage = Command.Usage({
+    description: 'lets a run go on that waits at a breakpoint',
+    details: `${RUN_ID_DETAILS}
+      Until then runs show RUN_ID --task TASK shows the inputs of the tasks that come next, and what there is so far.`,
+    examples: [
+      ['to its next breakpoint, or its end', '$0 runs continue 3f9c1a'],
+      ['by one wave', '$0 runs continue 3f9c1a --step'],
+    ],
+  });
+
+  runId = Option.String(RUN_ID);
+  step = Option.Boolean('--step', false, { description: 'run one wave, and pause again' });
+
+  /** Prints where the run is. */
+  override async execute(): Promise<ExitStatus> {
+    const record = await callServer(this, this.context, async (client) => {
+      const id = await resolveRunId(client, this.runId);
+      return this.step ? client.step(id) : client.continue(id);
+    });
+    const { run_id, progress } = record;
+    const wave = `wave ${progress.waves_executed + 1} of ${progress.waves}`;
+    this.context.stderr.write(`${run_id} goes on${record.settled ? '' : ` with ${wave}`}\n`);
+    return EXIT.done;
+  }
+}
+
 export class RunsRerunCommand extends RunValuesCommand {
   static override paths = [['runs', 'rerun']];
   static override usage = Command.Usage({

@@ -126,9 +126,9 @@ export function formatEvent(event: LiveEvent, style: Style): string {
 function describeEvent(event: LiveEvent, style: Style): string {
   switch (event.kind) {
     case 'run':
-      return `run ${event.status}${formatError(event)}`;
+      return `run ${event.paused ? 'paused' : event.status}${formatError(event)}`;
     case 'sub_pipeline':
-      return `sub-pipeline ${event.sub_pipeline} ${event.status}${formatError(event)}`;
+      return `sub-pipeline ${event.sub_pipeline} ${event.paused ? 'paused' : event.status}${formatError(event)}`;
     case 'wave': {
       const change = event.phase === 'start' ? 'started' : 'settled';
       return `${formatParents(event, ' ')}wave ${event.wave + 1} ${change} (${formatCount(event.tasks, 'task')})`;

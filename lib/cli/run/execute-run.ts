@@ -12,6 +12,7 @@ import { describeCurrentWaves } from '../render/run-summary.js';
 import { captureStdout, drain } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
+import { BreakpointPrompt } from './breakpoint-prompt.js';
 import { EventFile } from './event-file.js';
 import { type InspectedRun, inspectRun, type TaskReader } from './inspect-run.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
@@ -20,6 +21,8 @@ import { printWrittenFiles, type WrittenFiles } from './written-files.js';
 
 /** What executes a run: the registry of this process, or a server. */
 export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
+  /** Lets a paused run go on. Rejects with `run_not_paused`. */
+  resume(runId: string, by: 'continue' | 'step'): Promise<void>;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
   /**
@@ -52,6 +55,8 @@ export interface DisplayedRun {
   readonly formatFailures: FormatFailures;
   /** The folder of this machine for the files of the run; undefined when they stay on a server. */
   readonly outputFolder: string | undefined;
+  /** It may pause at breakpoints. */
+  readonly mayPause?: boolean | undefined;
   /** The names that `--output` takes; undefined if they are not known before the run. */
   readonly listOutputs: (() => string[]) | undefined;
 }
@@ -100,7 +105,7 @@ export async function executeRun(
 
 /** Starts a run, waits until it settles or a second signal stops it, and forgets it (law L2). */
 async function submitAndWait(
-  { backend, hasParallelWaves, mask = String }: DisplayedRun,
+  { backend, hasParallelWaves, mayPause = false, mask = String }: DisplayedRun,
   flags: RunFlags,
   listeners: RunListeners,
   signals: StopSignals,
@@ -111,15 +116,18 @@ async function submitAndWait(
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
   );
   try {
-    const runId = await backend.start({
-      onEvent: createEventListener(listeners),
-      print: (line) => display.print(line),
-    });
     const print = (text: string): void => {
       for (const line of wrapLine(text, detectTerminal(context.stderr, context.env))) display.print(line);
     };
+    const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, print) : undefined;
+    const runId = await backend.start({
+      onEvent: createEventListener(listeners, prompt),
+      print: (line) => display.print(line),
+    });
+    prompt?.begin(runId);
     const stopped = cancelOnSignal(signals, backend, runId, hasParallelWaves, print);
     const record = await Promise.race([backend.settled(runId), stopped]);
+    prompt?.close();
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
@@ -134,10 +142,14 @@ async function submitAndWait(
 }
 
 /** Without a listener the run creates no events. */
-function createEventListener({ display, eventFile }: RunListeners): ((event: LiveEvent) => void) | undefined {
-  if (eventFile === undefined && !display.wantsEvents) return undefined;
+function createEventListener(
+  { display, eventFile }: RunListeners,
+  prompt: BreakpointPrompt | undefined,
+): ((event: LiveEvent) => void) | undefined {
+  if (eventFile === undefined && prompt === undefined && !display.wantsEvents) return undefined;
   return (event) => {
     eventFile?.write(event);
+    prompt?.onEvent(event);
     display.onEvent(event);
   };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
-import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { CliContext } from '../context.js';
 import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
 import { formatCount } from '../render/text.js';
@@ -28,6 +28,8 @@ export interface RunValueFlags {
   readonly retryBaseDelay?: string | undefined;
   readonly maxRetryDelay?: string | undefined;
   readonly noCache?: boolean | undefined;
+  readonly breakBefore?: readonly string[] | undefined;
+  readonly breakOnFailure?: boolean | undefined;
 }
 
 /** What those flags say. */
@@ -35,6 +37,8 @@ export interface ParsedValues {
   readonly options: ExecutionOptions;
   readonly params: JsonObject | undefined;
   readonly planConcurrency: number | undefined;
+  /** Undefined for a run that never pauses. */
+  readonly breakpoints: Breakpoints | undefined;
 }
 
 /**
@@ -45,7 +49,15 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   const planConcurrency = readNumber('--plan-concurrency', flags.planConcurrency, PLAN_CONCURRENCY);
   if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
   const params = await readJsonObject('--params', flags.params, context);
-  return { options, params, planConcurrency };
+  return { options, params, planConcurrency, breakpoints: readBreakpoints(flags) };
+}
+
+function readBreakpoints({
+  breakBefore = [],
+  breakOnFailure = false,
+}: RunValueFlags): Breakpoints | undefined {
+  if (breakBefore.length === 0 && !breakOnFailure) return undefined;
+  return { before: breakBefore, on_failure: breakOnFailure };
 }
 
 /** @throws UsageError for a flag of the other kind of definition */

@@ -84,6 +84,10 @@ export class ServerBackend implements RunBackend {
     }
   }
 
+  async resume(runId: string, by: 'continue' | 'step'): Promise<void> {
+    await this.#client[by](runId);
+  }
+
   tasks(runId: string, query: TaskQuery): Promise<TaskPage> {
     return this.#client.tasks(runId, query);
   }
