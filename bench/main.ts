@@ -99,7 +99,7 @@ row(
   '1,000 `llm_job` against a server on this machine, 64 in flight, against fetch alone',
   `${(models.ours / models.fetch).toFixed(2)}x`,
   '3x',
-  `${models.ours.toFixed(0)} ms, fetch ${models.fetch.toFixed(0)} ms`,
+  `${models.ours.toFixed(0)} ms, fetch ${models.fetch.toFixed(0)} ms, the AI SDK's provider alone ${models.sdk.toFixed(0)} ms`,
 );
 row(
   'the first text of an answer: later than the first bytes with fetch by',

@@ -90,6 +90,14 @@ export {
   type ToolInput,
 } from './tools/tool.js';
 
+// MCP servers
+export {
+  type McpServerEntry,
+  type OpenedMcpServers,
+  openMcpServers,
+  type OpenMcpServersOptions,
+} from './tools/mcp/open-servers.js';
+
 // Language models
 export { modelAccess } from './models/create-models.js';
 export type { ModelAnswer, ModelMessage, ModelRequest, ModelUsage, ToolModels } from './models/model.js';

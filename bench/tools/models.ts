@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
+import { createOpenAI } from '@ai-sdk/openai';
 import { Agent, fetch } from 'undici';
 import { readModelConfig } from '../../lib/common/model-config.js';
 import { systemClock } from '../../lib/common/clock.js';
@@ -35,6 +36,8 @@ const SERVER = `
 export interface ModelTimes {
   readonly ours: number;
   readonly fetch: number;
+  /** The AI SDK's provider package alone, over fetch. */
+  readonly sdk: number;
   /** From the question to the first text, of one request alone. */
   readonly firstText: number;
   readonly firstBytes: number;
@@ -61,6 +64,14 @@ export async function measureModels(): Promise<ModelTimes> {
     const answer = await fetch(`${url}/chat/completions`, { method: 'POST', body, headers, dispatcher });
     return answer.body as ReadableStream<Uint8Array> | null;
   };
+  const send = ((address: string, init: object) =>
+    fetch(address, { ...init, dispatcher })) as unknown as typeof globalThis.fetch;
+  const sdkModel = createOpenAI({ apiKey: 'none', baseURL: url, fetch: send }).chat('m');
+  const askSdk = async (n: number): Promise<void> => {
+    const content = [{ type: 'text' as const, text: `Count to ${n}` }];
+    const { stream } = await sdkModel.doStream({ prompt: [{ role: 'user', content }] });
+    for await (const _ of stream);
+  };
   const caller = {
     tenant_id: 'bench',
     clock: systemClock,
@@ -69,7 +80,7 @@ export async function measureModels(): Promise<ModelTimes> {
     onUsage: () => undefined,
   };
   try {
-    const { ours, bare } = await compare(
+    const { ours, bare, sdk } = await compare(
       {
         ours: async () => {
           const runId = await executor.submit({ pipeline, options: { fan_out_concurrency: IN_FLIGHT } });
@@ -80,6 +91,10 @@ export async function measureModels(): Promise<ModelTimes> {
           const limit = pLimit(IN_FLIGHT);
           const read = async (n: number): Promise<string> => new Response(await ask(n)).text();
           await Promise.all(Array.from({ length: REQUESTS }, (_, n) => limit(() => read(n))));
+        },
+        sdk: async () => {
+          const limit = pLimit(IN_FLIGHT);
+          await Promise.all(Array.from({ length: REQUESTS }, (_, n) => limit(() => askSdk(n))));
         },
       },
       { rounds: 9, warmup: 3 },
@@ -99,7 +114,7 @@ export async function measureModels(): Promise<ModelTimes> {
         break;
       }
     }
-    return { ours, fetch: bare, firstText: median(texts), firstBytes: median(bytes) };
+    return { ours, fetch: bare, sdk, firstText: median(texts), firstBytes: median(bytes) };
   } finally {
     await dispatcher.close();
     await server.terminate();

@@ -116,7 +116,41 @@ function rejectedArguments(argv: readonly string[], page: HelpPage, reason: stri
     const missing = page.synopsis.split(' ')[page.path.length + 1] ?? 'an argument';
     return new UsageError(`${command} needs ${missing}`, usageHint(page));
   }
-  return new UsageError(`cannot understand "${argv.join(' ')}"`, usageHint(page));
+  return explainArguments(argv.slice(page.path.length), page, command);
+}
+
+/** clipanion says no more of a command whose arguments may be left out than that they do not match. */
+function explainArguments(args: readonly string[], page: HelpPage, command: string): UsageError {
+  const names = optionNames(page);
+  const words: string[] = [];
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? '';
+    if (!arg.startsWith('-') || arg === '-') words.push(arg);
+    else if (!names.includes(withoutValue(arg))) return rejectedOption(arg, page);
+    else if (arg.includes('=')) {
+      if (!takesValue(withoutValue(arg), page)) return rejectedOption(arg, page);
+    } else if (takesValue(arg, page) && ++index === args.length) return optionWithoutValue(arg, args, page);
+  }
+  const [first, second] = words;
+  if (second === undefined) return new UsageError(`cannot understand "${args.join(' ')}"`, usageHint(page));
+  if (!page.synopsis.includes(TEXT_ARGUMENT))
+    return new UsageError(`unexpected argument "${second}"`, usageHint(page));
+  const text = words.join(' ').replaceAll("'", "'\\''");
+  return new UsageError(
+    `${command} takes one description, and "${first}" and "${second}" are two`,
+    `put the description in quotes\n  as in ${PROGRAM} ${command} '${text.slice(0, MAX_SHOWN)}'`,
+  );
+}
+
+/** The argument of a command that is words, which the shell takes apart. */
+const TEXT_ARGUMENT = 'PROMPT';
+
+const MAX_SHOWN = 200;
+
+/** Whether an option is followed by its value. */
+function takesValue(option: string, page: HelpPage): boolean {
+  const help = page.options.find(({ names }) => names.includes(option));
+  return help?.description.startsWith('<') === true;
 }
 
 /** Explains an option that does not exist, or one that has a value but takes none. */

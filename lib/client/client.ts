@@ -9,6 +9,7 @@ import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 import type { AcceptedRerun } from '../runs/rerun-report.js';
 import type { ArtifactPage } from '../runs/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
+import { requestCompilation } from './compilation.js';
 import { parseJsonBody } from './errors.js';
 import { EventFeed, type EventOptions, type StreamedEvent } from './event-feed.js';
 import {
@@ -102,14 +103,11 @@ export class WavetrainClient {
   /**
    * Has a language model of the server write a pipeline or a plan from a description in plain words. Runs nothing.
    *
-   * Rejects with the code `compile_failed` when the model wrote no valid one; `detail` then has every answer. The `fetch`
-   * of Node.js waits at most five minutes.
+   * Rejects with the code `compile_failed` when the model wrote no valid one; `detail` then has every answer. Takes as long
+   * as the model needs; aborting the signal ends it on the server, too.
    */
-  compile(
-    prompt: string,
-    { signal, maxRepairs: max_repairs, ...request }: CompileRequestOptions = {},
-  ): Promise<CompileResult> {
-    return this.#post('/pipelines/compile', { prompt, max_repairs, ...request }, { signal });
+  compile(prompt: string, options: CompileRequestOptions = {}): Promise<CompileResult> {
+    return requestCompilation(this.#transport, prompt, options);
   }
 
   /** Returns the waves of a pipeline, as data or as a diagram. */

@@ -1,7 +1,8 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { type Clock, delay } from '../common/clock.js';
+import type { EventSourceMessage } from 'eventsource-parser';
+import { delay } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import { connectionError, parseJsonBody, RequestError, unexpectedResponse } from './errors.js';
+import { connectionError, parseJsonBody, RequestError } from './errors.js';
+import { assertEventStream, closedTooEarly, IdleTimeout, readFrames } from './event-stream.js';
 import { runPath } from './http-request.js';
 import { retryDelay, type Transport } from './transport.js';
 
@@ -46,8 +47,7 @@ export class EventFeed {
     for (;;) {
       try {
         if (yield* this.#readConnection()) return;
-        const message = `${this.#transport.baseUrl} closed the event stream before its end`;
-        throw new RequestError('server_unreachable', message);
+        throw closedTooEarly(this.#transport.baseUrl);
       } catch (error) {
         await this.#waitForRetry(error);
       }
@@ -88,9 +88,8 @@ export class EventFeed {
       },
       signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
     });
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-    if (response.status === 204 || isStream) return response;
-    throw unexpectedResponse(response, this.#transport.baseUrl);
+    if (response.status !== 204) assertEventStream(response, this.#transport.baseUrl);
+    return response;
   }
 
   /** Returns undefined for events that were yielded before, and for kinds of frames that this version does not know. */
@@ -120,64 +119,5 @@ export class EventFeed {
     if (delayMs === undefined) throw error;
     this.#failures += 1;
     await delay(delayMs, { clock: this.#transport.clock, signal: this.#signal });
-  }
-}
-
-/** Three missed heartbeats: the server sends one every 15 seconds. */
-const IDLE_LIMIT_MS = 45_000;
-
-/** Aborts a connection on which nothing arrives any more: a broken connection does not always report an error. */
-class IdleTimeout {
-  readonly #clock: Clock;
-  readonly #controller = new AbortController();
-  #timer: unknown;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.reset();
-  }
-
-  /** Aborted when the connection has been idle too long, or when {@link end} was called. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** To be called whenever something arrives. */
-  reset(): void {
-    this.#clock.clearTimeout(this.#timer);
-    this.#timer = this.#clock.setTimeout(
-      () => this.#abort(`no data for ${IDLE_LIMIT_MS / 1000} seconds`),
-      IDLE_LIMIT_MS,
-    );
-  }
-
-  end(): void {
-    this.#clock.clearTimeout(this.#timer);
-    this.#abort('the events are no longer needed');
-  }
-
-  #abort(reason: string): void {
-    this.#controller.abort(new Error(reason));
-  }
-}
-
-/** Parses Server-Sent Events as they arrive. Comments are heartbeats; an incomplete last frame is dropped. */
-async function* readFrames(
-  body: ReadableStream<Uint8Array>,
-): AsyncGenerator<'heartbeat' | EventSourceMessage> {
-  const decoder = new TextDecoder();
-  let frames: ('heartbeat' | EventSourceMessage)[] = [];
-  const parser = createParser({
-    onEvent: (message) => void frames.push(message),
-    onComment: () => void frames.push('heartbeat'),
-  });
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    parser.feed(decoder.decode(value, { stream: true }));
-    const received = frames;
-    frames = [];
-    yield* received;
   }
 }

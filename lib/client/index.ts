@@ -9,6 +9,7 @@ export type {
   AsyncRunRequest,
   CancelOptions,
   ChangeOptions,
+  CompileRequestOptions,
   DefinitionOrText,
   ListQuery,
   PlanRunRequest,
@@ -28,6 +29,7 @@ export type {
 
 // The types of responses
 export type { RunStatus, TaskStatus } from '../../machines/types.js';
+export type { CompileProgress, CompileResult, RepairStep } from '../compile/result.js';
 export type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 export type { ErrorCause, ErrorRecord } from '../execution/invocation/thrown-error.js';
 export type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../execution/results.js';

@@ -1,3 +1,4 @@
+import type { CompileProgress } from '../compile/result.js';
 import type { RunStatus } from '../../machines/types.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
@@ -45,6 +46,8 @@ export interface CompileRequestOptions extends RequestOptions {
   readonly model?: string | undefined;
   /** How often the model is asked to repair its answer, 0 to 5. Default 2. */
   readonly maxRepairs?: number | undefined;
+  /** Receives what the model is doing, as it begins. An error that it throws ends the request. */
+  readonly onProgress?: ((progress: CompileProgress) => void) | undefined;
   readonly tenant_id?: string | undefined;
 }
 

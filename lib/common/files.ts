@@ -1,4 +1,5 @@
-import { isAbsolute, relative, sep } from 'node:path';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { errorCode, errorMessage } from './errors.js';
 
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -48,4 +49,35 @@ function isUtf16([first, second]: Uint8Array): boolean {
 export function isPathInside(path: string, folder: string): boolean {
   const fromFolder = relative(folder, path);
   return fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder);
+}
+
+/**
+ * Creates a folder and those above it that are missing. The recursive `mkdir` of Node.js never ends where an existing folder
+ * says that there is no such file, as `/proc` does. Rejects as the system does: with the folder that could not be created.
+ *
+ * @param mode permissions of new folders. Default 0o777, less what the process masks
+ */
+export async function makeFolders(path: string, mode?: number): Promise<void> {
+  const missing: string[] = [];
+  for (let folder = resolve(path); !(await isFolder(folder)); folder = dirname(folder)) {
+    missing.unshift(folder);
+    if (dirname(folder) === folder) break;
+  }
+  for (const folder of missing) {
+    try {
+      await mkdir(folder, mode);
+    } catch (error) {
+      // Another process, or another task, may have created it meanwhile.
+      if (errorCode(error) !== 'EEXIST' || !(await isFolder(folder))) throw error;
+    }
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return false;
+    throw error;
+  }
 }

@@ -88,6 +88,10 @@ export const MODEL_LIMITS = {
   retries: 4,
   /** Before the first of these; it doubles. */
   retryDelayMs: 1000,
+  /** Requests of all attempts of one invocation: twice as many as a document may have pages. */
+  requestsOfInvocation: 20_000,
+  /** Attempts of one invocation that ask a model, also in pipelines that they run. */
+  attemptsOfInvocation: 100,
   /** As a provider may ask for it. */
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
@@ -98,6 +102,10 @@ export const MODEL_LIMITS = {
   promptLength: 8 * 2 ** 20,
   /** Images of one request together, in bytes. */
   imageBytes: 20 * 2 ** 20,
+  /** Size of the file to which answers are recorded, in bytes. */
+  recordedBytes: 64 * 2 ** 20,
+  /** Tenants whose place in recorded answers is remembered, and pairs of a tenant and a model that refuses schemas. */
+  remembered: 1000,
 } as const;
 
 /** Models of each provider that the metrics name. */
@@ -108,6 +116,8 @@ export const EXTRACTION_LIMITS = {
   /** Default of the characters that a model is given at once, and the least that a task may set. */
   maxChars: 400_000,
   leastMaxChars: 1000,
+  /** The most that a task may set: more would be refused as a request to a model. */
+  mostMaxChars: 6 * 2 ** 20,
   /** How often a task may let a model mend its answer. */
   repairs: 5,
   /** Requests of one task at once: one for each page. */
@@ -149,8 +159,12 @@ export const MCP_LIMITS = {
   callMs: 15 * 60_000,
   /** Calls in flight to one server, of all runs together. */
   inFlight: 16,
-  /** Maximum size of one message, or of one answer over HTTP, in bytes: an image is a third longer there. */
-  messageBytes: 24 * 2 ** 20,
+  /**
+   * Maximum size of one message, in bytes, where an image is a third longer, and of its lists, objects and members: they
+   * are parsed in one turn of the event loop, in some 30 ms and 200 ms.
+   */
+  messageBytes: 5 * 2 ** 20,
+  messageParts: 100_000,
   /** Before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,
@@ -211,6 +225,22 @@ export const MAX_SCHEMA_LENGTH = 256 * 1024;
 
 /** Maximum number of fields of a schema: each takes a quarter of a kilobyte, whatever its name. */
 export const MAX_SCHEMA_FIELDS = 10_000;
+
+/** The limits of reading the scanned pages of a PDF. */
+export const SCAN_LIMITS = {
+  /** Maximum number of scanned pages of one document: each is one request to a model. */
+  pages: 50,
+  /** Maximum number of pixels of an image in a PDF: 600 dots per inch on A4. */
+  imagePixels: 40_000_000,
+  /** Images that are painted on one page. */
+  imagesOfPage: 1000,
+  /** The longer side of the raster of a page, in pixels: models make larger ones smaller. */
+  longerSide: 2000,
+  /** Maximum size of the rasters of the pages of one document together, in bytes. */
+  bytes: 24 * 2 ** 20,
+  /** How much longer the process may take that reads a document and makes these rasters. */
+  timeFactor: 3,
+} as const;
 
 /** The limits of `ingest_document` and `select`. */
 export const DOCUMENT_LIMITS = {

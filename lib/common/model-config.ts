@@ -1,4 +1,6 @@
-import { WavetrainError } from './errors.js';
+import { readFileSync } from 'node:fs';
+import { errorMessage, WavetrainError } from './errors.js';
+import { isObject } from './json.js';
 
 /** Environment variables by name. */
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -59,6 +61,12 @@ export const MODEL_VARIABLES: readonly {
     secret: false,
   },
   {
+    name: 'SERVICE_MODEL_PRICES',
+    description:
+      'what models cost, in US dollars per million tokens: a file, or JSON such as {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.6}}',
+    secret: false,
+  },
+  {
     name: 'WAVETRAIN_ANSWERS',
     description: 'file with the answers of mock/recorded; default answers.jsonl beside the pipeline',
     secret: false,
@@ -69,6 +77,15 @@ export const MODEL_VARIABLES: readonly {
     secret: false,
   },
 ];
+
+/** What tokens of a model cost, in US dollars per million. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** Prices by `provider/model`; `provider/*` is that of all other models of the provider. */
+export type ModelPrices = ReadonlyMap<string, ModelPrice>;
 
 /** The providers of language models, and the models that are used when nobody names one (D50). */
 export interface ModelConfig {
@@ -91,6 +108,8 @@ export interface ModelConfig {
   readonly recordFile: string | undefined;
   /** The models that tasks and requests may name, `openai/*` for all of a provider; undefined allows all. */
   readonly allowed: readonly string[] | undefined;
+  /** What models cost; undefined when nobody has said. */
+  readonly prices: ModelPrices | undefined;
   /** The model for each purpose; `default` for all others. */
   readonly models: Readonly<Record<'default' | 'select' | 'extract' | 'ocr' | 'compile', string | undefined>>;
 }
@@ -144,6 +163,7 @@ export function readModelConfig(env: Variables): ModelConfig {
     answersFile: read('WAVETRAIN_ANSWERS'),
     recordFile: read('WAVETRAIN_RECORD_ANSWERS'),
     allowed: readNames(read('SERVICE_MODELS')),
+    prices: readModelPrices(read('SERVICE_MODEL_PRICES')),
     models: {
       default: read('WAVETRAIN_MODEL', 'TRELLIS_LLM_MODEL'),
       select: read('WAVETRAIN_SELECT_MODEL', 'SELECT_MODEL', 'EXTRACT_TEXT_MODEL'),
@@ -190,6 +210,66 @@ function readContextLength(text: string | undefined): number | undefined {
   throw invalid('OLLAMA_CONTEXT_LENGTH', 'must be a number of tokens, as in OLLAMA_CONTEXT_LENGTH=16384');
 }
 
-function invalid(name: string, problem: string): WavetrainError {
-  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`);
+const PRICES_EXAMPLE = '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.6}}';
+const MODEL_NAME = /^[a-z]+\/\S+$/;
+
+/**
+ * Reads the prices of models from the value of SERVICE_MODEL_PRICES: JSON, or the name of a file with JSON.
+ *
+ * @throws WavetrainError `bad_usage` with the variable, what is wrong and an example
+ */
+function readModelPrices(value: string | undefined): ModelPrices | undefined {
+  if (value === undefined) return undefined;
+  const prices = parsePrices(value.startsWith('{') ? value : readPricesFile(value));
+  if (!isObject(prices)) throw invalidPrices(`must be an object, as in ${PRICES_EXAMPLE}`);
+  return new Map(Object.entries(prices).map(([name, price]) => [name, toPrice(name, price)]));
+}
+
+/** The price of a model, by its name or that of its provider; undefined when none is configured. */
+export function priceOf(prices: ModelPrices, model: string): ModelPrice | undefined {
+  return prices.get(model) ?? prices.get(`${model.slice(0, model.indexOf('/'))}/*`);
+}
+
+function readPricesFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw invalidPrices(
+      `must be JSON, as in ${PRICES_EXAMPLE}, or a file with it: ${errorMessage(cause)}`,
+      cause,
+    );
+  }
+}
+
+function parsePrices(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalidPrices(`must be JSON, as in ${PRICES_EXAMPLE}: ${errorMessage(cause)}`, cause);
+  }
+}
+
+function toPrice(name: string, price: unknown): ModelPrice {
+  if (!MODEL_NAME.test(name)) {
+    throw invalidPrices(
+      `names the model ${JSON.stringify(name)}: write provider/model, or provider/*, as in ${PRICES_EXAMPLE}`,
+    );
+  }
+  const { input, output, ...others } = isObject(price) ? price : {};
+  if (isAmount(input) && isAmount(output) && Object.keys(others).length === 0) return { input, output };
+  throw invalidPrices(
+    `must give ${JSON.stringify(name)} the numbers "input" and "output" alone, in US dollars per million tokens, as in ${PRICES_EXAMPLE}`,
+  );
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+function invalidPrices(problem: string, cause?: unknown): WavetrainError {
+  return invalid('SERVICE_MODEL_PRICES', problem, cause);
+}
+
+function invalid(name: string, problem: string, cause?: unknown): WavetrainError {
+  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`, { cause });
 }

@@ -4,6 +4,7 @@ import { errorMessage, WavetrainError } from '../common/errors.js';
 import { COMPILE_LIMITS } from '../common/limits.js';
 import type { CheckSteps } from '../definition/check-steps.js';
 import { formatProblem, type Problem, type ProblemCode } from '../definition/problem.js';
+import { NO_TOKENS, sumUsage } from '../models/costs.js';
 import { type FinishReason, ModelError, type ModelMessage } from '../models/model.js';
 import type { ModelAccess, ModelCaller } from '../models/models.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -54,8 +55,6 @@ const PROBABLE_MISTAKES: ReadonlySet<ProblemCode> = new Set([
   'session_never_stored',
   'session_race',
 ]);
-
-const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };
 
 /** The question, the answers and the problems of one compilation; its machine decides what is done with them when. */
 export class Compilation implements CompilePorts {
@@ -164,12 +163,9 @@ export class Compilation implements CompilePorts {
       signal,
       // A compilation has no time limit of its own; each answer has one.
       pauseTimeout: () => () => {},
-      onUsage: (model, { input_tokens, output_tokens }) => {
+      onUsage: (model, usage) => {
         this.#model = model;
-        this.#usage = {
-          input_tokens: this.#usage.input_tokens + input_tokens,
-          output_tokens: this.#usage.output_tokens + output_tokens,
-        };
+        this.#usage = sumUsage(this.#usage, usage);
       },
     };
   }

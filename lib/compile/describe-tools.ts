@@ -17,7 +17,12 @@ export function describeTools(catalog: Catalog, request: string): string {
   const whole = tools.map((tool) => describeTool(tool, catalog.get(tool.name)?.openInputs === true));
   const isShort = sumOf(whole) <= COMPILE_LIMITS.catalogLength;
   const chosen = isShort ? new Set(tools.keys()) : chooseTools(tools, whole, request);
-  return tools.map((tool, index) => (chosen.has(index) ? whole[index] : nameTool(tool))).join('\n');
+  const described = tools.map((tool, index) => (chosen.has(index) ? whole[index] : nameTool(tool)));
+  const left = tools.length - chosen.size;
+  return [
+    ...described,
+    ...(left === 0 ? [] : [`(${left} of these tools are named without their inputs.)`]),
+  ].join('\n');
 }
 
 function isOffered({ name }: ToolMetadata, catalog: Catalog): boolean {
@@ -37,8 +42,10 @@ function chooseTools(
   const chosen = new Set<number>();
   let left = COMPILE_LIMITS.catalogLength;
   for (const { index } of ranked) {
-    left -= whole[index]?.length ?? 0;
-    if (left < 0) break;
+    const length = whole[index]?.length ?? 0;
+    // One that is too long must not hide the shorter ones after it.
+    if (length > left) continue;
+    left -= length;
     chosen.add(index);
   }
   return chosen;

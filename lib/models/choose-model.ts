@@ -43,9 +43,10 @@ export function chooseModel(config: ModelConfig, purpose: ModelPurpose, named?: 
     named ??
       (purpose === 'job' ? undefined : config.models[purpose]) ??
       config.models.default ??
-      firstModel(config),
+      firstModel(config, purpose),
   );
   if (named !== undefined) assertAllowed(chosen, config.allowed);
+  if (chosen.provider === 'mock') assertMock(chosen.model, purpose);
   const missing = findMissing(config, chosen.provider);
   if (missing === undefined) return chosen;
   throw misconfigured(`the model "${chosen.provider}/${chosen.model}" needs ${missing}`);
@@ -63,14 +64,30 @@ function assertAllowed({ provider, model }: ModelName, allowed: readonly string[
 
 const MAX_LISTED = 20;
 
-function firstModel(config: ModelConfig): string {
+function assertMock(model: string, purpose: ModelPurpose): void {
+  if (model !== 'echo' && model !== 'recorded')
+    throw misconfigured(`there is no mock model "${model}": use mock/echo or mock/recorded`);
+  if (model !== 'echo' || purpose !== 'compile') return;
+  throw misconfigured(
+    `mock/echo gives back what it is asked, which is no pipeline: use a language model, or mock/recorded with a file of answers (WAVETRAIN_ANSWERS)`,
+  );
+}
+
+function firstModel(config: ModelConfig, purpose: ModelPurpose): string {
   if (config.openai.isConfigured) return STANDARD_MODELS.openai;
   if (config.anthropic.apiKey !== undefined) return STANDARD_MODELS.anthropic;
   throw misconfigured(
     'no language model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model with WAVETRAIN_MODEL, ' +
-      'such as ollama/llama3.2; mock/echo needs neither a key nor a network',
+      `such as ollama/llama3.2; ${WITHOUT_NETWORK[purpose === 'job' ? 'job' : 'others']}`,
   );
 }
+
+/** Only `llm_job` has a use for its own prompt. */
+const WITHOUT_NETWORK = {
+  job: 'mock/echo, which answers with the prompt, needs neither a key nor a network',
+  others:
+    'mock/recorded, which gives the answers of a file (WAVETRAIN_ANSWERS), needs neither a key nor a network',
+};
 
 /**
  * The configuration of a server, whose callers may name only models of providers that its operator has configured, unless

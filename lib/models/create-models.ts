@@ -1,10 +1,9 @@
-import { appendFile, readFile } from 'node:fs/promises';
-import { isAbsolute, resolve } from 'node:path';
-import { errorCode, errorMessage } from '../common/errors.js';
+import { resolve } from 'node:path';
 import { type ModelConfig, readModelConfig } from '../common/model-config.js';
-import { ModelError, type ModelProvider } from './model.js';
+import type { ProviderName } from './choose-model.js';
+import type { ModelProvider } from './model.js';
 import { type ModelAccess, Models, type ModelsOptions } from './models.js';
-import type { RecordedAnswer } from './providers/mock.js';
+import { assertAnswersFile, readAnswers, recordAnswers } from './providers/answers-file.js';
 
 /** The file of `mock/recorded` when none is configured. */
 const ANSWERS_FILE = 'answers.jsonl';
@@ -12,22 +11,29 @@ const ANSWERS_FILE = 'answers.jsonl';
 export interface CreateModelsOptions extends Pick<ModelsOptions, 'inFlight' | 'tenantShare' | 'random'> {
   /** Where files with answers are looked for, such as the folder of the pipeline; the first one that has it counts. */
   readonly folders: readonly string[];
+  /** Receives what callers need not know of files with answers: their paths. Default: nobody does. */
+  readonly log?: (message: string) => void;
 }
 
 /** Creates the access to language models. Their packages are loaded when the first model is asked. */
-export function createModels(config: ModelConfig, { folders, ...options }: CreateModelsOptions): Models {
-  const load = async (name: Parameters<ModelsOptions['loadProvider']>[0]): Promise<ModelProvider> => {
+export function createModels(config: ModelConfig, { folders, log, ...options }: CreateModelsOptions): Models {
+  const answersFile = config.answersFile ?? ANSWERS_FILE;
+  const load = async (name: ProviderName): Promise<ModelProvider> => {
     if (name === 'mock') {
       const { createMockProvider } = await import('./providers/mock.js');
-      return createMockProvider(() => readAnswers(config.answersFile ?? ANSWERS_FILE, folders));
+      return createMockProvider(() => readAnswers(answersFile, folders, log));
     }
     const { createSdkProvider } = await import('./providers/sdk.js');
-    const provider = createSdkProvider(name, config);
+    return createSdkProvider(name, config);
+  };
+  const loadProvider = async (name: ProviderName): Promise<ModelProvider> => {
+    const provider = await load(name);
     return config.recordFile === undefined
       ? provider
-      : recordAnswers(provider, resolve(folders[0] ?? '.', config.recordFile));
+      : recordAnswers(provider, resolve(folders[0] ?? '.', config.recordFile), log);
   };
-  return new Models({ ...options, config, loadProvider: load });
+  const assertAnswers = (): void => assertAnswersFile(answersFile, folders, log);
+  return new Models({ ...options, config, loadProvider, assertAnswers });
 }
 
 /**
@@ -42,65 +48,4 @@ export function modelAccess(
   folders: readonly string[] = ['.'],
 ): ModelAccess {
   return createModels(readModelConfig(variables), { folders });
-}
-
-/** Reads a file with one answer in each line. Rejects with a ModelError that names the file and the line. */
-async function readAnswers(name: string, folders: readonly string[]): Promise<RecordedAnswer[]> {
-  for (const folder of isAbsolute(name) ? [''] : folders) {
-    const file = resolve(folder, name);
-    let text: string;
-    try {
-      text = await readFile(file, 'utf8');
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') continue;
-      throw new ModelError('misconfigured', `the file with answers cannot be read: ${errorMessage(error)}`);
-    }
-    return text
-      .split('\n')
-      .flatMap((line, index) => (line.trim() === '' ? [] : [parseAnswer(line, file, index + 1)]));
-  }
-  throw new ModelError(
-    'misconfigured',
-    `there is no file "${name}" with answers for mock/recorded: name it with WAVETRAIN_ANSWERS`,
-  );
-}
-
-function parseAnswer(line: string, file: string, number: number): RecordedAnswer {
-  try {
-    const answer = JSON.parse(line) as Partial<RecordedAnswer> | null;
-    const key = answer?.fingerprint ?? answer?.prompt;
-    if (typeof key === 'string' && key !== '' && typeof answer?.text === 'string')
-      return answer as RecordedAnswer;
-  } catch {
-    // Reported below, like a line without the fields.
-  }
-  throw new ModelError(
-    'misconfigured',
-    `line ${number} of "${file}" is not an answer: {"fingerprint": "…", "text": "…"}, or {"prompt": "…", "text": "…"}`,
-  );
-}
-
-/** Writes the answers of a provider to a file, from which `mock/recorded` gives them again. */
-function recordAnswers(provider: ModelProvider, file: string): ModelProvider {
-  return {
-    ...provider,
-    async *stream(request, signal) {
-      const { fingerprintOf, lastWordsOf } = await import('./providers/mock.js');
-      const texts: string[] = [];
-      for await (const part of provider.stream(request, signal)) {
-        if (part.type === 'text') texts.push(part.text);
-        if (part.type === 'end') {
-          const answer: RecordedAnswer = {
-            fingerprint: fingerprintOf(request),
-            prompt: lastWordsOf(request),
-            text: texts.join(''),
-            ...(part.finish === 'length' && { finish: 'length' }),
-            usage: part.usage,
-          };
-          await appendFile(file, `${JSON.stringify(answer)}\n`);
-        }
-        yield part;
-      }
-    },
-  };
 }

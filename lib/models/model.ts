@@ -31,17 +31,19 @@ export interface ModelRequest {
   readonly onText?: ((text: string) => void) | undefined;
 }
 
-/** Tokens of one answer, or of many; 0 where the provider does not say. */
+/** Tokens of one answer, or of many; 0 where the provider does not say; and what they cost. */
 export interface TokenCounts {
   readonly input_tokens: number;
   readonly output_tokens: number;
+  /** In US dollars; only when the price of a model is configured. */
+  readonly cost?: number;
 }
 
 /** The tokens of one model. */
 export interface ModelUsage extends TokenCounts {
   /** `provider/model`. */
   readonly model: string;
-  /** Requests that were answered. */
+  /** Requests that were answered, or whose answer was cut when the provider had reported tokens of it. */
   readonly requests: number;
 }
 
@@ -70,6 +72,8 @@ export interface ToolModels {
 /** A request for one provider: its model is chosen, and has no prefix any more. */
 export interface ProviderRequest extends Omit<ModelRequest, 'model' | 'purpose' | 'onText'> {
   readonly model: string;
+  /** Who asks: what is remembered of one tenant says nothing about others. */
+  readonly tenant_id: string;
 }
 
 /** What a provider answers, part by part. The last part is the end. */
@@ -77,6 +81,8 @@ export type AnswerPart =
   | { readonly type: 'text'; readonly text: string }
   /** Nothing yet, but the model is at work. */
   | { readonly type: 'progress' }
+  /** The tokens until now, which count when the answer is cut; those of the end are all of them. */
+  | { readonly type: 'usage'; readonly usage: TokenCounts }
   | { readonly type: 'end'; readonly finish: FinishReason; readonly usage: TokenCounts };
 
 /** Somebody who runs language models. */

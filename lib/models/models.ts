@@ -15,6 +15,7 @@ import {
   type TokenCounts,
 } from './model.js';
 import type { ModelConfig } from '../common/model-config.js';
+import { addCost } from './costs.js';
 import { assertRequestSize } from './request-size.js';
 import { chooseModel, type ModelName, type ProviderName } from './choose-model.js';
 
@@ -28,7 +29,7 @@ export interface ModelCaller {
   readonly pauseTimeout: () => () => void;
   /** Called before each request is sent, also before one that is repeated. */
   readonly onRequest?: () => void;
-  /** Called with the tokens of every answer. */
+  /** Called with the tokens of every answer; of one that was cut with those that the provider has reported. */
   readonly onUsage: (model: string, usage: TokenCounts) => void;
 }
 
@@ -36,6 +37,8 @@ export interface ModelsOptions {
   readonly config: ModelConfig;
   /** Creates a provider when it is asked first. */
   readonly loadProvider: (name: ProviderName) => Promise<ModelProvider>;
+  /** Throws `provider_misconfigured` when there is no file with answers for `mock/recorded`. */
+  readonly assertAnswers?: () => void;
   /** Requests in flight to one provider. Default {@link MODEL_LIMITS}. */
   readonly inFlight?: number;
   /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
@@ -69,7 +72,8 @@ export class Models implements ModelAccess {
   }
 
   assertConfigured(purpose: ModelPurpose, named: string | undefined): void {
-    chooseModel(this.#options.config, purpose, named);
+    const { provider, model } = chooseModel(this.#options.config, purpose, named);
+    if (provider === 'mock' && model === 'recorded') this.#options.assertAnswers?.();
   }
 
   async generate(request: ModelRequest, caller: ModelCaller): Promise<ModelAnswer> {
@@ -147,7 +151,7 @@ export class Models implements ModelAccess {
   async #ask(
     provider: ModelProvider,
     { provider: prefix, model }: ModelName,
-    request: Omit<ProviderRequest, 'model'>,
+    request: Omit<ProviderRequest, 'model' | 'tenant_id'>,
     onText: ModelRequest['onText'],
     caller: ModelCaller,
   ): Promise<ModelAnswer> {
@@ -156,17 +160,23 @@ export class Models implements ModelAccess {
     const name = `${prefix}/${model}`;
     const texts: string[] = [];
     let length = 0;
+    /** Of an answer that is cut; the end of one counts itself. */
+    let reported: TokenCounts | undefined;
     try {
-      for await (const part of provider.stream({ ...request, model }, timer.signal)) {
+      const asked = { ...request, model, tenant_id: caller.tenant_id };
+      for await (const part of provider.stream(asked, timer.signal)) {
         timer.touch();
         if (part.type === 'text') {
           length += part.text.length;
           if (length > MODEL_LIMITS.answerLength) throw tooLong(name);
           texts.push(part.text);
           onText?.(part.text);
-        } else if (part.type === 'end') {
-          caller.onUsage(name, part.usage);
-          return { text: texts.join(''), model: name, finish: part.finish, usage: part.usage };
+        } else if (part.type === 'usage') reported = part.usage;
+        else if (part.type === 'end') {
+          reported = undefined;
+          const usage = addCost(part.usage, name, this.#options.config.prices);
+          caller.onUsage(name, usage);
+          return { text: texts.join(''), model: name, finish: part.finish, usage };
         }
       }
       throw new ModelError(
@@ -177,6 +187,7 @@ export class Models implements ModelAccess {
       throw timer.signal.aborted ? stoppedBy(timer.signal, caller.signal) : error;
     } finally {
       timer.stop();
+      if (reported !== undefined) caller.onUsage(name, addCost(reported, name, this.#options.config.prices));
     }
   }
 }

@@ -49,6 +49,8 @@ export interface RunRecord {
   readonly artifact_count: number;
   /** What it has used of language models, by model. */
   readonly usage: readonly ModelUsage[];
+  /** What that has cost, in US dollars: of the models whose prices are configured; only when there is one. */
+  readonly cost?: number;
 }
 
 /** A or B; fields of both can be read without narrowing first. */
@@ -57,7 +59,7 @@ type Either<A, B> = (A & { readonly [K in keyof B]?: never }) | (B & { readonly 
 /** A record without the fields that may be large, as listed. */
 export type RunSummary = Omit<
   RunRecord,
-  'result' | 'failures' | 'events' | 'sub_pipelines' | 'artifacts' | 'artifact_count' | 'usage'
+  'result' | 'failures' | 'events' | 'sub_pipelines' | 'artifacts' | 'artifact_count' | 'usage' | 'cost'
 >;
 
 /** The response to a submission. */
@@ -70,6 +72,7 @@ export interface AcceptedRun {
 export function toRunRecord(run: BaseRun): RunRecord {
   // Spreading the summary into a new object takes four times as long.
   const { artifacts } = run;
+  const { usage, cost } = run.journal;
   return Object.assign(toRunSummary(run), {
     result: run.result,
     sub_pipelines: run.subPipelines,
@@ -77,7 +80,8 @@ export function toRunRecord(run: BaseRun): RunRecord {
     events: run.journal.events === null ? null : snapshotOf(run.journal.events, run),
     artifacts: artifacts.length > MAX_LISTED_ARTIFACTS ? artifacts.slice(0, MAX_LISTED_ARTIFACTS) : artifacts,
     artifact_count: artifacts.length,
-    usage: run.journal.usage,
+    usage,
+    ...(cost !== undefined && { cost }),
   });
 }
 

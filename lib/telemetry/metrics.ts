@@ -3,7 +3,9 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
+import type { TokenCounts } from '../models/model.js';
 import type { RunRegistry } from '../runs/registry.js';
+import { CompileMetrics, type CompileOutcome } from './compile-metrics.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 import { ModelMetrics } from './model-metrics.js';
 import { RunMetrics, TaskMetrics } from './run-metrics.js';
@@ -19,6 +21,7 @@ export class Metrics {
   readonly #runs = new RunMetrics(this.#registry);
   readonly #tasks = new TaskMetrics(this.#registry);
   readonly #models = new ModelMetrics(this.#registry);
+  readonly #compilations = new CompileMetrics(this.#registry);
   readonly #requests = new RequestMetrics(this.#registry);
   readonly #eventLoop: EventLoopMetrics;
   readonly #processRegistry = processMetrics();
@@ -43,6 +46,17 @@ export class Metrics {
   recordRequest(route: string, method: string, status: number, durationMs: number, code?: string): void {
     this.#requests.record(route, method, status, durationMs);
     if (code !== undefined) this.#requests.recordError(code);
+  }
+
+  /** @param durationMs from the request, with the wait for its turn */
+  recordCompilation(outcome: CompileOutcome, durationMs: number): void {
+    this.#compilations.record(outcome, durationMs);
+  }
+
+  /** Counts an answer to a request to compile. */
+  recordCompileAnswer(model: string, usage: TokenCounts): void {
+    this.#compilations.recordAnswer();
+    this.#models.record({ model, requests: 1, ...usage });
   }
 
   /** Receives every event of every run. */

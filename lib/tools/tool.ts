@@ -25,9 +25,9 @@ export interface InputDeclaration {
   readonly pattern?: string;
   /**
    * What is written in a pipeline is checked when the pipeline is validated: a JSONata expression; and of built-in tools
-   * the numbers of pages, and the types of columns.
+   * the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end of a period.
    */
-  readonly format?: 'jsonata' | 'page-ranges' | 'column-types';
+  readonly format?: 'jsonata' | 'page-ranges' | 'column-types' | 'model' | 'fields' | 'period-end';
   readonly minItems?: number;
   readonly maxItems?: number;
   /** The schema of each element of a list. */

@@ -1,6 +1,9 @@
+import { existsSync, statSync } from 'node:fs';
 import { expect } from 'chai';
 import { WavetrainError } from '../../lib/common/errors.js';
-import { decodeUtf8, describeErrno, isPathInside } from '../../lib/common/files.js';
+import { decodeUtf8, describeErrno, isPathInside, makeFolders } from '../../lib/common/files.js';
+import { catchRejection } from '../support/rejection.js';
+import { TemporaryFolder } from '../support/temporary-folder.js';
 
 describe('describeErrno', () => {
   const withCode = (code: string): Error => Object.assign(new Error(`${code}: raw message`), { code });
@@ -54,5 +57,29 @@ describe('isPathInside', () => {
   it('rejects the parent and a sibling with the same prefix', () => {
     expect(isPathInside('/a', '/a/b')).to.equal(false);
     expect(isPathInside('/a/bc', '/a/b')).to.equal(false);
+  });
+});
+
+describe('makeFolders', () => {
+  const folder = new TemporaryFolder();
+  after(() => folder.remove());
+
+  it('creates what is missing, with its mode, also when several do so at once', async () => {
+    const path = folder.at('a/b/c');
+    await Promise.all(Array.from({ length: 10 }, () => makeFolders(path, 0o700)));
+    expect(statSync(path).mode & 0o777).to.equal(0o700);
+    await makeFolders(path);
+  });
+
+  it('rejects where a file is in the way', async () => {
+    folder.write('file', 'text');
+    expect(await catchRejection(makeFolders(folder.at('file/b')))).to.have.property('code', 'EEXIST');
+    expect(await catchRejection(makeFolders(folder.at('file')))).to.have.property('code', 'EEXIST');
+  });
+
+  it('rejects where the system creates no folders, as in /proc', async function () {
+    if (!existsSync('/proc/self')) this.skip();
+    for (const path of ['/proc/x', '/proc/x/y/z'])
+      expect(await catchRejection(makeFolders(path)), path).to.be.instanceOf(Error);
   });
 });

@@ -2,13 +2,14 @@ import { expect } from 'chai';
 import { WavetrainClient } from '../../lib/client/client.js';
 import { ToolError } from '../../lib/common/errors.js';
 import { readModelConfig } from '../../lib/common/model-config.js';
-import type { CompileResult } from '../../lib/compile/result.js';
+import type { CompileProgress, CompileResult } from '../../lib/compile/result.js';
 import { createModels } from '../../lib/models/create-models.js';
 import { ModelError } from '../../lib/models/model.js';
 import { BROKEN, ScriptedModels, VALID } from './scripted-models.js';
 import { deferred, settle } from '../support/deferred.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { parseSamples, under } from '../telemetry/exposition.js';
 import { catchRejection } from '../support/rejection.js';
 
 interface Failed {
@@ -195,8 +196,103 @@ describe('POST /pipelines/compile (D35)', () => {
     expect(body).to.contain('\n\n: \n\n');
     expect(eventsOf(body).at(-1)).to.deep.equal({
       name: 'error',
-      data: { detail: { code: 'provider_failed', message: 'no luck' } },
+      data: { status: 502, detail: { code: 'provider_failed', message: 'no luck' } },
     });
+  });
+
+  it('reports to the callback of the client what the model is doing, as it begins', async () => {
+    const { url } = await open(new ScriptedModels(BROKEN, VALID));
+    const told: string[] = [];
+    const onProgress = ({ state, attempt }: CompileProgress): void => void told.push(`${state} ${attempt}`);
+    const { attempts } = await new WavetrainClient({ url }).compile('ask', { onProgress });
+    expect(attempts).to.equal(2);
+    expect(told).to.deep.equal(['drafting 1', 'validating 1', 'repairing 2', 'validating 2']);
+  });
+
+  it('ends when the callback of the client throws, with what it has thrown', async () => {
+    const ended = deferred<void>();
+    const hang: ConstructorParameters<typeof ScriptedModels>[number] = (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          reject(ToolError.nonRetryable('stopped'));
+          ended.resolve();
+        });
+      });
+    const { url } = await open(new ScriptedModels(hang));
+    const thrown = new Error('no more');
+    const onProgress = (): void => {
+      throw thrown;
+    };
+    expect(await catchRejection(new WavetrainClient({ url }).compile('ask', { onProgress }))).to.equal(
+      thrown,
+    );
+    await ended.promise;
+  });
+
+  it('fails in the client when the stream ends before its result, or nothing arrives for 45 seconds', async () => {
+    const clock = new ManualClock();
+    const headers = { 'content-type': 'text/event-stream' };
+    const fetch = (_url: unknown, init?: RequestInit): Promise<Response> => {
+      const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
+      };
+      return Promise.resolve(new Response(new ReadableStream({ start }), { headers }));
+    };
+    const client = new WavetrainClient({ url: 'http://s', fetch, clock });
+    const idle = catchRejection(client.compile('ask'));
+    await settle();
+    clock.advance(45_000);
+    expect(String(await idle)).to.contain('no data for 45 seconds');
+    const cutClient = new WavetrainClient({
+      url: 'http://s',
+      fetch: () => Promise.resolve(new Response('event: progress\ndata: {}\n\n', { headers })),
+    });
+    const cut = await catchRejection(cutClient.compile('ask'));
+    expect(cut).to.include({
+      code: 'server_unreachable',
+      message: 'http://s closed the event stream before its end',
+    });
+  });
+
+  it('is counted in the metrics: how it ended, how long it took, its answers and their tokens', async () => {
+    const clock = new ManualClock();
+    const left = new AbortController();
+    const models = new ScriptedModels(
+      BROKEN,
+      VALID,
+      BROKEN,
+      () => {
+        clock.advance(1500);
+        return Promise.reject(ToolError.nonRetryable('no route'));
+      },
+      (_, { signal }) => {
+        left.abort();
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(ToolError.nonRetryable('stopped')));
+        });
+      },
+    );
+    const { url } = (opened = await startTestServer({ models, clock }));
+    const client = new WavetrainClient({ url });
+    await client.compile('ask');
+    for (const options of [{ maxRepairs: 0 }, {}, { signal: left.signal }])
+      await catchRejection(client.compile('ask', options));
+    const read = async (): Promise<Record<string, number>> =>
+      under(parseSamples(await (await fetch(`${url}/metrics`)).text()), 'wavetrain_compilation');
+    while ((await read())['s_total{outcome="disconnected"}'] === 0) await settle();
+    expect(await read()).to.deep.include({
+      's_total{outcome="succeeded"}': 1,
+      's_total{outcome="gave_up"}': 1,
+      's_total{outcome="failed"}': 1,
+      's_total{outcome="disconnected"}': 1,
+      _answers_total: 3,
+      _duration_seconds_count: 4,
+      _duration_seconds_sum: 1.5,
+    });
+    const tokens = parseSamples(await (await fetch(`${url}/metrics`)).text());
+    expect(
+      tokens.get('wavetrain_model_tokens_total{provider="spec",model="model",direction="input"}'),
+    ).to.equal(300);
   });
 
   it('is a method of the client, whose error has every answer', async () => {

@@ -68,4 +68,22 @@ describe('The prompt of compile', () => {
     expect(message).to.contain('- tool_499: Does something\n-');
     expect(message.length).to.be.below(COMPILE_LIMITS.catalogLength + 60_000);
   });
+
+  it('describes shorter tools whole beside one that has no room, and says how many are named alone', () => {
+    const tools = [200, 1].map((inputs) =>
+      defineTool({
+        name: `zebra_${inputs}`,
+        description: 'Paints a zebra',
+        inputs: Object.fromEntries(
+          Array.from({ length: inputs }, (_, i) => [`input_${i}`, { description: 'd'.repeat(400) }]),
+        ),
+        run: () => null,
+      }),
+    );
+    const message = createSystemMessage(catalog.with(tools), 'paint me a zebra');
+    expect(message).to.contain('- zebra_1: Paints a zebra\n    input_0 (any; optional)');
+    expect(message).to.contain('- zebra_200: Paints a zebra\n(');
+    expect(message).to.contain('\n(1 of these tools are named without their inputs.)');
+    expect(prompt).not.to.contain('without their inputs');
+  });
 });

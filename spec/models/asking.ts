@@ -56,7 +56,8 @@ export function ask(
   server: Pick<ModelServer, 'url'>,
   request: Partial<ModelRequest> = {},
   caller: ModelCaller = createCaller({ isPatient: true }),
+  models: Models = createTestModels(wire, server),
 ): Promise<ModelAnswer> {
   const messages = [{ role: 'user' as const, content: 'Say hi' }];
-  return createTestModels(wire, server).generate({ model: wire.model, messages, ...request }, caller);
+  return models.generate({ model: wire.model, messages, ...request }, caller);
 }

@@ -13,9 +13,9 @@ function choose(variables: Variables, named?: string, purpose: ModelPurpose = 'j
   return `${provider}/${model}`;
 }
 
-function refusal(variables: Variables, named?: string): string {
+function refusal(variables: Variables, named?: string, purpose?: ModelPurpose): string {
   try {
-    choose(variables, named);
+    choose(variables, named, purpose);
   } catch (error) {
     expect(error).to.be.instanceOf(WavetrainError).with.property('code', 'provider_misconfigured');
     return (error as Error).message;
@@ -89,6 +89,21 @@ describe('the choice of a language model (D50)', () => {
       for (const word of words) expect(message).to.include(word);
     });
   }
+
+  it('refuses a mock model that there is not, and mock/echo where an answer is a pipeline', () => {
+    expect(refusal({}, 'mock/other')).to.include('use mock/echo or mock/recorded');
+    expect(refusal({ WAVETRAIN_MODEL: 'mock/echo' }, undefined, 'compile')).to.include('mock/recorded');
+  });
+
+  it('names the mock model that helps: answers with the prompt are of no use to tools that read JSON', () => {
+    expect(refusal({}, undefined, 'job'))
+      .to.include('mock/echo')
+      .and.not.include('mock/recorded');
+    for (const purpose of ['extract', 'compile', 'select', 'ocr'] as const)
+      expect(refusal({}, undefined, purpose), purpose)
+        .to.include('mock/recorded')
+        .and.not.include('mock/echo');
+  });
 
   it('lets tasks name only the models of SERVICE_MODELS, and always takes those that are configured', () => {
     const limited = { ...KEYS, SERVICE_MODELS: 'openai/gpt-4o-mini, ollama/*', WAVETRAIN_MODEL: 'mock/echo' };

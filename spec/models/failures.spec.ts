@@ -6,9 +6,9 @@ import { ToolError } from '../../lib/common/errors.js';
 import { MODEL_LIMITS } from '../../lib/common/limits.js';
 import { deferred, settle } from '../support/deferred.js';
 import { catchRejection } from '../support/rejection.js';
-import { ask, createCaller, KEY } from './asking.js';
+import { ask, createCaller, createTestModels, KEY } from './asking.js';
 import { type Reply, replyInParts, replyWith, useModelServer } from './model-server.js';
-import { WIRES } from './wires.js';
+import { TOKENS, WIRES } from './wires.js';
 
 const MAX_REQUESTS = MODEL_LIMITS.retries + 1;
 
@@ -87,6 +87,21 @@ describe('failures of language models (D50)', () => {
       const error = await failWith(replyWith(200, '<html>Log in</html>', { 'content-type': 'text/html' }));
       expect(error.message).to.match(/could not be read|was cut/);
       expect(error.retryable).to.equal(true);
+    });
+
+    it(`${name}: follows no redirect, which would take the key to another server, and says where it leads`, async () => {
+      const error = await failWith(replyWith(307, '', { location: `${server.url}/elsewhere` }));
+      expect(error.message).to.include(`redirects to ${server.url}/elsewhere: set its address`);
+      expect(error.retryable).to.equal(false);
+      expect(server.requests).to.have.length(1);
+    });
+
+    it(`${name}: asks for an answer that is not packed, and names the packing of one that is`, async () => {
+      const error = await failWith(
+        replyWith(200, 'packed', { 'content-type': wire.type, 'content-encoding': 'gzip' }),
+      );
+      expect(error.message).to.include('packed as gzip, which was not asked for');
+      expect(server.requests[0]?.headers).to.include({ 'accept-encoding': 'identity' });
     });
 
     it(`${name}: gives up on status 200 with the body of an error, and says what it says`, async () => {
@@ -192,6 +207,26 @@ describe('failures of language models (D50)', () => {
       expect(again).to.include('Be brief.').and.include('fits this JSON Schema').and.include('odd_name');
     });
 
+    it(`${name}: remembers for each tenant that a model refuses schemas, once it has answered without one`, async () => {
+      const schema = { type: 'object' } as const;
+      const refuse = replyWith(422, wire.error('no schemas here'));
+      const models = createTestModels(wire, server);
+      const askAs = (tenant: string) =>
+        ask(wire, server, { schema }, createCaller({ isPatient: true, tenant }), models);
+      server.reply(refuse);
+      await catchRejection(askAs('a'));
+      expect(server.requests).to.have.length(2);
+      server.reply(refuse, good);
+      await askAs('a');
+      expect(server.requests).to.have.length(4);
+      await askAs('a');
+      expect(server.requests).to.have.length(5);
+      expect(JSON.stringify(server.requests[4]?.body)).to.include('fits this JSON Schema');
+      await askAs('b');
+      expect(server.requests).to.have.length(6);
+      expect(JSON.stringify(server.requests[5]?.body)).not.to.include('fits this JSON Schema');
+    });
+
     it(`${name}: gives up on status 400 without a schema, and on a second one`, async () => {
       const error = await failWith(replyWith(400, wire.error('too many tokens')));
       expect(error.message).to.include('status 400: too many tokens');
@@ -201,6 +236,41 @@ describe('failures of language models (D50)', () => {
       expect(server.requests).to.have.length(3);
     });
   }
+});
+
+describe('the tokens of an answer of a language model that is cut (D50)', () => {
+  const server = useModelServer();
+  const wire = WIRES.find(({ model }) => model.startsWith('anthropic/'));
+  const begin = wire?.beginning('Good ') ?? [];
+  const REPORTED = { model: wire?.model, input_tokens: TOKENS.input_tokens, output_tokens: 1 };
+
+  it('count as far as the provider has reported them, when the stream ends early, and in addition to the next answer', async () => {
+    if (wire === undefined) throw new Error('no wire');
+    const good = replyInParts(wire.type, wire.parts({ texts: ['Good'] }), 'end');
+    server.reply(replyInParts(wire.type, begin, 'end'), replyInParts(wire.type, begin, 'hang up'), good);
+    const caller = createCaller({ isPatient: true });
+    await ask(wire, server, {}, caller);
+    expect(caller.usage).to.deep.equal([REPORTED, REPORTED, { model: wire.model, ...TOKENS }]);
+  });
+
+  it('count when the attempt ends, and when the provider falls silent', async () => {
+    if (wire === undefined) throw new Error('no wire');
+    for (const end of ['abort', 'silence']) {
+      server.reply(replyInParts(wire.type, begin, 'open'));
+      const caller = createCaller();
+      const began = deferred<undefined>();
+      const answer = catchRejection(ask(wire, server, { onText: () => began.resolve(undefined) }, caller));
+      await began.promise;
+      if (end === 'abort') caller.abort();
+      else {
+        caller.clock.advance(MODEL_LIMITS.idleMs);
+        await caller.waits;
+        caller.abort();
+      }
+      await answer;
+      expect(caller.usage, end).to.deep.equal([REPORTED]);
+    }
+  });
 });
 
 async function findClosedAddress(): Promise<string> {

@@ -39,12 +39,29 @@ describe('a language model that cannot be asked (D50)', () => {
   const cases: [string, string, Record<string, string>, string][] = [
     ['no model at all', pipeline(), {}, 'no language model is configured'],
     ['a model without its key', pipeline('openai/x'), {}, 'OPENAI_API_KEY'],
-    ['a name without a provider', pipeline('gpt-4o'), {}, '"gpt-4o" is not a model'],
+    [
+      'a configured name without a provider',
+      pipeline(),
+      { WAVETRAIN_MODEL: 'gpt-4o' },
+      '"gpt-4o" is not a model',
+    ],
     [
       'a configured model without its key',
       pipeline(),
       { WAVETRAIN_MODEL: 'anthropic/x' },
       'ANTHROPIC_API_KEY',
+    ],
+    [
+      'answers that were recorded, without their file',
+      pipeline('mock/recorded'),
+      { WAVETRAIN_ANSWERS: 'nowhere.jsonl' },
+      'nowhere.jsonl',
+    ],
+    [
+      'a mock model that there is not',
+      pipeline(),
+      { WAVETRAIN_MODEL: 'mock/other' },
+      'use mock/echo or mock/recorded',
     ],
     ['a model of a pipeline within a task', NESTED, {}, 'OPENAI_API_KEY'],
   ];
@@ -107,6 +124,16 @@ describe('a language model that cannot be asked (D50)', () => {
       env: {},
     });
     expect(status).to.equal(0);
+  });
+
+  it('is named when a tool that reads JSON gets its own prompt from mock/echo', async () => {
+    const task = { id: 'a', tool: 'extract_fields', inputs: { document: 'x', schema: { price: 'number' } } };
+    const text = JSON.stringify({ id: 'p', goal: 'g', tasks: [task] });
+    const { status, stderr } = await run(text, {}, '--model', 'mock/echo');
+    expect(status).to.equal(3);
+    expect(stderr).to.include(
+      'mock/echo gives back what it is asked: use a language model, or mock/recorded',
+    );
   });
 
   it('is replaced by --model, with the statistics of what was used', async () => {

@@ -1,10 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { expect } from 'chai';
+import { MODEL_LIMITS } from '../../lib/common/limits.js';
 import { readModelConfig } from '../../lib/common/model-config.js';
 import { createModels } from '../../lib/models/create-models.js';
 import type { ModelRequest } from '../../lib/models/model.js';
 import { catchRejection } from '../support/rejection.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
+import { takeWarnings } from '../support/warnings.js';
 import { createCaller, KEY } from './asking.js';
 import { replyInParts, replyWith, useModelServer } from './model-server.js';
 import { TOKENS, WIRES } from './wires.js';
@@ -77,6 +80,31 @@ describe('answers that were recorded (D50)', () => {
     expect(await catchRejection(replay({ system: 'Be brief.' }))).to.be.instanceOf(Error);
   });
 
+  it('of mock/echo are recorded, so that they can be replaced by hand', async () => {
+    const recording = { WAVETRAIN_MODEL: 'mock/echo', WAVETRAIN_RECORD_ANSWERS: 'answers.jsonl' };
+    await ask(recording, {});
+    const answers = readFileSync(folder.at('answers.jsonl'), 'utf8');
+    writeFileSync(folder.at('answers.jsonl'), answers.replace('"text":"Say hi"', '"text":"by hand"'));
+    expect(await replay({})).to.deep.equal(['by hand']);
+  });
+
+  it('are not recorded a second time, and a warning says so', async () => {
+    writeFileSync(folder.at('answers.jsonl'), '{"prompt": "hi", "text": "y"}\n');
+    const variables = { WAVETRAIN_MODEL: 'mock/recorded', WAVETRAIN_RECORD_ANSWERS: 'more.jsonl' };
+    expect(await ask(variables, {}, {})).to.deep.equal(['y', 'y']);
+    expect(existsSync(folder.at('more.jsonl'))).to.equal(false);
+    const [warning, ...others] = await takeWarnings();
+    expect(warning).to.include('WAVETRAIN_RECORD_ANSWERS has no effect on mock/recorded');
+    expect(others).to.deep.equal([]);
+  });
+
+  it('that cannot be written fail the request with the variable', async () => {
+    const variables = { WAVETRAIN_MODEL: 'mock/echo', WAVETRAIN_RECORD_ANSWERS: 'no/such/folder.jsonl' };
+    expect(await catchRejection(ask(variables, {})))
+      .to.have.property('message')
+      .that.includes('WAVETRAIN_RECORD_ANSWERS');
+  });
+
   it('say which file is missing, and which line is wrong', async () => {
     expect(await catchRejection(replay({})))
       .to.have.property('message')
@@ -87,6 +115,75 @@ describe('answers that were recorded (D50)', () => {
         .to.have.property('message')
         .that.includes('line 2 of');
     }
+  });
+
+  it('name no folders to callers, and the whole path in the log', async () => {
+    const logged: string[] = [];
+    const failures: string[] = [];
+    const fail = async (answersFile: string): Promise<void> => {
+      const config = readModelConfig({ WAVETRAIN_MODEL: 'mock/recorded', WAVETRAIN_ANSWERS: answersFile });
+      const models = createModels(config, { folders: [folder.path], log: (line) => void logged.push(line) });
+      failures.push(String(await catchRejection(models.generate(REQUEST, createCaller()))));
+    };
+    await fail(folder.at('none.jsonl'));
+    folder.write('broken.jsonl', '{');
+    await fail(folder.at('broken.jsonl'));
+    await fail(folder.path);
+    expect(failures.join('\n'))
+      .to.contain('"none.jsonl"')
+      .and.contain('line 1 of "broken.jsonl"')
+      .and.contain('(EISDIR)')
+      .and.not.contain(dirname(folder.path));
+    expect(logged).to.have.length(3);
+    expect(logged[1]).to.contain(folder.at('broken.jsonl'));
+  });
+
+  it('are read again after the operator has mended their file', async () => {
+    const models = createModels(readModelConfig({ WAVETRAIN_MODEL: 'mock/recorded' }), {
+      folders: [folder.path],
+    });
+    await catchRejection(models.generate(REQUEST, createCaller()));
+    folder.write('answers.jsonl', '{"prompt": "Say hi", "text": "hi"}');
+    expect((await models.generate(REQUEST, createCaller())).text).to.equal('hi');
+  });
+
+  it('come to each tenant from the first one on, whatever others have asked', async () => {
+    const lines = ['one', 'two', 'three'].map((text) => JSON.stringify({ prompt: 'Say hi', text }));
+    folder.write('answers.jsonl', lines.join('\n'));
+    const models = createModels(readModelConfig({ WAVETRAIN_MODEL: 'mock/recorded' }), {
+      folders: [folder.path],
+    });
+    const askAs = async (tenant: string): Promise<string> =>
+      (await models.generate(REQUEST, createCaller({ tenant }))).text;
+    const texts: string[] = [];
+    for (const tenant of ['a', 'a', 'b', 'a', 'a', 'b']) texts.push(await askAs(tenant));
+    expect(texts).to.deep.equal(['one', 'two', 'one', 'three', 'three', 'two']);
+  });
+
+  it('are not written any more when their file is full, with one warning', async () => {
+    const [wire] = WIRES;
+    if (wire === undefined) throw new Error('no wires');
+    server.reply(replyInParts(wire.type, wire.parts({ texts: ['hi'] }), 'end'));
+    const file = folder.at('answers.jsonl');
+    writeFileSync(file, '');
+    truncateSync(file, MODEL_LIMITS.recordedBytes - 200);
+    const variables = { ...wire.variables(server.url, KEY), WAVETRAIN_RECORD_ANSWERS: 'answers.jsonl' };
+    const other = { messages: [{ role: 'user' as const, content: 'Say bye' }] };
+    expect(await ask(variables, {}, {}, other)).to.deep.equal(['hi', 'hi', 'hi']);
+    expect(statSync(file).size).to.be.above(MODEL_LIMITS.recordedBytes - 200);
+    expect(statSync(file).size).not.to.be.above(MODEL_LIMITS.recordedBytes);
+    expect(await takeWarnings()).to.have.length(1);
+  });
+
+  it('fail a request that they cannot be written for, without the folder', async () => {
+    const [wire] = WIRES;
+    if (wire === undefined) throw new Error('no wires');
+    server.reply(replyInParts(wire.type, wire.parts({ texts: ['hi'] }), 'end'));
+    const variables = { ...wire.variables(server.url, KEY), WAVETRAIN_RECORD_ANSWERS: 'none/answers.jsonl' };
+    expect(await catchRejection(ask(variables, {})))
+      .to.have.property('message')
+      .that.contains('"answers.jsonl" (ENOENT)')
+      .and.not.contains(folder.path);
   });
 
   it('mock/echo gives the last message, and a mock model of another name is refused', async () => {

@@ -45,7 +45,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'reading a definition and rendering templates needs neither tools nor runs',
   },
   models: {
-    may: ['clock', 'errors', 'json', 'limits', 'model-config', 'queues', 'request-timer'],
+    may: ['clock', 'errors', 'json', 'limits', 'model-config', 'queues', 'request-timer', 'warnings'],
     reason: 'it asks language models and knows neither tools nor runs',
   },
   tools: {
@@ -96,6 +96,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'clock',
       'definition',
       'errors',
+      'files',
       'execution',
       'json',
       'json-writer',
@@ -127,7 +128,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['definition', 'models', 'queues'],
     reason: 'the registry owns the runs and makes their records',
   },
-  'model-config': { may: ['errors'], reason: 'the variables of models are many' },
+  'model-config': { may: ['errors', 'json'], reason: 'the variables of models are many' },
   config: { may: ['errors', 'model-config'], reason: 'it reads the environment for all others' },
   telemetry: {
     may: ['clock', 'errors', 'limits'],

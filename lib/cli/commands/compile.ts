@@ -2,7 +2,9 @@ import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config.js';
-import { errorMessage, WavetrainError } from '../../common/errors.js';
+import type { RequestError } from '../../client/errors.js';
+import type { CompileRequestOptions } from '../../client/requests.js';
+import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { COMPILE_LIMITS } from '../../common/limits.js';
 import { readModelConfig } from '../../common/model-config.js';
 import type { CompileFailedError, CompileProgress, CompileResult } from '../../compile/result.js';
@@ -13,6 +15,7 @@ import { loadCatalog } from '../input/load-definition.js';
 import { readText } from '../input/read-file.js';
 import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
+import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, formatCount, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
@@ -43,6 +46,10 @@ export class CompileCommand extends Command<CliContext> {
         '$0 compile --prompt-file - --json < request.txt > pipeline.yaml',
       ],
       ['with a model of your own machine', `$0 compile 'summarize five pages' --model ollama/qwen3`],
+      [
+        'on a server, with its models and tools',
+        `$0 compile 'summarize five pages' --server http://127.0.0.1:8000`,
+      ],
       ['with your own tools', `$0 compile 'rate the songs in songs.csv' --tools tools.ts`],
     ],
   });
@@ -62,6 +69,9 @@ export class CompileCommand extends Command<CliContext> {
   });
   model = Option.String('--model', {
     description: '<PROVIDER/MODEL> language model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL',
+  });
+  server = Option.String('--server', {
+    description: '<URL> compile on this server, with its models and tools; Ctrl-C ends it there',
   });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   mcp = Option.String('--mcp', { description: MCP_OPTION });
@@ -89,30 +99,36 @@ export class CompileCommand extends Command<CliContext> {
     const maxRepairs = readNumber('--max-repairs', this.maxRepairs, REPAIRS);
     const prompt = await this.#readPrompt();
     const output = this.output === undefined ? undefined : await findOutput(this.output, context);
-    const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
-    const { compile, CompileFailedError, createModels } = await import('../lazy/compile.js');
-    const models = createModels(readModelConfig(context.env), { folders: [context.cwd] });
     const progress = new ProgressLine(context, this.json);
+    const { model } = this;
+    const options = { model, maxRepairs, signal, onProgress: progress.show.bind(progress) };
     try {
-      const result = await compile(prompt, {
-        models,
-        model: this.model,
-        maxRepairs,
-        catalog,
-        signal,
-        clock: context.clock,
-        onProgress: (state) => progress.show(state),
-      });
+      const result = await (this.server === undefined
+        ? this.#compileHere(prompt, options)
+        : this.#compileOnServer(prompt, options));
       progress.clear();
       await this.#printResult(result, output);
       return EXIT.done;
     } catch (error) {
       progress.clear();
       if (signal.aborted) return EXIT.interrupted;
-      if (!(error instanceof CompileFailedError)) throw error;
-      this.#printFailure(error);
+      if (errorCode(error) !== 'compile_failed') throw error;
+      this.#printFailure(errorMessage(error), lastAnswer(error));
       return EXIT.invalid;
     }
+  }
+
+  async #compileHere(prompt: string, options: CompileRequestOptions): Promise<CompileResult> {
+    const { context } = this;
+    const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
+    const { compile, createModels } = await import('../lazy/compile.js');
+    const models = createModels(readModelConfig(context.env), { folders: [context.cwd] });
+    return compile(prompt, { ...options, models, catalog, clock: context.clock });
+  }
+
+  async #compileOnServer(prompt: string, options: CompileRequestOptions): Promise<CompileResult> {
+    assertNoOwnTools(this);
+    return callServer(this, this.context, (client) => client.compile(prompt, options));
   }
 
   /** Reads the one description. @throws UsageError */
@@ -150,7 +166,7 @@ export class CompileCommand extends Command<CliContext> {
     }
   }
 
-  #printFailure({ message, last_yaml: yaml }: CompileFailedError): void {
+  #printFailure(message: string, yaml: string): void {
     const { stderr, env } = this.context;
     const terminal = detectTerminal(stderr, env);
     const text = escapeControlCharacters(message).split('\n');
@@ -160,6 +176,12 @@ export class CompileCommand extends Command<CliContext> {
     stderr.write(`${lines.join('\n')}\n`);
     if (!this.json && yaml !== '') stderr.write(`the last answer:\n${escapeControlCharacters(yaml)}`);
   }
+}
+
+/** The last answer of a model that has failed, here or on a server; empty when it declined. */
+function lastAnswer(error: unknown): string {
+  const { last_yaml: here, detail } = error as Partial<CompileFailedError & RequestError>;
+  return here ?? detail?.last_yaml ?? '';
 }
 
 /** Looks whether the file can be written before a model is paid for its content. @throws WavetrainError `bad_usage` */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { describeErrno } from '../../common/files.js';
+import { describeErrno, makeFolders } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
@@ -94,7 +94,7 @@ async function writeFiles(files: readonly NewFile[], folder: string): Promise<vo
     const isNew = !existsSync(file);
     try {
       const text = await createText();
-      await mkdir(dirname(file), { recursive: true });
+      await makeFolders(dirname(file));
       await updateFile(file, () => text);
     } catch (error) {
       for (const other of created) await rm(other, { force: true });

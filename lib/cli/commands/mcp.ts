@@ -8,6 +8,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
+import { readMcpConfig } from '../input/mcp.js';
 import type { HostAnswer, HostCall, ServedTool } from '../mcp/served-tool.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
@@ -44,6 +45,8 @@ export class McpCommand extends Command<CliContext> {
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     await readEnvFile(this.envFile, context);
+    const mcpFile = this.mcp ?? readConfig(context.env).mcpFile;
+    if (mcpFile !== undefined) await readMcpConfig(mcpFile, context);
     const print = (line: string): void => void context.stderr.write(`${PROGRAM}: ${toSingleLine(line)}\n`);
     const stdout = keepWriting(context.stdout);
     const releaseStdout = captureStdout(context.stdout, print);

@@ -16,14 +16,10 @@ import { assertFlagsFit, checkParams, readRunValues } from '../run/run-flags.js'
 import { ServerBackend } from '../run/server-backend.js';
 import { prepareSubmission } from '../run/submission.js';
 import { findFilesHere } from '../run/written-files.js';
-import { callServer } from '../runs/server-client.js';
+import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { ServerClock } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
 import { MCP_OPTION, RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from '../input/shared-options.js';
-
-const SERVER_TOOLS_HINT = `a server has its own tools: ${PROGRAM} serve --tools FILE, or SERVICE_TOOLS, adds yours`;
-
-const SERVER_MCP_HINT = `a server has its own MCP servers: ${PROGRAM} serve --mcp FILE, or SERVICE_MCP_FILE, adds yours`;
 
 /** In the working directory, for the files that tools write by name. */
 const DEFAULT_OUTPUT_FOLDER = 'outputs';
@@ -155,17 +151,14 @@ export class RunCommand extends RunFileCommand {
 
   /** Has a server run the file, and displays the run as if it ran here. */
   async #runOnServer(signals: StopSignals, interrupted: Promise<ExitStatus>): Promise<ExitStatus> {
-    const { tools, mcp, artifacts, model, server = '' } = this;
+    const { artifacts, model, server = '' } = this;
     if (model !== undefined) {
       throw new UsageError(
         '--model does not go with --server',
         'a server has its own models: set WAVETRAIN_MODEL in its environment, or write "model" in the task',
       );
     }
-    if (tools !== undefined) {
-      throw new UsageError('--tools does not go with --server', SERVER_TOOLS_HINT);
-    }
-    if (mcp !== undefined) throw new UsageError('--mcp does not go with --server', SERVER_MCP_HINT);
+    assertNoOwnTools(this);
     return callServer(this, this.context, async (client) => {
       const clock = new ServerClock(this.context.clock);
       const context = { ...this.context, clock };

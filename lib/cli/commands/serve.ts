@@ -97,11 +97,18 @@ export class ServeCommand extends Command<CliContext> {
     const { documents, expressions, texts } = startProcesses(modules, config, context);
     try {
       const server = await modules.startServer({
-        ...createServerOptions(modules, config, context),
+        ...createServerOptions(modules, config, log, context),
         keys,
         secrets,
         parseText: (text, tenantId) => texts.parse(text, tenantId),
-        catalog: await loadServerCatalog(modules, documents, expressions, this, log, context),
+        catalog: await loadServerCatalog(
+          modules,
+          documents,
+          expressions,
+          { flags: this, config },
+          log,
+          context,
+        ),
         log,
         observer: tracing,
       });
@@ -197,6 +204,7 @@ function lowerTenantShare(
 function createServerOptions(
   modules: ServerModule,
   config: ServerConfig,
+  log: Log,
   context: CliContext,
 ): Omit<ServerOptions, 'catalog' | 'keys' | 'log' | 'observer'> {
   const { fileRoots } = readConfig(context.env);
@@ -212,6 +220,7 @@ function createServerOptions(
     models: modules.createModels(modules.allowConfiguredModels(readModelConfig(context.env)), {
       folders: [context.cwd],
       tenantShare: config.tenantShare,
+      log: (message) => log.warn({}, message),
     }),
     clock: context.clock,
     newId: context.newId,
@@ -224,13 +233,14 @@ async function loadServerCatalog(
   { createAssert, createIngestDocument, createTransform }: ServerModule,
   documents: DocumentPool,
   expressions: ExpressionPool,
-  { tools, mcp }: ServeCommand,
+  { flags, config }: { readonly flags: ServeCommand; readonly config: ServerConfig },
   log: Log,
   context: CliContext,
 ): Promise<Catalog> {
-  const catalog = await loadCatalog(tools, readConfig(context.env), context, {
-    file: mcp,
+  const catalog = await loadCatalog(flags.tools, readConfig(context.env), context, {
+    file: flags.mcp,
     isOptional: true,
+    tenantShare: config.tenantShare,
     warn: (message) => log.warn({}, message),
     onStderr: (server, line) => log.debug({ server }, line),
   });

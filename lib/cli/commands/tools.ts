@@ -133,7 +133,8 @@ function inputRow(input: InputMetadata, columns: number): readonly [string, stri
   const need = input.required ? 'required' : 'optional';
   const choices = input.enum?.map((value) => JSON.stringify(value)).join(', ');
   const description = [
-    input.description.replace(/\.?$/, '.'),
+    // Those of MCP servers may have none.
+    ...(input.description === '' ? [] : [input.description.replace(/\.?$/, '.')]),
     ...(choices === undefined ? [] : [`One of ${choices}.`]),
     ...(input.default === null ? [] : [`Default ${JSON.stringify(input.default)}.`]),
   ];

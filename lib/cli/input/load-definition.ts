@@ -11,7 +11,7 @@ import type { CliContext } from '../context.js';
 import { UsageError } from '../usage-errors.js';
 import { readEnvFile, readJsonFile, readJsonObject } from './flags.js';
 import { lookUpSecrets } from './secrets.js';
-import { type McpChoice, mayNameMcpTools, openMcpTools } from './mcp.js';
+import { type McpChoice, mayNameMcpTools, openMcpTools, readMcpConfig } from './mcp.js';
 import { toSingleLine } from '../render/text.js';
 import { readText, STANDARD_INPUT } from './read-file.js';
 
@@ -180,7 +180,12 @@ export async function loadCatalog(
 ): Promise<Catalog> {
   const own = await loadOwnTools(specifiers, config, context);
   const file = mcp.file ?? config.mcpFile;
-  if (file === undefined || !mayNameMcpTools(mcp.texts)) return own;
+  if (file === undefined) return own;
+  if (!mayNameMcpTools(mcp.texts)) {
+    // What the user names on the command line is read, even where nothing needs it.
+    if (mcp.file !== undefined) await readMcpConfig(mcp.file, context);
+    return own;
+  }
   return own.with(await openMcpTools(file, mcp, context));
 }
 

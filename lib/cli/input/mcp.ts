@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../../common/errors.js';
-import type { OpenSession } from '../../tools/mcp/session.js';
+import type { McpServerConfig } from '../../tools/mcp/config.js';
 import type { Tool } from '../../tools/tool.js';
 import type { CliContext } from '../context.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
@@ -15,6 +15,8 @@ export interface McpChoice {
   readonly texts?: readonly string[];
   /** Whether the command goes on without the tools of a server that cannot be started, after a warning. */
   readonly isOptional?: boolean;
+  /** Percentage of the calls in flight to each server that every tenant is guaranteed. */
+  readonly tenantShare?: number;
   /** Default: prints a line on standard error. */
   readonly warn?: (message: string) => void;
   /** Receives what servers write to standard error. Default: nobody does. */
@@ -29,18 +31,17 @@ export interface McpChoice {
  * @param file names the configuration
  */
 export async function openMcpTools(file: string, choice: McpChoice, context: CliContext): Promise<Tool[]> {
-  const { cwd, env, clock, stderr, atEnd } = context;
-  const { McpServers, parseMcpConfig } = await import('../lazy/mcp.js');
-  const text = await readText(file, 'MCP configuration', context);
-  const path = resolve(cwd, file);
-  const configs = parseMcpConfig(text, { file, folder: dirname(path), env });
+  const { clock, stderr, atEnd } = context;
+  const { McpServers, openLazily } = await import('../lazy/mcp.js');
+  const configs = await readMcpConfig(file, context);
   const print = (message: string): void => void stderr.write(`${PROGRAM}: ${toSingleLine(message)}\n`);
-  const { warn = print, onStderr, isOptional = false, texts } = choice;
+  const { warn = print, onStderr, isOptional = false, tenantShare, texts } = choice;
   const servers = new McpServers(configs, {
     clock,
     version: readPackageJson().version,
     openSession: openLazily,
     warn,
+    ...(tenantShare !== undefined && { tenantShare }),
     ...(onStderr && { onStderr }),
   });
   atEnd(() => servers.close());
@@ -48,11 +49,16 @@ export async function openMcpTools(file: string, choice: McpChoice, context: Cli
   return await servers.tools(namedServers(texts), onFailure);
 }
 
-/** The SDK of the protocol is loaded with the first connection. */
-const openLazily: OpenSession = async (options) => {
-  const { openSdkSession } = await import('../../tools/mcp/sdk.js');
-  return await openSdkSession(options);
-};
+/**
+ * Reads the file with the MCP servers, and starts none of them. Rejects with `unreadable_file`, or with `bad_usage` for a
+ * mistake in the file.
+ */
+export async function readMcpConfig(file: string, context: CliContext): Promise<McpServerConfig[]> {
+  const { cwd, env } = context;
+  const { parseMcpConfig } = await import('../lazy/mcp.js');
+  const text = await readText(file, 'MCP configuration', context);
+  return parseMcpConfig(text, { file, folder: dirname(resolve(cwd, file)), env });
+}
 
 /** What a tool of an MCP server is called in a definition. */
 const TOOL_OF_SERVER = /\bmcp\.([A-Za-z0-9_-]+)\./g;

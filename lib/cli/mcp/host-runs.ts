@@ -32,6 +32,8 @@ export class HostRuns {
   readonly #context: CliContext;
   /** By id, the oldest first. */
   readonly #runs = new Map<string, HostRun>();
+  /** Calls whose runs have no id yet. */
+  #starting = 0;
 
   constructor(context: CliContext) {
     this.#context = context;
@@ -40,8 +42,19 @@ export class HostRuns {
   /** Runs a definition that was found valid. Resolves when it has settled; a cancelled call cancels it by force. */
   async run(loaded: LoadedDefinition, values: HostRunValues, call: HostCall): Promise<RunRecord> {
     const atWork = [...this.#runs.values()].filter(({ record }) => record === undefined).length;
-    if (atWork >= MAX_AT_WORK)
+    if (atWork + this.#starting >= MAX_AT_WORK)
       throw new ToolError(`${MAX_AT_WORK} runs are at work already: wait until one of them has ended`);
+    // Before anything is awaited: many calls may come at once.
+    this.#starting++;
+    const started = this.#start(loaded, values, call).finally(() => this.#starting--);
+    return await this.#settle(await started, call);
+  }
+
+  async #start(
+    loaded: LoadedDefinition,
+    values: HostRunValues,
+    call: HostCall,
+  ): Promise<{ readonly runId: string; readonly run: HostRun }> {
     const { clock, env, cwd } = this.#context;
     const secrets = await openSecrets(this.#context);
     const outputs = resolve(cwd, OUTPUT_FOLDER);
@@ -50,6 +63,14 @@ export class HostRuns {
     const runId = await submit(registry, loaded, values, call, clock.monotonicNow.bind(clock));
     const run: HostRun = { registry, record: undefined };
     this.#runs.set(runId, run);
+    return { runId, run };
+  }
+
+  async #settle(
+    { runId, run }: { readonly runId: string; readonly run: HostRun },
+    call: HostCall,
+  ): Promise<RunRecord> {
+    const { registry } = run;
     const cancel = (): void => void registry.cancel(runId, { force: true }).catch(() => undefined);
     call.signal.addEventListener('abort', cancel);
     if (call.signal.aborted) cancel();

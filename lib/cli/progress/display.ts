@@ -2,7 +2,7 @@ import type { createLogUpdate } from 'log-update';
 import type { EventLocation, LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { CliContext } from '../context.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
-import { formatCount, formatDuration, toSingleLine } from '../render/text.js';
+import { formatCost, formatCount, formatDuration, toSingleLine } from '../render/text.js';
 import type { Viewport } from './rows.js';
 import type { RunView } from './run-view.js';
 
@@ -162,8 +162,9 @@ function describeEvent(event: LiveEvent, style: Style): string {
     case 'text':
       return `${formatTask(event)} writes: ${toSingleLine(event.text)}`;
     case 'usage': {
-      const { model, input_tokens: asked, output_tokens: answered } = event.usage;
-      return `${formatTask(event)} asked ${toSingleLine(model)}: ${asked} tokens in, ${answered} out`;
+      const { model, input_tokens: asked, output_tokens: answered, cost } = event.usage;
+      const paid = cost === undefined ? '' : `, ${formatCost(cost)}`;
+      return `${formatTask(event)} asked ${toSingleLine(model)}: ${asked} tokens in, ${answered} out${paid}`;
     }
   }
 }

@@ -4,7 +4,14 @@ import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { printJson } from './stdout.js';
 import { detectTerminal, type Style, type Terminal } from './terminal.js';
-import { escapeControlCharacters, formatCount, truncateToWidth, wrapLine, wrapText } from './text.js';
+import {
+  escapeControlCharacters,
+  formatCost,
+  formatCount,
+  truncateToWidth,
+  wrapLine,
+  wrapText,
+} from './text.js';
 
 type Result = NonNullable<RunRecord['result']>;
 
@@ -105,9 +112,12 @@ function* resultLines(result: Result, formatter: OutputFormatter): Generator<str
 /** What was used of language models, as a part of the statistics. */
 function* usageLines(usage: readonly ModelUsage[]): Generator<string> {
   if (usage.length > 0) yield '  models:';
-  for (const { model, requests, input_tokens: input, output_tokens: output } of usage) {
-    yield `    ${model}: {requests: ${requests}, input_tokens: ${input}, output_tokens: ${output}}`;
+  for (const { model, requests, input_tokens: input, output_tokens: output, cost } of usage) {
+    const paid = cost === undefined ? '' : `, cost: ${formatCost(cost)}`;
+    yield `    ${model}: {requests: ${requests}, input_tokens: ${input}, output_tokens: ${output}${paid}}`;
   }
+  const costs = usage.flatMap((used) => used.cost ?? []);
+  if (costs.length > 1) yield `  cost: ${formatCost(costs.reduce((sum, cost) => sum + cost, 0))}`;
 }
 
 /** Formats named values as lines of YAML, shortened for a terminal. */

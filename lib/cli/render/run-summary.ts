@@ -5,7 +5,15 @@ import type { RunRecord } from '../../runs/record.js';
 import { PROGRAM } from '../package-info.js';
 import { causesFirst, errorLines, type FailureDetails, formatCall } from './failures.js';
 import type { Formatter, Style, Terminal } from './terminal.js';
-import { formatCount, formatDuration, formatNumber, toSingleLine, wrapLine, wrapText } from './text.js';
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  toSingleLine,
+  wrapLine,
+  wrapText,
+} from './text.js';
 
 const MAX_NAMES = 12;
 
@@ -49,9 +57,10 @@ export function formatElapsed({ started_at, finished_at }: RunRecord): string {
 
 /** What the run has used of language models: `mock/echo: 2 requests, 1,200 input tokens, 80 output tokens`. */
 export function modelLines({ usage }: RunRecord): string[] {
-  return usage.map(({ model, requests, input_tokens: input, output_tokens: output }) => {
+  return usage.map(({ model, requests, input_tokens: input, output_tokens: output, cost }) => {
     const tokens = `${formatCount(input, 'input token')}, ${formatCount(output, 'output token')}`;
-    return `${toSingleLine(model)}: ${formatCount(requests, 'request')}, ${tokens}`;
+    const paid = cost === undefined ? '' : `, ${formatCost(cost)}`;
+    return `${toSingleLine(model)}: ${formatCount(requests, 'request')}, ${tokens}${paid}`;
   });
 }
 

@@ -156,6 +156,13 @@ export function formatNumber(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** `$0.0012`: two digits of what is below a dollar, however little it is. */
+export function formatCost(dollars: number): string {
+  if (dollars >= 1) return `$${dollars.toFixed(2)}`;
+  const digits = Number(dollars.toPrecision(2)).toFixed(10);
+  return `$${digits.replace(/\.?0+$/, '')}`;
+}
+
 /** `1 error`, `2 errors`, `1,003 errors` */
 export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;

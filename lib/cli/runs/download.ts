@@ -1,10 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { WavetrainClient } from '../../client/client.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { makeFolders } from '../../common/files.js';
 import type { RunArtifact } from '../../execution/results.js';
 import type { RunRecord } from '../../runs/record.js';
 import { filesOnServer, type WrittenFile, type WrittenFiles } from '../run/written-files.js';
@@ -45,7 +46,7 @@ export async function downloadArtifacts(
   if (total === 0) return { files: [], total };
   const files: WrittenFile[] = [];
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolders(folder);
     for (const artifact of await listArtifacts(client, runId, signal)) {
       files.push({ artifact, path: await downloadOne(client, runId, artifact.name, folder, signal) });
     }

@@ -42,6 +42,27 @@ export async function callServer<T>(
   }
 }
 
+/**
+ * Refuses the flags that add tools to this process.
+ *
+ * @throws UsageError that says how a server gets them
+ */
+export function assertNoOwnTools({
+  tools,
+  mcp,
+}: {
+  readonly tools: readonly string[] | undefined;
+  readonly mcp: string | undefined;
+}): void {
+  const refuse = (flag: string, hint: string): never => {
+    throw new UsageError(`--${flag} does not go with --server`, `a server has its own ${hint}`);
+  };
+  if (tools !== undefined)
+    refuse('tools', `tools: ${PROGRAM} serve --tools FILE, or SERVICE_TOOLS, adds yours`);
+  if (mcp !== undefined)
+    refuse('mcp', `MCP servers: ${PROGRAM} serve --mcp FILE, or SERVICE_MCP_FILE, adds yours`);
+}
+
 const START_HINT = `start one with ${PROGRAM} serve, or name another with --server or WAVETRAIN_SERVER`;
 const KEY_HINT = 'set WAVETRAIN_API_KEY to a key that the server accepts';
 /** Why a server may no longer have a run (D26). */

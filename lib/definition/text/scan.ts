@@ -8,8 +8,8 @@ import {
   isScalar,
   isSeq,
   type Node,
-  type Pair,
   type Scalar,
+  type YAMLMap,
 } from 'yaml';
 import {
   MAX_PROBLEMS,
@@ -62,16 +62,16 @@ class Scanner implements Scan {
       this.#report('too_deep', TOO_DEEP_MESSAGE, undefined, path, node);
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) this.#within(path, index, item);
-    } else if (isMap(node)) this.#visitMap(node.items, path);
+    } else if (isMap(node)) this.#visitMap(node, path);
     // Last: an alias within the node cannot refer to it, or the node would contain itself.
     if ((isScalar(node) || isCollection(node)) && node.anchor) this.#anchors.add(node.anchor);
   }
 
-  #visitMap(pairs: readonly Pair[], path: (string | number)[]): void {
+  #visitMap(node: YAMLMap, path: (string | number)[]): void {
     const seen = new Set<string>();
-    for (const pair of pairs) {
+    for (const pair of node.items) {
       if (!isScalar(pair.key)) {
-        if (isMap(pair.key)) this.#reportUnquoted(pair, path);
+        if (isMap(pair.key)) this.#reportUnquoted(node.items.length === 1 ? node : pair.key, path);
         else this.#report('syntax', 'a key must be text', 'put quotes around it', path, pair.key);
         continue;
       }
@@ -86,10 +86,10 @@ class Scanner implements Scan {
   }
 
   /** `x: {{a.output}}` without quotes: YAML reads a map whose key is a map. */
-  #reportUnquoted(pair: Pair, path: readonly (string | number)[]): void {
+  #reportUnquoted(node: YAMLMap, path: readonly (string | number)[]): void {
     this.unquoted.push([...path]);
     const message = 'YAML reads this as a map, not as a template';
-    this.#report('unquoted_template', message, 'put quotes around the template', path, pair.key);
+    this.#report('unquoted_template', message, 'put quotes around the template', path, node);
   }
 
   #visitTag(node: Node, path: Path): void {

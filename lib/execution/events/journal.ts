@@ -2,6 +2,7 @@ import type { RunStatus } from '../../../machines/types.js';
 import { type Timeline, toIsoTime } from '../../common/clock.js';
 import type { FailedTask } from '../../common/errors.js';
 import { warnListenerRemoved } from '../../common/warnings.js';
+import { NO_TOKENS, sumCosts, sumUsage } from '../../models/costs.js';
 import type { ModelUsage, TokenCounts } from '../../models/model.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { EventLocation, LiveEvent, TaskEvent } from './event.js';
@@ -71,16 +72,19 @@ export class Journal {
     return this.#usage === undefined ? NO_USAGE : [...this.#usage.values()];
   }
 
+  /** What that has cost, in US dollars; undefined when no price is configured for it. */
+  get cost(): number | undefined {
+    return this.#usage === undefined
+      ? undefined
+      : sumCosts([...this.#usage.values()].map((used) => used.cost));
+  }
+
   /** Counts an answer of a model. */
-  addUsage(model: string, { input_tokens, output_tokens }: TokenCounts): void {
+  addUsage(model: string, usage: TokenCounts): void {
     this.#usage ??= new Map();
     const sum = this.#usage.get(model);
-    this.#usage.set(model, {
-      model,
-      requests: (sum?.requests ?? 0) + 1,
-      input_tokens: (sum?.input_tokens ?? 0) + input_tokens,
-      output_tokens: (sum?.output_tokens ?? 0) + output_tokens,
-    });
+    const requests = (sum?.requests ?? 0) + 1;
+    this.#usage.set(model, { model, requests, ...sumUsage(sum ?? NO_TOKENS, usage) });
   }
 
   /** The start, finish and fail events so far; null unless collected. */

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage, ToolError } from '../../common/errors.js';
+import { makeFolders } from '../../common/files.js';
 import { MAX_ARTIFACTS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
 import { foldName } from '../../tools/files/file-name.js';
@@ -105,7 +106,7 @@ export class ArtifactStore {
    * of the first: its name is known since the first file, and a cleaner of temporary files may have removed it.
    */
   async create(folder: string): Promise<void> {
-    await mkdir(dirname(this.#path), { recursive: true });
+    await makeFolders(dirname(this.#path));
     await makeOwnFolder(this.#path);
     await makeOwnFolder(folder);
   }
@@ -253,7 +254,7 @@ export class ArtifactFolder {
   async write(path: string, content: Uint8Array): Promise<void> {
     const { filesFolder } = this.#store;
     const isForUser = dirname(path) === filesFolder;
-    if (isForUser) await mkdir(filesFolder, { recursive: true });
+    if (isForUser) await makeFolders(filesFolder);
     else await this.#store.create(this.#path);
     // `wx` creates the file, and thus never follows a link.
     await writeFile(path, content, { flag: 'wx', mode: isForUser ? 0o666 : 0o600 });

@@ -9,6 +9,7 @@ import {
 } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
+import type { ModelAccess } from '../../models/models.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
@@ -41,6 +42,7 @@ type CreateNestedRun = (
   prepared: PreparedRun,
   budget: NestedRunBudget,
   parent: ParentRunContext,
+  models: ModelAccess | undefined,
 ) => NestedRun;
 
 /**
@@ -75,12 +77,12 @@ export class NestedRuns {
   }
 
   /** Runs a pipeline for an attempt. Rejects with a ToolError when it cannot run, fails or is cancelled. */
-  async run(call: PipelineCall, attempt: CallingAttempt): Promise<PipelineOutcome> {
+  async run(call: PipelineCall, attempt: CallingAttempt, models?: ModelAccess): Promise<PipelineOutcome> {
     assertPipelineCall(call);
     this.#assertCanBegin(attempt);
     const budget = new NestedRunBudget(this.#services.budget, this.#limiter);
     try {
-      return await this.#runWithin(budget, call, attempt);
+      return await this.#runWithin(budget, call, attempt, models);
     } finally {
       budget.close();
     }
@@ -108,6 +110,7 @@ export class NestedRuns {
     budget: NestedRunBudget,
     call: PipelineCall,
     attempt: CallingAttempt,
+    models: ModelAccess | undefined,
   ): Promise<PipelineOutcome> {
     const pipeline = await this.#pipelines.load(call);
     const pipelinePath = [...this.#pipelinePath, call.file ?? pipeline.definition.id];
@@ -124,7 +127,7 @@ export class NestedRuns {
     const { prepared, inputBytes } = this.#prepare(pipeline, call, session);
     budget.reserveFor(pipeline, inputBytes);
     const context = this.#createContext(attempt, { pipelinePath, onPermanentFailure });
-    const run = this.#createRun(prepared, budget, context);
+    const run = this.#createRun(prepared, budget, context, models);
     // Before anything else is awaited: an attempt may end at any moment.
     attempt.addNestedRun(run);
     this.#active.add(run);

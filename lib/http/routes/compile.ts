@@ -4,10 +4,12 @@ import { WavetrainError } from '../../common/errors.js';
 import { COMPILE_LIMITS } from '../../common/limits.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { compile } from '../../compile/compile.js';
-import type { CompileProgress, CompileResult } from '../../compile/result.js';
+import { CompileFailedError, type CompileProgress, type CompileResult } from '../../compile/result.js';
 import type { ModelAccess } from '../../models/models.js';
+import type { CompileOutcome } from '../../telemetry/compile-metrics.js';
+import type { Metrics } from '../../telemetry/metrics.js';
 import { resolveTenant } from '../auth/authenticate.js';
-import { errorResponse, internalErrorResponse } from '../errors/error-response.js';
+import { type ErrorResponse, errorResponse, internalErrorResponse } from '../errors/error-response.js';
 import { defineRoute, type Route, type RouteResult } from '../routing/route.js';
 import { CompileRequestSchema, CompileResultSchema } from '../schemas/compile.js';
 import type { HttpServices } from '../services.js';
@@ -48,7 +50,9 @@ interface Compilation {
 export function compileRoutes(services: HttpServices): Route[] {
   const limiter = new ConcurrencyLimiter(services.shareOf(COMPILE_LIMITS.atOnce));
   const run = (compilation: Compilation, onProgress?: (progress: CompileProgress) => void) =>
-    limiter.run(toAttempt(compilation), () => compileRequest(compilation, services, onProgress));
+    measure(compilation, services, () =>
+      limiter.run(toAttempt(compilation), () => compileRequest(compilation, services, onProgress)),
+    );
   return [
     defineRoute({
       method: 'POST',
@@ -57,7 +61,7 @@ export function compileRoutes(services: HttpServices): Route[] {
       tag: 'Pipelines',
       summary: 'Have a language model write a pipeline or a plan',
       description:
-        'The model is given the language and the tools of this server, and asked to repair what the validator rejects. Nothing is run. Takes as long as the model needs; ends when the client disconnects. With `Accept: text/event-stream` the response is a stream of Server-Sent Events: `progress` (`{"state", "attempt"}`), and at the end `result`, or `error` with the body of the error.',
+        'The model is given the language and the tools of this server, and asked to repair what the validator rejects. Nothing is run. Takes as long as the model needs; ends when the client disconnects. With `Accept: text/event-stream` the response is a stream of Server-Sent Events: `progress` (`{"state", "attempt"}`), and at the end `result`, or `error` with the body of the error and its `status`.',
       access: 'run',
       body: {
         schema: CompileRequestSchema,
@@ -116,13 +120,48 @@ function toAttempt({ tenantId, signal }: Compilation) {
   return { tenant_id: tenantId, signal, pauseTimeout: () => () => {} };
 }
 
+/** Counts a compilation in the metrics. Settles as its work does. */
+async function measure<T>(
+  { signal }: Compilation,
+  { clock, metrics }: HttpServices,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startMs = clock.monotonicNow();
+  const record = (outcome: CompileOutcome): void =>
+    metrics.recordCompilation(outcome, clock.monotonicNow() - startMs);
+  try {
+    const result = await work();
+    record('succeeded');
+    return result;
+  } catch (error) {
+    const outcome = error instanceof CompileFailedError ? 'gave_up' : 'failed';
+    record(signal.aborted ? 'disconnected' : outcome);
+    throw error;
+  }
+}
+
+/** Counts the answers of models in the metrics, also those of a compilation that fails. */
+function countAnswers(models: ModelAccess, metrics: Metrics): ModelAccess {
+  return {
+    assertConfigured: (purpose, named) => models.assertConfigured(purpose, named),
+    generate: (request, caller) =>
+      models.generate(request, {
+        ...caller,
+        onUsage: (model, usage) => {
+          metrics.recordCompileAnswer(model, usage);
+          caller.onUsage(model, usage);
+        },
+      }),
+  };
+}
+
 function compileRequest(
   { request, models, tenantId, signal }: Compilation,
-  { catalog, clock, registry }: HttpServices,
+  { catalog, clock, metrics, registry }: HttpServices,
   onProgress: ((progress: CompileProgress) => void) | undefined,
 ): Promise<CompileResult> {
   return compile(request.prompt, {
-    models,
+    models: countAnswers(models, metrics),
     model: request.model,
     maxRepairs: request.max_repairs,
     catalog,
@@ -160,10 +199,14 @@ async function streamCompilation(
   }
 }
 
-function describeError(error: unknown, { log, newId }: HttpServices): object {
-  const response = errorResponse(error);
-  if (response !== undefined) return response.body;
+/** What the response would have been, had the stream not begun. */
+function describeError(error: unknown, services: HttpServices): object {
+  const { status, body } = errorResponse(error) ?? reportBug(error, services);
+  return { status, ...body };
+}
+
+function reportBug(error: unknown, { log, newId }: HttpServices): ErrorResponse {
   const id = newId();
   log.error({ err: error, id, path: '/pipelines/compile' }, 'internal error');
-  return internalErrorResponse(id).body;
+  return internalErrorResponse(id);
 }

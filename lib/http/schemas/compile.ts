@@ -4,7 +4,7 @@ import type { RepairStep } from '../../compile/result.js';
 import { optionalField } from '../../definition/schema/schema.js';
 import type { TokenCounts } from '../../models/model.js';
 import { PipelineSchema, PlanSchema, TenantId } from './request.js';
-import { Count, count, schemaFor } from './wire.js';
+import { Cost, Count, count, schemaFor } from './wire.js';
 
 export const CompileRequestSchema = Type.Object(
   {
@@ -34,7 +34,7 @@ export const CompileRequestSchema = Type.Object(
 
 export const TokenCountsSchema = schemaFor<TokenCounts>()(
   Type.Object(
-    { input_tokens: Count, output_tokens: Count },
+    { input_tokens: Count, output_tokens: Count, cost: Type.Optional(Cost) },
     { title: 'TokenCounts', description: 'Tokens of all answers; 0 where the provider does not say.' },
   ),
 );

@@ -2,7 +2,7 @@ import Type, { type TProperties } from 'typebox';
 import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { ModelUsage } from '../../models/model.js';
 import { FailedTaskSchema } from './error.js';
-import { Count, count, RunId, schemaFor, Time } from './wire.js';
+import { Cost, Count, count, RunId, schemaFor, Time } from './wire.js';
 
 /** Fields of every event. */
 const common = {
@@ -68,6 +68,7 @@ export const ModelUsageSchema = schemaFor<ModelUsage>()(
       requests: count('Requests that were answered.'),
       input_tokens: count('Tokens of the requests; 0 where the provider does not say.'),
       output_tokens: count('Tokens of the answers, likewise.'),
+      cost: Type.Optional(Cost),
     },
     { title: 'ModelUsage', description: 'What was used of one language model.' },
   ),

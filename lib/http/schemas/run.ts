@@ -8,7 +8,7 @@ import type { AcceptedRerun } from '../../runs/rerun-report.js';
 import { FailedTaskSchema, TaskFailureSchema } from './error.js';
 import { ModelUsageSchema, TaskEventSchema } from './event.js';
 import { ProblemSchema } from './report.js';
-import { anyJson, count, nullable, RunId, schemaFor, Time } from './wire.js';
+import { anyJson, Cost, count, nullable, RunId, schemaFor, Time } from './wire.js';
 
 const events = nullable(
   Type.Array(TaskEventSchema, { description: 'Null unless `collect_events` was set.' }),
@@ -150,6 +150,7 @@ export const RunRecordSchema = schemaFor<RunRecord>()(
       usage: Type.Array(ModelUsageSchema, {
         description: 'What the run has used of language models, by model.',
       }),
+      cost: Type.Optional(Cost),
     },
     { title: 'RunRecord', description: 'The current state of a run.' },
   ),

@@ -56,6 +56,12 @@ export const RunId = Type.String({
 
 export const Count = Type.Integer({ minimum: 0 });
 
+/** What models have cost. */
+export const Cost = Type.Number({
+  minimum: 0,
+  description: 'In US dollars; only with models whose prices are configured.',
+});
+
 export function count(description: string) {
   return Type.Integer({ minimum: 0, description });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../common/json.js';
+import { MODEL_LIMITS } from '../../common/limits.js';
 import {
   type AnswerPart,
   ModelError,
@@ -23,7 +24,7 @@ export interface RecordedAnswer {
 
 /**
  * A provider without a network: `mock/echo` answers with the last message, and `mock/recorded` with the answers of a file,
- * in their order where several have the fingerprint of the request.
+ * in their order where several have the fingerprint of the request, to each tenant from the first one on.
  *
  * @param readAnswers reads the answers when the first one is needed
  */
@@ -35,7 +36,14 @@ export function createMockProvider(readAnswers: () => Promise<readonly RecordedA
       if (request.model === 'echo') {
         yield* answer(request, { text: echo(request) });
       } else if (request.model === 'recorded') {
-        recorded ??= readAnswers().then((answers) => new Recording(answers));
+        recorded ??= readAnswers().then(
+          (answers) => new Recording(answers),
+          (error: unknown) => {
+            // The operator may mend the file.
+            recorded = undefined;
+            throw error;
+          },
+        );
         yield* answer(request, (await recorded).find(request));
       } else {
         throw new ModelError(
@@ -50,8 +58,13 @@ export function createMockProvider(readAnswers: () => Promise<readonly RecordedA
 const MAX_TEXT_BY_WORD = 4096;
 const PART_LENGTH = 16 * 1024;
 
-/** The answers of a file, by fingerprint. Of several with the same one, each is given once, and then the last one. */
+/**
+ * The answers of a file, by fingerprint. Of several with the same one, each is given once to a tenant, and then the last
+ * one.
+ */
 class Recording {
+  /** Answers with one fingerprint that were given, by tenant: those that asked last. */
+  readonly #given = new Map<string, Map<readonly RecordedAnswer[], number>>();
   readonly #answers = new Map<string, RecordedAnswer[]>();
   readonly #byPrompt = new Map<string, RecordedAnswer[]>();
 
@@ -68,13 +81,24 @@ class Recording {
   find(request: ProviderRequest): RecordedAnswer {
     const fingerprint = fingerprintOf(request);
     const same = this.#answers.get(fingerprint) ?? this.#findByPrompt(request);
-    const found = same !== undefined && same.length > 1 ? same.shift() : same?.[0];
+    const found = same?.[same.length > 1 ? this.#nextPlace(same, request.tenant_id) : 0];
     if (found !== undefined) return found;
     throw new ModelError(
       'bad_request',
       `no answer was recorded for this request (fingerprint ${fingerprint}), which ends with ${JSON.stringify(lastWordsOf(request))}: ` +
         'record it with a real model and WAVETRAIN_RECORD_ANSWERS, or write it into the file',
     );
+  }
+
+  #nextPlace(same: readonly RecordedAnswer[], tenantId: string): number {
+    const given = this.#given.get(tenantId) ?? new Map<readonly RecordedAnswer[], number>();
+    this.#given.delete(tenantId);
+    this.#given.set(tenantId, given);
+    const [oldest] = this.#given.keys();
+    if (this.#given.size > MODEL_LIMITS.remembered && oldest !== undefined) this.#given.delete(oldest);
+    const place = given.get(same) ?? 0;
+    given.set(same, Math.min(place + 1, same.length - 1));
+    return place;
   }
 
   /** Those written by hand: a fingerprint changes with every word of the system message. */
@@ -124,7 +148,11 @@ export function lastWordsOf(request: Pick<ProviderRequest, 'messages'>): string 
  * The fingerprint of a request: of its system message, messages, images, and schema. The model, its temperature and the
  * maximum of tokens do not count, so that the answers of one model can stand for another.
  */
-export function fingerprintOf({ system, messages, schema }: Omit<ProviderRequest, 'model'>): string {
+export function fingerprintOf({
+  system,
+  messages,
+  schema,
+}: Pick<ProviderRequest, 'system' | 'messages' | 'schema'>): string {
   const parts = messages.map(({ role, content }) => ({
     role,
     content:

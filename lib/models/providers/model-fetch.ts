@@ -1,5 +1,6 @@
-import { MODEL_LIMITS } from '../../common/limits.js';
+import type { Dispatcher } from 'undici';
 import { ModelError } from '../model.js';
+import { Exchange } from './exchange.js';
 import { readErrorText } from './provider-errors.js';
 
 /** Passes the bytes of an answer on, or errors. */
@@ -13,46 +14,27 @@ type CheckBytes = () => TransformStream<Uint8Array, Uint8Array>;
  * @param check of answers with status 200
  */
 export function createModelFetch(check?: CheckBytes): typeof globalThis.fetch {
-  let loaded: Promise<typeof globalThis.fetch> | undefined;
-  return async (input, init) => {
-    loaded ??= load();
-    const send = await loaded;
-    const response = limitBody(await send(input, init));
+  let created: Promise<Dispatcher> | undefined;
+  return async (url, { headers, body, signal } = {}) => {
+    created ??= createDispatcher();
+    const dispatcher = await created;
+    if (typeof body !== 'string')
+      throw new ModelError('bad_request', 'the request to the provider is no text');
+    const response = await new Exchange(signal ?? undefined).send(dispatcher, {
+      url: new URL(url instanceof Request ? url.url : url),
+      headers: Object.fromEntries(new Headers(headers)),
+      body,
+    });
     if (!response.ok) return response;
-    const { body, headers } = await assertAnswer(response);
-    return new Response(check === undefined ? body : (body?.pipeThrough(check()) ?? null), { headers });
+    const answer = await assertAnswer(response);
+    if (check === undefined || answer.body === null) return answer;
+    return new Response(answer.body.pipeThrough(check()), answer);
   };
 }
 
-async function load(): Promise<typeof globalThis.fetch> {
-  const { Agent, fetch } = await import('undici');
-  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 30_000 });
-  const send = (input: unknown, init: object = {}): Promise<unknown> =>
-    fetch(input as Parameters<typeof fetch>[0], { ...init, dispatcher });
-  return send as typeof globalThis.fetch;
-}
-
-function limitBody(response: Response): Response {
-  let bytes = 0;
-  const counting: TransformStream<Uint8Array, Uint8Array> = new TransformStream({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      if (bytes <= MODEL_LIMITS.answerBytes) controller.enqueue(chunk);
-      else
-        controller.error(
-          new ModelError(
-            'bad_request',
-            `the answer is larger than ${MODEL_LIMITS.answerBytes / 2 ** 20} MiB`,
-          ),
-        );
-    },
-  });
-  const { status, statusText, headers, body } = response;
-  return new Response(body?.pipeThrough(counting) ?? null, {
-    status,
-    statusText,
-    headers: Object.fromEntries(headers),
-  });
+async function createDispatcher(): Promise<Dispatcher> {
+  const { Agent } = await import('undici');
+  return new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 30_000 });
 }
 
 /** Some servers send an error, or a page to log in, with status 200 instead of the stream that was asked for. */

@@ -9,7 +9,8 @@ import {
   type SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
 import { createOllama } from 'ollama-ai-provider-v2';
-import type { JsonObject } from '../../common/json.js';
+import { isObject, type JsonObject } from '../../common/json.js';
+import { MODEL_LIMITS } from '../../common/limits.js';
 import {
   type AnswerPart,
   type FinishReason,
@@ -17,6 +18,7 @@ import {
   type ModelMessage,
   type ModelProvider,
   type ProviderRequest,
+  type TokenCounts,
 } from '../model.js';
 import type { ModelConfig } from '../../common/model-config.js';
 import { toModelError } from './provider-errors.js';
@@ -27,9 +29,13 @@ import { checkOllamaLines } from './ollama-lines.js';
 /** The providers of the AI SDK, by the name that models have for them. */
 export type SdkProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible';
 
+type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
+
 interface Sdk {
   readonly create: (model: string) => LanguageModelV3;
   readonly mayEndWithoutReason?: boolean;
+  /** Reads the tokens that the provider reports before the end, from an event of its stream. */
+  readonly readUsage?: (event: unknown) => TokenCounts | undefined;
   readonly options?: (request: ProviderRequest) => SharedV3ProviderOptions;
 }
 
@@ -37,24 +43,74 @@ interface Sdk {
 export function createSdkProvider(name: SdkProviderName, config: ModelConfig): ModelProvider {
   const sdk = createSdk(name, config);
   const scrub = createKeyScrubber(config);
-  const stream = async function* (request: ProviderRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+  const open = async (request: ProviderRequest, signal: AbortSignal): Promise<PartReader> => {
     try {
-      yield* streamAnswer(sdk, request, signal);
+      const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
+      return stream.getReader();
     } catch (error) {
       throw signal.aborted ? error : toModelError(error, scrub);
     }
   };
+  const refusing = new RefusedSchemas();
+  /** Asks with the schema in words when the provider takes none, and says so. */
+  const openWithSchema = async (
+    request: ProviderRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly reader: PartReader; readonly hasRefused: boolean }> => {
+    const { schema } = request;
+    if (schema === undefined) return { reader: await open(request, signal), hasRefused: false };
+    const inWords = withSchemaInWords(request, schema);
+    if (refusing.has(request)) return { reader: await open(inWords, signal), hasRefused: false };
+    try {
+      return { reader: await open(request, signal), hasRefused: false };
+    } catch (error) {
+      if (!ModelError.is(error) || !mayRefuseSchema(error)) throw error;
+      return { reader: await open(inWords, signal), hasRefused: true };
+    }
+  };
   return {
     name,
+    // One generator: each that hands on what another yields takes time for every part.
     async *stream(request, signal) {
+      const { reader, hasRefused } = await openWithSchema(request, signal);
       try {
-        yield* stream(request, signal);
+        for (let next = await reader.read(); !next.done; next = await reader.read()) {
+          const part = toAnswerPart(sdk, next.value);
+          // Nobody asks for more after the end.
+          if (hasRefused && part.type === 'end') refusing.add(request);
+          yield part;
+          if (part.type === 'usage' && next.value.type === 'finish') throw cutAnswer();
+        }
       } catch (error) {
-        if (request.schema === undefined || !ModelError.is(error) || !mayRefuseSchema(error)) throw error;
-        yield* stream(withSchemaInWords(request, request.schema), signal);
+        throw signal.aborted ? error : toModelError(error, scrub);
+      } finally {
+        // Ends the request, when nobody wants the rest of the answer.
+        reader.cancel().catch(() => undefined);
       }
     },
   };
+}
+
+/**
+ * The models that have refused a schema and then answered without it: they are not asked with one again. By tenant, since
+ * a model may have refused a schema that only this tenant would send.
+ */
+class RefusedSchemas {
+  readonly #keys = new Set<string>();
+
+  has(request: ProviderRequest): boolean {
+    return this.#keys.has(keyOf(request));
+  }
+
+  add(request: ProviderRequest): void {
+    const [oldest] = this.#keys;
+    if (this.#keys.size >= MODEL_LIMITS.remembered && oldest !== undefined) this.#keys.delete(oldest);
+    this.#keys.add(keyOf(request));
+  }
+}
+
+function keyOf({ tenant_id, model }: ProviderRequest): string {
+  return JSON.stringify([tenant_id, model]);
 }
 
 /** A server that knows no schemas, or not this one, says so before it answers. */
@@ -72,7 +128,7 @@ function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
   if (name === 'anthropic') {
     const { apiKey = '', baseUrl } = config.anthropic;
     const anthropic = createAnthropic({ apiKey, baseURL: baseUrl, fetch });
-    return { create: (model) => anthropic(model) };
+    return { create: (model) => anthropic(model), readUsage: readFirstUsage };
   }
   if (name === 'ollama') {
     const { baseUrl, apiKey, contextLength } = config.ollama;
@@ -105,18 +161,21 @@ function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
   return { create: (model) => openai.chat(model), options: () => ({ openai: { strictJsonSchema: false } }) };
 }
 
+/** Anthropic begins with the tokens of the request, for which it charges whether or not the answer is read. */
+function readFirstUsage(event: unknown): TokenCounts | undefined {
+  const message = isObject(event) && event['type'] === 'message_start' ? event['message'] : undefined;
+  const usage = isObject(message) ? message['usage'] : undefined;
+  if (!isObject(usage)) return undefined;
+  return { input_tokens: readCount(usage['input_tokens']), output_tokens: readCount(usage['output_tokens']) };
+}
+
+function readCount(count: unknown): number {
+  return typeof count === 'number' && Number.isSafeInteger(count) && count > 0 ? count : 0;
+}
+
 function withoutUndefined(values: Readonly<Record<string, number | undefined>>): Record<string, number> {
   const defined = Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== undefined);
   return Object.fromEntries(defined);
-}
-
-async function* streamAnswer(
-  sdk: Sdk,
-  request: ProviderRequest,
-  signal: AbortSignal,
-): AsyncGenerator<AnswerPart> {
-  const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
-  for await (const part of stream) yield* toAnswerPart(sdk, part);
 }
 
 function toCallOptions(sdk: Sdk, request: ProviderRequest, signal: AbortSignal): LanguageModelV3CallOptions {
@@ -124,6 +183,7 @@ function toCallOptions(sdk: Sdk, request: ProviderRequest, signal: AbortSignal):
   return {
     prompt: toPrompt(request),
     abortSignal: signal,
+    ...(sdk.readUsage !== undefined && { includeRawChunks: true }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(schema !== undefined && { responseFormat: { type: 'json', schema, name: 'answer' } as const }),
@@ -160,21 +220,30 @@ const FINISH: Partial<Record<string, FinishReason>> = {
   'content-filter': 'filter',
 };
 
-function* toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): Generator<AnswerPart> {
-  if (part.type === 'text-delta') yield { type: 'text', text: part.delta };
-  else if (part.type === 'error') throw part.error;
-  else if (part.type === 'finish') {
+const PROGRESS: AnswerPart = { type: 'progress' };
+
+/** Of an answer that was cut, its tokens: it is no answer, and has cost something. */
+function toAnswerPart(sdk: Sdk, part: LanguageModelV3StreamPart): AnswerPart {
+  if (part.type === 'text-delta') return { type: 'text', text: part.delta };
+  if (part.type === 'error') throw part.error;
+  if (part.type === 'finish') {
     const { unified, raw } = part.finishReason;
-    // The AI SDK ends a stream that was cut in this way. Old servers of Ollama give no reason, and their lines are checked.
-    if (unified === 'error' || (raw === undefined && !sdk.mayEndWithoutReason))
-      throw new ModelError('protocol', 'the answer was cut or could not be read');
-    yield {
-      type: 'end',
-      finish: FINISH[unified] ?? 'other',
-      usage: {
-        input_tokens: part.usage.inputTokens.total ?? 0,
-        output_tokens: part.usage.outputTokens.total ?? 0,
-      },
+    const usage = {
+      input_tokens: part.usage.inputTokens.total ?? 0,
+      output_tokens: part.usage.outputTokens.total ?? 0,
     };
-  } else yield { type: 'progress' };
+    // The AI SDK ends a stream that was cut in this way. Old servers of Ollama give no reason, and their lines are checked.
+    if (unified === 'error' || (raw === undefined && !sdk.mayEndWithoutReason)) {
+      if (usage.input_tokens + usage.output_tokens === 0) throw cutAnswer();
+      return { type: 'usage', usage };
+    }
+    return { type: 'end', finish: FINISH[unified] ?? 'other', usage };
+  }
+  if (part.type !== 'raw') return PROGRESS;
+  const usage = sdk.readUsage?.(part.rawValue);
+  return usage === undefined ? PROGRESS : { type: 'usage', usage };
+}
+
+function cutAnswer(): ModelError {
+  return new ModelError('protocol', 'the answer was cut or could not be read');
 }

@@ -1,3 +1,4 @@
+import { MODEL_LIMITS } from '../../common/limits.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import type { Path } from '../../definition/problem.js';
 import { RESERVED_TASK_IDS } from '../../definition/schema/fields.js';
@@ -91,13 +92,20 @@ const POLICIES = [
   ['on_item_error', 'parallel_over', 'add parallel_over with the list of items, or remove it'],
 ] as const;
 
+/** Of a task that asks a language model in each attempt. */
+const MOST_RETRIES = MODEL_LIMITS.attemptsOfInvocation - 1;
+
 /** Warns of policies for retries and items that have no effect (D9). */
-function* checkPolicies({ fields, path }: DraftTask): Generator<Diagnostic> {
+function* checkPolicies({ fields, path, usesModel, literalInputs }: DraftTask): Generator<Diagnostic> {
   for (const [field, needed, hint] of POLICIES) {
     if (!Object.hasOwn(fields, field) || Object.hasOwn(fields, needed)) continue;
     yield withoutEffect(`"${field}" has no effect without "${needed}"`, [...path, field], hint);
   }
-  const { retry_delay: delay, max_retry_delay: longest } = fields;
+  const { retry, retry_delay: delay, max_retry_delay: longest } = fields;
+  if (typeof retry === 'number' && retry > MOST_RETRIES && usesModel?.(literalInputs) !== undefined) {
+    const message = `"retry" has no effect beyond ${MOST_RETRIES} for a task that asks a language model`;
+    yield withoutEffect(message, [...path, 'retry'], `write retry: ${MOST_RETRIES}, or less`);
+  }
   if (typeof delay !== 'number' || typeof longest !== 'number' || delay <= longest) return;
   const message = `"retry_delay" is longer than "max_retry_delay": every retry waits ${longest} s`;
   yield withoutEffect(message, [...path, 'retry_delay'], `write max_retry_delay: ${delay}, or more`);

@@ -5,7 +5,7 @@ import { type CellTypes, findTypeProblems } from '../documents/formats/csv-cells
 import type { CsvReadOptions } from '../documents/formats/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
-import { readImages } from '../documents/read-images.js';
+import { logScans, readImages } from '../documents/read-images.js';
 import { parseLocally } from '../documents/local-parser.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { defineTool, type Tool } from '../tool.js';
@@ -61,19 +61,22 @@ export function createIngestDocument(
         type: 'boolean',
         default: null,
         description:
-          'let a language model read the text of images, in one call for each; default: when "model" names one',
+          'let a language model read the text of images and of scanned pages of PDF, in one call for each; default: when ' +
+          '"model" names one',
       },
       model: {
         type: 'string',
         default: null,
+        format: 'model',
         description:
-          'provider/model that reads images, such as openai/gpt-4o; default: WAVETRAIN_OCR_MODEL, then WAVETRAIN_MODEL',
+          'provider/model that reads them, such as openai/gpt-4o; default: WAVETRAIN_OCR_MODEL, then WAVETRAIN_MODEL',
       },
       max_tokens: {
         type: 'integer',
         minimum: 1,
         default: 2048,
-        description: 'length limit of the text of an image in tokens; a text that reaches it fails the task',
+        description:
+          'length limit of the text of an image or page in tokens; a text that reaches it fails the task',
       },
     },
     output: {
@@ -93,10 +96,11 @@ export function createIngestDocument(
         decimal,
         ...(delimiter !== null && { delimiter: parseDelimiter(delimiter) }),
       };
-      const loaded = await loadDocuments(path, { format, csv, parse, limiter }, context);
-      const documents = isReadByModel(inputs)
-        ? await readImages(loaded, { model: model ?? undefined, maxTokens }, context)
-        : loaded;
+      const drawScans = isReadByModel(inputs);
+      let documents = await loadDocuments(path, { format, csv, drawScans, parse, limiter }, context);
+      if (drawScans)
+        documents = await readImages(documents, { model: model ?? undefined, maxTokens }, context);
+      else logScans(documents, context.log);
       return documents.length === 1 ? documents[0] : documents;
     },
   });

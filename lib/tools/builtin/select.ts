@@ -61,6 +61,7 @@ export const select = defineTool({
     model: {
       type: 'string',
       default: null,
+      format: 'model',
       description:
         'provider/model that chooses, such as openai/gpt-4o; default: WAVETRAIN_SELECT_MODEL, then WAVETRAIN_MODEL',
     },

@@ -1,7 +1,6 @@
-import { Buffer } from 'node:buffer';
 import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
-import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { DOCUMENT_LIMITS, SCAN_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
 import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
@@ -10,6 +9,7 @@ import { type TextResponse, WorkerError } from '../../common/workers/protocol.js
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import { unpackImages } from './document-messages.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 
 /** The part of an attempt's context that parsing needs. */
@@ -69,7 +69,7 @@ export class DocumentPool {
   async parse(request: ParseRequest, context: ParseContext): Promise<DocumentContent> {
     const { tenant_id: tenantId, signal, pauseTimeout } = context;
     if (!isLargeDocument(request)) return await parseContent(request, signal);
-    const { timeoutMs } = this.#limits;
+    const timeoutMs = this.#limits.timeoutMs * (request.drawScans === true ? SCAN_LIMITS.timeFactor : 1);
     const resumeTimeout = pauseTimeout();
     try {
       const response = await this.#pool.run(tenantId, () => request, {
@@ -79,6 +79,7 @@ export class DocumentPool {
       });
       if (!response.ok) throw ToolError.nonRetryable(response.error);
       const content: unknown = await this.#runSteps(parseJsonInSteps(response.text), tenantId);
+      if (request.drawScans === true) return await this.#runSteps(unpackImages(content), tenantId);
       return content as DocumentContent;
     } catch (error) {
       throw error instanceof WorkerError ? this.#describe(error, request) : error;
@@ -104,12 +105,4 @@ export class DocumentPool {
     }
     return new ToolError(`"${source}" could not be read: ${message}`, { cause: error });
   }
-}
-
-/** The message between processes has bytes of another class. */
-export function receiveRequest(request: ParseRequest): ParseRequest {
-  return {
-    ...request,
-    bytes: Buffer.from(request.bytes.buffer, request.bytes.byteOffset, request.bytes.length),
-  };
 }

@@ -3,15 +3,15 @@ import { DOCUMENT_LIMITS, MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { answerRequests } from '../../common/workers/answer-requests.js';
 import type { TextResponse } from '../../common/workers/protocol.js';
-import { receiveRequest } from './document-pool.js';
+import { packContent, receiveRequest } from './document-messages.js';
 import { parseContent, type ParseRequest } from './parse-content.js';
 
 /** The program of a worker process: parses documents. An idle one may retain half of its memory. */
 answerRequests(
   async (request: ParseRequest): Promise<TextResponse> => {
     try {
-      const text = JSON.stringify(await parseContent(receiveRequest(request)));
-      if (text.length <= MAX_OUTPUT_LENGTH) return { ok: true, text };
+      const { text, imageLength } = packContent(await parseContent(receiveRequest(request)));
+      if (text.length - imageLength <= MAX_OUTPUT_LENGTH) return { ok: true, text };
       const limit = formatMebibytes(MAX_OUTPUT_LENGTH);
       return {
         ok: false,

@@ -22,6 +22,8 @@ import type { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 export interface LoadDocumentOptions {
   readonly format: 'auto' | DocumentFormat;
   readonly csv: CsvReadOptions;
+  /** Makes rasters of the scanned pages of a PDF. */
+  readonly drawScans: boolean;
   readonly parse: (request: ParseRequest, context: ToolContext) => Promise<DocumentContent>;
   readonly limiter: ConcurrencyLimiter;
 }
@@ -71,7 +73,11 @@ export async function loadDocuments(
     }
     length += document.text.length;
     if (length > DOCUMENT_LIMITS.textLength) throw tooMuch(DOCUMENT_LIMITS.textLength, 'text');
-    for (const { image_bytes: image } of document.pages) imageBytes += image?.length ?? 0;
+    for (const { image_bytes: image } of document.pages) {
+      imageBytes += image?.length ?? 0;
+      // The images of scanned pages may be many times as long as their file.
+      if (options.drawScans && image !== null) context.holdMemory(image.length);
+    }
     if (imageBytes > DOCUMENT_LIMITS.imageBytes) throw tooMuch(DOCUMENT_LIMITS.imageBytes, 'images');
     loaded.push(document);
   }
@@ -115,7 +121,7 @@ type LoadedDocument = Record<string, unknown> & {
 
 async function loadOne(
   from: string,
-  { format, csv, parse }: LoadDocumentOptions,
+  { format, csv, drawScans, parse }: LoadDocumentOptions,
   context: ToolContext,
 ): Promise<LoadedDocument> {
   const read = /^https?:\/\//i.test(from)
@@ -131,6 +137,7 @@ async function loadOne(
       source,
       charset: /charset="?([\w:-]{1,40})/i.exec(contentType ?? '')?.[1],
       csv: isTabSeparated(read) ? { delimiter: '\t', ...csv } : csv,
+      drawScans,
     },
     context,
   );

@@ -17,6 +17,8 @@ export interface ParseRequest {
   /** The character set of HTML that the content type names. */
   readonly charset?: string | undefined;
   readonly csv?: CsvReadOptions;
+  /** PDF: makes rasters of scanned pages, for a model that reads them. */
+  readonly drawScans?: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function parseContent(request: ParseRequest, signal?: AbortSignal):
   const { format, bytes, source } = request;
   switch (format) {
     case 'pdf':
-      return await parsePdf(bytes, source);
+      return await parsePdf(bytes, source, request.drawScans);
     case 'docx':
       return await parseDocx(bytes, source);
     case 'xlsx':

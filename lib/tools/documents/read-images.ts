@@ -31,7 +31,8 @@ interface ImagePage {
 
 /**
  * Lets a model read the pages that are images, in one call for each, some at once. The text of a page, and of its document,
- * is then what the model has read; `metadata.ocr_model` of the page names the model.
+ * is then what the model has read, after a text of its own; `metadata.ocr_model` of the page names the model. The raster
+ * of a scanned page of a PDF is not kept.
  *
  * @throws ToolError when a call fails or its answer was cut
  */
@@ -57,9 +58,10 @@ export async function readImages(
   });
   const read = new Map<unknown, unknown>();
   for (const [position, page] of images.entries()) {
-    const { text = '', model: name = null } = answers[position] ?? {};
+    const { text: answer = '', model: name = null } = answers[position] ?? {};
     const metadata = { ...page.metadata, ocr_model: name };
-    read.set(page, { ...page, text: stripFence(withoutThoughts(text).trim()), metadata });
+    const text = [page.text, stripFence(withoutThoughts(answer).trim())].filter((part) => part !== '');
+    read.set(page, { ...page, text: text.join('\n\n'), metadata });
   }
   logUnread(documents, log);
   return documents.map((document) => replacePages(document, read));
@@ -80,25 +82,58 @@ function isImage(page: unknown): page is ImagePage {
 function replacePages(document: Document, read: ReadonlyMap<unknown, unknown>): Document {
   const before = pagesIn(document);
   if (!before.some((page) => read.has(page))) return document;
-  const pages = before.map((page) => read.get(page) ?? page);
+  const pages = before.map((page) => {
+    const after = read.get(page);
+    if (!isObject(after)) return page;
+    return document['format'] === 'image' ? after : { ...after, image_bytes: null, image_mime: null };
+  });
   const texts = pages.map((page) => (isObject(page) && typeof page['text'] === 'string' ? page['text'] : ''));
   return { ...document, pages, text: texts.join('\n\n') };
 }
 
 const MAX_NAMES = 20;
 
-/** A scanned page of a PDF is drawn by the file, and is no image that could be passed on. */
+/** Names the pages without text, by what keeps a model from reading them. */
 function logUnread(documents: readonly Document[], log: (message: string) => void): void {
   for (const document of documents) {
-    const unread = pagesIn(document).filter((page) => isObject(page) && isScanned(page) && !isImage(page));
-    if (unread.length === 0) continue;
-    const numbers = unread.map((page) => (isObject(page) ? String(page['number']) : ''));
-    const name = typeof document['source'] === 'string' ? document['source'] : 'a document';
-    log(
-      `did not read the scanned pages of ${JSON.stringify(name)}: ${joinFirst(numbers, MAX_NAMES)}; ` +
-        'only image files are read: convert the pages to PNG or JPEG',
-    );
+    const byReason = new Map<string, unknown[]>();
+    for (const page of pagesIn(document)) {
+      const reason = unreadReason(page);
+      if (reason === undefined) continue;
+      const others = byReason.get(reason);
+      if (others === undefined) byReason.set(reason, [page]);
+      else others.push(page);
+    }
+    for (const [reason, pages] of byReason) {
+      log(`did not read ${describePages(document, pages)}: ${reason}`);
+    }
   }
+}
+
+const NOT_DRAWN = 'no image of them was made when the document was read: read its file with "ocr: true"';
+const CURE = 'convert such pages to PNG or JPEG, and read these files';
+
+function unreadReason(page: unknown): string | undefined {
+  if (!isObject(page)) return undefined;
+  const { metadata } = page;
+  const unread = isObject(metadata) ? metadata['unread'] : undefined;
+  if (typeof unread === 'string') return `${unread}; ${CURE}`;
+  return isScanned(page) && !isImage(page) ? NOT_DRAWN : undefined;
+}
+
+/** Names the scanned pages of PDF files that no model was asked to read, and how to have them read. */
+export function logScans(documents: readonly Document[], log: (message: string) => void): void {
+  for (const document of documents) {
+    const scans = pagesIn(document).filter((page) => isObject(page) && isScanned(page) && !isImage(page));
+    if (scans.length === 0) continue;
+    log(`did not read ${describePages(document, scans)}: with "ocr: true", a language model reads them`);
+  }
+}
+
+function describePages(document: Document, pages: readonly unknown[]): string {
+  const numbers = pages.map((page) => (isObject(page) ? String(page['number']) : ''));
+  const name = typeof document['source'] === 'string' ? document['source'] : 'a document';
+  return `pages without text of ${JSON.stringify(name)}: ${joinFirst(numbers, MAX_NAMES)}`;
 }
 
 function isScanned(page: Readonly<Record<string, unknown>>): boolean {

@@ -3,10 +3,12 @@ import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
+import { findFieldProblems } from '../builtin/models/extraction/field-problems.js';
 import { findTypeProblems } from '../documents/formats/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';
 import { findRangeProblems } from '../search/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';
+import { findModelNameProblems, findPeriodProblems } from './model-formats.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
 
 /** A problem in the inputs of a task that is certain before the run. */
@@ -69,6 +71,9 @@ function* findFormatProblems(tool: Tool, inputs: JsonObject): Generator<LiteralI
 
 const FORMATS = {
   'page-ranges': findRangeProblems,
+  model: findModelNameProblems,
+  fields: findFieldProblems,
+  'period-end': findPeriodProblems,
   'column-types': function* (value: Json): Generator<FormatProblem> {
     for (const { message, ...problem } of findTypeProblems(value)) {
       if (!(isObject(value) && isTemplate(value[String(problem.path[0])]))) {

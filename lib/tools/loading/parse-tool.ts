@@ -163,6 +163,9 @@ const FORMATS: readonly string[] = [
   'jsonata',
   'page-ranges',
   'column-types',
+  'model',
+  'fields',
+  'period-end',
 ] satisfies InputDeclaration['format'][];
 
 const REGISTRIES: readonly string[] = ['functions', 'schemas', 'sources'] satisfies (keyof Registries)[];

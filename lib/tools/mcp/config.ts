@@ -3,11 +3,17 @@ import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeKind, isObject } from '../../common/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { didYouMean, nearest } from '../../definition/suggest.js';
+import { isHidden } from './hidden-values.js';
+
+interface AnyServerConfig {
+  readonly name: string;
+  /** The values of variables in it, which nobody else may see (D61). Default: none. */
+  readonly hidden?: readonly string[];
+}
 
 /** A program that speaks MCP on its standard streams. */
-export interface StdioServerConfig {
+export interface StdioServerConfig extends AnyServerConfig {
   readonly kind: 'stdio';
-  readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   /** All that it sees of the environment. */
@@ -16,9 +22,8 @@ export interface StdioServerConfig {
 }
 
 /** A server that speaks MCP over streamable HTTP. */
-export interface HttpServerConfig {
+export interface HttpServerConfig extends AnyServerConfig {
   readonly kind: 'http';
-  readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -56,7 +61,9 @@ export function parseMcpConfig(text: string, source: McpConfigSource): McpServer
     const name = key.replaceAll(/[^A-Za-z0-9_-]+/g, '_');
     if (name === '' || configs.has(name))
       throw invalidServer(`needs a name of its own, made of letters, digits, _ and -`);
-    configs.set(name, readServer(name, value, source, invalidServer));
+    const hidden = new Set<string>();
+    const config = readServer(name, value, source, hidden, invalidServer);
+    configs.set(name, hidden.size === 0 ? config : { ...config, hidden: [...hidden] });
   }
   return [...configs.values()];
 }
@@ -81,10 +88,12 @@ function readServer(
   name: string,
   fields: Readonly<Record<string, unknown>>,
   source: McpConfigSource,
+  hidden: Set<string>,
   invalid: CreateError,
 ): McpServerConfig {
   assertKnownFields(fields, invalid);
-  const expand = (text: string, field: string): string => expandVariables(text, field, source.env, invalid);
+  const expand = (text: string, field: string): string =>
+    expandVariables(text, field, source.env, hidden, invalid);
   const { command, url, type } = fields;
   if (type === 'sse')
     throw invalid('uses the transport "sse", which MCP has replaced: give the URL of its streamable HTTP');
@@ -156,10 +165,12 @@ function expandVariables(
   text: string,
   field: string,
   env: McpConfigSource['env'],
+  hidden: Set<string>,
   invalid: CreateError,
 ): string {
   return text.replaceAll(VARIABLE, (_, name: string, fallback?: string) => {
     const value = env[name] || fallback;
+    if (env[name] && isHidden(name, env[name])) hidden.add(env[name]);
     if (value !== undefined) return value;
     throw invalid(`uses \${${name}} in "${field}", and the variable is not set: set ${name}`);
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Clock, delay } from '../../common/clock.js';
 import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
@@ -6,6 +7,8 @@ import { shareLimit } from '../../common/queues/shared-limit.js';
 import { RequestTimer } from '../../common/request-timer.js';
 import type { ToolContext } from '../tool.js';
 import type { McpServerConfig } from './config.js';
+import { HiddenValues } from './hidden-values.js';
+import { ServerOutput } from './server-output.js';
 import type { McpErrorKind, McpSession, OpenSession, RemoteResult, RemoteTool } from './session.js';
 
 export interface ConnectionOptions {
@@ -28,6 +31,7 @@ type CallingTool = Pick<ToolContext, 'signal' | 'clock' | 'tenant_id' | 'pauseTi
 export class McpConnection {
   readonly name: string;
   readonly #config: McpServerConfig;
+  readonly #hidden: HiddenValues;
   readonly #options: ConnectionOptions;
   readonly #limiter: ConcurrencyLimiter;
   /** Aborts when the command ends. */
@@ -40,12 +44,17 @@ export class McpConnection {
   #failures = 0;
   /** Monotonic time before which it is not started again. */
   #notBeforeMs = Number.NEGATIVE_INFINITY;
-  #lastLine = '';
+  #output: ServerOutput;
 
   constructor(config: McpServerConfig, options: ConnectionOptions) {
     this.name = config.name;
     this.#config = config;
+    this.#hidden = new HiddenValues(
+      config.hidden ?? [],
+      config.kind === 'stdio' ? config.env : config.headers,
+    );
     this.#options = options;
+    this.#output = this.#createOutput();
     this.#limiter = new ConcurrencyLimiter(shareLimit(MCP_LIMITS.inFlight, options.tenantShare ?? 10));
   }
 
@@ -56,12 +65,13 @@ export class McpConnection {
   async list(): Promise<{ readonly server: string; readonly tools: RemoteTool[]; readonly isCut: boolean }> {
     try {
       const session = await this.#connect();
-      return { server: session.server, ...(await this.#list(session, this.#end.signal)) };
+      const { tools, isCut } = await this.#list(session, this.#end.signal);
+      return { server: session.server, tools: tools.map((tool) => this.#maskTool(tool)), isCut };
     } catch (error) {
+      // Without the error as its cause: its text is not masked, and causes are shown.
       throw new WavetrainError(
         'bad_tool_file',
-        `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error)}`,
-        { cause: error },
+        `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error, true)}`,
       );
     }
   }
@@ -85,6 +95,7 @@ export class McpConnection {
 
   async #call(tool: string, args: Record<string, unknown>, attempt: CallingTool): Promise<RemoteResult> {
     const { clock, signal, log } = attempt;
+    const { maskMessage } = this.#hidden;
     await this.#waitForRestart(attempt);
     const session = await endsWith(this.#connect(), signal);
     if (this.#hasOtherTools) await this.#list(session, signal);
@@ -94,10 +105,13 @@ export class McpConnection {
     }
     const timer = new RequestTimer(clock, { totalMs: MCP_LIMITS.callMs, idleMs: MCP_LIMITS.callMs }, signal);
     try {
-      const control = { signal: timer.signal, onProgress: (message = 'progress') => log(message) };
+      const control = {
+        signal: timer.signal,
+        onProgress: (message = 'progress') => log(maskMessage(message)),
+      };
       const result = await endsWith(session.callTool(tool, args, control), timer.signal);
       this.#failures = 0;
-      return result;
+      return this.#hidden.maskData(result);
     } finally {
       timer.stop();
     }
@@ -139,9 +153,11 @@ export class McpConnection {
 
   async #open(onClose: () => void): Promise<McpSession> {
     const { clock, version, openSession, onStderr } = this.#options;
+    const { maskMessage } = this.#hidden;
     const limits = { totalMs: MCP_LIMITS.connectMs, idleMs: MCP_LIMITS.connectMs };
     const timer = new RequestTimer(clock, limits, this.#end.signal);
-    this.#lastLine = '';
+    const output = this.#createOutput();
+    this.#output = output;
     let isOpen = false;
     try {
       const session = await openSession({
@@ -155,9 +171,11 @@ export class McpConnection {
           this.#hasOtherTools = true;
         },
         onStderr: (line) => {
-          this.#lastLine = this.#mask(line.trim()) || this.#lastLine;
-          onStderr?.(this.name, this.#mask(line));
+          const masked = output.addStderr(line);
+          onStderr?.(this.name, masked);
         },
+        onStrayLine: (line) => output.addStray(line),
+        onExit: (how) => output.end(how),
       });
       isOpen = true;
       return session;
@@ -202,28 +220,40 @@ export class McpConnection {
     }
   }
 
-  #describe(error: unknown): string {
-    if (errorCode(error) === 'ENOENT' && this.#config.kind === 'stdio')
-      return `there is no program "${this.#config.command}": install it, or write its whole path`;
-    const message = errorMessage(error, (text) => this.#mask(text));
-    const isSilent = this.#config.kind === 'http' || this.#lastLine === '' || kindOf(error) === 'refused';
-    return isSilent ? message : `${message} (its last words: ${this.#lastLine.slice(0, 300)})`;
+  /** Whoever may list tools sees their descriptions. The server knows them by their names. */
+  #maskTool(tool: RemoteTool): RemoteTool {
+    return { ...this.#hidden.maskData(tool), name: tool.name };
   }
 
-  /** A server may print its configuration, which holds the keys of the operator (D61). */
-  #mask(text: string): string {
-    const { env, headers } = { env: {}, headers: {}, ...this.#config };
-    const { PATH: _path, HOME: _home, SYSTEMROOT: _root, ...configured }: Record<string, string> = env;
-    const values = [...Object.values(configured), ...Object.values<string>(headers)]
-      .flatMap((value) => [value, value.replace(/^\w+ /, '')])
-      .filter(({ length }) => length >= MIN_SECRET_LENGTH)
-      .sort((a, b) => b.length - a.length);
-    return values.reduce((masked, value) => masked.replaceAll(value, '***'), text);
+  #describe(error: unknown, isStarting = false): string {
+    const { maskMessage } = this.#hidden;
+    if (this.#config.kind === 'stdio') {
+      const { command, cwd } = this.#config;
+      if (errorCode(error) === 'ENOENT') {
+        if (!existsSync(cwd)) return `there is no folder "${cwd}": create it, or write another "cwd"`;
+        const [program = '', ...args] = command.split(/\s+/);
+        return maskMessage(
+          args.length === 0
+            ? `there is no program "${command}": install it, or write its whole path`
+            : `there is no program "${command}": write "command": "${program}", "args": ${JSON.stringify(args)}`,
+        );
+      }
+      if (errorCode(error) === 'EACCES')
+        return `"${maskMessage(command)}" cannot be started: it is no program, or permission is denied`;
+    }
+    const message = errorMessage(error, maskMessage);
+    if (kindOf(error) === 'refused') return message;
+    const isStart = isStarting && kindOf(error) === 'closed' && this.#config.kind === 'stdio';
+    const what = isStart
+      ? `"${maskMessage(this.#config.command)}" ended before it had answered in MCP; see whether "command" and "args" start an MCP server`
+      : message;
+    return `${what}${this.#output.describe(isStarting)}`;
+  }
+
+  #createOutput(): ServerOutput {
+    return new ServerOutput(this.#hidden.maskMessage);
   }
 }
-
-/** Shorter values, such as `true`, are no secrets, and would hide much else. */
-const MIN_SECRET_LENGTH = 8;
 
 /** Rejects with the reason of the signal as soon as it aborts: a server may never answer, even a cancelled request. */
 function endsWith<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,4 +1,5 @@
 import { MCP_LIMITS } from '../../common/limits.js';
+import { MessageMeter } from './message-meter.js';
 
 /**
  * Creates the `fetch` for MCP servers. The operator has configured them, so the guard of tools does not hold for them; the
@@ -29,16 +30,17 @@ async function load(): Promise<typeof globalThis.fetch> {
 }
 
 function limitBody(response: Response, body: ReadableStream<Uint8Array>): Response {
-  let bytes = 0;
-  const counting = new TransformStream<Uint8Array, Uint8Array>({
+  const { status, statusText, headers } = response;
+  const areEvents = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const meter = new MessageMeter(MCP_LIMITS.messageBytes, areEvents);
+  const measuring = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      if (bytes <= MCP_LIMITS.messageBytes) controller.enqueue(chunk);
-      else controller.error(new Error(`the answer is larger than ${MCP_LIMITS.messageBytes / 2 ** 20} MiB`));
+      const exceeded = meter.add(chunk);
+      if (exceeded === undefined) controller.enqueue(chunk);
+      else controller.error(new Error(`the answer has more than ${exceeded}`));
     },
   });
-  const { status, statusText, headers } = response;
-  return new Response(body.pipeThrough(counting), {
+  return new Response(body.pipeThrough(measuring), {
     status,
     statusText,
     headers: Object.fromEntries(headers),

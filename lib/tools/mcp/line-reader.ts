@@ -1,3 +1,5 @@
+import { MessageMeter } from './message-meter.js';
+
 const NEWLINE = 0x0a;
 
 /**
@@ -5,19 +7,18 @@ const NEWLINE = 0x0a;
  * than linear time; one that is longer than allowed is never kept.
  */
 export class LineReader {
-  readonly #most: number;
+  readonly #meter: MessageMeter;
   readonly #onLine: (line: string) => void;
-  readonly #onTooLong: () => void;
+  readonly #onTooLong: (limit: string) => void;
   #chunks: Buffer[] = [];
-  #bytes = 0;
   #isTooLong = false;
 
   /**
    * @param most size of a line, in bytes
-   * @param onTooLong called once for each longer line, which is left out
+   * @param onTooLong called once for each line with more than that, or than a message may have, which is left out
    */
-  constructor(most: number, onLine: (line: string) => void, onTooLong: () => void) {
-    this.#most = most;
+  constructor(most: number, onLine: (line: string) => void, onTooLong: (limit: string) => void) {
+    this.#meter = new MessageMeter(most);
     this.#onLine = onLine;
     this.#onTooLong = onTooLong;
   }
@@ -32,22 +33,27 @@ export class LineReader {
     this.#keep(chunk.subarray(start));
   }
 
+  /** Takes what is left as the last line. */
+  end(): void {
+    if (this.#chunks.length > 0) this.#endLine();
+  }
+
   #keep(part: Buffer): void {
     if (this.#isTooLong) return;
-    this.#bytes += part.length;
-    if (this.#bytes <= this.#most) {
+    const exceeded = this.#meter.add(part);
+    if (exceeded === undefined) {
       if (part.length > 0) this.#chunks.push(part);
       return;
     }
     this.#isTooLong = true;
     this.#chunks = [];
-    this.#onTooLong();
+    this.#onTooLong(exceeded);
   }
 
   #endLine(): void {
     const line = this.#isTooLong ? undefined : Buffer.concat(this.#chunks).toString('utf8');
     this.#chunks = [];
-    this.#bytes = 0;
+    this.#meter.reset();
     this.#isTooLong = false;
     if (line !== undefined) this.#onLine(line.replace(/\r$/, ''));
   }

@@ -44,8 +44,8 @@ async function connect(options: SessionOptions, mode: 'legacy' | 'auto'): Promis
   return toSession(client, transport);
 }
 
-function createTransport({ config, clock, onStderr }: SessionOptions): Transport {
-  if (config.kind === 'stdio') return new StdioTransport(config, clock, onStderr);
+function createTransport({ config, clock, ...reports }: SessionOptions): Transport {
+  if (config.kind === 'stdio') return new StdioTransport(config, clock, reports);
   return new StreamableHTTPClientTransport(new URL(config.url), {
     requestInit: { headers: { ...config.headers } },
     fetch: createMcpFetch(),
@@ -118,13 +118,15 @@ async function guard<T>(request: Promise<T>): Promise<T> {
 function toMcpError(error: unknown): Error {
   return Object.assign(new Error(errorMessage(error).replace(/^MCP error -?\d+: /, ''), { cause: error }), {
     kind: kindOf(error),
-    ...(errorCode(error) === 'ENOENT' && { code: 'ENOENT' }),
+    ...(['ENOENT', 'EACCES'].includes(errorCode(error) ?? '') && { code: errorCode(error) }),
   });
 }
 
 function kindOf(error: unknown): McpErrorKind {
   if (typeof error === 'object' && error !== null && 'kind' in error) return error.kind as McpErrorKind;
   if (error instanceof ProtocolError) return 'refused';
+  // What is written to a program that has ended.
+  if (errorCode(error) === 'EPIPE') return 'closed';
   const isGone =
     error instanceof SdkError &&
     [SdkErrorCode.ConnectionClosed, SdkErrorCode.NotConnected, SdkErrorCode.SendFailed].includes(error.code);

@@ -62,6 +62,10 @@ export interface SessionOptions {
   readonly onListChanged: () => void;
   /** Receives each line that a started server writes to standard error. */
   readonly onStderr: (line: string) => void;
+  /** Receives each line of its standard output that is no message of the protocol. */
+  readonly onStrayLine: (line: string) => void;
+  /** Called when a started server has ended of its own accord, with how: `exit status 1`, `the signal SIGTERM`. */
+  readonly onExit: (how: string) => void;
 }
 
 /** Connects to a server. Rejects with an Error whose `kind` is a {@link McpErrorKind}. */

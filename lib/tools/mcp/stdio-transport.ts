@@ -9,10 +9,17 @@ import type { Clock } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import type { StdioServerConfig } from './config.js';
+import { endWithWavetrain } from './end-with-wavetrain.js';
 import { LineReader } from './line-reader.js';
+import type { SessionOptions } from './session.js';
 
 /** Maximum length of a line that a server logs. */
 const MAX_STDERR_LINE = 4000;
+
+/** A program that has written so many lines and no message is no MCP server: reading more takes time from others. */
+const MAX_STRAY_LINES = 1000;
+
+type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit'>;
 
 /**
  * Starts a server and speaks with it on its standard streams. Unlike the transport of the SDK, it passes on no more of
@@ -25,15 +32,16 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #config: StdioServerConfig;
   readonly #clock: Clock;
-  readonly #onStderr: (line: string) => void;
+  readonly #reports: Reports;
+  #strayLines = 0;
+  #isClosing = false;
   #child: ChildProcess | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @param onStderr receives each line that the server writes to standard error */
-  constructor(config: StdioServerConfig, clock: Clock, onStderr: (line: string) => void) {
+  constructor(config: StdioServerConfig, clock: Clock, reports: Reports) {
     this.#config = config;
     this.#clock = clock;
-    this.#onStderr = onStderr;
+    this.#reports = reports;
   }
 
   /** Resolves when the program runs; rejects with the error of Node.js when it cannot be started. */
@@ -48,17 +56,27 @@ export class StdioTransport implements Transport {
     });
     this.#child = child;
     this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
-    child.once('exit', () => this.#signal('SIGKILL'));
+    const { PATH = '/usr/bin:/bin' } = env;
+    const stopWatching = endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
+    child.once('exit', (status, signal) => {
+      if (!this.#isClosing)
+        this.#reports.onExit(status === null ? `the signal ${signal}` : `exit status ${status}`);
+      this.#signal('SIGKILL');
+      stopWatching();
+    });
     child.once('close', () => this.onclose?.());
     child.stdin.on('error', (error) => this.onerror?.(error));
     const messages = new LineReader(
       MCP_LIMITS.messageBytes,
       (line) => this.#receive(line),
-      () => this.#refuseMessage(),
+      (limit) => this.#refuseMessage(limit),
     );
-    const logs = new LineReader(MAX_STDERR_LINE, this.#onStderr, () => this.#onStderr('(a longer line)'));
+    const { onStderr } = this.#reports;
+    const logs = new LineReader(MAX_STDERR_LINE, onStderr, () => onStderr('(a longer line)'));
     child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
+    child.stdout.once('end', () => messages.end());
     child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
+    child.stderr.once('end', () => logs.end());
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -72,13 +90,17 @@ export class StdioTransport implements Transport {
       if (stdin.writableLength > MCP_LIMITS.messageBytes) {
         return reject(new Error('the server does not read what it was sent: it is busy with earlier calls'));
       }
-      stdin.write(serializeMessage(message), (error) => (error == null ? resolve() : reject(error)));
+      stdin.write(serializeMessage(message), (error) => {
+        if (error == null) resolve();
+        else reject(errorCode(error) === 'EPIPE' ? new Error('the program has ended') : error);
+      });
     });
   }
 
   /** Ends the server: closes its standard input, then sends SIGTERM, then SIGKILL. Resolves when it has ended. */
   async close(): Promise<void> {
     const child = this.#child;
+    this.#isClosing = true;
     if (child?.pid === undefined) return;
     child.stdin?.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -99,17 +121,23 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
+    let message: JSONRPCMessage;
     try {
-      this.onmessage?.(deserializeMessage(line));
+      message = deserializeMessage(line);
     } catch (error) {
       // Such as a line that a careless server prints.
+      this.#reports.onStrayLine(line);
+      if (++this.#strayLines === MAX_STRAY_LINES) this.#signal('SIGKILL');
       this.onerror?.(error as Error);
+      return;
     }
+    this.#strayLines = Number.NEGATIVE_INFINITY;
+    this.onmessage?.(message);
   }
 
   /** Nobody would know which request the message answers, and wait for it. */
-  #refuseMessage(): void {
-    this.onerror?.(new Error(`a message is larger than ${MCP_LIMITS.messageBytes / 2 ** 20} MiB`));
+  #refuseMessage(limit: string): void {
+    this.onerror?.(new Error(`a message has more than ${limit}`));
     this.#signal('SIGKILL');
   }
 

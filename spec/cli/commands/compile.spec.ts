@@ -75,6 +75,26 @@ describe('compile', () => {
     }
   });
 
+  it('explains a command line that the shell or a typing mistake has broken (D40)', async () => {
+    const wrong: [string[], string][] = [
+      [
+        ['summarise', 'the', "firm's", 'file'],
+        "put the description in quotes\n  as in wavetrain compile 'summarise the firm'\\''s file'",
+      ],
+      [['sum', 'up', '--output', 'x.yaml'], "as in wavetrain compile 'sum up'"],
+      [['--model', 'mock/recorded', 'sum', 'up'], "as in wavetrain compile 'sum up'"],
+      [['ask', '--modle', 'mock/recorded'], 'compile has no option --modle\n  did you mean --model?'],
+      [['ask', '--json=yes'], '--json takes no value'],
+      [['ask', '--model'], '--model needs a value'],
+      [['ask', '--wat'], 'compile has no option --wat\n  wavetrain compile --help lists the options'],
+    ];
+    for (const [argv, words] of wrong) {
+      const { status, stdout, stderr } = await run(argv, [VALID]);
+      expect({ status, stdout }, stderr).to.deep.equal({ status: 2, stdout: '' });
+      expect(stderr).to.contain(words);
+    }
+  });
+
   it('prints warnings on standard error', async () => {
     const { status, stderr } = await run(['ask'], [VALID.replace('prompt: hi', 'prompt: "{{session.x}}"')]);
     expect(status).to.equal(0);

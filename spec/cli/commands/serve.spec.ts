@@ -1,49 +1,17 @@
 import { expect } from 'chai';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { type Invocation, invoke, Recorder, Screen } from '../invoke.js';
-
-/** A command that serves, until the spec sends it a signal. */
-class Serve {
-  readonly signals = new EventEmitter();
-  readonly stdout: Recorder;
-  readonly ended: Promise<Invocation>;
-
-  constructor(flags: readonly string[], env: Record<string, string> = {}, stdout: Recorder = new Recorder()) {
-    this.stdout = stdout;
-    this.ended = invoke(['serve', '--port', '0', ...flags], { env, stdout, processEvents: this.signals });
-  }
-
-  /** Where it listens, once it does. */
-  async url(): Promise<string> {
-    for (;;) {
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(this.stdout.text)?.[0];
-      if (found !== undefined) return found;
-      await Promise.race([setImmediate(), this.ended]);
-    }
-  }
-
-  get lines(): Record<string, unknown>[] {
-    return this.stdout.text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-  }
-}
+import { invoke, Screen } from '../invoke.js';
+import { post, Serve } from './serving.js';
 
 const NAP = {
   pipeline: { id: 'nap', goal: 'g', tasks: [{ id: 'a', tool: 'sleep', inputs: { seconds: 60 } }] },
 };
-
-function post(url: string, path: string, body: unknown): Promise<Response> {
-  const headers = { 'Content-Type': 'application/json' };
-  return fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-}
 
 describe('wavetrain serve (D43)', () => {
   before(() => requireBuild());

@@ -52,8 +52,33 @@ describe('Commands with MCP servers', () => {
     expect(stderr.replaceAll(/\s+/g, ' ')).to.match(/the MCP server "broken".*cannot find the module "x"/);
   });
 
-  it('a definition without such tools starts no server, whatever the file says', async () => {
+  for (const argv of [
+    ['run', 'p.yaml'],
+    ['validate', 'p.yaml'],
+    ['graph', 'p.yaml'],
+    ['tools'],
+    ['schema', 'pipeline'],
+    ['compile', 'x'],
+    ['serve', '--port', '0'],
+    ['mcp'],
+  ]) {
+    it(`${argv[0]} refuses a file of --mcp that is not there, or has a mistake, also when nothing needs it`, async () => {
+      folder.write('p.yaml', pipeline('{id: a, tool: mock}'));
+      folder.write('bad.json', '{"servers": {}}');
+      const start = (file: string) => invoke([...argv, '--mcp', file], { cwd: folder.path, env: {} });
+      const missing = await start('none.json');
+      expect(missing.status).to.equal(2);
+      expect(missing.stderr).to.contain('cannot read the MCP configuration none.json: there is no such file');
+      const bad = await start('bad.json');
+      expect(bad.status).to.equal(2);
+      expect(bad.stderr).to.contain('has no object "mcpServers"');
+    });
+  }
+
+  it('a definition without such tools starts no server', async () => {
     folder.write('p.yaml', pipeline('{id: a, tool: mock}'));
+    const servers = { never: { command: '/no/such/program' } };
+    folder.write('none.json', JSON.stringify({ mcpServers: servers }));
     const { status, stderr } = await invoke(['run', 'p.yaml', '--quiet', '--mcp', 'none.json'], {
       cwd: folder.path,
     });

@@ -94,6 +94,15 @@ describe('run of a pipeline that writes files (D63)', () => {
     rmSync(dirname(dirname(path ?? '')), { recursive: true });
   });
 
+  it('fails with the folder that cannot be created, as /proc/x', async function () {
+    if (!existsSync('/proc/self')) this.skip();
+    const { status, stderr } = await run('rows.yaml', '--artifacts', '/proc/x');
+    expect(status).to.equal(3);
+    expect(stderr.replaceAll(/\s+/g, ' ')).to.contain(
+      "cannot be written: ENOENT: no such file or directory, mkdir '/proc/x'",
+    );
+  });
+
   it('says how to get those of a server', async () => {
     const { stderr, runId } = await runThere('rows.yaml');
     expect(stderr).to.contain(

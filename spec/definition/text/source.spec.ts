@@ -77,7 +77,7 @@ describe('readSource (D7)', () => {
         hint: 'put quotes around the template',
         path: '/tasks/0/inputs/x',
         line: 3,
-        column: 11,
+        column: 10,
       },
     ]);
     expect(source.unquoted).to.deep.equal([['tasks', 0, 'inputs', 'x']]);

@@ -63,6 +63,48 @@ describe('what a run uses of language models (D50)', () => {
     expect(texts.join('')).to.contain('***').and.not.contain('three');
   });
 
+  describe('with prices', () => {
+    const prices = { 'mock/echo': { input: 2.5, output: 10 } };
+    const models = modelAccess({
+      WAVETRAIN_MODEL: 'mock/echo',
+      SERVICE_MODEL_PRICES: JSON.stringify(prices),
+    });
+
+    it('has a cost in US dollars, in each event, by model and of the run', async () => {
+      const run = await startRun(JOBS, { executor: { models } });
+      await run.executor.getResult(run.runId);
+      expect(run.record()).to.have.property('cost', 0.00005);
+      expect(run.record().usage).to.deep.equal([
+        { model: 'mock/echo', requests: 2, input_tokens: 4, output_tokens: 4, cost: 0.00005 },
+      ]);
+      const events = run.events.filter((event) => event.kind === 'usage');
+      expect(events.map(({ usage }) => usage.cost)).to.deep.equal([0.000025, 0.000025]);
+    });
+
+    it('has no cost where the price of the model is not known, and the metrics know none', async () => {
+      const metrics = new Metrics();
+      const others = modelAccess({
+        WAVETRAIN_MODEL: 'mock/echo',
+        SERVICE_MODEL_PRICES: '{"openai/*": {"input": 1, "output": 1}}',
+      });
+      const run = await startRun(JOBS, { executor: { models: others }, onEvent: metrics.onEvent });
+      await run.executor.getResult(run.runId);
+      expect(run.record()).not.to.have.property('cost');
+      expect(await metrics.read()).not.to.contain('cost');
+      metrics.close();
+    });
+
+    it('is counted by the metrics in dollars', async () => {
+      const metrics = new Metrics();
+      const run = await startRun(JOBS, { executor: { models }, onEvent: metrics.onEvent });
+      await run.executor.getResult(run.runId);
+      expect(under(await readSamples(metrics), 'wavetrain_model_cost_')).to.deep.equal({
+        'dollars_total{provider="mock",model="echo"}': 0.00005,
+      });
+      metrics.close();
+    });
+  });
+
   it('is nothing without a request', async () => {
     expect((await start(LIST)).record().usage).to.deep.equal([]);
   });

@@ -39,6 +39,19 @@ describe('Fields of a task that depend on each other (D9, D66, D67)', () => {
     });
   });
 
+  it('cause a warning for more retries than may ask a language model', () => {
+    const inputs = 'inputs: {prompt: x, model: mock/echo}';
+    expect(check(`tool: llm_job, retry: 99, ${inputs}`).problems).to.deep.equal([]);
+    expect(check('tool: mock, retry: 1000').problems).to.deep.equal([]);
+    expect(onlyProblem(check(`tool: llm_job, retry: 100, ${inputs}`))).to.deep.include({
+      code: 'no_effect',
+      severity: 'warning',
+      message: '"retry" has no effect beyond 99 for a task that asks a language model',
+      path: '/pipeline/tasks/1/retry',
+      hint: 'write retry: 99, or less',
+    });
+  });
+
   it('cause no warning when all have an effect, when retries are switched off, or when there is nothing behind them (D53)', () => {
     for (const fields of [
       `${FAN_OUT}, retry: 2, retry_delay: 0.5, max_retry_delay: 3, fan_out_concurrency: 2, on_item_error: collect`,

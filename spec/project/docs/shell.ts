@@ -27,8 +27,12 @@ export class Shell {
     this.folder.write('package.json', '{"type": "module"}');
     mkdirSync(this.folder.at('node_modules'));
     symlinkSync(ROOT, this.folder.at('node_modules/wavetrain'));
-    this.#command('wavetrain', 'exec "$NODE" "$ROOT/bin/wavetrain.js" "$@"');
-    this.#command('tsx', 'exec "$NODE" --import "$ROOT/node_modules/tsx/dist/loader.mjs" "$@"');
+    // Without variables: MCP servers, which may be one of these, see no others than PATH and HOME.
+    this.#command('wavetrain', `exec "${process.execPath}" "${ROOT}/bin/wavetrain.js" "$@"`);
+    this.#command(
+      'tsx',
+      `exec "${process.execPath}" --import "${ROOT}/node_modules/tsx/dist/loader.mjs" "$@"`,
+    );
     this.#command('npx', 'exec "$@"');
   }
 

@@ -15,6 +15,7 @@ import { catchRejection } from '../../support/rejection.js';
 import { PauseCounter, toolContext } from '../../support/tool-context.js';
 import { isAlive } from '../../common/workers/processes.js';
 import { makePdf } from './make-pdf.js';
+import { makeScan, rgbImage } from './make-scan.js';
 
 const PROGRAM = join(ROOT, 'dist', 'document-process.cjs');
 const LONG = makePdf(
@@ -49,6 +50,10 @@ describe('DocumentPool', () => {
     try {
       const pdf = request('pdf', makePdf([['One'], ['Two']]));
       expect(await pool.parse(pdf, toolContext())).to.deep.equal(await parseContent(pdf));
+      const scan = { ...request('pdf', makeScan([{ images: { A: rgbImage(['█ ']) } }])), drawScans: true };
+      const drawn = await pool.parse(scan, toolContext());
+      expect(drawn).to.deep.equal(await parseContent(scan));
+      expect(drawn.pages?.[0]?.image_bytes).to.be.instanceOf(Uint8Array);
       const csv = request('csv', Buffer.from(`a,b\n${'x,1\n'.repeat(300_000)}`));
       steps = 0;
       expect((await pool.parse(csv, toolContext())).rows).to.have.length(300_000);

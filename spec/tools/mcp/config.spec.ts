@@ -20,6 +20,7 @@ describe('The configuration of MCP servers', () => {
         args: ['s.js'],
         env: { PATH: '/bin', HOME: '/home/me', KEY: 'secret' },
         cwd: '/project/sub',
+        hidden: ['secret'],
       },
     ]);
   });
@@ -31,8 +32,37 @@ describe('The configuration of MCP servers', () => {
       c: { url: 'http://127.0.0.1:${PORT:-3001}/mcp' },
     };
     expect(parse(servers)).to.deep.equal([
-      { kind: 'http', name: 'a', url: 'https://mcp.example/', headers: { authorization: 'Bearer secret' } },
+      {
+        kind: 'http',
+        name: 'a',
+        url: 'https://mcp.example/',
+        headers: { authorization: 'Bearer secret' },
+        hidden: ['secret'],
+      },
       { kind: 'http', name: 'c', url: 'http://127.0.0.1:3001/mcp', headers: {} },
+    ]);
+  });
+
+  it('lists the values of variables that nobody may see, wherever they stand, and no places (D61)', () => {
+    const env = {
+      ...ENV,
+      API_KEY: 'key1',
+      DATABASE: 'postgres://u:p@db/x',
+      DATA_DIR: '/srv/data/all',
+      MODE: 'fast',
+    };
+    const args = [
+      '${API_KEY}',
+      'd=${DATABASE}',
+      '${DATA_DIR}',
+      '${HOME}/x',
+      '${MODE}',
+      '${NONE:-a-default-value}',
+    ];
+    const text = JSON.stringify({ mcpServers: { a: { command: 'x', args } } });
+    expect(parseMcpConfig(text, { file: 'mcp.json', folder: '/', env })[0]?.hidden).to.deep.equal([
+      'key1',
+      'postgres://u:p@db/x',
     ]);
   });
 

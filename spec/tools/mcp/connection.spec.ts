@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { McpServerConfig } from '../../../lib/tools/mcp/config.js';
-import { McpConnection } from '../../../lib/tools/mcp/connection.js';
+import { type ConnectionOptions, McpConnection } from '../../../lib/tools/mcp/connection.js';
 import type { McpSession, RemoteResult, RemoteTool, SessionOptions } from '../../../lib/tools/mcp/session.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -33,7 +33,13 @@ class FakeServer {
   answer: McpSession['callTool'] = () => Promise.resolve(ANSWER);
   closed = 0;
 
-  readonly connection = new McpConnection(CONFIG, {
+  readonly connection: McpConnection;
+
+  constructor(config = CONFIG) {
+    this.connection = new McpConnection(config, this.#options);
+  }
+
+  readonly #options: ConnectionOptions = {
     clock: this.clock,
     version: '1',
     openSession: async (options) => {
@@ -52,7 +58,7 @@ class FakeServer {
         },
       };
     },
-  });
+  };
 
   call(name = 'echo', context = toolContext()): Promise<RemoteResult> {
     return this.connection.call(name, {}, { ...context, clock: this.clock });
@@ -205,6 +211,37 @@ describe('A connection to an MCP server', () => {
     expect(server.called).to.have.length(40);
   });
 
+  it('has calls of a tenant in flight although another has 16, and lets waiting tenants take turns (D25)', async () => {
+    const server = new FakeServer();
+    const answers: (() => void)[] = [];
+    const asked: string[] = [];
+    server.answer = (_name, { tenant }) =>
+      new Promise((resolve) => {
+        asked.push(String(tenant));
+        answers.push(() => resolve(ANSWER));
+      });
+    const callAs = (tenant_id: string): Promise<RemoteResult> =>
+      server.connection.call(
+        'echo',
+        { tenant: tenant_id },
+        { ...toolContext(), tenant_id, clock: server.clock },
+      );
+    const calls = Array.from({ length: 40 }, () => callAs('greedy'));
+    await settle();
+    calls.push(...Array.from({ length: 4 }, () => callAs('modest')));
+    await settle();
+    expect(asked.filter((tenant) => tenant === 'greedy')).to.have.length(16);
+    // A tenth of 16.
+    expect(asked.filter((tenant) => tenant === 'modest')).to.have.length(2);
+    asked.length = 0;
+    for (let answer = answers.shift(); answer !== undefined; answer = answers.shift()) {
+      answer();
+      await settle();
+    }
+    await Promise.all(calls);
+    expect(asked.slice(0, 4)).to.have.members(['greedy', 'modest', 'greedy', 'modest']);
+  });
+
   it('hides configured values in errors, and shows the last words of a server that ended (D61)', async () => {
     const server = new FakeServer();
     server.open = ({ onStderr }) => {
@@ -212,8 +249,71 @@ describe('A connection to an MCP server', () => {
       return Promise.reject(Object.assign(new Error('closed'), { kind: 'closed' }));
     };
     expect(await messageOf(server.connection.list())).to.equal(
-      'cannot list the tools of the MCP server "fake": closed (its last words: bad key ***)',
+      'cannot list the tools of the MCP server "fake": "fake" ended before it had answered in MCP; ' +
+        'see whether "command" and "args" start an MCP server (its last words: bad key ***)',
     );
+  });
+
+  it('hides the values of variables in answers, progress, errors and descriptions (D61)', async () => {
+    const key = 'tok/en 12345';
+    const server = new FakeServer({
+      kind: 'stdio',
+      name: 'fake',
+      command: 'fake',
+      args: ['--key', key],
+      env: { MODE: 'verbosely' },
+      cwd: '/',
+      hidden: [key],
+    });
+    const encoded = encodeURIComponent(key);
+    server.tools = [{ ...tool('echo'), description: `uses ${key}` }];
+    expect((await server.connection.list()).tools[0]).to.deep.equal({
+      ...tool('echo'),
+      description: 'uses ***',
+    });
+    server.answer = (_name, _args, { onProgress }) => {
+      onProgress?.(`asked with ${key} verbosely`);
+      const structuredContent = { [key]: [`http://x/?key=${encoded}`, 1, null], mode: 'verbosely' };
+      return Promise.resolve({ content: [{ type: 'text', text: `my key is ${key}` }], structuredContent });
+    };
+    const context = toolContext();
+    expect(await server.call('echo', context)).to.deep.equal({
+      content: [{ type: 'text', text: 'my key is ***' }],
+      structuredContent: { '***': ['http://x/?key=***', 1, null], mode: 'verbosely' },
+    });
+    expect(context.logs).to.deep.equal(['asked with *** ***']);
+    server.answer = () => Promise.reject(new Error(`no access with ${key}`));
+    expect(await messageOf(server.call())).to.equal('the MCP server "fake": no access with ***');
+  });
+
+  it('hides keys that are configured as they are in answers, and no other values', async () => {
+    const server = new FakeServer({
+      kind: 'http',
+      name: 'fake',
+      url: 'http://127.0.0.1/',
+      headers: { authorization: 'Bearer abcd-1234', accept: 'application/json' },
+    });
+    server.answer = () =>
+      Promise.resolve({ content: [{ type: 'text', text: 'application/json for abcd-1234' }] });
+    expect((await server.call()).content[0]?.['text']).to.equal('application/json for ***');
+  });
+
+  it('says what is wrong with a command, a folder or rights, and what to write', async () => {
+    const start = (code: string, changes: object): Promise<string> => {
+      const connection = new McpConnection(
+        { ...CONFIG, ...changes },
+        {
+          clock: new ManualClock(),
+          version: '1',
+          openSession: () => Promise.reject(Object.assign(new Error('spawn'), { code, kind: 'other' })),
+        },
+      );
+      return messageOf(connection.list());
+    };
+    expect(await start('ENOENT', {})).to.contain('there is no program "fake": install it');
+    expect(await start('ENOENT', { command: 'npx -y x' })).to.contain('"command": "npx", "args": ["-y","x"]');
+    expect(await start('ENOENT', { cwd: '/no/such' })).to.contain('there is no folder "/no/such"');
+    expect(await start('EACCES', {})).to.contain('permission is denied');
   });
 
   it('ends the server when it is closed, and none that was never started', async () => {

@@ -1,7 +1,9 @@
 // An MCP server that misbehaves as its tools and its first argument say. It speaks the protocol by itself.
+import { spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-const [mode = 'normal'] = process.argv.slice(2);
+const [mode = 'normal', watcherPort] = process.argv.slice(2);
 const cancelled = [];
 
 const object = (properties = {}, more = {}) => ({ type: 'object', properties, ...more });
@@ -13,6 +15,7 @@ const TOOLS = [
     inputSchema: object({ text: { type: 'string' } }, { required: ['text'] }),
   },
   { name: 'hang', inputSchema: object() },
+  { name: 'forget', description: 'has no echo any more', inputSchema: object() },
   { name: 'cancelled', inputSchema: object() },
   { name: 'die', inputSchema: object() },
   { name: 'refuse', inputSchema: object() },
@@ -32,11 +35,21 @@ const HANDLERS = {
     serverInfo: { name: 'fake', version: '1' },
   }),
   ping: () => ({}),
-  'tools/list': () => ({ tools: TOOLS }),
+  'tools/list': () => ({
+    tools:
+      mode === 'many'
+        ? Array.from({ length: 5000 }, (_, n) => ({ name: `t${n}`, inputSchema: object() }))
+        : TOOLS,
+  }),
   'tools/call': ({ id, params: { name, arguments: args } }) => {
     if (name === 'env') return text(JSON.stringify(process.env));
     if (name === 'echo') return text(args.text);
     if (name === 'hang') return undefined;
+    if (name === 'forget') {
+      TOOLS.splice(1, 1);
+      send({ method: 'notifications/tools/list_changed' });
+      return text('forgotten');
+    }
     if (name === 'cancelled') return text(JSON.stringify(cancelled.length));
     if (name === 'die') {
       process.stderr.write(`dying of ${process.env.KEY}\n`, () => process.exit(3));
@@ -52,12 +65,20 @@ if (mode === 'broken') {
 }
 if (mode === 'stubborn') process.on('SIGTERM', () => undefined);
 if (mode === 'stubborn') setInterval(() => undefined, 1000);
-process.stdout.write('a careless line\n');
+// The spec sees the end of the process in the end of the connection.
+if (watcherPort !== undefined) connect({ host: '127.0.0.1', port: Number(watcherPort) }).unref();
+if (mode === 'parent') {
+  spawn(process.execPath, [import.meta.filename, 'stubborn', watcherPort], { stdio: 'inherit' });
+} else serve();
 
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const message = JSON.parse(line);
-  if (message.method === 'notifications/cancelled') cancelled.push(message.params.requestId);
-  if (message.id === undefined || mode === 'silent') return;
-  const result = HANDLERS[message.method]?.(message);
-  if (result !== undefined) send({ id: message.id, result });
-});
+function serve() {
+  process.stdout.write('a careless line\n');
+
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const message = JSON.parse(line);
+    if (message.method === 'notifications/cancelled') cancelled.push(message.params.requestId);
+    if (message.id === undefined || mode === 'silent') return;
+    const result = HANDLERS[message.method]?.(message);
+    if (result !== undefined) send({ id: message.id, result });
+  });
+}

@@ -23,14 +23,14 @@ describe('Tools of an MCP server that is started here', () => {
 
   afterEach(() => servers.close());
 
-  function start(mode = 'normal'): void {
+  function start(mode = 'normal', args = [FAKE, mode]): void {
     servers = new McpServers(
       [
         {
           kind: 'stdio',
           name: 'fake',
           command: process.execPath,
-          args: [FAKE, mode],
+          args,
           env: { KEY: 'sk-very-secret' },
           cwd: import.meta.dirname,
         },
@@ -63,7 +63,7 @@ describe('Tools of an MCP server that is started here', () => {
   it('are named after the server, with characters that names can have; what does not fit is left out with a warning', async () => {
     const tools = await open();
     expect([...tools.keys()]).to.deep.equal(
-      ['env', 'echo', 'hang', 'cancelled', 'die', 'refuse', 'get_user_name', 'huge'].map(
+      ['env', 'echo', 'hang', 'forget', 'cancelled', 'die', 'refuse', 'get_user_name', 'huge'].map(
         (name) => `mcp.fake.${name}`,
       ),
     );
@@ -106,10 +106,41 @@ describe('Tools of an MCP server that is started here', () => {
   it('start the server again after it has died, and hide its keys in what it says last', async () => {
     const tools = await open();
     const error = (await catchRejection(Promise.resolve(run(tools, 'die')))) as Error;
-    expect(error.message).to.match(/^the MCP server "fake": .*\(its last words: dying of \*\*\*\)$/);
+    expect(error.message).to.equal(
+      'the MCP server "fake": Connection closed (it ended with exit status 3; its last words: dying of ***)',
+    );
     expect(lines).to.deep.equal(['fake: dying of ***']);
     expect(await run(tools, 'echo', { text: 'again' })).to.equal('again');
   });
+
+  const noServers: [string, string[], string][] = [
+    [
+      'one that prints what is not MCP, such as ls, also without a last line break',
+      ['-e', 'console.log("a.txt\\n\\nsk-very-secret"); process.stdout.write("c"); process.exitCode = 3'],
+      '(it ended with exit status 3; it wrote what is not MCP: "a.txt", "***", "c")',
+    ],
+    [
+      'one that does not start, whose error is not its last line',
+      ['-e', 'console.error("x\\nError: no such module\\nNode.js v1"); process.exitCode = 1'],
+      '(it ended with exit status 1; it said: Error: no such module)',
+    ],
+    [
+      'one that prints lines for ever',
+      ['-e', 'const say = () => process.stdout.write("y\\n".repeat(9999), say); say()'],
+      '(it ended with the signal SIGKILL; it wrote what is not MCP: "y", "y", "y", …)',
+    ],
+  ];
+  for (const [title, args, words] of noServers) {
+    it(`say what a program did that is no MCP server: ${title}`, async () => {
+      start('normal', args);
+      expect(await catchRejection(servers.tools()))
+        .to.have.property('message')
+        .that.equals(
+          `cannot list the tools of the MCP server "fake": "${process.execPath}" ended before it had answered in MCP; ` +
+            `see whether "command" and "args" start an MCP server ${words}`,
+        );
+    });
+  }
 
   it('fail without further attempts when the server refuses a call', async () => {
     const error = await catchRejection(Promise.resolve(run(await open(), 'refuse')));
@@ -130,6 +161,20 @@ describe('Tools of an MCP server that is started here', () => {
     expect(await servers.tools(undefined, (error) => void failures.push(error))).to.deep.equal([]);
     expect(String(failures[0])).to.match(
       /cannot list the tools of the MCP server "fake": .*cannot find the module "x"/,
+    );
+  });
+
+  it('are missing, with the last words, when the program ends before it has read anything', async () => {
+    const args = ['-c', 'exec <&-; echo nothing here >&2'];
+    servers = new McpServers([{ kind: 'stdio', name: 'sh', command: '/bin/sh', args, env: {}, cwd: '/' }], {
+      clock: systemClock,
+      version: '1',
+      openSession: openSdkSession,
+      warn: () => undefined,
+    });
+    const error = (await catchRejection(servers.tools())) as Error;
+    expect(error.message).to.match(
+      /^cannot list the tools of the MCP server "sh": (?:the program has ended|Connection closed) \(its last words: nothing here\)$/,
     );
   });
 

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, WavetrainError } from '../../../common/errors.js';
+import { makeFolders } from '../../../common/files.js';
 import type { CacheKey } from './cached-output.js';
 
 /** The folders of a cache's files. */
@@ -55,7 +56,7 @@ export function toTemporaryName(file: string): string {
 /** Reads the key of a folder, or makes it; of several processes that make it, the first one wins. */
 async function readKey(folder: string): Promise<Buffer> {
   const file = join(folder, 'key');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolders(folder, 0o700);
   const key = (await readKeyFile(file)) ?? (await makeKey(file)) ?? (await readFile(file));
   if (key.length === KEY_BYTES) return key;
   throw new WavetrainError(

@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { open, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../../common/clock.js';
 import { errorCode, errorMessage } from '../../../common/errors.js';
+import { makeFolders } from '../../../common/files.js';
 import { isObject, type Json } from '../../../common/json.js';
 import { JsonWriter } from '../../../common/json-writer.js';
 import type { RunSteps } from '../../../common/steps.js';
@@ -84,7 +85,7 @@ export class DiskCache implements CacheFolder {
   async write(key: CacheKey, { output, writes, sizeBytes }: CachedOutput, expiresAt: number): Promise<void> {
     if (sizeBytes > MAX_FILE_BYTES) return;
     const file = await this.#names.fileOf(key);
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeFolders(dirname(file), 0o700);
     const temporary = toTemporaryName(file);
     const expires_at = expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt;
     try {

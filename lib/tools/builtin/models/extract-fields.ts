@@ -26,7 +26,9 @@ export const extractFields = defineTool({
     document: DOCUMENT_INPUT,
     schema: {
       required: true,
-      description: 'the fields: what load_schema gives, or a JSON Schema with properties',
+      format: 'fields',
+      description:
+        'the fields: names, names with types, what load_schema gives, or a JSON Schema with properties',
     },
     rules: {
       default: null,
@@ -35,6 +37,7 @@ export const extractFields = defineTool({
     period_end: {
       type: 'string',
       default: null,
+      format: 'period-end',
       description:
         'the date on which a period ends, such as 2024-12-31: only values of this period are taken',
     },

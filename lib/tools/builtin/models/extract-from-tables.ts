@@ -110,18 +110,23 @@ function readTables(answer: Json, page: SourcePage, selector: string | null): Re
   for (const [position, table] of listed.entries()) {
     if (!isObject(table)) continue;
     const { headers, rows } = table;
-    if (Array.isArray(headers) && Array.isArray(rows) && rows.every(isRow)) {
-      tables.push(toTable(table, headers.map(String), rows, page, selector));
-    } else
+    if (!Array.isArray(headers) || !Array.isArray(rows) || !rows.every(isRow)) {
       problems.push(
         `tables[${position}] must have the lists "headers" and "rows", not ${describeKind(rows)}`,
       );
+    } else if (headers.every(isCell)) {
+      tables.push(toTable(table, headers.map(String), rows, page, selector));
+    } else problems.push(`tables[${position}].headers must be texts`);
   }
   return problems.length === 0 ? { ok: true, value: tables } : { ok: false, problems };
 }
 
 function isRow(row: Json): row is Json[] | JsonObject {
   return typeof row === 'object' && row !== null;
+}
+
+function isCell(value: Json): boolean {
+  return typeof value !== 'object' || value === null;
 }
 
 function toTable(
@@ -131,9 +136,10 @@ function toTable(
   { number, sheet_name }: SourcePage,
   selector: string | null,
 ): JsonObject {
-  const columns = distinct(headers);
+  const width = rows.reduce((most, row) => Math.max(most, Array.isArray(row) ? row.length : 0), 0);
+  const columns = nameColumns(headers, width);
   return {
-    headers: columns,
+    headers: columns.slice(0, headers.length),
     rows: rows.map((row) => (Array.isArray(row) ? toRow(row, columns) : row)),
     source_page: typeof named === 'number' ? named : number,
     sheet_name,
@@ -141,22 +147,27 @@ function toTable(
   };
 }
 
-/** Cells without a header get one, so that none is lost. */
 function toRow(cells: readonly Json[], columns: readonly string[]): JsonObject {
   const row: JsonObject = {};
-  for (const [position, cell] of cells.entries()) {
-    setOwn(row, columns[position] ?? `column ${position + 1}`, cell);
-  }
+  for (const [position, cell] of cells.entries()) setOwn(row, columns[position] ?? '', cell);
   return row;
 }
 
-/** Gives headers that are empty or repeated a name of their own, since rows are objects. */
-function distinct(headers: readonly string[]): string[] {
+/**
+ * Gives every column a name of its own, since rows are objects: also those whose header is empty, repeated or missing, so
+ * that no cell is lost.
+ *
+ * @param width cells of the longest row
+ */
+function nameColumns(headers: readonly string[], width: number): string[] {
   const taken = new Set<string>();
-  return headers.map((header, position) => {
-    const name =
-      header.trim() === '' || taken.has(header) ? `${header} column ${position + 1}`.trim() : header;
-    taken.add(name);
-    return name;
+  return Array.from({ length: Math.max(width, headers.length) }, (_, position) => {
+    const header = headers[position] ?? '';
+    const isOwn = header.trim() !== '' && !taken.has(header);
+    const name = isOwn ? header : `${header} column ${position + 1}`.trim();
+    let unique = name;
+    for (let number = 2; taken.has(unique); number++) unique = `${name} (${number})`;
+    taken.add(unique);
+    return unique;
   });
 }

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../../common/json.js';
 import { ToolError } from '../../../common/errors.js';
 import { defineTool } from '../../tool.js';
+import { breakBlockTags } from './extraction/block-tags.js';
 
 /** Sent when a task gives no system message, so that an answer can be used as it is. */
 const DEFAULT_SYSTEM =
@@ -16,6 +17,7 @@ export const llmJob = defineTool({
     model: {
       type: 'string',
       default: null,
+      format: 'model',
       description: 'provider/model, such as openai/gpt-4o-mini; default: WAVETRAIN_MODEL',
     },
     temperature: {
@@ -58,7 +60,8 @@ export const llmJob = defineTool({
 /** A labelled block for each context input, in their order, then the prompt. Without context, the prompt alone. */
 function withContext(prompt: string, context: JsonObject): string {
   const blocks = Object.entries(context).map(
-    ([name, value]) => `<context name=${JSON.stringify(name)}>\n${describeContext(value)}\n</context>`,
+    ([name, value]) =>
+      `<context name=${breakBlockTags(JSON.stringify(name))}>\n${breakBlockTags(describeContext(value))}\n</context>`,
   );
   return blocks.length === 0 ? prompt : [...blocks, `<task>\n${prompt}\n</task>`].join('\n\n');
 }

@@ -1,5 +1,6 @@
-import { errorMessage } from '../../../common/errors.js';
+import { errorMessage, ToolError } from '../../../common/errors.js';
 import type { JsonObject } from '../../../common/json.js';
+import { SCAN_LIMITS } from '../../../common/limits.js';
 import {
   assertPageCount,
   type DocumentContent,
@@ -7,22 +8,38 @@ import {
   type DocumentPage,
   textPage,
 } from '../document.js';
+import { drawScan, RasterBudget } from './pdf-scan.js';
 
 type PdfDocument = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
 
+/** What the library may do, and which images it leaves out. */
+const OPTIONS = {
+  verbosity: 0,
+  isEvalSupported: false,
+  useSystemFonts: false,
+  disableFontFace: true,
+  isOffscreenCanvasSupported: false,
+  isImageDecoderSupported: false,
+  maxImageSize: SCAN_LIMITS.imagePixels,
+};
+
 /**
- * Reads the text of each page of a PDF. Renders nothing, runs no scripts, and loads nothing that the file refers to.
+ * Reads the text of each page of a PDF. Runs no scripts, and loads nothing that the file refers to.
  *
+ * @param drawScans makes rasters of the pages whose content is an image, as their `image_bytes`
  * @throws ToolError, not retryable, when the file is damaged or encrypted, or has too many pages
  */
-export async function parsePdf(bytes: Uint8Array, source: string): Promise<DocumentContent> {
+export async function parsePdf(
+  bytes: Uint8Array,
+  source: string,
+  drawScans = false,
+): Promise<DocumentContent> {
   const { getDocumentProxy } = await import('unpdf');
-  // A copy: the library takes over what it is given.
-  const options = { verbosity: 0, isEvalSupported: false, useSystemFonts: false, disableFontFace: true };
   let pdf: PdfDocument;
   try {
-    pdf = await getDocumentProxy(Uint8Array.from(bytes), options);
+    // A copy: the library takes over what it is given.
+    pdf = await getDocumentProxy(Uint8Array.from(bytes), OPTIONS);
   } catch (cause) {
     throw describeFailure(source, cause);
   }
@@ -31,23 +48,35 @@ export async function parsePdf(bytes: Uint8Array, source: string): Promise<Docum
     assertPageCount(pdf.numPages, source);
     const title = await readTitle(pdf);
     const pages: DocumentPage[] = [];
-    for (let number = 1; number <= pdf.numPages; number++) pages.push(await readPage(pdf, number, source));
+    const rasters = new RasterBudget(source);
+    for (let number = 1; number <= pdf.numPages; number++) {
+      pages.push(await readPage(pdf, number, source, drawScans ? rasters : undefined));
+    }
     return { pages, ...(title !== '' && { title }) };
   } finally {
     await pdf.destroy();
   }
 }
 
-async function readPage(pdf: PdfDocument, number: number, source: string): Promise<DocumentPage> {
+async function readPage(
+  pdf: PdfDocument,
+  number: number,
+  source: string,
+  rasters: RasterBudget | undefined,
+): Promise<DocumentPage> {
   try {
     const page = await pdf.getPage(number);
     const text = await readText(page);
     const { width, height } = page.getViewport({ scale: 1 });
     const characters = text.replaceAll(/\s+/g, '').length;
     const metadata: JsonObject = { width, height, native_char_count: characters };
+    const read = { ...textPage(number, text, metadata), is_scanned: characters === 0 };
+    const drawn = rasters === undefined ? read : await drawScan(page, read, characters);
     page.cleanup();
-    return { ...textPage(number, text, metadata), is_scanned: characters === 0 };
+    rasters?.take(drawn);
+    return drawn;
   } catch (cause) {
+    if (cause instanceof ToolError) throw cause;
     throw documentError(source, `is damaged: page ${number} cannot be read: ${errorMessage(cause)}`, cause);
   }
 }

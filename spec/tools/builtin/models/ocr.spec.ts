@@ -8,7 +8,7 @@ import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
-import { makePdf } from '../../documents/make-pdf.js';
+import { FULL_PAGE, makeScan, rgbImage } from '../../documents/make-scan.js';
 import { ScriptedModels } from './scripted-models.js';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\nand more', 'latin1');
@@ -77,10 +77,45 @@ describe('ingest_document with images (D49)', () => {
     expect(errorMessage(cut)).to.contain('raise "max_tokens"');
   });
 
-  it('asks nothing about documents with text, and logs scanned pages of a PDF, which it cannot pass on', async () => {
-    folder.write('a.pdf', makePdf([['Some text'], []]));
-    expect(await ingest({ path: 'a.pdf', ocr: true }, 'x')).to.have.property('page_count', 2);
+  it('asks one vision call for each scanned page of a PDF, and no other; its text has the number of the page', async () => {
+    const scan = { images: { A: rgbImage(['█ ']) } };
+    const text = 'BT /F1 12 Tf 10 50 Td (Written) Tj ET';
+    folder.write('a.pdf', makeScan([{ content: text }, scan, { content: '' }, scan]));
+    const document = await ingest({ path: 'a.pdf', model: 'openai/gpt-4o' }, 'Two', 'Four');
+    expect(document).to.have.property('text', 'Written\n\nTwo\n\n\n\nFour');
+    expect(document).to.have.nested.property('pages[3].number', 4);
+    expect(document).to.have.nested.property('pages[3].text', 'Four');
+    expect(document).to.have.nested.property('pages[3].metadata.ocr_model', 'openai/gpt-4o');
+    expect(document).to.have.nested.property('pages[3].image_bytes', null);
+    expect(document).to.have.nested.property('pages[2].is_scanned', false);
+    expect(models.requests).to.have.length(2);
+    const [image] = models.requests[0]?.messages[0]?.content ?? [];
+    expect(image).to.include({ type: 'image', media_type: 'image/png' });
+    expect(context.logs).to.deep.equal([]);
+  });
+
+  it('keeps the text that a scanned page of a PDF has, such as a stamp', async () => {
+    const content = `${FULL_PAGE} BT /F1 12 Tf 10 50 Td (Page 7) Tj ET`;
+    folder.write('a.pdf', makeScan([{ content, images: { A: rgbImage(['█ ']) } }]));
+    expect(await ingest({ path: 'a.pdf', ocr: true }, 'Read')).to.have.property('text', 'Page 7\n\nRead');
+  });
+
+  it('logs the scanned pages of a PDF that no model reads, and how to have them read', async () => {
+    const scan = { images: { A: rgbImage(['█ ']) } };
+    folder.write('a.pdf', makeScan([scan, scan]));
+    const document = await ingest({ path: 'a.pdf' });
+    const cure =
+      'did not read pages without text of "a.pdf": 1, 2: with "ocr: true", a language model reads them';
+    expect(context.logs).to.deep.equal([cure]);
+    const passed = (await ingest({ path: document as Json, ocr: true }, 'x')) as object;
+    expect(passed).to.have.property('text', '\n\n');
+    expect(context.logs.join()).to.contain('1, 2: no image of them was made').and.contain('read its file');
+  });
+
+  it('logs pages of a PDF that draw shapes, of which there is no image', async () => {
+    folder.write('a.pdf', makeScan([{ content: '10 10 50 50 re f' }]));
+    await ingest({ path: 'a.pdf', ocr: true }, 'x');
     expect(models.requests).to.have.length(0);
-    expect(context.logs.join()).to.contain('scanned pages of "a.pdf": 2;');
+    expect(context.logs.join()).to.contain('"a.pdf": 1: lines and shapes are drawn, but no image; convert');
   });
 });

@@ -13,6 +13,7 @@ export const EXTRACTION_INPUTS = {
   model: {
     type: 'string',
     default: null,
+    format: 'model',
     description:
       'provider/model, such as openai/gpt-4o; default: WAVETRAIN_EXTRACT_MODEL, then WAVETRAIN_MODEL',
   },
@@ -25,6 +26,7 @@ export const EXTRACTION_INPUTS = {
   max_chars: {
     type: 'integer',
     minimum: EXTRACTION_LIMITS.leastMaxChars,
+    maximum: EXTRACTION_LIMITS.mostMaxChars,
     default: EXTRACTION_LIMITS.maxChars,
     description: 'how many characters of text the model can read at once; a longer text fails the task',
   },

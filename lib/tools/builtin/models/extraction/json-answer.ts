@@ -83,11 +83,14 @@ function unusable(
   // The repairs were the further attempts: retries would multiply them.
   return ToolError.nonRetryable(
     `the answer of ${model} cannot be used${tried}${same}: ${problems.join('; ')}; it begins with ${shown}. ` +
-      'Try another model, or describe more exactly what is wanted',
+      (model === 'mock/echo' ? ECHO_HINT : 'Try another model, or describe more exactly what is wanted'),
   );
 }
 
 const MAX_SHOWN = 200;
+
+const ECHO_HINT =
+  'mock/echo gives back what it is asked: use a language model, or mock/recorded with a file of answers (WAVETRAIN_ANSWERS)';
 
 /** Providers refuse an empty message. */
 function quoteAnswer(text: string): ModelRequest['messages'] {

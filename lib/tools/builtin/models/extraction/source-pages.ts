@@ -2,6 +2,7 @@ import { ToolError } from '../../../../common/errors.js';
 import { isObject, type Json } from '../../../../common/json.js';
 import { joinFirst } from '../../../../common/text.js';
 import { isDocument, pagesOf } from '../../../documents/document.js';
+import { breakBlockTags } from './block-tags.js';
 
 /** A page that a model shall read, and where it is from. */
 export interface SourcePage {
@@ -79,14 +80,14 @@ function toSourcePage({ number, text, sheet_name: sheet }: Page, source: string)
   return { source, number, sheet_name: typeof sheet === 'string' ? sheet : null, text };
 }
 
-/** Writes pages for a prompt, each in a tag with its number. */
+/** Writes pages for a prompt, each in a tag with its number, which nothing in it can end. */
 export function renderPages(pages: readonly SourcePage[]): string {
   const hasSeveral = new Set(pages.map(({ source }) => source)).size > 1;
   return pages
     .map(({ source, number, sheet_name: sheet, text }) => {
       const from = hasSeveral ? ` source=${JSON.stringify(source)}` : '';
       const of = sheet === null ? '' : ` sheet=${JSON.stringify(sheet)}`;
-      return `<page number="${number}"${from}${of}>\n${text}\n</page>`;
+      return `<page number="${number}"${breakBlockTags(from + of)}>\n${breakBlockTags(text)}\n</page>`;
     })
     .join('\n');
 }

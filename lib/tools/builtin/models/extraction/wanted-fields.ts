@@ -35,13 +35,20 @@ export interface WantedFields {
  */
 export function readWantedFields(schema: Json, section: string | null): WantedFields {
   if (typeof schema === 'string') {
-    throw ToolError.nonRetryable('"schema" is a text: load it with load_schema, and pass its output');
+    throw ToolError.nonRetryable(
+      '"schema" is a text: write a list of names, or load it with load_schema, and pass its output',
+    );
   }
-  if (isObject(schema) && isObject(schema['properties']) && !Array.isArray(schema['fields'])) {
+  if (isJsonSchema(schema)) {
     return section === null ? fromJsonSchema(schema) : NO_FIELDS;
   }
   const fields = readFields(schema, '"schema"');
   return fromFields(section === null ? fields : fields.filter((field) => isIn(field, section)));
+}
+
+/** Whether the fields are the properties of a JSON Schema. */
+export function isJsonSchema(schema: Json): schema is JsonObject & { properties: Record<string, Json> } {
+  return isObject(schema) && isObject(schema['properties']) && !Array.isArray(schema['fields']);
 }
 
 const NO_FIELDS: WantedFields = {
@@ -82,7 +89,7 @@ function labelled(label: string, text: string | null): string {
 }
 
 /** The types that a hint can name; any other hint is words for the model. */
-const HINTED_TYPES = {
+export const HINTED_TYPES = {
   string: 'string',
   text: 'string',
   integer: 'integer',
@@ -124,8 +131,7 @@ function show(value: Json): string {
   return text !== '' && text.length <= MAX_SHOWN ? text : describeKind(value);
 }
 
-function fromJsonSchema(schema: JsonObject): WantedFields {
-  const properties = schema['properties'] as Record<string, Json>;
+function fromJsonSchema({ properties }: { readonly properties: Record<string, Json> }): WantedFields {
   const names = Object.keys(properties);
   assertAllowed(properties);
   const explanation = `The fields, as JSON Schema:\n${JSON.stringify(properties)}`;
@@ -149,8 +155,7 @@ const MAX_SCHEMAS = 1000;
 
 /** @throws ToolError, not retryable, that names the first keyword that is wrong or not allowed (D4) */
 function assertAllowed(properties: Readonly<Record<string, Json>>): void {
-  const review = new SchemaReview(new CheckBudget(), MAX_SCHEMAS);
-  for (const [name, schema] of Object.entries(properties)) review.visit(schema, ['properties', name]);
+  const review = findSchemaErrors(properties);
   if (review.hasTooManySchemas) {
     throw ToolError.nonRetryable(`"schema" has more than ${MAX_SCHEMAS} schemas in it: ask for fewer fields`);
   }
@@ -159,6 +164,13 @@ function assertAllowed(properties: Readonly<Record<string, Json>>): void {
   throw ToolError.nonRetryable(
     `"schema" cannot be used: "${formatValuePath(error.path)}" ${error.message}; the keywords are those of params`,
   );
+}
+
+/** Looks for keywords that are wrong or not allowed. */
+export function findSchemaErrors(properties: Readonly<Record<string, Json>>): SchemaReview {
+  const review = new SchemaReview(new CheckBudget(), MAX_SCHEMAS);
+  for (const [name, schema] of Object.entries(properties)) review.visit(schema, ['properties', name]);
+  return review;
 }
 
 function checkFields(fields: JsonObject, properties: Readonly<Record<string, Json>>): Reading<JsonObject> {

@@ -1,0 +1,48 @@
+import { Buffer } from 'node:buffer';
+import type { Steps } from '../../common/steps.js';
+import type { DocumentContent } from './document.js';
+import type { ParseRequest } from './parse-content.js';
+
+/** The message between processes has bytes of another class. */
+export function receiveRequest(request: ParseRequest): ParseRequest {
+  return {
+    ...request,
+    bytes: Buffer.from(request.bytes.buffer, request.bytes.byteOffset, request.bytes.length),
+  };
+}
+
+/** A content as JSON, with the rasters of its pages in base64. */
+interface PackedContent {
+  readonly text: string;
+  /** The characters of the text that are rasters. */
+  readonly imageLength: number;
+}
+
+/** Makes of a content what a process can send. */
+export function packContent(content: DocumentContent): PackedContent {
+  let imageLength = 0;
+  const pages = content.pages?.map((page) => {
+    if (page.image_bytes === null) return page;
+    const packed = Buffer.from(page.image_bytes).toString('base64');
+    imageLength += packed.length;
+    return { ...page, image_bytes: packed };
+  });
+  return { text: JSON.stringify(pages === undefined ? content : { ...content, pages }), imageLength };
+}
+
+/** Unpacks the rasters of a content that {@link packContent} has made, after its JSON was parsed: one in each step. */
+export function* unpackImages(value: unknown): Steps<DocumentContent> {
+  const content = value as DocumentContent;
+  if (content.pages === undefined) return content;
+  const pages = [];
+  for (const page of content.pages) {
+    const packed: unknown = page.image_bytes;
+    if (typeof packed !== 'string') {
+      pages.push(page);
+      continue;
+    }
+    pages.push({ ...page, image_bytes: Buffer.from(packed, 'base64') });
+    yield;
+  }
+  return { ...content, pages };
+}

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { requireBuild, ROOT } from '../../project/files.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { post, Serve } from './serving.js';
+
+const FAKE = join(ROOT, 'spec/tools/mcp/fake-server.mjs');
+
+interface Answer {
+  readonly outputs?: Record<string, unknown>;
+  readonly detail?: { readonly code: string; readonly message: string; readonly error?: string };
+}
+
+describe('wavetrain serve with MCP servers (D49)', () => {
+  const folder = new TemporaryFolder();
+  let serve: Serve;
+  let url: string;
+
+  before(() => requireBuild());
+
+  afterEach(async () => {
+    serve.signals.emit('SIGTERM');
+    expect(await serve.ended).to.include({ status: 0, stderr: '' });
+  });
+
+  after(() => folder.remove());
+
+  /** Serves with a server in the mode, which `--mcp` names. */
+  async function start(mode = 'normal', env: Record<string, string> = {}): Promise<void> {
+    serve = new Serve(['--mcp', configure(mode)], env);
+    url = await serve.url();
+  }
+
+  function configure(mode: string): string {
+    const fake = { command: process.execPath, args: [FAKE, mode], env: { KEY: 'sk-very-secret' } };
+    return folder.write(`${mode}.json`, JSON.stringify({ mcpServers: { fake } }));
+  }
+
+  async function run(tool: string, inputs: object = {}, more: object = {}): Promise<Answer> {
+    const tasks = [{ id: 'a', tool, inputs, ...more }];
+    const response = await post(url, '/pipelines/run', { pipeline: { id: 'p', goal: 'g', tasks } });
+    return (await response.json()) as Answer;
+  }
+
+  async function listTools(): Promise<string[]> {
+    const { tools } = (await (await fetch(`${url}/pipelines/tools`)).json()) as { tools: string[] };
+    return tools.filter((name) => name.startsWith('mcp.'));
+  }
+
+  it('lists their tools, and runs call them', async () => {
+    await start();
+    expect(await listTools()).to.include('mcp.fake.echo');
+    expect((await run('mcp.fake.echo', { text: 'hi' })).outputs).to.deep.equal({ a: 'hi' });
+  });
+
+  it('starts those that SERVICE_MCP_FILE names', async () => {
+    serve = new Serve([], { SERVICE_MCP_FILE: configure('normal') });
+    url = await serve.url();
+    expect((await run('mcp.fake.echo', { text: 'hi' })).outputs).to.deep.equal({ a: 'hi' });
+  });
+
+  it('checks the inputs of their tools before a run', async () => {
+    await start();
+    const { detail } = await run('mcp.fake.echo', { text: 1, loud: true });
+    expect(detail?.code).to.equal('invalid_definition');
+    expect(detail?.message).to.contain('input "text" must').and.to.contain('loud');
+  });
+
+  it('lets callers name no server of their own, wherever they write it', async () => {
+    await start();
+    expect((await run('mcp.other.echo', { text: 'hi' })).detail).to.include({ code: 'invalid_definition' });
+    const mcpServers = { other: { command: 'touch', args: [folder.at('made-by-caller')] } };
+    const pipeline = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mcp.other.echo' }] };
+    for (const body of [
+      { pipeline, mcpServers },
+      { pipeline: { ...pipeline, mcpServers } },
+      { pipeline, options: { mcpServers, mcp: 'mcp.json' } },
+    ]) {
+      const response = await post(url, '/pipelines/run', body);
+      expect(response.status, JSON.stringify(body)).to.be.oneOf([400, 422]);
+    }
+  });
+
+  it('fails the task of a server that dies with its last words, without its keys, and starts it again', async () => {
+    await start();
+    const { detail } = await run('mcp.fake.die');
+    expect(detail).to.include({ code: 'task_failed' });
+    expect(detail?.error).to.match(/^the MCP server "fake": .*its last words: dying of \*\*\*\)$/);
+    expect((await run('mcp.fake.echo', { text: 'again' })).outputs).to.deep.equal({ a: 'again' });
+  });
+
+  it('tries again what a server that died has not answered, when the task says so', async () => {
+    await start();
+    const { detail } = await run('mcp.fake.die', {}, { retry: 1, retry_delay: 0 });
+    expect(detail?.error).to.contain('its last words');
+    expect((await run('mcp.fake.echo', { text: 'again' })).outputs).to.deep.equal({ a: 'again' });
+  });
+
+  it('ends a call with the timeout of its task, and cancels the request', async () => {
+    await start();
+    expect((await run('mcp.fake.hang', {}, { timeout: 0.05 })).detail?.error).to.contain('timed out');
+    expect((await run('mcp.fake.cancelled')).outputs).to.deep.equal({ a: '1' });
+  });
+
+  it('lists 1,000 of the 5,000 tools of a server, warns of the others, and calls the last one', async () => {
+    await start('many');
+    expect(await listTools()).to.have.length(1000);
+    expect(serve.lines.map(({ msg }) => msg)).to.include(
+      'MCP server "fake": it has more than 1000 tools; the others are left out',
+    );
+    expect((await run('mcp.fake.t999')).detail?.error).to.contain('no tool "t999"');
+    expect((await run('mcp.fake.t1000')).detail).to.include({ code: 'invalid_definition' });
+  });
+
+  it('fails a call of a tool that the server has no more, and says what to do', async () => {
+    await start();
+    expect((await run('mcp.fake.forget')).outputs).to.deep.equal({ a: 'forgotten' });
+    expect((await run('mcp.fake.echo', { text: 'hi' })).detail?.error).to.equal(
+      'the MCP server "fake" has no tool "echo" any more: start Wavetrain again to see the tools that it has now',
+    );
+  });
+
+  it('warns of a server that cannot be started, and serves without its tools', async () => {
+    await start('broken');
+    expect(await listTools()).to.deep.equal([]);
+    const warning = serve.lines.find(({ level }) => level === 'warn');
+    expect(warning?.['msg']).to.match(
+      /^cannot list the tools of the MCP server "fake": .*cannot find the module/,
+    );
+    expect((await run('mcp.fake.echo', { text: 'hi' })).detail).to.include({ code: 'invalid_definition' });
+  });
+});
