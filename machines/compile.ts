@@ -12,14 +12,14 @@ export type CompileEvent =
   | { readonly type: 'answered' }
   /** The answer is a valid definition. */
   | { readonly type: 'accepted' }
-  /** The answer has errors. `repeated`: they are those of the answer before it, and so will the next ones be. */
+  /** The answer has errors. `repeated`: the model has given this answer before; asking again would not help. */
   | { readonly type: 'rejected'; readonly repeated: boolean }
   /** The model says that it cannot. */
   | { readonly type: 'declined' }
   /** The model did not answer, or the caller wants no answer any more. */
   | { readonly type: 'stop' };
 
-/** What the machine calls. No member throws, and each reports later. */
+/** What the machine calls. No member throws. What one reports while it is called is handled after it has returned. */
 export interface CompilePorts {
   /** Asks the model for a first answer. Reports `answered` or `stop`. */
   draft(): void;

@@ -67,7 +67,7 @@ const installed = Object.keys({ ...dependencies, ...peerDependencies }).flatMap(
 const SDKS_APART = {
   'model-providers': 'lib/models/providers/sdk.ts',
   'mcp-client': 'lib/tools/mcp/sdk.ts',
-  'mcp-server': 'lib/cli/mcp/sdk.ts',
+  'mcp-server': 'lib/cli/mcp-host/sdk.ts',
 };
 
 const library = await build({

@@ -10,6 +10,7 @@ import {
   systemEnvironment,
 } from '../common/config.js';
 import { readModelConfig } from '../common/model-config.js';
+import type { ModelLimiters } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RunFiles } from '../runs/run-files.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
@@ -28,6 +29,8 @@ export type CliContext = BaseContext & {
   readonly newId: () => string;
   /** Creates `count` unpredictable bytes. */
   readonly secretBytes: (count: number) => Uint8Array;
+  /** Requests in flight to models, of all runs and compilations of the command together. */
+  readonly modelLimiters: ModelLimiters;
   /** Loads the built-in tools and those of the named files and packages. */
   readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
   /**
@@ -60,6 +63,7 @@ export type RegistryApi = Pick<
 
 /** Creates the context of this process. */
 export function systemContext(): CliContext {
+  const modelLimiters: ModelLimiters = new Map();
   return {
     env: systemEnvironment(),
     stdin: process.stdin,
@@ -73,7 +77,8 @@ export function systemContext(): CliContext {
     newId: () => randomUUID(),
     secretBytes: randomBytes,
     openCatalog,
-    openRegistry,
+    modelLimiters,
+    openRegistry: (...options) => openRegistry(modelLimiters, ...options),
   };
 }
 
@@ -88,7 +93,10 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
   return builtinCatalog().with(loaded.flat());
 };
 
-const openRegistry: CliContext['openRegistry'] = async (roots, clock, env, secrets, outputFolder) => {
+async function openRegistry(
+  limiters: ModelLimiters,
+  ...[roots, clock, env, secrets, outputFolder]: Parameters<CliContext['openRegistry']>
+): Promise<RegistryApi> {
   const { RunRegistry, createModels, fileAccess, networkAccess } = await import('./lazy/execution.js');
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));
@@ -97,11 +105,11 @@ const openRegistry: CliContext['openRegistry'] = async (roots, clock, env, secre
   return new RunRegistry({
     files: fileAccess(roots),
     network,
-    models: createModels(readModelConfig(env), { folders: roots }),
+    models: createModels(readModelConfig(env), { folders: roots, limiters }),
     secrets,
     clock,
     cacheFolder,
     keepArtifacts: true,
     ...(outputFolder !== undefined && { outputFolder }),
   });
-};
+}

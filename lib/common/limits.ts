@@ -81,6 +81,8 @@ export const FETCH_LIMITS = {
 export const MODEL_LIMITS = {
   /** Requests in flight to one provider, of all runs together. */
   inFlight: 8,
+  /** Time for connecting to a provider. */
+  connectMs: 30_000,
   /** Time for one answer, and for which nothing of it may arrive: local models read a long prompt in silence. */
   totalMs: 15 * 60_000,
   idleMs: 120_000,
@@ -92,12 +94,14 @@ export const MODEL_LIMITS = {
   requestsOfInvocation: 20_000,
   /** Attempts of one invocation that ask a model, also in pipelines that they run. */
   attemptsOfInvocation: 100,
-  /** As a provider may ask for it. */
+  /** As a provider may ask for it; up to a tenth is added. */
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
   answerLength: 2 * 2 ** 20,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
+  /** What is read of an error of a provider, in bytes. */
+  errorBytes: 64 * 1024,
   /** Texts of one request together, in characters: more than the context of any model. */
   promptLength: 8 * 2 ** 20,
   /** Images of one request together, in bytes. */
@@ -107,6 +111,9 @@ export const MODEL_LIMITS = {
   /** Tenants whose place in recorded answers is remembered, and pairs of a tenant and a model that refuses schemas. */
   remembered: 1000,
 } as const;
+
+/** Shorter values of keys, such as `none`, and of variables, such as `true`, are no secrets, and would hide much else. */
+export const MIN_KEY_LENGTH = 8;
 
 /** Models of each provider that the metrics name. */
 export const MAX_MODELS_IN_METRICS = 50;
@@ -140,7 +147,7 @@ export const COMPILE_LIMITS = {
   problemLength: 600,
   /** Names of tools with them, when one of them is an unknown tool. */
   toolsNamed: 200,
-  /** Length of the tools in the prompt, in characters, after which tools far from the request have one line each. */
+  /** Length of the tools that the prompt describes whole, and of those with one line each, in characters. */
   catalogLength: 60_000,
   /** Requests over HTTP that are compiled at once, and one more of each tenant that has none, up to twice as many. */
   atOnce: 8,
@@ -160,11 +167,12 @@ export const MCP_LIMITS = {
   /** Calls in flight to one server, of all runs together. */
   inFlight: 16,
   /**
-   * Maximum size of one message, in bytes, where an image is a third longer, and of its lists, objects and members: they
-   * are parsed in one turn of the event loop, in some 30 ms and 200 ms.
+   * Maximum size of one message, in bytes, where an image is a third longer, of its lists, objects and members, and of the
+   * commas between these and values: they are parsed and copied in one turn of the event loop, in some 30 ms and 200 ms.
    */
   messageBytes: 5 * 2 ** 20,
   messageParts: 100_000,
+  messageValues: 300_000,
   /** Before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,

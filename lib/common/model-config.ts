@@ -87,6 +87,11 @@ export interface ModelPrice {
 /** Prices by `provider/model`; `provider/*` is that of all other models of the provider. */
 export type ModelPrices = ReadonlyMap<string, ModelPrice>;
 
+/** As names of models begin: `openai/gpt-4o-mini`. */
+export const PROVIDER_NAMES = ['openai', 'anthropic', 'ollama', 'compatible', 'mock'] as const;
+
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
+
 /** The providers of language models, and the models that are used when nobody names one (D50). */
 export interface ModelConfig {
   readonly openai: ProviderAccess & {
@@ -154,7 +159,7 @@ export function readModelConfig(env: Variables): ModelConfig {
       apiKey: read('OLLAMA_API_KEY'),
       baseUrl: readOllamaHost(read('OLLAMA_HOST')),
       isConfigured: read('OLLAMA_HOST') !== undefined,
-      contextLength: readContextLength(read('OLLAMA_CONTEXT_LENGTH', 'OLLAMA_NUM_CTX')),
+      contextLength: readContextLength(read, 'OLLAMA_CONTEXT_LENGTH', 'OLLAMA_NUM_CTX'),
     },
     compatible: {
       apiKey: read('COMPATIBLE_API_KEY'),
@@ -162,7 +167,7 @@ export function readModelConfig(env: Variables): ModelConfig {
     },
     answersFile: read('WAVETRAIN_ANSWERS'),
     recordFile: read('WAVETRAIN_RECORD_ANSWERS'),
-    allowed: readNames(read('SERVICE_MODELS')),
+    allowed: readAllowed(read('SERVICE_MODELS')),
     prices: readModelPrices(read('SERVICE_MODEL_PRICES')),
     models: {
       default: read('WAVETRAIN_MODEL', 'TRELLIS_LLM_MODEL'),
@@ -178,17 +183,20 @@ function optional<K extends string>(key: K, value: string | undefined): Partial<
   return value === undefined ? {} : ({ [key]: value } as Record<K, string>);
 }
 
-/** Accepts what Ollama accepts: an address, `host:port`, `:port`, and `0.0.0.0` for this machine. */
+/**
+ * Accepts what Ollama accepts: an address, whose port is that of its scheme, `host:port`, `host`, whose port is 11434,
+ * `:port`, and `0.0.0.0` or `[::]` for this machine.
+ */
 function readOllamaHost(host = '127.0.0.1:11434'): string {
-  const address = /^https?:\/\//.test(host)
-    ? host
-    : `http://${host.startsWith(':') ? `127.0.0.1${host}` : host}`;
+  const hasScheme = /^https?:\/\//.test(host);
+  const address = hasScheme ? host : `http://${host.startsWith(':') ? `127.0.0.1${host}` : host}`;
   if (!URL.canParse(address))
     throw invalid('OLLAMA_HOST', 'must be an address, as in OLLAMA_HOST=127.0.0.1:11434');
   assertNoPassword('OLLAMA_HOST', address);
   const url = new URL(address);
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
-  if (url.port === '' && url.protocol === 'http:' && !/:80\b/.test(host)) url.port = '11434';
+  if (url.hostname === '[::]') url.hostname = '[::1]';
+  if (url.port === '' && !hasScheme && !/:80(?:\/|$)/.test(host)) url.port = '11434';
   return url.href.replace(/\/+$/, '');
 }
 
@@ -200,14 +208,32 @@ function assertNoPassword(name: string, address: string): void {
   throw invalid(name, `must not contain a user or a password: a key belongs into ${keyName}`);
 }
 
-function readNames(list: string | undefined): string[] | undefined {
-  return list?.split(',').flatMap((name) => name.trim() || []);
+/** A name without its provider would allow nothing, unnoticed. */
+function readAllowed(list: string | undefined): string[] | undefined {
+  const names = list?.split(',').flatMap((name) => name.trim() || []);
+  const wrong = names?.find((name) => !PROVIDER_NAMES.some((known) => isModelOf(known, name)));
+  if (wrong === undefined) return names;
+  throw invalid(
+    'SERVICE_MODELS',
+    `must be names of models, as in SERVICE_MODELS=openai/gpt-4o-mini,ollama/*: "${wrong}" is none; ` +
+      `the providers are ${PROVIDER_NAMES.join(', ')}`,
+  );
 }
 
-function readContextLength(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+function isModelOf(provider: ProviderName, name: string): boolean {
+  return name.startsWith(`${provider}/`) && name.length > provider.length + 1;
+}
+
+/** @param names the variables, of which the first one that is set counts */
+function readContextLength(
+  read: (name: string) => string | undefined,
+  ...names: readonly string[]
+): number | undefined {
+  const name = names.find((variable) => read(variable) !== undefined);
+  const text = name === undefined ? undefined : read(name);
+  if (name === undefined || text === undefined) return undefined;
   if (/^[1-9]\d{0,7}$/.test(text)) return Number(text);
-  throw invalid('OLLAMA_CONTEXT_LENGTH', 'must be a number of tokens, as in OLLAMA_CONTEXT_LENGTH=16384');
+  throw invalid(name, `must be a number of tokens, as in ${name}=16384`);
 }
 
 const PRICES_EXAMPLE = '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.6}}';

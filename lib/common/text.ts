@@ -21,13 +21,19 @@ function andMore(count: number): string {
 
 /** Cuts a long text: `abc…`. */
 export function ellipsize(text: string, most: number): string {
-  return text.length <= most ? text : `${copyText(text.slice(0, most))}…`;
+  return text.length <= most ? text : `${copyText(firstOf(text, most))}…`;
 }
 
 /** Cuts a long text, and says at its end how long it was: `abc … (9,000 characters)`. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
-  return `${copyText(text.slice(0, most))} … (${text.length.toLocaleString('en')} characters)`;
+  return `${copyText(firstOf(text, most))} … (${text.length.toLocaleString('en')} characters)`;
+}
+
+/** Returns the first characters, without the first half of one that would be split. */
+function firstOf(text: string, most: number): string {
+  const isSplit = /^[\uD800-\uDBFF]$/.test(text.charAt(most - 1));
+  return text.slice(0, isSplit ? most - 1 : most);
 }
 
 /** V8 copies shorter parts of a text itself. */

@@ -1,13 +1,10 @@
-import { COMPILE_LIMITS } from '../common/limits.js';
-import { cutText, joinFirst } from '../common/text.js';
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';
-import { formatProblem, type Problem } from '../definition/problem.js';
+import type { Problem, ProblemCode } from '../definition/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { detectKindOfText, findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { createCheckContext } from '../pipelines/check-context.js';
 import { checkSourceInSteps } from '../pipelines/check.js';
-import { formatErrors } from '../pipelines/report.js';
 import { checkPlanSourceInSteps } from '../plans/check.js';
 import type { Catalog } from '../tools/catalog.js';
 
@@ -36,42 +33,17 @@ export function* checkAnswer(yaml: string, catalog: Catalog): CheckSteps<Checked
   return { ok: true, definition: { kind: 'plan', plan: root.definition as PlanDefinition }, problems };
 }
 
-/** The errors of an answer, or else its warnings, for its history: a sentence in each line. */
-export function joinErrors(problems: readonly Problem[]): string {
-  const errors = formatErrors(problems);
-  return (errors.length > 0 ? errors : problems.map(formatProblem)).join('\n');
-}
+/** Warnings that, in a model's answer, usually mean a mistake; it is asked once to fix them. */
+const PROBABLE_MISTAKES: ReadonlySet<ProblemCode> = new Set([
+  'output_omitted',
+  'stray_dollar',
+  'stray_braces',
+  'template_in_key',
+  'session_never_stored',
+  'session_race',
+]);
 
-/**
- * Asks a model to repair an answer: every problem with its line, its path and its cure.
- *
- * @param toolNames listed when the answer names another tool
- */
-export function createRepairRequest(
-  yaml: string,
-  problems: readonly Problem[],
-  toolNames: readonly string[],
-): string {
-  const lines = yaml.split('\n');
-  const shown = problems.slice(0, COMPILE_LIMITS.problemsSent);
-  const hidden = problems.length - shown.length;
-  return [
-    'The validator finds mistakes in that definition:',
-    ...shown.map((problem) => describeForRepair(problem, lines)),
-    ...(hidden > 0 ? [`- and ${hidden} more`] : []),
-    ...(problems.some(({ code }) => code === 'unknown_tool')
-      ? [`The tools are: ${joinFirst(toolNames, COMPILE_LIMITS.toolsNamed)}.`]
-      : []),
-    'Repair all of this, and return the whole corrected YAML, with nothing around it.',
-  ].join('\n');
-}
-
-/** Shows the line itself too: models count lines badly. */
-function describeForRepair(problem: Problem, lines: readonly string[]): string {
-  const { line, path, severity } = problem;
-  const code = line === undefined ? '' : (lines[line - 1] ?? '').trim();
-  const where = line === undefined || path === '' ? '' : ` [${path}]`;
-  const what = severity === 'warning' ? 'warning: ' : '';
-  const text = cutText(`${what}${formatProblem(problem)}${where}`, COMPILE_LIMITS.problemLength);
-  return `- ${text}${code === '' ? '' : `\n    ${cutText(code, COMPILE_LIMITS.problemLength)}`}`;
+/** Finds the warnings of a valid answer that usually mean a mistake. */
+export function findMistakes(problems: readonly Problem[]): Problem[] {
+  return problems.filter(({ code }) => PROBABLE_MISTAKES.has(code));
 }

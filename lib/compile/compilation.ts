@@ -3,13 +3,14 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { COMPILE_LIMITS } from '../common/limits.js';
 import type { CheckSteps } from '../definition/check-steps.js';
-import { formatProblem, type Problem, type ProblemCode } from '../definition/problem.js';
+import { formatProblem, type Problem } from '../definition/problem.js';
 import { NO_TOKENS, sumUsage } from '../models/costs.js';
 import { type FinishReason, ModelError, type ModelMessage } from '../models/model.js';
 import type { ModelAccess, ModelCaller } from '../models/models.js';
 import type { Catalog } from '../tools/catalog.js';
-import { checkAnswer, type CheckedAnswer, createRepairRequest, joinErrors } from './check-answer.js';
+import { checkAnswer, type CheckedAnswer, findMistakes } from './check-answer.js';
 import { readAnswer } from './read-answer.js';
+import { createRepairRequest, joinErrors } from './repair-request.js';
 import {
   type CompileEffort,
   CompileFailedError,
@@ -46,16 +47,6 @@ type Failure =
   | { readonly type: 'rejected'; readonly repeated: boolean }
   | { readonly type: 'declined'; readonly reason: string };
 
-/** Warnings of what is valid, and from a model most probably a mistake: it is asked once to mend it. */
-const PROBABLE_MISTAKES: ReadonlySet<ProblemCode> = new Set([
-  'output_omitted',
-  'stray_dollar',
-  'stray_braces',
-  'template_in_key',
-  'session_never_stored',
-  'session_race',
-]);
-
 /** The question, the answers and the problems of one compilation; its machine decides what is done with them when. */
 export class Compilation implements CompilePorts {
   readonly #options: CompilationOptions;
@@ -75,16 +66,19 @@ export class Compilation implements CompilePorts {
   }
 
   draft(): void {
-    void this.#ask('drafting', []);
+    void this.#ask('drafting', () => []);
   }
 
   repair(): void {
-    const { yaml = '' } = this.#history.at(-1) ?? {};
-    void this.#ask('repairing', [
-      // Some providers refuse an empty message.
-      { role: 'assistant', content: yaml.trim() === '' ? '# an empty answer' : yaml },
-      { role: 'user', content: createRepairRequest(yaml, this.#problems, this.#options.catalog.names()) },
-    ]);
+    void this.#ask('repairing', () => {
+      const { yaml = '' } = this.#history.at(-1) ?? {};
+      const request = createRepairRequest(yaml, this.#problems, this.#options.catalog.names());
+      return [
+        // Some providers refuse an empty message.
+        { role: 'assistant', content: yaml.trim() === '' ? '# an empty answer' : yaml },
+        { role: 'user', content: request },
+      ];
+    });
   }
 
   check(): void {
@@ -94,17 +88,23 @@ export class Compilation implements CompilePorts {
   /** The result, after the machine has ended. @throws what has ended it */
   conclude(): CompileResult {
     if (this.#result === undefined) throw this.#describeFailure();
-    // A valid answer counts, even if the model could not be asked to mend what the validator warned of.
     this.#options.signal.throwIfAborted();
     const { definition, problems, yaml } = this.#result;
-    const effort = this.#effort();
+    // The accepted draft was sent back for its warnings: it is no failure, and nothing after it has led to it.
+    const accepted = this.#history.findIndex((step) => step.yaml === yaml);
     return {
       ...definition,
       yaml_text: yaml,
-      ...effort,
-      repair_history: effort.repair_history.filter((step) => step.yaml !== yaml),
-      warnings: problems.map(formatProblem),
+      ...this.#effort(),
+      repair_history: accepted < 0 ? this.#history : this.#history.slice(0, accepted),
+      warnings: [...problems.map(formatProblem), ...this.#describeMissedRepair()],
     };
+  }
+
+  /** A valid answer counts, even if the model could not be asked to fix what the validator warned of. */
+  #describeMissedRepair(): string[] {
+    if (this.#failure?.type !== 'error') return [];
+    return [`the model could not be asked to fix this: ${errorMessage(this.#failure.error)}`];
   }
 
   #effort(): CompileEffort {
@@ -116,11 +116,16 @@ export class Compilation implements CompilePorts {
     };
   }
 
-  async #ask(state: CompileProgress['state'], messages: readonly ModelMessage[]): Promise<void> {
+  /**
+   * Asks the model. Never rejects, whatever fails.
+   *
+   * @param createMessages creates what follows the request
+   */
+  async #ask(state: CompileProgress['state'], createMessages: () => readonly ModelMessage[]): Promise<void> {
     try {
       this.#attempts++;
       this.#options.onProgress?.({ state, attempt: this.#attempts });
-      this.#answer = await this.#generate([this.#options.request, ...messages]);
+      this.#answer = await this.#generate([this.#options.request, ...createMessages()]);
       this.#options.report({ type: 'answered' });
     } catch (error) {
       this.#stop(error);
@@ -193,7 +198,7 @@ export class Compilation implements CompilePorts {
     const { runCheck, catalog } = this.#options;
     const checked = await runCheck(checkAnswer(yaml, catalog));
     if (!checked.ok) return this.#reject(yaml, checked.problems);
-    const mistakes = checked.problems.filter(({ code }) => PROBABLE_MISTAKES.has(code));
+    const mistakes = findMistakes(checked.problems);
     const isFirst = this.#result === undefined;
     this.#result = { ...checked, yaml };
     return isFirst && mistakes.length > 0 ? this.#reject(yaml, mistakes) : { type: 'accepted' };
@@ -249,7 +254,7 @@ function describeIncomplete(finish: FinishReason): Problem | undefined {
 /** The causes that a change of the configuration cures: a key, an address, the name of a model. */
 const MISCONFIGURED: ReadonlySet<string> = new Set(['misconfigured', 'bad_request']);
 
-/** What a model does not answer is no fault of its answers: it is passed on, with a code. */
+/** Turns a failed request into an error with a code. */
 function describeProviderError(error: unknown): unknown {
   if (error instanceof WavetrainError || !(error instanceof Error) || error.name !== 'ToolError')
     return error;

@@ -67,10 +67,15 @@ export async function compile(prompt: string, options: CompilePromptOptions): Pr
     report: (event) => actor.send(event),
   });
   compilePorts.bind(actor, compilation);
-  const ended = new Promise<void>((resolve) => actor.subscribe({ complete: resolve }));
-  actor.start();
-  await ended;
-  compilePorts.release(actor);
+  const ended = new Promise<void>((resolve, reject) => {
+    actor.subscribe({ complete: resolve, error: reject });
+  });
+  try {
+    actor.start();
+    await ended;
+  } finally {
+    compilePorts.release(actor);
+  }
   return compilation.conclude();
 }
 

@@ -10,18 +10,23 @@ const DESCRIPTION_LENGTH = 400;
 
 /**
  * Describes the tools of a catalog for a model. With very many tools, those that have words in common with the request
- * are described whole, and the others in one line each.
+ * are described whole, others in one line each, and those that have no room even so are counted.
  */
 export function describeTools(catalog: Catalog, request: string): string {
   const tools = catalog.metadata().filter((tool) => isOffered(tool, catalog));
   const whole = tools.map((tool) => describeTool(tool, catalog.get(tool.name)?.openInputs === true));
-  const isShort = sumOf(whole) <= COMPILE_LIMITS.catalogLength;
-  const chosen = isShort ? new Set(tools.keys()) : chooseTools(tools, whole, request);
-  const described = tools.map((tool, index) => (chosen.has(index) ? whole[index] : nameTool(tool)));
-  const left = tools.length - chosen.size;
+  if (sumOf(whole) <= COMPILE_LIMITS.catalogLength) return whole.join('\n');
+  const ranking = rankTools(tools, request);
+  const described = fill(COMPILE_LIMITS.catalogLength, ranking, whole);
+  const lines = tools.map(nameTool);
+  const others = ranking.filter((index) => !described.has(index));
+  const named = fill(COMPILE_LIMITS.catalogLength, others, lines);
+  const shown = tools.flatMap((_, index) => described.get(index) ?? named.get(index) ?? []);
+  const hidden = tools.length - shown.length;
   return [
-    ...described,
-    ...(left === 0 ? [] : [`(${left} of these tools are named without their inputs.)`]),
+    ...shown,
+    ...(named.size > 0 ? [`(${named.size} of these tools are named without their inputs.)`] : []),
+    ...(hidden > 0 ? [`(There are ${hidden} more tools, which are further from the request.)`] : []),
   ].join('\n');
 }
 
@@ -29,24 +34,28 @@ function isOffered({ name }: ToolMetadata, catalog: Catalog): boolean {
   return !(NOT_OFFERED.has(name) && catalog.isBuiltin(name));
 }
 
-/** Chooses the tools nearest to the request, as many as there is room for. */
-function chooseTools(
-  tools: readonly ToolMetadata[],
-  whole: readonly string[],
-  request: string,
-): ReadonlySet<number> {
+/** Ranks the tools, as indexes: those that have most words in common with the request first. */
+function rankTools(tools: readonly ToolMetadata[], request: string): number[] {
   const wanted = wordsOf(request);
-  const ranked = tools
+  return tools
     .map((tool, index) => ({ index, score: countCommon(wanted, tool) }))
-    .sort((a, b) => b.score - a.score);
-  const chosen = new Set<number>();
-  let left = COMPILE_LIMITS.catalogLength;
-  for (const { index } of ranked) {
-    const length = whole[index]?.length ?? 0;
-    // One that is too long must not hide the shorter ones after it.
-    if (length > left) continue;
-    left -= length;
-    chosen.add(index);
+    .sort((a, b) => b.score - a.score)
+    .map(({ index }) => index);
+}
+
+/** Chooses as many of the first texts as there is room for. One that is too long alone does not hide those after it. */
+function fill(
+  room: number,
+  ranking: readonly number[],
+  texts: readonly string[],
+): ReadonlyMap<number, string> {
+  const chosen = new Map<number, string>();
+  let left = room;
+  for (const index of ranking) {
+    const text = texts[index] ?? '';
+    if (text.length > left) continue;
+    left -= text.length;
+    chosen.set(index, text);
   }
   return chosen;
 }

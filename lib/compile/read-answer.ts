@@ -1,3 +1,5 @@
+import { withoutThoughts } from '../models/thoughts.js';
+
 /** What a model has answered: a definition, or why it cannot write one. */
 export type ReadAnswer = { readonly yaml: string } | { readonly cannot: string };
 
@@ -7,13 +9,15 @@ const REFUSAL = /^[ \t]*#[ \t]*cannot:[ \t]*(\S.*)$/im;
 /** The first line of a definition, at any indentation: its root key, or a list of parts without one. */
 const ROOT_LINE = /^[ \t]*["']?(?:pipeline|plan|tasks|sub_pipelines)["']?[ \t]*:/m;
 
-/** Like it, without the lists: they are not the first lines of a definition. */
+/** Root keys only: `tasks:` does not start a definition. */
 const FIRST_LINE = /^[ \t]*["']?(?:pipeline|plan)["']?[ \t]*:/;
 const BARE_FIRST_LINE = /^[ \t]*(?:id|goal|tasks|sub_pipelines)[ \t]*:/;
 
-const THOUGHTS = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/i;
-/** Some servers leave out the tag that opens the thoughts. */
-const END_OF_THOUGHTS = /<\/(?:think|thinking|reasoning)>/i;
+/** A text that begins with a root key, after comments and marks of documents. */
+const ROOTED = /^(?:[ \t]*(?:(?:#|---|%).*)?\n)*[ \t]*["']?(?:pipeline|plan)["']?[ \t]*:/;
+
+/** The lists of a definition in JSON. */
+const PARTS = /"(?:tasks|sub_pipelines)"\s*:/;
 
 /**
  * Finds the definition in the answer of a model: without its thoughts, without prose, and without the fence around it.
@@ -21,7 +25,7 @@ const END_OF_THOUGHTS = /<\/(?:think|thinking|reasoning)>/i;
  * and takes time linear in the answer.
  */
 export function readAnswer(text: string): ReadAnswer {
-  const answer = withoutThoughts(text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n'));
+  const answer = withoutThoughts(text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n'), isInDefinition);
   const found = findInFences(answer) ?? findInProse(answer) ?? findJson(answer);
   if (found !== undefined) return { yaml: endWithNewline(found) };
   const [, reason] = REFUSAL.exec(answer) ?? [];
@@ -29,14 +33,9 @@ export function readAnswer(text: string): ReadAnswer {
   return { yaml: endWithNewline(answer.trim()) };
 }
 
-function withoutThoughts(text: string): string {
-  const closed = text.replace(THOUGHTS, '');
-  if (closed !== text) return closed;
-  const end = END_OF_THOUGHTS.exec(text);
-  const root = ROOT_LINE.exec(text);
-  // A definition may speak of thoughts itself, in a prompt.
-  const isBefore = end !== null && ROOT_LINE.test(text.slice(end.index)) && (root?.index ?? 0) > end.index;
-  return isBefore ? text.slice(end.index + end[0].length) : text;
+/** A definition may speak of thoughts itself, in a prompt. */
+function isInDefinition(before: string, after: string): boolean {
+  return ROOT_LINE.test(before) || !ROOT_LINE.test(after);
 }
 
 /** The mark is as long as it can be, so that a line of marks is read once. */
@@ -48,7 +47,10 @@ interface OpenFence {
   readonly lines: string[];
 }
 
-/** Returns the last block with a definition: a model that corrects itself does so below. A fence need not be closed. */
+/**
+ * Returns the last block with a whole definition, or else with a part of one: a model that corrects itself does so below,
+ * and may then show a snippet. A fence need not be closed.
+ */
 function findInFences(text: string): string | undefined {
   const blocks: string[] = [];
   let open: OpenFence | undefined;
@@ -62,7 +64,10 @@ function findInFences(text: string): string | undefined {
     } else open.lines.push(removeIndent(line, open.indent));
   }
   if (open !== undefined) blocks.push(open.lines.join('\n'));
-  return blocks.findLast((block) => ROOT_LINE.test(block) || isJson(block));
+  return (
+    blocks.findLast((block) => ROOTED.test(block) || (isJson(block) && PARTS.test(block))) ??
+    blocks.findLast((block) => ROOT_LINE.test(block) || isJson(block))
+  );
 }
 
 function closes(line: string, { mark }: OpenFence): boolean {

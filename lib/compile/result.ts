@@ -9,21 +9,21 @@ export interface CompileProgress {
   readonly attempt: number;
 }
 
-/** An answer that the validator rejected, and why. */
+/** An answer that was sent back, and why. */
 export interface RepairStep {
   /** The definition in the answer, to whose lines the error refers. */
   readonly yaml: string;
-  /** Every error, a sentence in each line. */
+  /** Its errors, or the warnings if there are none, one per line. */
   readonly error: string;
 }
 
 /** What a compilation has taken. */
 export interface CompileEffort {
-  /** Answers: 1 when the first one was valid. */
+  /** Requests to the model, also one that failed. */
   readonly attempts: number;
-  /** The rejected answers, in their order. */
+  /** The answers that were sent back before the result, in their order: as many as there were repairs. */
   readonly repair_history: readonly RepairStep[];
-  /** Of all answers together. */
+  /** Of the answers that ended. */
   readonly usage: TokenCounts;
   /** `provider/model`. */
   readonly model: string;
@@ -34,7 +34,7 @@ export type CompileResult = CompiledDefinition &
   CompileEffort & {
     /** The definition as the model wrote it, without what was around it. */
     readonly yaml_text: string;
-    /** What the validator warns of, as sentences. */
+    /** What the validator warns of, and why the model was not asked to fix it, as sentences. */
     readonly warnings: readonly string[];
   };
 

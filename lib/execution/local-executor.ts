@@ -10,7 +10,6 @@ import { LinkedMap } from '../common/queues/linked-map.js';
 import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
-import type { Pipeline } from '../pipelines/pipeline.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { modelAccess } from '../models/create-models.js';
@@ -163,8 +162,8 @@ export class LocalExecutor implements Executor {
     rerunSource?: RerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
   ): PipelineRun {
-    this.#assertModels(inputs.pipeline);
     const prepared = prepareRun(inputs, rerunSource, blackboard, this.#dependencies.clock, this.secrets);
+    this.#assertModels(prepared);
     const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
     const run = new PipelineRun(prepared, this.#dependencies, budget);
     this.#runs.add(run.id, run);
@@ -177,8 +176,8 @@ export class LocalExecutor implements Executor {
     rerunSource?: PlanRerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
   ): PlanRun {
-    for (const { pipeline } of inputs.plan.subPipelines.values()) this.#assertModels(pipeline);
     const prepared = preparePlan(inputs, rerunSource, blackboard, this.#dependencies.clock, this.secrets);
+    for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
     const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
     const run = new PlanRun(prepared, this.#dependencies, budget);
     this.#runs.add(run.id, run);
@@ -186,9 +185,12 @@ export class LocalExecutor implements Executor {
   }
 
   /** @throws WavetrainError `provider_misconfigured` for a model that a task needs */
-  #assertModels({ contract }: Pick<Pipeline, 'contract'>): void {
-    for (const { purpose, model } of contract.models) {
-      this.#dependencies.models.assertConfigured(purpose, model);
+  #assertModels({ pipeline, params }: Pick<PreparedRun, 'pipeline' | 'params'>): void {
+    for (const { purpose, model, param } of pipeline.contract.models) {
+      const named = param === undefined ? model : params[param];
+      // What is no text fails the task, which checks the type of its input.
+      if (param === undefined || (typeof named === 'string' && named !== ''))
+        this.#dependencies.models.assertConfigured(purpose, named as string | undefined);
     }
   }
 

@@ -88,8 +88,8 @@ export interface InvocationServices {
   readonly budget: MemoryBudget;
   /** Runs pipelines inside tasks. */
   readonly nestedRuns: {
-    /** Rejects with a ToolError. @param models that the pipeline asks; default: those of this run */
-    run(call: PipelineCall, attempt: CallingAttempt, models?: ModelAccess): Promise<PipelineOutcome>;
+    /** Rejects with a ToolError. @param models that the pipeline asks */
+    run(call: PipelineCall, attempt: CallingAttempt, models: ModelAccess): Promise<PipelineOutcome>;
   };
   /** Tool invocations started (D20). */
   invocations: number;

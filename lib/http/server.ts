@@ -5,6 +5,7 @@ import type { ServerConfig } from '../common/config.js';
 import { WavetrainError } from '../common/errors.js';
 import { MemoryPool } from '../common/queues/memory-pool.js';
 import { type Limit, shareLimit } from '../common/queues/shared-limit.js';
+import { WorkInHand } from '../common/queues/work-in-hand.js';
 import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
@@ -65,7 +66,7 @@ export interface RunningServer {
   readonly url: string;
   readonly registry: RunRegistry;
   /**
-   * Accepts no more runs, lets running ones finish for `graceMs`, then aborts their tools. Resolves when every
+   * Accepts no more runs and compilations, lets running ones finish for `graceMs`, then aborts them. Resolves when every
    * connection is closed.
    */
   close(graceMs: number): Promise<void>;
@@ -137,6 +138,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watch(registry);
   metrics.watchMemory(memory);
   let ready = true;
+  const work = new WorkInHand(clock);
   const handle = createApp({
     registry,
     catalog,
@@ -151,6 +153,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
     checkResponses,
+    work,
     isReady: () => ready,
     newId,
     version,
@@ -161,7 +164,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     registry,
     async close(graceMs) {
       ready = false;
-      await registry.close(graceMs);
+      await Promise.all([registry.close(graceMs), work.close(graceMs)]);
       metrics.close();
       await listener.close();
     },

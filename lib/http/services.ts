@@ -1,6 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import type { Limit } from '../common/queues/shared-limit.js';
+import type { WorkInHand } from '../common/queues/work-in-hand.js';
 import type { ValidationCache } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -31,6 +32,8 @@ export interface HttpServices {
   readonly bodyLimitBytes: number;
   /** Whether short responses are compared with their schemas. */
   readonly checkResponses: boolean;
+  /** Compilations, which end with the server. */
+  readonly work: WorkInHand;
   /** False while the server shuts down. */
   readonly isReady: () => boolean;
   /** Creates the id of an internal error. */

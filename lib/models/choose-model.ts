@@ -1,10 +1,6 @@
 import { WavetrainError } from '../common/errors.js';
-import type { ModelConfig } from '../common/model-config.js';
+import { type ModelConfig, PROVIDER_NAMES, type ProviderName } from '../common/model-config.js';
 import type { ModelPurpose } from './model.js';
-
-export type ProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible' | 'mock';
-
-const PROVIDER_NAMES: readonly ProviderName[] = ['openai', 'anthropic', 'ollama', 'compatible', 'mock'];
 
 /** The model of each provider that is used when only its key is configured. */
 const STANDARD_MODELS = {
@@ -52,7 +48,7 @@ export function chooseModel(config: ModelConfig, purpose: ModelPurpose, named?: 
   throw misconfigured(`the model "${chosen.provider}/${chosen.model}" needs ${missing}`);
 }
 
-/** What somebody else pays for may be limited: those that the operator has configured are always allowed. */
+/** Checks a model that a caller names. Configured models are always allowed. */
 function assertAllowed({ provider, model }: ModelName, allowed: readonly string[] | undefined): void {
   const names = [`${provider}/${model}`, `${provider}/*`];
   if (allowed === undefined || names.some((name) => allowed.includes(name))) return;

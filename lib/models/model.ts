@@ -25,7 +25,7 @@ export interface ModelRequest {
   readonly max_tokens?: number | undefined;
   /** Sent only when given. */
   readonly temperature?: number | undefined;
-  /** The JSON Schema of the answer; providers that can are held to it, and nobody is believed: check the answer. */
+  /** The JSON Schema of the answer. Sent to providers that support structured output. Validate the answer anyway. */
   readonly schema?: JsonObject | undefined;
   /** Receives the text of the answer as it arrives. */
   readonly onText?: ((text: string) => void) | undefined;
@@ -88,8 +88,6 @@ export type AnswerPart =
 /** Somebody who runs language models. */
 export interface ModelProvider {
   readonly name: string;
-  /** What must be configured before it can be asked; undefined when nothing is missing. */
-  readonly missing?: string | undefined;
   /** Throws a {@link ModelError}. */
   stream(request: ProviderRequest, signal: AbortSignal): AsyncIterable<AnswerPart>;
 }

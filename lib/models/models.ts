@@ -2,7 +2,7 @@ import type { Clock } from '../common/clock.js';
 import { delay } from '../common/clock.js';
 import { errorMessage, ToolError, WavetrainError } from '../common/errors.js';
 import { MODEL_LIMITS } from '../common/limits.js';
-import { RequestTimer } from '../common/request-timer.js';
+import { RequestTimer } from '../common/requests/request-timer.js';
 import { ConcurrencyLimiter } from '../common/queues/limiters.js';
 import { shareLimit } from '../common/queues/shared-limit.js';
 import {
@@ -14,10 +14,10 @@ import {
   type ProviderRequest,
   type TokenCounts,
 } from './model.js';
-import type { ModelConfig } from '../common/model-config.js';
+import type { ModelConfig, ProviderName } from '../common/model-config.js';
 import { addCost } from './costs.js';
 import { assertRequestSize } from './request-size.js';
-import { chooseModel, type ModelName, type ProviderName } from './choose-model.js';
+import { chooseModel, type ModelName } from './choose-model.js';
 
 /** The attempt, or the command, for which a model is asked. */
 export interface ModelCaller {
@@ -33,6 +33,9 @@ export interface ModelCaller {
   readonly onUsage: (model: string, usage: TokenCounts) => void;
 }
 
+/** The places of requests in flight to each provider. */
+export type ModelLimiters = Map<ProviderName, ConcurrencyLimiter>;
+
 export interface ModelsOptions {
   readonly config: ModelConfig;
   /** Creates a provider when it is asked first. */
@@ -41,6 +44,8 @@ export interface ModelsOptions {
   readonly assertAnswers?: () => void;
   /** Requests in flight to one provider. Default {@link MODEL_LIMITS}. */
   readonly inFlight?: number;
+  /** Those of other models too, which then have their requests in flight together. Default: its own. */
+  readonly limiters?: ModelLimiters;
   /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
   readonly tenantShare?: number;
   /** Returns a number from 0 to 1. */
@@ -64,11 +69,12 @@ export interface ModelAccess {
 export class Models implements ModelAccess {
   readonly #options: ModelsOptions;
   readonly #providers = new Map<ProviderName, Promise<ModelProvider>>();
-  /** Of all runs, by provider. */
-  readonly #limiters = new Map<ProviderName, ConcurrencyLimiter>();
+  /** Of all runs. */
+  readonly #limiters: ModelLimiters;
 
   constructor(options: ModelsOptions) {
     this.#options = options;
+    this.#limiters = options.limiters ?? new Map();
   }
 
   assertConfigured(purpose: ModelPurpose, named: string | undefined): void {
@@ -116,7 +122,7 @@ export class Models implements ModelAccess {
     return limiter;
   }
 
-  /** Asks again after a temporary error, when the provider wants or after a delay that doubles. */
+  /** Asks again after a temporary error: after a delay that doubles, or later when the provider wants that. */
   async #askUntilAnswered(
     ask: () => Promise<ModelAnswer>,
     model: string,
@@ -138,7 +144,9 @@ export class Models implements ModelAccess {
   async #waitForRetry(retry: number, { retryAfterMs }: ModelError, caller: ModelCaller): Promise<void> {
     const random = (this.#options.random ?? Math.random)();
     const ownMs = MODEL_LIMITS.retryDelayMs * 2 ** retry * (1 + random / 2);
-    const delayMs = Math.min(retryAfterMs ?? ownMs, MODEL_LIMITS.longestRetryDelayMs);
+    // Callers that are given the same time come back one after another.
+    const wantedMs = Math.min(retryAfterMs ?? 0, MODEL_LIMITS.longestRetryDelayMs) * (1 + random / 10);
+    const delayMs = Math.max(ownMs, wantedMs);
     // A provider that wants to be left alone is no work of the attempt.
     const resumeTimeout = caller.pauseTimeout();
     try {

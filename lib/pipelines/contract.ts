@@ -37,6 +37,8 @@ export interface ModelNeed {
   readonly purpose: ModelPurpose;
   /** The model that the task names; undefined for the one of the purpose. */
   readonly model: string | undefined;
+  /** The param of this pipeline whose value names the model, in place of `model`. */
+  readonly param?: string;
 }
 
 /** How a pipeline uses a secret. */
@@ -150,18 +152,24 @@ function collectSecrets(
 
 function collectModels(tasks: readonly DraftTask[], nested: NestedContracts): readonly ModelNeed[] {
   const needs = new Map<string, ModelNeed>();
-  const add = (need: ModelNeed): void => void needs.set(`${need.purpose} ${need.model ?? ''}`, need);
+  const add = (need: ModelNeed): void =>
+    void needs.set(`${need.purpose} ${need.model ?? ''} ${need.param ?? ''}`, need);
   for (const { id, usesModel, literalInputs } of tasks) {
     const { model } = literalInputs;
     const purpose = usesModel?.(literalInputs);
-    // What a template gives is known when the task runs.
+    // What another template gives is known when the task runs.
     const isKnown =
       model === undefined || model === null || (typeof model === 'string' && !model.includes('{{'));
+    const param = typeof model === 'string' ? ONLY_A_PARAM.exec(model)?.[1] : undefined;
     if (purpose !== undefined && isKnown) add({ purpose, model: model ?? undefined });
-    for (const need of nested.get(id)?.contract.models ?? []) add(need);
+    if (purpose !== undefined && param !== undefined) add({ purpose, model: undefined, param });
+    // The params of a nested pipeline are known when the task runs.
+    for (const need of nested.get(id)?.contract.models ?? []) if (need.param === undefined) add(need);
   }
   return [...needs.values()];
 }
+
+const ONLY_A_PARAM = /^\s*\{\{\s*params\.(\w+)\s*\}\}\s*$/;
 
 const NO_SECRETS: ReadonlyMap<string, SecretUse> = new Map();
 

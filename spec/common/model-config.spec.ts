@@ -17,6 +17,10 @@ describe('the variables of language models (D50)', () => {
     ['0.0.0.0:9', 'http://127.0.0.1:9'],
     ['gpu', 'http://gpu:11434'],
     ['http://gpu:80', 'http://gpu'],
+    ['http://gpu.example', 'http://gpu.example'],
+    ['gpu:80', 'http://gpu'],
+    ['[::]:9', 'http://[::1]:9'],
+    ['[::]', 'http://[::1]:11434'],
     ['https://gpu.example/', 'https://gpu.example'],
     ['https://gpu.example/ollama/', 'https://gpu.example/ollama'],
   ] as const;
@@ -46,6 +50,10 @@ describe('the variables of language models (D50)', () => {
     ['OLLAMA_HOST', 'http://a b'],
     ['OLLAMA_CONTEXT_LENGTH', '4k'],
     ['OLLAMA_CONTEXT_LENGTH', '0'],
+    ['OLLAMA_NUM_CTX', 'abc'],
+    ['SERVICE_MODELS', 'gpt-4o,openai/*'],
+    ['SERVICE_MODELS', 'openai/'],
+    ['SERVICE_MODELS', 'opnai/gpt-4o'],
   ] as const;
   for (const [name, value] of invalid) {
     it(`refuses ${name}=${value} with an example`, () => {

@@ -40,6 +40,11 @@ describe('Texts that are cut', () => {
     expect(cutText('x'.repeat(1200), 4)).to.equal('xxxx … (1,200 characters)');
   });
 
+  it('splits no character of two halves', () => {
+    expect(ellipsize('abc\u{1F600}e', 4)).to.equal('abc…');
+    expect(cutText('ab\u{1F600}e', 4)).to.equal('ab\u{1F600} … (5 characters)');
+  });
+
   const CUTS: Readonly<Record<string, (text: string) => string>> = {
     ellipsize: (text) => ellipsize(text, 200),
     cutText: (text) => cutText(text, 200),

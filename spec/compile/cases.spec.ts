@@ -6,7 +6,7 @@ import { Models } from '../../lib/models/models.js';
 import { read } from '../project/files.js';
 import { CASES, recordedAnswers } from './cases.js';
 
-describe('compile, on 24 requests with recorded answers', () => {
+describe('compile (D35), on 24 requests with recorded answers', () => {
   const models = new Models({
     config: readModelConfig({}),
     loadProvider: async () => createMockProvider(async () => recordedAnswers()),

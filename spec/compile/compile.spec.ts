@@ -6,9 +6,10 @@ import { ModelError, type ModelErrorKind } from '../../lib/models/model.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { catchRejection } from '../support/rejection.js';
-import { BROKEN, ScriptedModels, VALID } from './scripted-models.js';
+import { BROKEN, VALID } from './definitions.js';
+import { ScriptedModels } from '../models/scripted-models.js';
 
-describe('compile', () => {
+describe('compile (D35)', () => {
   it('resolves with the first answer when it is valid', async () => {
     const models = new ScriptedModels(`Here it is:\n\`\`\`yaml\n${VALID}\`\`\`\n`);
     const result = await compile('  ask a model \n', { models });
@@ -23,7 +24,7 @@ describe('compile', () => {
       warnings: [],
     });
     expect(models.requests[0]).to.include({ purpose: 'compile', model: undefined });
-    expect(models.lastMessage(0)).to.equal('<request>\nask a model\n</request>');
+    expect(models.promptOf(0)).to.equal('<request>\nask a model\n</request>');
   });
 
   it('asks for a repair with the answer, and every problem with its line, its path and its cure', async () => {
@@ -37,7 +38,7 @@ describe('compile', () => {
     const { messages = [] } = models.requests[1] ?? {};
     expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user']);
     expect(messages[1]?.content).to.equal(broken);
-    expect(models.lastMessage(1))
+    expect(models.promptOf(1))
       .to.contain(
         'line 6, column 13: there is no tool "lm_job" (did you mean "llm_job"?) [/pipeline/tasks/0/tool]',
       )
@@ -81,14 +82,14 @@ describe('compile', () => {
     const models = new ScriptedModels({ text: VALID, finish: 'length' }, VALID);
     const result = await compile('ask', { models });
     expect(result.attempts).to.equal(2);
-    expect(models.lastMessage(1)).to.contain('too long (write a shorter one');
+    expect(models.promptOf(1)).to.contain('too long (write a shorter one');
   });
 
   it('stops an answer of over 100,000 characters, and asks for a shorter one', async () => {
     const models = new ScriptedModels(`${VALID}${'# and so on\n'.repeat(10_000)}`, VALID);
     expect(await compile('ask', { models })).to.include({ attempts: 2 });
     expect(models.callers[0]?.signal.aborted).to.equal(true);
-    expect(models.lastMessage(1)).to.contain('too long');
+    expect(models.promptOf(1)).to.contain('too long');
   });
 
   it('asks once to mend what is valid and probably a mistake, and takes the answer if that does not help', async () => {
@@ -101,8 +102,34 @@ describe('compile', () => {
     expect(kept.warnings).to.have.length(2);
     const broken = await compile('ask', { models: new ScriptedModels(doubtful, BROKEN), maxRepairs: 1 });
     expect(broken).to.deep.include({ attempts: 2, yaml_text: doubtful });
+    expect(broken.repair_history, 'no repair led to the result').to.deep.equal([]);
     const none = await compile('ask', { models: new ScriptedModels(doubtful), maxRepairs: 0 });
     expect(none).to.deep.include({ attempts: 1, yaml_text: doubtful });
+  });
+
+  it('takes a valid answer although the model cannot be asked to mend it, and warns of that', async () => {
+    const doubtful = VALID.replace('{prompt: hi}', '{prompt: "${{session.name}}"}');
+    const models = new ScriptedModels(doubtful, () => Promise.reject(new ToolError('spec/model: no answer')));
+    const result = await compile('ask', { models });
+    expect(result).to.deep.include({ attempts: 2, yaml_text: doubtful, repair_history: [] });
+    expect(result.warnings.at(-1)).to.equal(
+      'the model could not be asked to fix this: spec/model: no answer',
+    );
+  });
+
+  it('rejects when the request for a repair cannot be made, or when a progress is not taken', async () => {
+    const names = (): string[] => {
+      throw new Error('no names');
+    };
+    const catalog = Object.assign(builtinCatalog(), { names });
+    const models = new ScriptedModels(VALID.replace('  goal: g\n', ''), VALID);
+    expect(await catchRejection(compile('ask', { models, catalog }))).to.have.property('message', 'no names');
+    const onProgress = (): void => {
+      throw new Error('not taken');
+    };
+    const others = new ScriptedModels(VALID);
+    const error = await catchRejection(compile('ask', { models: others, onProgress }));
+    expect(error).to.have.property('message', 'not taken');
   });
 
   it('compiles a plan, with a warning for a pipeline that is in no file yet', async () => {
@@ -209,7 +236,7 @@ describe('compile', () => {
   it('lets no prompt close the tag that it stands in', async () => {
     const models = new ScriptedModels(VALID);
     await compile('a </request> b <REQUEST> c', { models });
-    expect(models.lastMessage(0)).to.equal('<request>\na < /request> b < REQUEST> c\n</request>');
+    expect(models.promptOf(0)).to.equal('<request>\na < /request> b < REQUEST> c\n</request>');
   });
 
   it('sends at most 30 problems, cut where they are long', async () => {
@@ -219,7 +246,7 @@ describe('compile', () => {
     );
     const models = new ScriptedModels(`pipeline:\n  id: a\n  goal: g\n  tasks:\n${tasks.join('')}`, VALID);
     await compile('ask', { models });
-    const message = models.lastMessage(1);
+    const message = models.promptOf(1);
     expect(message).to.contain('\n- and 10 more\n');
     expect(message.length).to.be.below(40_000);
   });

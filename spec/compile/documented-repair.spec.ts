@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { compile } from '../../lib/compile/compile.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { ROOT } from '../project/files.js';
-import { ScriptedModels } from './scripted-models.js';
+import { ScriptedModels } from '../models/scripted-models.js';
 
 describe('docs/models/compile.md', () => {
   const text = readFileSync(join(ROOT, 'docs/models/compile.md'), 'utf8');

@@ -5,7 +5,8 @@ import { readModelConfig } from '../../lib/common/model-config.js';
 import type { CompileProgress, CompileResult } from '../../lib/compile/result.js';
 import { createModels } from '../../lib/models/create-models.js';
 import { ModelError } from '../../lib/models/model.js';
-import { BROKEN, ScriptedModels, VALID } from './scripted-models.js';
+import { BROKEN, VALID } from './definitions.js';
+import { ScriptedModels } from '../models/scripted-models.js';
 import { deferred, settle } from '../support/deferred.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -136,6 +137,49 @@ describe('POST /pipelines/compile (D35)', () => {
     await settle();
     expect(log.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
+
+  for (const accept of ['application/json', 'text/event-stream']) {
+    it(`is refused while the server shuts down, which lets those at work end in time: ${accept}`, async () => {
+      const asked = deferred<void>();
+      const answer = deferred<never>();
+      const clock = new ManualClock();
+      const models = new ScriptedModels(() => {
+        asked.resolve();
+        return answer.promise;
+      });
+      const server = await startTestServer({ models, clock });
+      const send = () => server.request<Failed>('POST', '/pipelines/compile', { prompt: 'ask' }, { accept });
+      const first = send();
+      await asked.promise;
+      const closed = server.close(10_000);
+      const late = await send();
+      expect(late.status).to.equal(503);
+      expect(late.body.detail['code']).to.equal('shutting_down');
+      answer.reject(ToolError.nonRetryable('no luck'));
+      expect(JSON.stringify((await first).body)).to.contain('no luck');
+      await closed;
+      expect(models.requests).to.have.length(1);
+    });
+
+    it(`ends with the server when the time for shutting down is over: ${accept}`, async () => {
+      const asked = deferred<void>();
+      const clock = new ManualClock();
+      const models = new ScriptedModels(
+        (_, { signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(ToolError.nonRetryable('stopped')));
+            asked.resolve();
+          }),
+      );
+      const server = await startTestServer({ models, clock });
+      const response = server.request('POST', '/pipelines/compile', { prompt: 'ask' }, { accept });
+      await asked.promise;
+      const closed = server.close(10_000);
+      clock.advance(10_000);
+      expect(JSON.stringify((await response).body)).to.contain('shutting_down');
+      await closed;
+    });
+  }
 
   it('compiles eight requests at once, and one of a tenant that has none; the others wait', async () => {
     const answers: (() => void)[] = [];

@@ -7,7 +7,7 @@ import { GOOD, type Mutation, MUTATIONS } from './mutations.js';
 
 const catalog = builtinCatalog();
 
-describe('The validator, on typical mistakes of language models', () => {
+describe('The validator, on typical mistakes of language models (D8)', () => {
   it('finds nothing wrong with the pipeline that is mutated', () => {
     expect(checkToEnd(checkAnswer(GOOD, catalog))).to.deep.include({ ok: true, problems: [] });
   });

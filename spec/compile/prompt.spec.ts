@@ -15,7 +15,7 @@ import {
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 
-describe('The prompt of compile', () => {
+describe('The prompt of compile (D35)', () => {
   const catalog = builtinCatalog();
   const prompt = createSystemMessage(catalog, 'read a contract');
 
@@ -85,5 +85,14 @@ describe('The prompt of compile', () => {
     expect(message).to.contain('- zebra_200: Paints a zebra\n(');
     expect(message).to.contain('\n(1 of these tools are named without their inputs.)');
     expect(prompt).not.to.contain('without their inputs');
+  });
+
+  it('counts the tools for which there is no room even in one line', () => {
+    const many = Array.from({ length: 5000 }, (_, index) =>
+      defineTool({ name: `tool_${index}`, description: 'd'.repeat(390), inputs: {}, run: () => null }),
+    );
+    const message = createSystemMessage(catalog.with(many), 'paint a zebra');
+    expect(message.length).to.be.below(2 * COMPILE_LIMITS.catalogLength + 40_000);
+    expect(message).to.match(/\n\(There are \d+ more tools, which are further from the request\.\)\n/);
   });
 });

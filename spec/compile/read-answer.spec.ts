@@ -28,6 +28,8 @@ const FENCED: Readonly<Record<string, string>> = {
   'an indented fence': `1. Here:\n   \`\`\`yaml\n${indent(YAML, '   ')}   \`\`\`\n`,
   'prose around a fence': `Sure, here is it:\n\n\`\`\`yaml\n${YAML}\`\`\`\n\nRun it with \`wavetrain run\`:\n\n\`\`\`sh\nwavetrain run x.yaml\n\`\`\`\n`,
   'a first try above it': `\`\`\`yaml\npipeline:\n  id: draft\n\`\`\`\nThat lacks tasks. Corrected:\n\`\`\`yaml\n${YAML}\`\`\`\n`,
+  'a snippet below it': `\`\`\`yaml\n${YAML}\`\`\`\nTo change it, edit\n\`\`\`yaml\ntasks:\n  - id: one\n    inputs: {pipeline: x}\n\`\`\`\n`,
+  'a part in JSON below it': `\`\`\`yaml\n${YAML}\`\`\`\nor add\n\`\`\`json\n{"id": "two", "tool": "mock"}\n\`\`\`\n`,
   'prose around it': `Here is your pipeline:\n\n${YAML}\nThis pipeline asks a model. Note: it needs a key.\n- enjoy\n`,
   'a rule after it': `${YAML}\n---\nThat is all.\n`,
   thoughts: `<think>\nThe user wants\npipeline: no, wait\n</think>\n\n${YAML}`,
@@ -37,7 +39,7 @@ const FENCED: Readonly<Record<string, string>> = {
   'lines that end as on Windows': YAML.replaceAll('\n', '\r\n'),
 };
 
-describe('readAnswer', () => {
+describe('readAnswer, of what a model answers to compile (D35)', () => {
   for (const [what, text] of Object.entries(FENCED)) {
     it(`finds the definition in an answer with ${what}`, () => {
       expect(readAnswer(text)).to.deep.equal({ yaml: YAML });
@@ -102,16 +104,14 @@ describe('readAnswer', () => {
       expect(ms, JSON.stringify(part)).to.be.below(500);
     }
   });
-});
 
-function indent(text: string, by: string): string {
-  return text.replaceAll(/^(?=.)/gm, by);
-}
-
-describe('the reader of answers of models', () => {
   it('reads a line of marks that is no fence once', () => {
     const read = (count: number) => (): unknown => readAnswer(`${'~'.repeat(count)}\`\n${YAML}`);
     const few = measureCpuMsSync(read(10_000));
     expect(measureCpuMsSync(read(100_000))).to.be.below(60 * Math.max(few, 1));
   });
 });
+
+function indent(text: string, by: string): string {
+  return text.replaceAll(/^(?=.)/gm, by);
+}

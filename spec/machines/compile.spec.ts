@@ -5,7 +5,7 @@ import { type CompileEvent, compileMachine, compilePorts } from '../../machines/
 
 const REJECTED: CompileEvent = { type: 'rejected', repeated: false };
 
-describe('compileMachine', () => {
+describe('compileMachine (D35)', () => {
   it('drafts, validates, and is done with a valid answer', () => {
     const { actor, calls } = start(2);
     expect(actor.getSnapshot().value).to.equal('drafting');

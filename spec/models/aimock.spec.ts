@@ -101,7 +101,9 @@ describe('the built command with a language model (D50)', () => {
     mock.nextRequestError(401, { message: `Incorrect API key provided: ${KEY}` });
     const { status, err } = await run('openai/m');
     expect(status).to.equal(3);
-    expect(err).to.include('openai/m: the provider refused the key (401): Incorrect API key provided: ***');
+    expect(err).to.include(
+      'openai/m: the provider refused the key (401); see whether OPENAI_API_KEY is right. It says: Incorrect API key provided: ***',
+    );
     expect(err).not.to.include(KEY.slice(0, 12));
   });
 });

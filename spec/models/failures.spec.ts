@@ -31,7 +31,7 @@ describe('failures of language models (D50)', () => {
       const error = await failWith(replyWith(401, wire.error(said)));
       expect(error.message)
         .to.include(wire.model)
-        .and.include('refused the key (401)')
+        .and.include(`refused the key (401); see whether ${name.toUpperCase()}_API_KEY is right`)
         .and.include('Incorrect key ***');
       for (let at = 8; at + 4 <= KEY.length; at++)
         expect(error.message).not.to.include(KEY.slice(at, at + 4));
@@ -40,9 +40,22 @@ describe('failures of language models (D50)', () => {
       expect(server.requests).to.have.length(1);
     });
 
+    for (const status of [301, 302, 307, 308]) {
+      it(`${name}: follows no redirect (${status}), so that no key reaches an address that nobody has configured`, async () => {
+        const to = 'http://other.example/v1/chat?key=geheim';
+        const error = await failWith(replyWith(status, '', { location: to }));
+        expect(error.message)
+          .to.include('redirects to http://other.example/v1/chat: configure')
+          .and.not.include('geheim');
+        expect(error.retryable).to.equal(false);
+        expect(server.requests).to.have.length(1);
+      });
+    }
+
     it(`${name}: says what the provider says about a model that it does not know`, async () => {
       const error = await failWith(replyWith(404, wire.error('no such model: try "pull"')));
       expect(error.message).to.include('404').and.include('no such model: try "pull"');
+      expect(error.message).to.match(new RegExp(`the address in ${name.toUpperCase()}_(BASE_URL|HOST)`));
       expect(error.retryable).to.equal(false);
       expect(server.requests).to.have.length(1);
     });
@@ -87,13 +100,6 @@ describe('failures of language models (D50)', () => {
       const error = await failWith(replyWith(200, '<html>Log in</html>', { 'content-type': 'text/html' }));
       expect(error.message).to.match(/could not be read|was cut/);
       expect(error.retryable).to.equal(true);
-    });
-
-    it(`${name}: follows no redirect, which would take the key to another server, and says where it leads`, async () => {
-      const error = await failWith(replyWith(307, '', { location: `${server.url}/elsewhere` }));
-      expect(error.message).to.include(`redirects to ${server.url}/elsewhere: set its address`);
-      expect(error.retryable).to.equal(false);
-      expect(server.requests).to.have.length(1);
     });
 
     it(`${name}: asks for an answer that is not packed, and names the packing of one that is`, async () => {
@@ -145,7 +151,8 @@ describe('failures of language models (D50)', () => {
       const error = await catchRejection(ask(wire, { url }));
       expect(error)
         .to.have.property('message')
-        .that.includes(`ECONNREFUSED ${url.slice('http://'.length)}`);
+        .that.includes(`ECONNREFUSED ${url.slice('http://'.length)}; see whether the server runs`)
+        .and.matches(new RegExp(`whether ${name.toUpperCase()}_(BASE_URL|HOST) is right`));
     });
 
     it(`${name}: asks again after ${MODEL_LIMITS.idleMs / 1000} s of silence within a stream`, async () => {
@@ -193,8 +200,22 @@ describe('failures of language models (D50)', () => {
         response.on('drain', write);
         write();
       });
-      expect(error.message).to.include('larger than 32 MiB');
+      expect(error.message).to.include('more than 32 MiB');
       expect(error.retryable).to.equal(false);
+      expect(server.requests).to.have.length(1);
+    });
+
+    it(`${name}: reads and shows only the start of an endless error, which may repeat the request`, async () => {
+      const error = await failWith((response) => {
+        response.writeHead(404, { 'content-type': 'application/json' });
+        const write = (): void => {
+          while (!response.destroyed && response.write('[no such model],'.repeat(2 ** 12)));
+        };
+        response.on('drain', write);
+        write();
+      });
+      expect(error.message).to.include('[no such model]').and.have.length.below(1000);
+      await server.hungUp;
       expect(server.requests).to.have.length(1);
     });
 
@@ -236,6 +257,26 @@ describe('failures of language models (D50)', () => {
       expect(server.requests).to.have.length(3);
     });
   }
+});
+
+describe('an account with a provider that has no credit left (D50)', () => {
+  const server = useModelServer();
+
+  it('fails the task at once, although OpenAI says so with the status of a rate that is limited', async () => {
+    const wire = WIRES.find(({ model }) => model.startsWith('openai/'));
+    if (wire === undefined) throw new Error('no wire');
+    const said = {
+      message: 'You exceeded your quota.',
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+    };
+    server.reply(replyWith(429, JSON.stringify({ error: said })));
+    const error = await catchRejection(ask(wire, server));
+    expect(error).to.include({ retryable: false });
+    expect(error).to.have.property('message').that.includes('no credit left (429); look at its billing');
+    expect(error).to.have.property('message').that.includes('You exceeded your quota.');
+    expect(server.requests).to.have.length(1);
+  });
 });
 
 describe('the tokens of an answer of a language model that is cut (D50)', () => {

@@ -105,6 +105,22 @@ describe('a language model that cannot be asked (D50)', () => {
     expect(stderr).to.include('OPENAI_API_KEY');
   });
 
+  it('is refused before the run when a param names it, by its default or by the value that the run gives it', async () => {
+    const text = JSON.stringify({
+      ...(JSON.parse(pipeline('{{ params.model }}')) as object),
+      params: { model: { default: 'openai/x' }, unused: { default: 'anthropic/x' } },
+    });
+    const { status, stderr } = await run(text, {}, '--verbose');
+    expect(status, stderr).to.equal(2);
+    expect(stderr)
+      .to.include('the model "openai/x" needs the variable OPENAI_API_KEY')
+      .and.not.include('running');
+    const other = await run(text, {}, '--params', '{"model": "anthropic/y"}');
+    expect(other).to.include({ status: 2 }).and.have.property('stderr').that.includes('ANTHROPIC_API_KEY');
+    const echo = await run(text, {}, '--params', '{"model": "mock/echo"}');
+    expect(echo, echo.stderr).to.include({ status: 0 });
+  });
+
   it('fails the task, without retries, when a template names it', async () => {
     const task = '{id: a, tool: llm_job, retry: 3, inputs: {prompt: hi, model: "{{pipeline.inputs.model}}"}}';
     const started = await startRun(task, {

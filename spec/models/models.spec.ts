@@ -3,7 +3,7 @@ import { MODEL_LIMITS } from '../../lib/common/limits.js';
 import { readModelConfig } from '../../lib/common/model-config.js';
 import type { AnswerPart, ModelAnswer, ModelProvider } from '../../lib/models/model.js';
 import { ModelError } from '../../lib/models/model.js';
-import { Models } from '../../lib/models/models.js';
+import { Models, type ModelsOptions } from '../../lib/models/models.js';
 import { type Deferred, deferred, settle } from '../support/deferred.js';
 import { catchRejection } from '../support/rejection.js';
 import { PauseCounter } from '../support/tool-context.js';
@@ -41,7 +41,10 @@ class HeldProvider implements ModelProvider {
   }
 }
 
-function createModels(provider: ModelProvider, options: { readonly inFlight?: number } = {}): Models {
+function createModels(
+  provider: ModelProvider,
+  options: Pick<ModelsOptions, 'inFlight' | 'random'> = {},
+): Models {
   const config = readModelConfig({ OPENAI_API_KEY: 'k', COMPATIBLE_BASE_URL: 'http://127.0.0.1/v1' });
   return new Models({ config, loadProvider: () => Promise.resolve(provider), random: () => 0, ...options });
 }
@@ -175,6 +178,29 @@ describe('requests to language models (D50)', () => {
     expect(caller.clock.monotonicNow()).to.equal(4 * 60_000);
     expect(given).to.have.property('retryAfterMs', 86_400_000);
   });
+
+  for (const [retryAfterMs, random, ms] of [
+    [0, 0, 1000],
+    [0, 0.5, 1250],
+    [5000, 0, 5000],
+    [5000, 0.5, 5250],
+    [86_400_000, 1, 66_000],
+  ] as const) {
+    it(`waits ${ms} ms when the provider asks for ${retryAfterMs} ms and the chance is ${random}`, async () => {
+      const error = new ModelError('rate_limit', 'slow down', { status: 429, retryAfterMs });
+      const models = createModels(failing(1, error), { random: () => random });
+      const caller = createCaller({ isPatient: false });
+      const answer = ask(models, caller);
+      await caller.waits;
+      await settle();
+      expect(caller.clock.pending).to.equal(1);
+      caller.clock.advance(ms - 1);
+      await settle();
+      expect(caller.clock.pending).to.equal(1);
+      caller.clock.advance(1);
+      await answer;
+    });
+  }
 
   it('ends while it waits to ask again when the attempt ends', async () => {
     const asked = { count: 0 };

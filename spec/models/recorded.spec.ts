@@ -109,11 +109,22 @@ describe('answers that were recorded (D50)', () => {
     expect(await catchRejection(replay({})))
       .to.have.property('message')
       .that.includes('WAVETRAIN_ANSWERS');
-    for (const line of ['{', '[]', 'null', '{"text": "no fingerprint"}']) {
+    const wrong = [
+      '{',
+      '[]',
+      'null',
+      '{"text": "no fingerprint"}',
+      '{"fingerprint": null, "prompt": "Say hi", "text": "y"}',
+      '{"prompt": "Say hi", "text": "y", "usage": 5}',
+      '{"prompt": "Say hi", "text": "y", "usage": {"input_tokens": "1", "output_tokens": 1}}',
+      '{"prompt": "Say hi", "text": "y", "finish": "never"}',
+    ];
+    for (const line of wrong) {
       writeFileSync(folder.at('answers.jsonl'), `{"fingerprint": "x", "text": "y"}\n${line}\n`);
       expect(await catchRejection(replay({})))
         .to.have.property('message')
-        .that.includes('line 2 of');
+        .that.includes('line 2 of')
+        .and.includes(line === '{' ? 'is not JSON; an answer stands in one line' : 'is not an answer');
     }
   });
 
@@ -175,7 +186,7 @@ describe('answers that were recorded (D50)', () => {
     expect(await takeWarnings()).to.have.length(1);
   });
 
-  it('fail a request that they cannot be written for, without the folder', async () => {
+  it('fail a request that they cannot be written for before it is sent, without the folder', async () => {
     const [wire] = WIRES;
     if (wire === undefined) throw new Error('no wires');
     server.reply(replyInParts(wire.type, wire.parts({ texts: ['hi'] }), 'end'));
@@ -184,6 +195,7 @@ describe('answers that were recorded (D50)', () => {
       .to.have.property('message')
       .that.contains('"answers.jsonl" (ENOENT)')
       .and.not.contains(folder.path);
+    expect(server.requests).to.have.length(0);
   });
 
   it('mock/echo gives the last message, and a mock model of another name is refused', async () => {

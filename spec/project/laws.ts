@@ -31,7 +31,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['clock'],
     reason: 'what tenants share and wait for is shared in one way',
   },
-  'request-timer': { may: ['errors'], types: ['clock'], reason: 'requests of tools and to models end alike' },
+  requests: {
+    may: ['errors', 'text'],
+    types: ['clock'],
+    reason: 'requests of tools and to models are bounded, and end, alike',
+  },
   workers: {
     may: ['errors', 'queues'],
     types: ['clock'],
@@ -45,12 +49,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'reading a definition and rendering templates needs neither tools nor runs',
   },
   models: {
-    may: ['clock', 'errors', 'json', 'limits', 'model-config', 'queues', 'request-timer', 'warnings'],
+    may: ['clock', 'errors', 'json', 'limits', 'model-config', 'queues', 'requests', 'warnings'],
     reason: 'it asks language models and knows neither tools nor runs',
   },
   tools: {
     may: [
       'clock',
+      'model-config',
       'definition',
       'errors',
       'files',
@@ -58,13 +63,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'json-schema',
       'json-writer',
       'limits',
+      'models',
       'queues',
-      'request-timer',
+      'requests',
       'steps',
       'text',
       'workers',
     ],
-    types: ['models'],
     reason: 'a tool is independent of the pipeline that names it and of the run that calls it',
   },
   pipelines: {
@@ -230,7 +235,10 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   unpdf: { rooms: ['tools'], reason: 'one tool reads PDF, on demand' },
   'csv-parse': { rooms: ['tools'], reason: 'one tool reads CSV' },
   jsonata: { rooms: ['tools'], reason: 'one tool evaluates expressions, in a folder of its own' },
-  undici: { rooms: ['tools', 'models'], reason: 'requests of tools and to models, loaded for the first one' },
+  undici: {
+    rooms: ['tools', 'requests', 'models'],
+    reason: 'requests of tools and to models, loaded for the first one',
+  },
   'ipaddr.js': { rooms: ['tools'], reason: 'one folder decides which addresses tools may reach' },
   jiti: { rooms: ['tools'], reason: 'tool files may be TypeScript' },
   koa: { rooms: ['http'], reason: 'it is the server' },

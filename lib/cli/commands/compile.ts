@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config.js';
@@ -7,7 +7,12 @@ import type { CompileRequestOptions } from '../../client/requests.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { COMPILE_LIMITS } from '../../common/limits.js';
 import { readModelConfig } from '../../common/model-config.js';
-import type { CompileFailedError, CompileProgress, CompileResult } from '../../compile/result.js';
+import type {
+  CompileEffort,
+  CompileFailedError,
+  CompileProgress,
+  CompileResult,
+} from '../../compile/result.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
@@ -16,6 +21,7 @@ import { readText } from '../input/read-file.js';
 import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
+import { modelLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, formatCount, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
@@ -33,7 +39,7 @@ export class CompileCommand extends Command<CliContext> {
       wrong goes back to the model for repair. Nothing is run: read the result, then run it.
 
       The result is printed as YAML, after a comment with its kind, its id and the number of repairs. Warnings go to standard
-      error.
+      error, and with --verbose also what was wrong with each answer that was sent back, and the tokens.
 
       The exit status is 0 for a valid definition, 1 if the model wrote none, 2 for bad flags or a model that is not
       configured, 3 if the provider did not answer and 130 if it was interrupted.
@@ -59,7 +65,10 @@ export class CompileCommand extends Command<CliContext> {
     description: '<FILE> write the YAML to this file, which it replaces',
   });
   json = Option.Boolean('--json', false, {
-    description: 'print only the YAML, and no messages but errors; with --output, also write it',
+    description: 'print only the YAML (not JSON), and no messages but errors; with --output, also write it',
+  });
+  verbose = Option.Boolean('--verbose', false, {
+    description: 'also print what was repaired, and how many tokens it took',
   });
   promptFile = Option.String('--prompt-file', {
     description: '<FILE> read the description from this file; - reads standard input',
@@ -107,12 +116,14 @@ export class CompileCommand extends Command<CliContext> {
         ? this.#compileHere(prompt, options)
         : this.#compileOnServer(prompt, options));
       progress.clear();
+      this.#printEffort(result);
       await this.#printResult(result, output);
       return EXIT.done;
     } catch (error) {
       progress.clear();
       if (signal.aborted) return EXIT.interrupted;
       if (errorCode(error) !== 'compile_failed') throw error;
+      this.#printEffort(effortOf(error));
       this.#printFailure(errorMessage(error), lastAnswer(error));
       return EXIT.invalid;
     }
@@ -144,11 +155,24 @@ export class CompileCommand extends Command<CliContext> {
     throw new UsageError('the description is empty', example);
   }
 
+  /** With `--verbose`, what was wrong with the answers that were sent back, and what all of them took. */
+  #printEffort({
+    repair_history: repairs = [],
+    attempts = 0,
+    usage,
+    model = '',
+  }: Partial<CompileEffort>): void {
+    if (!this.verbose) return;
+    const steps = repairs.map(({ error }, index) => `answer ${index + 1} was sent back:\n${indent(error)}`);
+    const used = usage === undefined ? [] : modelLines({ usage: [{ model, requests: attempts, ...usage }] });
+    for (const text of [...steps, ...used]) this.context.stderr.write(`${escapeControlCharacters(text)}\n`);
+  }
+
   async #printResult(result: CompileResult, output: string | undefined): Promise<void> {
     const { stdout, stderr } = this.context;
-    const { kind, yaml_text: yaml, attempts, warnings } = result;
+    const { kind, yaml_text: yaml, repair_history: repairs, warnings } = result;
     const { id } = result.kind === 'pipeline' ? result.pipeline : result.plan;
-    const summary = `${kind} ${id}, ${attempts === 1 ? 'no repairs' : formatCount(attempts - 1, 'repair')}`;
+    const summary = `${kind} ${id}, ${repairs.length === 0 ? 'no repairs' : formatCount(repairs.length, 'repair')}`;
     if (output !== undefined) await this.#write(output, yaml);
     if (!this.json) for (const warning of warnings) stderr.write(`warning: ${toSingleLine(warning)}\n`);
     if (this.json) stdout.write(yaml);
@@ -178,6 +202,16 @@ export class CompileCommand extends Command<CliContext> {
   }
 }
 
+function indent(text: string): string {
+  return text.replace(/^/gm, '  ');
+}
+
+/** What a compilation that has failed has taken, here or on a server. */
+function effortOf(error: unknown): Partial<CompileEffort> {
+  const { detail } = error as Partial<RequestError>;
+  return detail ?? (error as CompileFailedError);
+}
+
 /** The last answer of a model that has failed, here or on a server; empty when it declined. */
 function lastAnswer(error: unknown): string {
   const { last_yaml: here, detail } = error as Partial<CompileFailedError & RequestError>;
@@ -187,11 +221,18 @@ function lastAnswer(error: unknown): string {
 /** Looks whether the file can be written before a model is paid for its content. @throws WavetrainError `bad_usage` */
 async function findOutput(name: string, { cwd }: CliContext): Promise<string> {
   const path = resolve(cwd, name);
-  const [file, folder] = await Promise.all(
-    [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
-  );
+  const file = await stat(path).catch(() => undefined);
   if (file?.isDirectory() === true) throw cannotWrite(name, 'it is a folder');
-  if (folder?.isDirectory() !== true) throw cannotWrite(name, `there is no folder ${dirname(path)}`);
+  if (file?.isFile() === false) throw cannotWrite(name, 'it is not a regular file');
+  // A file is written beside the old one, and renamed.
+  const folder = dirname(file === undefined ? path : await realpath(path));
+  if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true)
+    throw cannotWrite(name, `there is no folder ${folder}`);
+  try {
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw cannotWrite(name, errorMessage(error));
+  }
   return path;
 }
 

@@ -2,18 +2,16 @@ import { Writable } from 'node:stream';
 import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config.js';
 import { errorMessage } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { readMcpConfig } from '../input/mcp.js';
-import type { HostAnswer, HostCall, ServedTool } from '../mcp/served-tool.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { captureStdout } from '../render/stdout.js';
-import { toSingleLine } from '../render/text.js';
+import { escapeControlCharacters, toSingleLine } from '../render/text.js';
 import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
 const INSTRUCTIONS =
@@ -52,15 +50,17 @@ export class McpCommand extends Command<CliContext> {
     const releaseStdout = captureStdout(context.stdout, print);
     const signals = new StopSignals(context.processEvents);
     const stopReporting = reportUncaughtToolErrors(context.processEvents, print);
-    const { HostRuns, hostTools, serveHost, toListedTool } = await import('../lazy/mcp-host.js');
+    const { answerCall, HostRuns, hostTools, serveHost, toListedTool } = await import('../lazy/mcp-host.js');
     const runs = new HostRuns(context);
     const served = hostTools(context, runs, this.#catalogOnDemand(print));
+    const reportBug = (error: unknown): void =>
+      void context.stderr.write(`${PROGRAM}: ${escapeControlCharacters(describeBug(error))}\n`);
     const server = serveHost({
       name: PROGRAM,
       version: readPackageJson().version,
       instructions: INSTRUCTIONS,
       tools: served.map(toListedTool),
-      call: (name, args, call) => answerCall(served, name, args, call),
+      call: (name, args, call) => answerCall(served, name, args, call, reportBug),
       stdin: context.stdin,
       stdout,
       warn: print,
@@ -104,24 +104,8 @@ function keepWriting(stdout: Writable): Writable {
   });
 }
 
-async function answerCall(
-  served: readonly ServedTool[],
-  name: string,
-  args: unknown,
-  call: HostCall,
-): Promise<HostAnswer> {
-  try {
-    const { checkArguments } = await import('../lazy/mcp-host.js');
-    const tool = served.find((candidate) => candidate.name === name);
-    if (tool === undefined)
-      return failed(`there is no tool "${name}"; there are ${served.map((other) => other.name).join(', ')}`);
-    const checked = checkArguments(tool, args as JsonObject);
-    return checked.ok ? await tool.answer(checked.inputs, call) : failed(checked.errors.join('; '));
-  } catch (error) {
-    return failed(errorMessage(error));
-  }
-}
-
-function failed(error: string): HostAnswer {
-  return { value: { error }, isError: true };
+/** Nobody sees the stack of a bug otherwise: the host receives its message alone. */
+function describeBug(error: unknown): string {
+  const stack = error instanceof Error ? error.stack : undefined;
+  return `internal error, a bug in Wavetrain: ${stack ?? errorMessage(error)}`;
 }

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../../common/errors.js';
+import { joinFirst } from '../../common/text.js';
 import type { McpServerConfig } from '../../tools/mcp/config.js';
 import type { Tool } from '../../tools/tool.js';
 import type { CliContext } from '../context.js';
@@ -36,6 +37,12 @@ export async function openMcpTools(file: string, choice: McpChoice, context: Cli
   const configs = await readMcpConfig(file, context);
   const print = (message: string): void => void stderr.write(`${PROGRAM}: ${toSingleLine(message)}\n`);
   const { warn = print, onStderr, isOptional = false, tenantShare, texts } = choice;
+  const known = configs.map(({ name }) => name);
+  for (const name of misspeltServers(texts, known)) {
+    print(
+      `the MCP configuration ${file} has no server "${name}"; it has ${joinFirst(known, MAX_NAMES) || 'none'}`,
+    );
+  }
   const servers = new McpServers(configs, {
     clock,
     version: readPackageJson().version,
@@ -62,6 +69,17 @@ export async function readMcpConfig(file: string, context: CliContext): Promise<
 
 /** What a tool of an MCP server is called in a definition. */
 const TOOL_OF_SERVER = /\bmcp\.([A-Za-z0-9_-]+)\./g;
+
+/** As it stands in a task; `mcp.` alone also begins addresses. */
+const TASK_OF_SERVER = /\btool['"]?:[ \t]*['"]?mcp\.([A-Za-z0-9_-]+)\./g;
+
+const MAX_NAMES = 20;
+
+/** The servers that tasks name and that there are not. */
+function misspeltServers(texts: readonly string[] = [], known: readonly string[]): string[] {
+  const named = texts.flatMap((text) => Array.from(text.matchAll(TASK_OF_SERVER), ([, name = '']) => name));
+  return [...new Set(named)].filter((name) => !known.includes(name)).slice(0, MAX_NAMES);
+}
 
 /** A definition in another file, which is read when the run calls it. */
 const CALLS_PIPELINES = /\brun_pipeline\b/;

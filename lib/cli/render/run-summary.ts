@@ -55,8 +55,8 @@ export function formatElapsed({ started_at, finished_at }: RunRecord): string {
   return ` in ${formatDuration(Date.parse(finished_at) - Date.parse(started_at))}`;
 }
 
-/** What the run has used of language models: `mock/echo: 2 requests, 1,200 input tokens, 80 output tokens`. */
-export function modelLines({ usage }: RunRecord): string[] {
+/** What was used of language models: `mock/echo: 2 requests, 1,200 input tokens, 80 output tokens`. */
+export function modelLines({ usage }: Pick<RunRecord, 'usage'>): string[] {
   return usage.map(({ model, requests, input_tokens: input, output_tokens: output, cost }) => {
     const tokens = `${formatCount(input, 'input token')}, ${formatCount(output, 'output token')}`;
     const paid = cost === undefined ? '' : `, ${formatCost(cost)}`;

@@ -10,6 +10,7 @@ import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-co
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import { AnswerText } from './answer-text.js';
 import { findNameOwner } from './artifact-names.js';
+import type { InvocationModels } from './invocation-models.js';
 import type { AttemptTimeout } from './attempt-timeout.js';
 import { StagedFiles } from './staged-files.js';
 
@@ -44,9 +45,18 @@ export class Attempt implements ToolContext, CallingAttempt {
   #modelController: AbortController | undefined;
   #isOver = false;
   readonly #services: InvocationServices;
+  readonly #openModels: () => InvocationModels;
 
-  constructor(services: InvocationServices, taskId: string, item: number | undefined, attempt: number) {
+  /** @param openModels those that all attempts of the invocation share */
+  constructor(
+    services: InvocationServices,
+    taskId: string,
+    item: number | undefined,
+    attempt: number,
+    openModels: () => InvocationModels,
+  ) {
     this.#services = services;
+    this.#openModels = openModels;
     this.run_id = services.prepared.id;
     this.tenant_id = services.prepared.tenantId;
     this.task_id = taskId;
@@ -113,7 +123,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   }
 
   async #generate(request: ModelRequest): Promise<ModelAnswer> {
-    const { journal, dependencies } = this.#services;
+    const { journal } = this.#services;
     const { tenant_id, clock, pauseTimeout, task_id, item_index: index } = this;
     const place = { task_id, ...(index !== null && { item: index }) };
     const text = new AnswerText(this.#services, place, () => ++this.#modelRequests);
@@ -133,7 +143,7 @@ export class Attempt implements ToolContext, CallingAttempt {
     const { signal } = this.#modelController;
     const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest: () => text.begin() };
     try {
-      return await dependencies.models.generate({ ...request, onText }, caller);
+      return await this.#openModels().generate({ ...request, onText }, caller);
     } finally {
       text.flush();
       this.#releaseMemory(bytes);
@@ -197,7 +207,7 @@ export class Attempt implements ToolContext, CallingAttempt {
 
   get runPipeline(): ToolContext['runPipeline'] {
     return (call) => {
-      const outcome = this.#services.nestedRuns.run(call, this);
+      const outcome = this.#services.nestedRuns.run(call, this, this.#openModels().within(this));
       // A tool that does not await the outcome must not end the process; one that awaits it still gets the rejection.
       outcome.catch(() => undefined);
       return outcome;

@@ -9,6 +9,7 @@ import type { Write } from '../session/session-overrides.js';
 import { Attempt } from './attempt.js';
 import type { AttemptInfo } from './attempt-observer.js';
 import { AttemptTimeout } from './attempt-timeout.js';
+import { InvocationModels } from './invocation-models.js';
 import { retryDelayMs, taskBackoff } from './retry-delay.js';
 import { messageWithCauses } from './thrown-error.js';
 
@@ -67,6 +68,8 @@ export class Invocation {
   readonly #call: ToolCall;
   readonly #listener: InvocationListener;
   readonly #slot: Slot;
+  /** Created when an attempt first asks a model, or runs a pipeline that may. */
+  #models: InvocationModels | undefined;
 
   constructor(services: InvocationServices, call: ToolCall, listener: InvocationListener, slot: Slot) {
     this.#services = services;
@@ -91,7 +94,7 @@ export class Invocation {
 
   #startAttempt(): void {
     const { task, item, inputs } = this.#call;
-    const attempt = new Attempt(this.#services, task.id, item, ++this.#attempts);
+    const attempt = new Attempt(this.#services, task.id, item, ++this.#attempts, () => this.#openModels());
     this.#attempt = attempt;
     this.#listener.onAttempt(item, this.#attempts);
     this.#onAttemptEnd = this.#services.dependencies.onAttempt?.(this.#createInfo());
@@ -104,6 +107,11 @@ export class Invocation {
     } catch (error) {
       this.#onFailed(attempt, error);
     }
+  }
+
+  #openModels(): InvocationModels {
+    this.#models ??= new InvocationModels(this.#services.dependencies.models);
+    return this.#models;
   }
 
   #createInfo(): AttemptInfo {

@@ -42,7 +42,7 @@ type CreateNestedRun = (
   prepared: PreparedRun,
   budget: NestedRunBudget,
   parent: ParentRunContext,
-  models: ModelAccess | undefined,
+  models: ModelAccess,
 ) => NestedRun;
 
 /**
@@ -77,7 +77,7 @@ export class NestedRuns {
   }
 
   /** Runs a pipeline for an attempt. Rejects with a ToolError when it cannot run, fails or is cancelled. */
-  async run(call: PipelineCall, attempt: CallingAttempt, models?: ModelAccess): Promise<PipelineOutcome> {
+  async run(call: PipelineCall, attempt: CallingAttempt, models: ModelAccess): Promise<PipelineOutcome> {
     assertPipelineCall(call);
     this.#assertCanBegin(attempt);
     const budget = new NestedRunBudget(this.#services.budget, this.#limiter);
@@ -110,7 +110,7 @@ export class NestedRuns {
     budget: NestedRunBudget,
     call: PipelineCall,
     attempt: CallingAttempt,
-    models: ModelAccess | undefined,
+    models: ModelAccess,
   ): Promise<PipelineOutcome> {
     const pipeline = await this.#pipelines.load(call);
     const pipelinePath = [...this.#pipelinePath, call.file ?? pipeline.definition.id];

@@ -4,7 +4,6 @@ import { runMachine, type RunMachineInput } from '../../../machines/run.js';
 import { countWavesExecuted, isPaused, type RunSnapshot } from '../../../machines/status.js';
 import { MemoryBlackboard, OwnBlackboard } from '../session/memory-blackboard.js';
 import { Timeline } from '../../common/clock.js';
-import type { ModelAccess } from '../../models/models.js';
 import { errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
@@ -200,14 +199,10 @@ class RunServices implements InvocationServices {
     this.#nestedRuns ??= new NestedRuns(
       this,
       (prepared, budget, parent, models) =>
-        new PipelineRun(prepared, this.#dependenciesWith(models), budget, parent),
+        new PipelineRun(prepared, { ...this.dependencies, models }, budget, parent),
     );
     if (this.#isCancelled) void this.#nestedRuns.cancel();
     return this.#nestedRuns;
-  }
-
-  #dependenciesWith(models: ModelAccess | undefined): RunDependencies {
-    return models === undefined ? this.dependencies : { ...this.dependencies, models };
   }
 
   /** Cancels the nested runs, if there are any, and prevents further ones. */

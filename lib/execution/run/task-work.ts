@@ -14,7 +14,6 @@ import { Invocation, type ToolCall } from '../invocation/invocation.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
-import { BoundedServices } from './bounded-services.js';
 import type { Reuse } from './reuse.js';
 import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
 
@@ -161,18 +160,12 @@ export class TaskWork implements CachingListener {
       return NO_ABORT;
     }
     const { prepared, dependencies } = this.#services;
-    const services = this.#mayAskOften ? new BoundedServices(this.#services) : this.#services;
     if (this.task.cacheMs !== undefined && prepared.options.usesCache) {
-      return new CachedInvocation(services, dependencies.cache, call, this, slot).start();
+      return new CachedInvocation(this.#services, dependencies.cache, call, this, slot).start();
     }
-    const invocation = new Invocation(services, call, this, slot);
+    const invocation = new Invocation(this.#services, call, this, slot);
     invocation.start();
     return () => invocation.abort();
-  }
-
-  /** An invocation that asks no model, or only in one attempt, need not pay for the bounds. */
-  get #mayAskOften(): boolean {
-    return this.task.retries > 0 || this.task.tool.usesModel !== undefined;
   }
 
   /** The files of what is reused belong to this run, too. */

@@ -38,7 +38,7 @@ const STREAM_EXAMPLE = [
 ].join('\n');
 
 /** One request to compile, once it may begin. */
-interface Compilation {
+interface CompileJob {
   readonly request: Static<typeof CompileRequestSchema>;
   readonly models: ModelAccess;
   readonly tenantId: string;
@@ -49,9 +49,12 @@ interface Compilation {
 /** `POST /pipelines/compile` (D35). */
 export function compileRoutes(services: HttpServices): Route[] {
   const limiter = new ConcurrencyLimiter(services.shareOf(COMPILE_LIMITS.atOnce));
-  const run = (compilation: Compilation, onProgress?: (progress: CompileProgress) => void) =>
-    measure(compilation, services, () =>
-      limiter.run(toAttempt(compilation), () => compileRequest(compilation, services, onProgress)),
+  const run = (job: CompileJob, onProgress?: (progress: CompileProgress) => void) =>
+    measure(job, services, () =>
+      services.work.run(job.signal, (signal) => {
+        const ending = { ...job, signal };
+        return limiter.run(toAttempt(ending), () => compileRequest(ending, services, onProgress));
+      }),
     );
   return [
     defineRoute({
@@ -82,8 +85,10 @@ export function compileRoutes(services: HttpServices): Route[] {
         'shutting_down',
       ],
       handle: async (request): Promise<RouteResult> => {
+        // A stream must be refused before it begins.
+        services.work.assertOpen();
         const { body = { prompt: '' } } = request;
-        const compilation: Compilation = {
+        const job: CompileJob = {
           request: body,
           models: openModels(services, body.model),
           tenantId: resolveTenant(request.caller, body.tenant_id),
@@ -92,14 +97,14 @@ export function compileRoutes(services: HttpServices): Route[] {
         if (request.mediaType === STREAM_TYPE) {
           return {
             headers: STREAM_HEADERS,
-            stream: (response) => void streamCompilation(compilation, run, response, services),
+            stream: (response) => void streamCompilation(job, run, response, services),
           };
         }
         try {
-          return { body: await run(compilation) };
+          return { body: await run(job) };
         } catch (error) {
           // Nobody receives the error any more.
-          if (compilation.signal.aborted) return {};
+          if (job.signal.aborted) return {};
           throw error;
         }
       },
@@ -116,13 +121,13 @@ function openModels({ models }: HttpServices, named: string | undefined): ModelA
 }
 
 /** A compilation waits for its turn without a time limit, as long as its client does. */
-function toAttempt({ tenantId, signal }: Compilation) {
+function toAttempt({ tenantId, signal }: CompileJob) {
   return { tenant_id: tenantId, signal, pauseTimeout: () => () => {} };
 }
 
 /** Counts a compilation in the metrics. Settles as its work does. */
 async function measure<T>(
-  { signal }: Compilation,
+  { signal }: CompileJob,
   { clock, metrics }: HttpServices,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -156,7 +161,7 @@ function countAnswers(models: ModelAccess, metrics: Metrics): ModelAccess {
 }
 
 function compileRequest(
-  { request, models, tenantId, signal }: Compilation,
+  { request, models, tenantId, signal }: CompileJob,
   { catalog, clock, metrics, registry }: HttpServices,
   onProgress: ((progress: CompileProgress) => void) | undefined,
 ): Promise<CompileResult> {
@@ -175,8 +180,8 @@ function compileRequest(
 
 /** Sends the progress, then the result or the error. Never rejects. */
 async function streamCompilation(
-  compilation: Compilation,
-  run: (compilation: Compilation, onProgress: (progress: CompileProgress) => void) => Promise<CompileResult>,
+  job: CompileJob,
+  run: (job: CompileJob, onProgress: (progress: CompileProgress) => void) => Promise<CompileResult>,
   response: ServerResponse,
   services: HttpServices,
 ): Promise<void> {
@@ -190,9 +195,9 @@ async function streamCompilation(
   timer = clock.setTimeout(beat, HEARTBEAT_MS);
   response.write(OPENING_FRAME);
   try {
-    send('result', await run(compilation, (progress) => send('progress', progress)));
+    send('result', await run(job, (progress) => send('progress', progress)));
   } catch (error) {
-    if (!compilation.signal.aborted) send('error', describeError(error, services));
+    if (!job.signal.aborted) send('error', describeError(error, services));
   } finally {
     clock.clearTimeout(timer);
     response.end();

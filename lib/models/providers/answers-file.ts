@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { appendFile, readFile, stat } from 'node:fs/promises';
-import { basename, isAbsolute, resolve } from 'node:path';
-import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
+import { basename } from 'node:path';
+import { errorCode, errorMessage } from '../../common/errors.js';
+import { isObject } from '../../common/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
 import { ModelError, type ModelProvider } from '../model.js';
@@ -11,45 +11,18 @@ import type { RecordedAnswer } from './mock.js';
 type Log = (message: string) => void;
 
 /**
- * Checks before a run that there is a file with answers.
- *
- * @throws WavetrainError `provider_misconfigured`
- */
-export function assertAnswersFile(name: string, folders: readonly string[], log?: Log): void {
-  if (findPaths(name, folders).some((path) => existsSync(path))) return;
-  throw new WavetrainError('provider_misconfigured', describeMissing(name, folders, log));
-}
-
-function findPaths(name: string, folders: readonly string[]): string[] {
-  return (isAbsolute(name) ? [''] : folders).map((folder) => resolve(folder, name));
-}
-
-/** Names the folders only when there is no log: then nobody but the operator sees the message. */
-function describeMissing(name: string, folders: readonly string[], log: Log | undefined): string {
-  const problem = `there is no file "${basename(name)}" with answers for mock/recorded`;
-  const paths = `looked for ${findPaths(name, folders).join(', ')}`;
-  log?.(`${problem}: ${paths}`);
-  const seen = log === undefined ? `${problem} (${paths})` : problem;
-  return `${seen}: name a file with WAVETRAIN_ANSWERS, or record one with WAVETRAIN_RECORD_ANSWERS`;
-}
-
-/**
  * Reads a file with one answer in each line. Rejects with a ModelError that names the line, and the file without its
  * folders: callers of a server see it.
  *
- * @param folders where it may be, unless its path is absolute
+ * @param paths where it may be; the first one that there is counts
  */
-export async function readAnswers(
-  name: string,
-  folders: readonly string[],
-  log?: Log,
-): Promise<RecordedAnswer[]> {
+export async function readAnswers(paths: readonly string[], log?: Log): Promise<RecordedAnswer[]> {
   const misconfigured = (problem: string, detail: string): ModelError => {
     log?.(`mock/recorded: ${problem}: ${detail}`);
     return new ModelError('misconfigured', problem);
   };
-  const file = basename(name);
-  for (const path of findPaths(name, folders)) {
+  const file = basename(paths[0] ?? '');
+  for (const path of paths) {
     let text: string;
     try {
       text = await readFile(path, 'utf8');
@@ -64,33 +37,66 @@ export async function readAnswers(
     const lines = text.split('\n');
     const wrong = lines.findIndex((line) => line.trim() !== '' && parseAnswer(line) === undefined);
     if (wrong >= 0) {
+      const problem = isJson(lines[wrong] ?? '')
+        ? 'is not an answer'
+        : 'is not JSON; an answer stands in one line';
       throw misconfigured(
-        `line ${wrong + 1} of "${file}" is not an answer: {"fingerprint": "…", "text": "…"}, or {"prompt": "…", "text": "…"}`,
+        `line ${wrong + 1} of "${file}" ${problem}: {"fingerprint": "…", "text": "…"}, or {"prompt": "…", "text": "…"}; "finish" is "stop" or ` +
+          '"length", and "usage" is {"input_tokens": 0, "output_tokens": 0}',
         path,
       );
     }
     return lines.flatMap((line) => parseAnswer(line) ?? []);
   }
-  throw new ModelError('misconfigured', describeMissing(name, folders, log));
+  throw misconfigured(
+    `there is no file "${file}" with answers: name one with WAVETRAIN_ANSWERS`,
+    `looked for ${paths.join(', ')}`,
+  );
 }
 
 function parseAnswer(line: string): RecordedAnswer | undefined {
   if (line.trim() === '') return undefined;
   try {
-    const answer = JSON.parse(line) as Partial<RecordedAnswer> | null;
-    const key = answer?.fingerprint ?? answer?.prompt;
-    const isAnswer = typeof key === 'string' && key !== '' && typeof answer?.text === 'string';
-    return isAnswer ? (answer as RecordedAnswer) : undefined;
+    const answer: unknown = JSON.parse(line);
+    return isAnswer(answer) ? answer : undefined;
   } catch {
     // Like a line without the fields.
     return undefined;
   }
 }
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isAnswer(value: unknown): value is RecordedAnswer {
+  if (!isObject(value)) return false;
+  const { fingerprint, prompt, text, finish = 'stop', usage } = value;
+  const key = fingerprint === undefined ? prompt : fingerprint;
+  return (
+    typeof key === 'string' &&
+    key !== '' &&
+    typeof text === 'string' &&
+    (finish === 'stop' || finish === 'length') &&
+    (usage === undefined ||
+      (isObject(usage) && isCount(usage['input_tokens']) && isCount(usage['output_tokens'])))
+  );
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
 /**
  * Writes the answers of a provider to a file, from which `mock/recorded` gives them again. Those of `mock/echo` may be
  * replaced by hand; those of `mock/recorded` are not written, since they are in a file already. When the file is full, no
- * further answer is written, with a warning. A request fails whose answer cannot be written.
+ * further answer is written, with a warning. A request fails whose answer cannot be written: before it is sent, if that is
+ * known by then.
  */
 export function recordAnswers(provider: ModelProvider, file: string, log?: Log): ModelProvider {
   const recording = new AnswersFile(file, log);
@@ -112,6 +118,7 @@ export function recordAnswers(provider: ModelProvider, file: string, log?: Log):
       }
       const { fingerprintOf, lastWordsOf } = await import('./mock.js');
       const texts: string[] = [];
+      await recording.open();
       for await (const part of provider.stream(request, signal)) {
         if (part.type === 'text') texts.push(part.text);
         if (part.type === 'end') {
@@ -136,16 +143,27 @@ class AnswersFile {
   /** Of the file, with what is being written to it; undefined until the first answer. */
   #bytes: number | undefined;
   #isFull = false;
+  #isOpen = false;
 
   constructor(path: string, log: Log | undefined) {
     this.#path = path;
     this.#log = log;
   }
 
+  /** Creates the file if there is none: nobody shall pay for an answer that cannot be written. */
+  async open(): Promise<void> {
+    if (this.#isOpen) return;
+    await this.#write('');
+    this.#isOpen = true;
+  }
+
   async add(answer: RecordedAnswer): Promise<void> {
-    const line = `${JSON.stringify(answer)}\n`;
+    await this.#write(`${JSON.stringify(answer)}\n`);
+  }
+
+  async #write(text: string): Promise<void> {
     try {
-      if (await this.#takes(Buffer.byteLength(line))) await appendFile(this.#path, line);
+      if (await this.#takes(Buffer.byteLength(text))) await appendFile(this.#path, text);
     } catch (error) {
       const problem = `the answer cannot be written to "${basename(this.#path)}" (${errorCode(error) ?? 'no reason'})`;
       this.#log?.(`${problem}: ${errorMessage(error)}`);

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { MODEL_LIMITS } from '../../common/limits.js';
+import { describeRedirect } from '../../common/requests/bounded-fetch.js';
 import { ModelError } from '../model.js';
 
 /** One request to a provider. */
@@ -10,7 +11,7 @@ export interface OutgoingQuestion {
 }
 
 /** Statuses of answers that have no body. */
-const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
+export const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
  * Sends one request and hands its answer on as it arrives. It takes the place of `fetch`, whose copies of requests and
@@ -19,6 +20,7 @@ const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
+  #url = '';
   #resolve: (response: Response) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
   #connection: Dispatcher.DispatchController | undefined;
@@ -33,6 +35,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves with the answer when its headers have arrived. Rejects with a ModelError or with what undici reports. */
   async send(dispatcher: Dispatcher, { url, headers, body }: OutgoingQuestion): Promise<Response> {
     this.#signal?.throwIfAborted();
+    this.#url = url.href;
     const response = new Promise<Response>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -64,7 +67,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     statusText = '',
   ): void {
     if (status < 200) return;
-    const refusal = refuse(status, fields);
+    const refusal = refuse(status, fields, this.#url);
     if (refusal !== undefined) return connection.abort(refusal);
     const headers = Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [name, String(value ?? '')]),
@@ -107,13 +110,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 function refuse(
   status: number,
   { location, 'content-encoding': packed = 'identity' }: Record<string, string | string[] | undefined>,
+  from: string,
 ): ModelError | undefined {
   if (status >= 300 && status < 400 && location !== undefined)
-    return new ModelError(
-      'bad_request',
-      `the provider redirects to ${String(location).slice(0, 200)}: set its address to that one, if you trust it`,
-      { status },
-    );
+    return new ModelError('misconfigured', describeRedirect(String(location), from), { status });
   if (packed === 'identity') return undefined;
   return new ModelError(
     'protocol',
@@ -123,7 +123,7 @@ function refuse(
 }
 
 function tooLarge(): ModelError {
-  return new ModelError('bad_request', `the answer is larger than ${MODEL_LIMITS.answerBytes / 2 ** 20} MiB`);
+  return new ModelError('bad_request', `the answer has more than ${MODEL_LIMITS.answerBytes / 2 ** 20} MiB`);
 }
 
 function toError(reason: unknown): Error {

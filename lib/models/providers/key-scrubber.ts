@@ -1,20 +1,19 @@
+import { MIN_KEY_LENGTH } from '../../common/limits.js';
 import type { ModelConfig } from '../../common/model-config.js';
-
-/** Parts of a key that are shorter may stand in any text. */
-const MIN_PART_LENGTH = 8;
 
 /** What providers show of a key: its beginning, signs that hide the rest, and often its end. */
 const HIDDEN_KEY = /[\w-]*(?:\*{2,}|\.{3,}|…|•{2,})[\w-]*/g;
 
 /**
  * Creates a function that replaces the configured keys in a text with `***`: whole, in parts of 8 characters and more,
- * and where a provider has hidden only the middle of one.
+ * and where a provider has hidden only the middle of one. A shorter key is a placeholder, for servers that need none.
  */
 export function createKeyScrubber(config: ModelConfig): (text: string) => string {
   const { openai, anthropic, ollama, compatible } = config;
   const keys = [openai, anthropic, ollama, compatible]
     .map(({ apiKey }) => apiKey)
-    .filter((key) => key !== undefined);
+    .filter((key) => key !== undefined)
+    .filter((key) => key.length >= MIN_KEY_LENGTH);
   return (text) => keys.reduce(scrubKey, text);
 }
 
@@ -33,10 +32,9 @@ function isHiddenKey(hidden: string, key: string): boolean {
 
 /** Replaces every part that also stands in the key, as long as it goes. */
 function scrubParts(text: string, key: string): string {
-  const minLength = Math.min(MIN_PART_LENGTH, key.length);
   let scrubbed = '';
   for (let at = 0; at < text.length; ) {
-    let length = minLength;
+    let length: number = MIN_KEY_LENGTH;
     if (at + length > text.length || !key.includes(text.slice(at, at + length))) {
       scrubbed += text[at] ?? '';
       at++;

@@ -1,15 +1,14 @@
 import type { Dispatcher } from 'undici';
+import { MODEL_LIMITS } from '../../common/limits.js';
 import { ModelError } from '../model.js';
-import { Exchange } from './exchange.js';
+import { EMPTY, Exchange } from './exchange.js';
 import { readErrorText } from './provider-errors.js';
 
 /** Passes the bytes of an answer on, or errors. */
 type CheckBytes = () => TransformStream<Uint8Array, Uint8Array>;
 
 /**
- * Creates the `fetch` of the providers. They are configured by the operator, so the guard of tools does not hold for
- * them; the time limits are those of the caller, since that of Node.js would end every slow answer after 5 minutes.
- * What a provider sends is bounded before anybody parses it.
+ * Creates the `fetch` of the providers.
  *
  * @param check of answers with status 200
  */
@@ -25,11 +24,24 @@ export function createModelFetch(check?: CheckBytes): typeof globalThis.fetch {
       headers: Object.fromEntries(new Headers(headers)),
       body,
     });
-    if (!response.ok) return response;
+    if (!response.ok) return await cutBody(response);
     const answer = await assertAnswer(response);
     if (check === undefined || answer.body === null) return answer;
     return new Response(answer.body.pipeThrough(check()), answer);
   };
+}
+
+/** An error may repeat the request. It is parsed in one turn of the event loop, and only its beginning is shown. */
+async function cutBody({ status, statusText, headers, body }: Response): Promise<Response> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= MODEL_LIMITS.errorBytes) break;
+  }
+  const text = Buffer.concat(chunks).subarray(0, MODEL_LIMITS.errorBytes).toString('utf8');
+  return new Response(EMPTY.has(status) ? null : text, { status, statusText, headers });
 }
 
 async function createDispatcher(): Promise<Dispatcher> {
@@ -50,8 +62,9 @@ async function assertAnswer(response: Response): Promise<Response> {
   if (!type.startsWith('application/json')) return response;
   const text = await response.text();
   if (!/"error"/.test(text.slice(0, 1000))) return new Response(text, response);
+  const start = text.slice(0, MODEL_LIMITS.errorBytes);
   throw new ModelError(
     'server',
-    `the provider reported an error: ${(readErrorText(text) ?? text).slice(0, 500)}`,
+    `the provider reported an error: ${(readErrorText(start) ?? start).slice(0, 500)}`,
   );
 }

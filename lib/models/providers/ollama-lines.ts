@@ -1,4 +1,7 @@
 import { isObject, type Json } from '../../common/json.js';
+import { MODEL_LIMITS } from '../../common/limits.js';
+import { LineReader } from '../../common/requests/line-reader.js';
+import { ByteMeter } from '../../common/requests/meter.js';
 import { ModelError } from '../model.js';
 
 /**
@@ -6,21 +9,23 @@ import { ModelError } from '../model.js';
  * takes an answer that was cut for a whole one.
  */
 export function checkOllamaLines(): TransformStream<Uint8Array, Uint8Array> {
-  const decoder = new TextDecoder();
-  let rest = '';
   let isComplete = false;
-  const check = (line: string): void => {
-    if (line.trim() !== '') isComplete = checkLine(line) || isComplete;
-  };
+  const lines = new LineReader(
+    new ByteMeter(MODEL_LIMITS.answerBytes),
+    (line) => {
+      if (line.trim() !== '') isComplete = checkLine(line) || isComplete;
+    },
+    () => {
+      throw new ModelError('protocol', 'the answer could not be read: a line of it is too long');
+    },
+  );
   return new TransformStream({
     transform(chunk, controller) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) check(line);
+      lines.push(chunk);
       controller.enqueue(chunk);
     },
     flush() {
-      check(rest);
+      lines.end();
       if (!isComplete) throw new ModelError('protocol', 'the answer was cut before the model had finished');
     },
   });

@@ -1,34 +1,57 @@
 import { APICallError } from '@ai-sdk/provider';
 import { errorMessage } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json.js';
+import type { ProviderName } from '../../common/model-config.js';
 import { ModelError, type ModelErrorKind } from '../model.js';
+
+/** The providers whose wire formats the AI SDK knows. */
+export type SdkProviderName = Exclude<ProviderName, 'mock'>;
+
+/** What a user sets when the key or the address of a provider is wrong. */
+const VARIABLES: Readonly<Record<SdkProviderName, { readonly key: string; readonly address: string }>> = {
+  openai: { key: 'OPENAI_API_KEY', address: 'OPENAI_BASE_URL' },
+  anthropic: { key: 'ANTHROPIC_API_KEY', address: 'ANTHROPIC_BASE_URL' },
+  ollama: { key: 'OLLAMA_API_KEY', address: 'OLLAMA_HOST' },
+  compatible: { key: 'COMPATIBLE_API_KEY', address: 'COMPATIBLE_BASE_URL' },
+};
 
 /**
  * Turns what the AI SDK throws into an error of ours. It is no cause of that: it holds the request and the answer, keys
  * and all.
  *
+ * @param provider whose variables the error names as the cure
  * @param scrub takes the keys out of a text
  */
-export function toModelError(error: unknown, scrub: (text: string) => string): ModelError {
-  const { kind, message, status, retryAfterMs } = describeError(error);
+export function toModelError(
+  error: unknown,
+  provider: SdkProviderName,
+  scrub: (text: string) => string,
+): ModelError {
+  const { kind, message, status, retryAfterMs } = describeError(error, provider);
   return new ModelError(kind, scrub(message), { status, retryAfterMs });
 }
 
 type ErrorDescription = Pick<ModelError, 'kind' | 'message'> &
   Partial<Pick<ModelError, 'status' | 'retryAfterMs'>>;
 
-function describeError(error: unknown): ErrorDescription {
+function describeError(error: unknown, provider: SdkProviderName): ErrorDescription {
   const own = findModelError(error);
   if (own !== undefined) return own;
-  if (APICallError.isInstance(error)) return describeApiError(error);
+  if (APICallError.isInstance(error)) return describeApiError(error, provider);
   // An error within the stream, as the provider has sent it.
   if (!(error instanceof Error))
     return { kind: 'server', message: `the provider reported an error: ${describeReported(error)}` };
   if (isUnreadable(error)) return unreadable(error);
-  return {
-    kind: 'network',
-    message: `the request failed: ${readNetworkError(error) ?? errorMessage(error)}`,
-  };
+  return describeNetworkError(error, provider);
+}
+
+/** When nobody listens at the address, it may be wrong. */
+function describeNetworkError(error: unknown, provider: SdkProviderName): ErrorDescription {
+  const reason = readNetworkError(error) ?? errorMessage(error);
+  const cure = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(reason)
+    ? `; see whether the server runs, and whether ${VARIABLES[provider].address} is right`
+    : '';
+  return { kind: 'network', message: `the request failed: ${reason}${cure}` };
 }
 
 /** The AI SDK wraps what `fetch` and the body of an answer throw. */
@@ -56,18 +79,17 @@ function isUnreadable(error: unknown): boolean {
   );
 }
 
-function describeApiError(error: APICallError): ErrorDescription {
+function describeApiError(error: APICallError, provider: SdkProviderName): ErrorDescription {
   const { statusCode: status, responseBody = '', responseHeaders = {} } = error;
-  if (status === undefined)
-    return {
-      kind: 'network',
-      message: `the request failed: ${readNetworkError(error) ?? errorMessage(error)}`,
-    };
+  if (status === undefined) return describeNetworkError(error, provider);
   if (status < 400) return unreadable(error, status);
-  const said = readErrorText(responseBody) ?? error.message;
+  const isSpent = status === 429 && /"insufficient_quota"/.test(responseBody);
+  const said = (readErrorText(responseBody) ?? error.message).slice(0, 500);
+  const problem = isSpent ? SPENT : explain(status, provider);
   return {
-    kind: kindOf(status),
-    message: `${explain(status)}: ${said.slice(0, 500)}`,
+    // Nothing is gained by asking again: somebody has to pay first.
+    kind: isSpent ? 'misconfigured' : kindOf(status),
+    message: problem.includes(';') ? `${problem}. It says: ${said}` : `${problem}: ${said}`,
     status,
     retryAfterMs: readRetryAfter(responseHeaders),
   };
@@ -81,9 +103,18 @@ function kindOf(status: number): ModelErrorKind {
   return status >= 500 ? 'server' : 'bad_request';
 }
 
-function explain(status: number): string {
-  if (status === 401 || status === 403) return `the provider refused the key (${status})`;
-  if (status === 404) return 'the provider does not know this model or address (404)';
+/** OpenAI says so with the status of a rate that is limited. */
+const SPENT = 'the account of the key has no credit left (429); look at its billing, or set another key';
+
+function explain(status: number, provider: SdkProviderName): string {
+  const { key, address } = VARIABLES[provider];
+  if (status === 401) return `the provider refused the key (401); see whether ${key} is right`;
+  if (status === 403)
+    return `the provider refused the key (403); see whether ${key} is right, and may use this model`;
+  if (status === 404) {
+    const model = provider === 'ollama' ? 'run "ollama pull" for the model' : 'check the name of the model';
+    return `the provider does not know this model or address (404); ${model}, and the address in ${address}`;
+  }
   if (status === 429) return 'the provider limits the rate of requests (429)';
   return `the provider answered with status ${status}`;
 }

@@ -21,13 +21,10 @@ import {
   type TokenCounts,
 } from '../model.js';
 import type { ModelConfig } from '../../common/model-config.js';
-import { toModelError } from './provider-errors.js';
+import { type SdkProviderName, toModelError } from './provider-errors.js';
 import { createKeyScrubber } from './key-scrubber.js';
 import { createModelFetch } from './model-fetch.js';
 import { checkOllamaLines } from './ollama-lines.js';
-
-/** The providers of the AI SDK, by the name that models have for them. */
-export type SdkProviderName = 'openai' | 'anthropic' | 'ollama' | 'compatible';
 
 type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
 
@@ -48,7 +45,7 @@ export function createSdkProvider(name: SdkProviderName, config: ModelConfig): M
       const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
       return stream.getReader();
     } catch (error) {
-      throw signal.aborted ? error : toModelError(error, scrub);
+      throw signal.aborted ? error : toModelError(error, name, scrub);
     }
   };
   const refusing = new RefusedSchemas();
@@ -82,7 +79,7 @@ export function createSdkProvider(name: SdkProviderName, config: ModelConfig): M
           if (part.type === 'usage' && next.value.type === 'finish') throw cutAnswer();
         }
       } catch (error) {
-        throw signal.aborted ? error : toModelError(error, scrub);
+        throw signal.aborted ? error : toModelError(error, name, scrub);
       } finally {
         // Ends the request, when nobody wants the rest of the answer.
         reader.cancel().catch(() => undefined);

@@ -3,7 +3,8 @@ import { EXTRACTION_LIMITS } from '../../common/limits.js';
 import { mapSome } from '../../common/queues/limiters.js';
 import { joinFirst } from '../../common/text.js';
 import { stripFence } from '../../definition/template/extract-json.js';
-import { assertComplete, withoutThoughts } from '../builtin/models/extraction/json-answer.js';
+import { withoutThoughts } from '../../models/thoughts.js';
+import { assertComplete } from '../answers/free-answer.js';
 import type { ToolContext } from '../tool.js';
 
 /** How a model is asked for the text of an image. */

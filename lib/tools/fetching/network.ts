@@ -13,7 +13,7 @@ import {
   redirectRequest,
   type RequestDraft,
 } from './request.js';
-import { RequestTimer } from '../../common/request-timer.js';
+import { RequestTimer } from '../../common/requests/request-timer.js';
 import { DecodingError, readBody, tooLargeError } from './response-body.js';
 
 /** The attempt for which a request is sent. */

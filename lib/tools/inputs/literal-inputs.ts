@@ -1,5 +1,6 @@
 import { describeViolation, formatValuePath, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { PROVIDER_NAMES } from '../../common/model-config.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
@@ -8,7 +9,6 @@ import { findTypeProblems } from '../documents/formats/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';
 import { findRangeProblems } from '../search/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';
-import { findModelNameProblems, findPeriodProblems } from './model-formats.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
 
 /** A problem in the inputs of a task that is certain before the run. */
@@ -226,4 +226,42 @@ function withoutVerbatim(inputs: JsonObject, verbatim: ReadonlySet<string>): Jso
     ([name, value]) => typeof value === 'string' || !verbatim.has(name),
   );
   return Object.fromEntries(resolved);
+}
+
+const MAX_SHOWN_LENGTH = 100;
+
+/** Finds what is wrong with the name of a language model as it is written (D50). Which ones a provider has, it alone knows. */
+function* findModelNameProblems(value: Json): Generator<FormatProblem> {
+  if (typeof value !== 'string' || value.includes('{{')) return;
+  const slash = value.indexOf('/');
+  const provider = slash < 0 ? '' : value.slice(0, slash);
+  const model = value.slice(slash + 1);
+  const isMock = provider === 'mock';
+  if (
+    PROVIDER_NAMES.some((known) => known === provider) &&
+    model !== '' &&
+    (!isMock || model === 'echo' || model === 'recorded')
+  )
+    return;
+  const hint = hintForModel(provider, model);
+  yield {
+    path: [],
+    message: `is ${JSON.stringify(value.slice(0, MAX_SHOWN_LENGTH))}, which is no model`,
+    hint,
+  };
+}
+
+function hintForModel(provider: string, model: string): string {
+  if (provider === 'mock') return 'use mock/echo or mock/recorded';
+  const meant = nearest(provider, PROVIDER_NAMES);
+  if (meant !== undefined && meant !== provider)
+    return `did you mean "${meant}/${model.slice(0, MAX_SHOWN_LENGTH)}"?`;
+  return `write provider/model, such as openai/gpt-4o-mini; the providers are ${PROVIDER_NAMES.join(', ')}`;
+}
+
+/** Finds the end of a period that is no date: words such as "next year" mean another date each time, and none to a model. */
+function* findPeriodProblems(value: Json): Generator<FormatProblem> {
+  if (typeof value !== 'string' || value.includes('{{') || /\d/.test(value)) return;
+  const hint = 'write the date on which the period ends, such as 2024-12-31, or a template that gives it';
+  yield { path: [], message: `is ${JSON.stringify(value.slice(0, 50))}, which is no date`, hint };
 }

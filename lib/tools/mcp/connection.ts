@@ -4,7 +4,7 @@ import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } fr
 import { MCP_LIMITS } from '../../common/limits.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
-import { RequestTimer } from '../../common/request-timer.js';
+import { RequestTimer, untilAborted } from '../../common/requests/request-timer.js';
 import type { ToolContext } from '../tool.js';
 import type { McpServerConfig } from './config.js';
 import { HiddenValues } from './hidden-values.js';
@@ -19,6 +19,13 @@ export interface ConnectionOptions {
   readonly tenantShare?: number;
   /** Receives what the server writes to standard error, masked. */
   readonly onStderr?: (server: string, line: string) => void;
+}
+
+/** The first tools of a server. */
+interface ToolList {
+  readonly tools: RemoteTool[];
+  /** Whether it has more. */
+  readonly isCut: boolean;
 }
 
 /** The attempt that calls a tool. */
@@ -40,6 +47,8 @@ export class McpConnection {
   /** The tools that it listed last; undefined before the first list. */
   #names: ReadonlySet<string> | undefined;
   #hasOtherTools = false;
+  /** Its tools, while they are listed. */
+  #listing: Promise<ToolList> | undefined;
   /** In a row, without a call that was answered in between. */
   #failures = 0;
   /** Monotonic time before which it is not started again. */
@@ -62,13 +71,17 @@ export class McpConnection {
    * Lists its tools: the first ones of too many, and `isCut`. Rejects with `bad_tool_file` when it cannot be started or
    * does not answer in time.
    */
-  async list(): Promise<{ readonly server: string; readonly tools: RemoteTool[]; readonly isCut: boolean }> {
+  async list(): Promise<ToolList & { readonly serverVersion: string }> {
     try {
       const session = await this.#connect();
-      const { tools, isCut } = await this.#list(session, this.#end.signal);
-      return { server: session.server, tools: tools.map((tool) => this.#maskTool(tool)), isCut };
+      const { tools, isCut } = await this.#list(session);
+      return {
+        serverVersion: session.serverVersion,
+        tools: tools.map((tool) => this.#maskTool(tool)),
+        isCut,
+      };
     } catch (error) {
-      // Without the error as its cause: its text is not masked, and causes are shown.
+      // No `cause`: causes are shown, and this one is not masked.
       throw new WavetrainError(
         'bad_tool_file',
         `cannot list the tools of the MCP server "${this.name}": ${this.#describe(error, true)}`,
@@ -88,7 +101,7 @@ export class McpConnection {
     } catch (error) {
       if (isNonRetryable(error)) throw error;
       const retryable = !attempt.signal.aborted && kindOf(error) !== 'refused';
-      // Without the error as its cause: its text is not masked, and causes are shown.
+      // No `cause`: causes are shown, and this one is not masked.
       throw new ToolError(`the MCP server "${this.name}": ${this.#describe(error)}`, { retryable });
     }
   }
@@ -97,19 +110,19 @@ export class McpConnection {
     const { clock, signal, log } = attempt;
     const { maskMessage } = this.#hidden;
     await this.#waitForRestart(attempt);
-    const session = await endsWith(this.#connect(), signal);
-    if (this.#hasOtherTools) await this.#list(session, signal);
+    const session = await untilAborted(this.#connect(), signal);
+    if (this.#hasOtherTools || this.#listing !== undefined) await untilAborted(this.#list(session), signal);
     if (this.#names?.has(tool) === false) {
       const advice = 'start Wavetrain again to see the tools that it has now';
       throw ToolError.nonRetryable(`the MCP server "${this.name}" has no tool "${tool}" any more: ${advice}`);
     }
-    const timer = new RequestTimer(clock, { totalMs: MCP_LIMITS.callMs, idleMs: MCP_LIMITS.callMs }, signal);
+    const timer = new RequestTimer(clock, { totalMs: MCP_LIMITS.callMs }, signal);
     try {
       const control = {
         signal: timer.signal,
         onProgress: (message = 'progress') => log(maskMessage(message)),
       };
-      const result = await endsWith(session.callTool(tool, args, control), timer.signal);
+      const result = await untilAborted(session.callTool(tool, args, control), timer.signal);
       this.#failures = 0;
       return this.#hidden.maskData(result);
     } finally {
@@ -153,9 +166,7 @@ export class McpConnection {
 
   async #open(onClose: () => void): Promise<McpSession> {
     const { clock, version, openSession, onStderr } = this.#options;
-    const { maskMessage } = this.#hidden;
-    const limits = { totalMs: MCP_LIMITS.connectMs, idleMs: MCP_LIMITS.connectMs };
-    const timer = new RequestTimer(clock, limits, this.#end.signal);
+    const timer = new RequestTimer(clock, { totalMs: MCP_LIMITS.connectMs }, this.#end.signal);
     const output = this.#createOutput();
     this.#output = output;
     let isOpen = false;
@@ -178,6 +189,9 @@ export class McpConnection {
         onExit: (how) => output.end(how),
       });
       isOpen = true;
+      // It may be another version, with other tools.
+      this.#listing = undefined;
+      this.#hasOtherTools ||= this.#names !== undefined;
       return session;
     } finally {
       timer.stop();
@@ -192,19 +206,25 @@ export class McpConnection {
     this.#notBeforeMs = this.#options.clock.monotonicNow() + Math.min(delayMs, longestRestartDelayMs);
   }
 
-  async #list(
-    session: McpSession,
-    signal: AbortSignal,
-  ): Promise<{ readonly tools: RemoteTool[]; readonly isCut: boolean }> {
-    const limits = { totalMs: MCP_LIMITS.listMs, idleMs: MCP_LIMITS.listMs };
-    const timer = new RequestTimer(this.#options.clock, limits, signal);
+  /** Lists the tools once for all who ask meanwhile, unless the server says in between that it has others. */
+  #list(session: McpSession): Promise<ToolList> {
+    if (this.#listing !== undefined && !this.#hasOtherTools) return this.#listing;
     this.#hasOtherTools = false;
+    const listing = this.#readList(session).finally(() => {
+      if (this.#listing === listing) this.#listing = undefined;
+    });
+    this.#listing = listing;
+    return listing;
+  }
+
+  async #readList(session: McpSession): Promise<ToolList> {
+    const timer = new RequestTimer(this.#options.clock, { totalMs: MCP_LIMITS.listMs }, this.#end.signal);
     try {
       const tools: RemoteTool[] = [];
       let cursor: string | undefined;
       do {
         const request = session.listTools(cursor, { signal: timer.signal });
-        const page = await endsWith(request, timer.signal);
+        const page = await untilAborted(request, timer.signal);
         tools.push(...page.tools.slice(0, MCP_LIMITS.tools + 1 - tools.length));
         cursor = page.nextCursor;
       } while (cursor !== undefined && tools.length <= MCP_LIMITS.tools);
@@ -230,7 +250,9 @@ export class McpConnection {
     if (this.#config.kind === 'stdio') {
       const { command, cwd } = this.#config;
       if (errorCode(error) === 'ENOENT') {
-        if (!existsSync(cwd)) return `there is no folder "${cwd}": create it, or write another "cwd"`;
+        // Node.js says the same of both.
+        if (!existsSync(cwd))
+          return `there is no folder "${maskMessage(cwd)}": create it, or write another "cwd"`;
         const [program = '', ...args] = command.split(/\s+/);
         return maskMessage(
           args.length === 0
@@ -253,19 +275,6 @@ export class McpConnection {
   #createOutput(): ServerOutput {
     return new ServerOutput(this.#hidden.maskMessage);
   }
-}
-
-/** Rejects with the reason of the signal as soon as it aborts: a server may never answer, even a cancelled request. */
-function endsWith<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      const { reason }: { reason?: unknown } = signal;
-      reject(reason instanceof Error ? reason : new Error('stopped'));
-    };
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 function kindOf(error: unknown): McpErrorKind {

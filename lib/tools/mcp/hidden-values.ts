@@ -1,10 +1,8 @@
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { isObject, type Json, setOwn } from '../../common/json.js';
+import { MIN_KEY_LENGTH } from '../../common/limits.js';
 import { findSecretProblem } from '../../definition/secrets/encodings.js';
 import { Masker } from '../../definition/secrets/masker.js';
-
-/** Shorter values, such as `true`, are no secrets, and would hide much else. */
-const MIN_LENGTH = 8;
 
 /** What is called so is secret also when it is shorter. */
 const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie|signature|\bpat\b/i;
@@ -17,7 +15,7 @@ const PLACE_NAME =
 export function isHidden(name: string, value: string): boolean {
   if (findSecretProblem(value) !== undefined) return false;
   if (SECRET_NAME.test(name)) return true;
-  return value.length >= MIN_LENGTH && !PLACE_NAME.test(name);
+  return value.length >= MIN_KEY_LENGTH && !PLACE_NAME.test(name);
 }
 
 /** Hides the keys of the operator in what an MCP server answers and says: it may print its own configuration (D61). */

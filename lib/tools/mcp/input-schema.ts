@@ -2,7 +2,7 @@ import { CheckBudget } from '../../common/json-schema/check-budget.js';
 import { SchemaReview } from '../../common/json-schema/keywords.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
-import type { ToolInput } from '../tool.js';
+import { cutDescription } from './describe-inputs.js';
 
 /**
  * Turns the schema of a server into one that can be checked in bounded time, and accepts whatever the server's schema
@@ -27,6 +27,11 @@ function fits(schema: object): boolean {
 /** Keywords that hold schemas in which leaving something out would accept less. */
 const REVERSING = new Set(['not', 'oneOf']);
 
+/** Keywords that say nothing of which values are accepted. */
+const UNCHECKED = new Set(
+  'title description default examples $schema $id $comment $defs definitions nullable'.split(' '),
+);
+
 class SchemaBounder {
   readonly #root: Readonly<Record<string, unknown>>;
   readonly #budget = new CheckBudget();
@@ -43,16 +48,32 @@ class SchemaBounder {
     if (typeof schema === 'boolean') return schema;
     if (!isObject(schema) || ++this.#schemas > MCP_LIMITS.schemas || depth > MCP_LIMITS.schemaDepth)
       return this.#lose(true);
+    const bounded = this.#boundKeywords(schema, depth, references);
+    if (schema['nullable'] === true && isObject(bounded)) this.#allowNull(bounded);
+    return bounded;
+  }
+
+  #boundKeywords(
+    schema: Readonly<Record<string, unknown>>,
+    depth: number,
+    references: readonly string[],
+  ): Json {
     const { $ref: reference } = schema;
-    if (reference !== undefined) return this.#follow(reference, depth, references);
     const bounded: JsonObject = {};
     for (const [keyword, operand] of Object.entries(schema)) {
-      const value = this.#boundKeyword(keyword, operand, schema, depth, references);
+      if (keyword === '$ref') continue;
+      // Up to draft 7, a server ignores what stands beside a reference.
+      const isLost = reference !== undefined && !UNCHECKED.has(keyword);
+      const value = isLost
+        ? this.#lose(undefined)
+        : this.#boundKeyword(keyword, operand, schema, depth, references);
       if (value !== undefined) bounded[keyword] = value;
     }
-    // As OpenAPI 3.0 writes that a value may be null.
-    if (schema['nullable'] === true) for (const keyword of ['type', 'enum', 'const']) delete bounded[keyword];
-    return bounded;
+    if (reference === undefined) return bounded;
+    const found = this.#follow(reference, depth, references);
+    return isObject(found) || (found === true && Object.keys(bounded).length > 0)
+      ? { ...(isObject(found) && found), ...bounded }
+      : found;
   }
 
   #follow(reference: unknown, depth: number, references: readonly string[]): Json {
@@ -60,6 +81,15 @@ class SchemaBounder {
     const target = this.#find(reference);
     if (target === undefined) return this.#lose(true);
     return this.bound(target, depth + 1, [...references, reference]);
+  }
+
+  /** As OpenAPI 3.0 writes that a value may be null. */
+  #allowNull(bounded: JsonObject): void {
+    for (const keyword of ['type', 'enum', 'const']) {
+      if (!Object.hasOwn(bounded, keyword)) continue;
+      delete bounded[keyword];
+      this.#lose(undefined);
+    }
   }
 
   #find(reference: string): unknown {
@@ -108,16 +138,8 @@ class SchemaBounder {
       case 'title':
       case 'description':
         return typeof operand === 'string' ? cutDescription(operand) : undefined;
-      case 'default':
-      case 'examples':
-      case '$schema':
-      case '$id':
-      case '$comment':
-      case '$defs':
-      case 'definitions':
-      case 'nullable':
-        return undefined;
       default:
+        if (UNCHECKED.has(keyword)) return undefined;
         return this.#isSound(keyword, operand) ? (operand as Json) : this.#lose(undefined);
     }
   }
@@ -133,48 +155,4 @@ class SchemaBounder {
     this.#losses++;
     return instead;
   }
-}
-
-/** Replaces line breaks and control characters, and cuts what is long: it is shown in terminals and lists. */
-export function cutDescription(text: string): string {
-  const line = text.slice(0, 4 * MCP_LIMITS.descriptionLength).replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
-  const { descriptionLength } = MCP_LIMITS;
-  return line.length <= descriptionLength ? line.trim() : `${line.slice(0, descriptionLength).trim()}…`;
-}
-
-const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object']);
-
-/**
- * Describes the inputs of a tool one by one, for lists of tools: what their schemas say beside descriptions, types and
- * values is checked, but not listed.
- *
- * @param schema bounded
- */
-export function describeInputs(schema: JsonObject): Record<string, ToolInput> {
-  const { properties, required } = schema;
-  const names: readonly Json[] = Array.isArray(required) ? required : [];
-  const inputs = Object.entries(isObject(properties) ? properties : {}).map(
-    ([name, property]): [string, ToolInput] => [name, describeInput(property, names.includes(name))],
-  );
-  return Object.fromEntries(inputs);
-}
-
-function describeInput(property: Json, required: boolean): ToolInput {
-  const { description, title, type, enum: values } = isObject(property) ? property : {};
-  const text = [description, title].find((part) => typeof part === 'string' && part !== '');
-  return {
-    description: typeof text === 'string' ? text : '',
-    ...(TYPES.has(type) && { type: type as NonNullable<ToolInput['type']> }),
-    ...(Array.isArray(values) && { enum: values }),
-    ...(required && { required }),
-  };
-}
-
-/**
- * Whether a tool takes inputs that its schema does not name. A schema that names some, and says nothing of others, would
- * allow them; nearly always they are misspelt, and no server of this kind reads them.
- */
-export function takesOtherInputs({ properties, additionalProperties }: JsonObject): boolean {
-  if (additionalProperties !== undefined) return additionalProperties !== false;
-  return !isObject(properties) || Object.keys(properties).length === 0;
 }

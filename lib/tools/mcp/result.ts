@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../common/json.js';
 import type { ToolArtifacts } from '../tool.js';
 import type { RemoteContent, RemoteResult } from './session.js';
 
-/** An answer whose bytes are larger than this in all would not be a result, but a download. */
+/** Maximum number of blocks in an answer. */
 const MAX_BLOCKS = 10_000;
 
 /**

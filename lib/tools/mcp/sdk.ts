@@ -8,7 +8,10 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { errorCode, errorMessage } from '../../common/errors.js';
-import { createMcpFetch } from './http-fetch.js';
+import { MCP_LIMITS } from '../../common/limits.js';
+import { createBoundedFetch } from '../../common/requests/bounded-fetch.js';
+import { untilAborted } from '../../common/requests/request-timer.js';
+import { MessageMeter } from './message-meter.js';
 import type { McpErrorKind, McpSession, OpenSession, SessionOptions } from './session.js';
 import { StdioTransport } from './stdio-transport.js';
 
@@ -58,20 +61,24 @@ function createTransport({ config, clock, ...reports }: SessionOptions): Transpo
   });
 }
 
-/** Not all that the SDK waits for ends with the signal, such as the start of a program. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+/** The `fetch` for servers over HTTP. A redirect is refused: asked again, the server would redirect again. */
+function createMcpFetch(): typeof globalThis.fetch {
+  return createBoundedFetch({
+    connectMs: MCP_LIMITS.connectMs,
+    createMeter: (headers) => {
+      const areEvents = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+      return new MessageMeter(MCP_LIMITS.messageBytes, areEvents);
+    },
+    keepAliveMs: 1000,
+    createError: (refused, message) =>
+      Object.assign(new Error(message), refused === 'redirected' && { kind: 'refused' }),
   });
 }
 
 function toSession(client: Client, transport: Transport): McpSession {
   const { name = '', version = '' } = client.getServerVersion() ?? {};
   return {
-    server: `${name} ${version}`,
+    serverVersion: `${name} ${version}`,
     async listTools(cursor, { signal }) {
       const params = cursor === undefined ? {} : { cursor };
       // Not `client.listTools`: it compiles the schemas of outputs, which come from anybody.

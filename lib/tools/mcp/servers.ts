@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { errorMessage, ToolError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import { estimateBytes, type JsonObject } from '../../common/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import type { Tool } from '../tool.js';
 import type { McpServerConfig } from './config.js';
 import { type ConnectionOptions, McpConnection } from './connection.js';
-import { boundSchema, cutDescription, describeInputs, takesOtherInputs } from './input-schema.js';
+import { cutDescription, describeInputs, takesOtherInputs } from './describe-inputs.js';
+import { boundSchema } from './input-schema.js';
 import { toOutput } from './result.js';
 import type { RemoteTool } from './session.js';
 
@@ -56,7 +56,7 @@ export class McpServers {
   }
 
   async #toolsOf(connection: McpConnection): Promise<Tool[]> {
-    const { server, tools: listed, isCut } = await connection.list();
+    const { serverVersion, tools: listed, isCut } = await connection.list();
     const warn = (message: string): void => this.#options.warn(`MCP server "${connection.name}": ${message}`);
     if (isCut) warn(`it has more than ${MCP_LIMITS.tools} tools; the others are left out`);
     const tools = new Map<string, Tool>();
@@ -65,7 +65,7 @@ export class McpServers {
       const shown = JSON.stringify(cutDescription(remote.name));
       if (name === undefined) warn(`its tool ${shown} is left out: its name is empty or too long`);
       else if (tools.has(name)) warn(`its tool ${shown} is left out: another one is called ${name}`);
-      else tools.set(name, createTool(connection, server, remote, name, warn));
+      else tools.set(name, createTool(connection, serverVersion, remote, name, warn));
     }
     return [...tools.values()];
   }
@@ -79,7 +79,7 @@ function toToolName(server: string, remote: string): string | undefined {
 
 function createTool(
   connection: McpConnection,
-  server: string,
+  serverVersion: string,
   { name: remoteName, description, inputSchema }: RemoteTool,
   name: string,
   warn: (message: string) => void,
@@ -87,7 +87,7 @@ function createTool(
   const bounded = boundSchema(inputSchema);
   if (bounded === undefined) warn(`the inputs of ${name} are not checked here: their schema is too large`);
   const schema: JsonObject = { ...bounded, type: 'object' };
-  const openInputs = takesOtherInputs(schema);
+  const openInputs = bounded === undefined || takesOtherInputs(inputSchema, bounded);
   return {
     name,
     description: cutDescription(description ?? ''),
@@ -95,10 +95,10 @@ function createTool(
     openInputs,
     inputSchema: openInputs ? schema : { ...schema, additionalProperties: false },
     output: { name: 'result', description: 'what the MCP server answers', type: 'any' },
-    version: versionOf(server, remoteName, schema),
+    version: versionOf(serverVersion, remoteName, schema),
     async run(inputs, context) {
       const result = await connection.call(remoteName, inputs, context);
-      context.holdMemory(sizeOf(result));
+      context.holdMemory(estimateBytes(result));
       return await toOutput(result, name, context.artifacts);
     },
   };
@@ -107,13 +107,4 @@ function createTool(
 /** Another one when the server says that it is another: the cache then forgets outputs (D65). */
 function versionOf(...parts: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-}
-
-/** Memory of an answer, in bytes: its texts. */
-function sizeOf(value: unknown): number {
-  try {
-    return JSON.stringify(value).length;
-  } catch (error) {
-    throw ToolError.nonRetryable(`the answer is nested too deep: ${errorMessage(error)}`);
-  }
 }

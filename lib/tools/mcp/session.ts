@@ -31,7 +31,7 @@ export interface RequestControl {
 /** A connection to a server. All requests reject with an Error whose `kind` is a {@link McpErrorKind}. */
 export interface McpSession {
   /** Name and version, as the server gives them. */
-  readonly server: string;
+  readonly serverVersion: string;
   /** Lists one page of its tools. */
   listTools(cursor: string | undefined, control: RequestControl): Promise<RemoteToolPage>;
   callTool(name: string, args: Record<string, unknown>, control: RequestControl): Promise<RemoteResult>;

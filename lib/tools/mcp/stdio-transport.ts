@@ -8,9 +8,11 @@ import {
 import type { Clock } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
+import { LineReader, type SkippedLine } from '../../common/requests/line-reader.js';
+import { ByteMeter } from '../../common/requests/meter.js';
 import type { StdioServerConfig } from './config.js';
+import { findAnsweredRequest, MessageMeter } from './message-meter.js';
 import { endWithWavetrain } from './end-with-wavetrain.js';
-import { LineReader } from './line-reader.js';
 import type { SessionOptions } from './session.js';
 
 /** Maximum length of a line that a server logs. */
@@ -18,6 +20,9 @@ const MAX_STDERR_LINE = 4000;
 
 /** A program that has written so many lines and no message is no MCP server: reading more takes time from others. */
 const MAX_STRAY_LINES = 1000;
+
+/** Of a message that is too large, the bytes that are waited for, in which it may end and say what it answers. */
+const MAX_SKIPPED_BYTES = 64 * 2 ** 20;
 
 type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit'>;
 
@@ -34,6 +39,9 @@ export class StdioTransport implements Transport {
   readonly #clock: Clock;
   readonly #reports: Reports;
   #strayLines = 0;
+  /** What a message has too much of that is being left out, and its bytes since then. */
+  #exceeded: string | undefined;
+  #skippedBytes = 0;
   #isClosing = false;
   #child: ChildProcess | undefined;
   #closed: Promise<void> | undefined;
@@ -63,20 +71,30 @@ export class StdioTransport implements Transport {
         this.#reports.onExit(status === null ? `the signal ${signal}` : `exit status ${status}`);
       this.#signal('SIGKILL');
       stopWatching();
+      this.#awaitLastOutput(child);
     });
-    child.once('close', () => this.onclose?.());
     child.stdin.on('error', (error) => this.onerror?.(error));
     const messages = new LineReader(
-      MCP_LIMITS.messageBytes,
+      new MessageMeter(MCP_LIMITS.messageBytes),
       (line) => this.#receive(line),
-      (limit) => this.#refuseMessage(limit),
+      (limit) => {
+        this.#exceeded = limit;
+      },
+      (line) => this.#refuseMessage(line),
     );
     const { onStderr } = this.#reports;
-    const logs = new LineReader(MAX_STDERR_LINE, onStderr, () => onStderr('(a longer line)'));
-    child.stdout.on('data', (chunk: Buffer) => messages.push(chunk));
+    const logs = new LineReader(new ByteMeter(MAX_STDERR_LINE), onStderr, () => onStderr('(a longer line)'));
+    child.stdout.on('data', (chunk: Buffer) => {
+      messages.push(chunk);
+      this.#limitSkipped(chunk);
+    });
     child.stdout.once('end', () => messages.end());
     child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
-    child.stderr.once('end', () => logs.end());
+    child.once('close', () => {
+      // The last words of a program that dies often lack the end of their line.
+      logs.end();
+      this.onclose?.();
+    });
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -110,6 +128,15 @@ export class StdioTransport implements Transport {
     await this.#closed;
   }
 
+  /** What the server has started in a session of its own outlives it, and may hold its output open for ever. */
+  #awaitLastOutput({ stdout, stderr }: ChildProcess): void {
+    const timer = this.#clock.setTimeout(() => {
+      stdout?.destroy();
+      stderr?.destroy();
+    }, MCP_LIMITS.closeMs);
+    void this.#closed?.then(() => this.#clock.clearTimeout(timer));
+  }
+
   #closesInTime(): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = this.#clock.setTimeout(() => resolve(false), MCP_LIMITS.closeMs);
@@ -135,8 +162,26 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Nobody would know which request the message answers, and wait for it. */
-  #refuseMessage(limit: string): void {
+  /** Fails the request that a too large message answers, and no other one: tenants share the server. */
+  #refuseMessage(line: SkippedLine): void {
+    const limit = this.#exceeded ?? '';
+    this.#exceeded = undefined;
+    this.#skippedBytes = 0;
+    const id = findAnsweredRequest(line);
+    // Nobody would know which request the message answers, and wait for it.
+    if (id === undefined) return this.#giveUp(limit);
+    const message = `the answer has more than ${limit}: ask for less at once`;
+    this.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32_000, message } });
+  }
+
+  /** Ends a server whose message is too large and has no end. */
+  #limitSkipped({ length }: Buffer): void {
+    if (this.#exceeded === undefined) return;
+    this.#skippedBytes += length;
+    if (this.#skippedBytes > MAX_SKIPPED_BYTES) this.#giveUp(this.#exceeded);
+  }
+
+  #giveUp(limit: string): void {
     this.onerror?.(new Error(`a message has more than ${limit}`));
     this.#signal('SIGKILL');
   }

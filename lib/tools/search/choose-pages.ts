@@ -2,7 +2,8 @@ import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { EXTRACTION_LIMITS } from '../../common/limits.js';
 import type { PassedPage } from '../documents/document.js';
-import { assertComplete, readFreeAnswer, withoutThoughts } from '../builtin/models/extraction/json-answer.js';
+import { withoutThoughts } from '../../models/thoughts.js';
+import { assertComplete, readFreeAnswer } from '../answers/free-answer.js';
 import type { ToolContext } from '../tool.js';
 
 /** How a model is asked for pages. */

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { BROKEN, VALID } from '../../compile/scripted-models.js';
+import { BROKEN, VALID } from '../../compile/definitions.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke, type InvokeOptions, Screen } from '../invoke.js';
 
-describe('compile', () => {
+describe('compile (D43)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());
 
@@ -28,6 +28,17 @@ describe('compile', () => {
       stderr: '',
     });
     expect((await run(['ask'], [BROKEN, VALID])).stdout).to.equal(`# pipeline ask, 1 repair\n${VALID}`);
+  });
+
+  it('prints with --verbose what was wrong with each answer that was sent back, and the tokens (D40)', async () => {
+    const { status, stdout, stderr } = await run(['ask', '--verbose'], [BROKEN, VALID]);
+    expect({ status, stdout }).to.deep.equal({ status: 0, stdout: `# pipeline ask, 1 repair\n${VALID}` });
+    expect(stderr)
+      .to.contain('answer 1 was sent back:\n  line 6, column 13: there is no tool "lm_job"')
+      .and.match(/^mock\/recorded: 2 requests, [\d,]+ input tokens, [\d,]+ output tokens$/m);
+    const failed = await run(['ask', '--verbose', '--max-repairs', '0'], [BROKEN]);
+    expect(failed.status).to.equal(1);
+    expect(failed.stderr).to.contain('mock/recorded: 1 request,');
   });
 
   it('prints the YAML alone with --json, and writes it with --output too (D41)', async () => {
@@ -64,6 +75,7 @@ describe('compile', () => {
       [['ask', '--max-repairs', '6'], /from 0 to 5/],
       [['ask', '--max-repairs', 'two'], /whole number/],
       [['ask', '--output', 'no/where.yaml'], /there is no folder/],
+      [['ask', '--output', '/dev/null'], /it is not a regular file/],
       [['ask', '--model', 'openai/x'], /OPENAI_API_KEY/],
       [['x'.repeat(20_001)], /the limit is 20,000/],
       [['--prompt-file', 'none.txt'], /cannot read/],
@@ -93,6 +105,12 @@ describe('compile', () => {
       expect({ status, stdout }, stderr).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.contain(words);
     }
+  });
+
+  it('counts no repair of an answer that the model has only made worse', async () => {
+    const doubtful = VALID.replace('{prompt: hi}', '{prompt: "${{session.x ?? 1}}"}');
+    const { stdout } = await run(['ask', '--max-repairs', '1'], [doubtful, BROKEN]);
+    expect(stdout).to.match(/^# pipeline ask, no repairs\n/);
   });
 
   it('prints warnings on standard error', async () => {

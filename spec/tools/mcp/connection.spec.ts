@@ -6,14 +6,14 @@ import { deferred, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { toolContext } from '../../support/tool-context.js';
 
-const CONFIG: McpServerConfig = {
+const CONFIG = {
   kind: 'stdio',
   name: 'fake',
   command: 'fake',
   args: [],
   env: { KEY: 'sk-very-secret' },
   cwd: '/',
-};
+} as const;
 
 const ANSWER: RemoteResult = { content: [{ type: 'text', text: 'ok' }] };
 
@@ -35,7 +35,7 @@ class FakeServer {
 
   readonly connection: McpConnection;
 
-  constructor(config = CONFIG) {
+  constructor(config: McpServerConfig = CONFIG) {
     this.connection = new McpConnection(config, this.#options);
   }
 
@@ -46,7 +46,7 @@ class FakeServer {
       this.opened.push(options);
       await this.open?.(options);
       return {
-        server: 'fake 1',
+        serverVersion: 'fake 1',
         listTools: (cursor, control) => this.list(cursor, control),
         callTool: (name, args, control) => {
           this.called.push(name);
@@ -73,7 +73,7 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
   return error?.message ?? 'it did not fail';
 }
 
-describe('A connection to an MCP server', () => {
+describe('A connection to an MCP server (D49)', () => {
   it('is made when the tools are first needed, and once for all', async () => {
     const server = new FakeServer();
     expect(server.opened).to.have.length(0);
@@ -194,6 +194,49 @@ describe('A connection to an MCP server', () => {
     expect(server.called).to.deep.equal([]);
     await server.call('other');
     expect(server.called).to.deep.equal(['other']);
+  });
+
+  it('lists the tools again after a restart, since the server may be another version', async () => {
+    const server = new FakeServer();
+    await server.connection.list();
+    server.tools = [tool('echo'), tool('other')];
+    server.opened[0]?.onClose();
+    expect(await server.call('other')).to.equal(ANSWER);
+    server.tools = [tool('echo')];
+    server.opened[1]?.onClose();
+    expect(await messageOf(server.call('other'))).to.contain('has no tool "other" any more');
+  });
+
+  it('lists the tools once for many calls, whichever of them ends, and again when they change meanwhile', async () => {
+    const server = new FakeServer();
+    await server.connection.list();
+    const lists: (() => void)[] = [];
+    server.list = () =>
+      new Promise((resolve) => {
+        lists.push(() => resolve({ tools: server.tools }));
+      });
+    server.opened[0]?.onListChanged();
+    const context = toolContext();
+    const ended = messageOf(server.call('echo', context));
+    const calls = [server.call(), server.call()];
+    await settle();
+    expect(lists).to.have.length(1);
+    context.abort();
+    expect(await ended).to.contain('the MCP server "fake"');
+    server.opened[0]?.onListChanged();
+    calls.push(server.call());
+    await settle();
+    expect(lists).to.have.length(2);
+    for (const answer of lists) answer();
+    expect(await Promise.all(calls)).to.deep.equal([ANSWER, ANSWER, ANSWER]);
+  });
+
+  it('says that the folder is missing in which a server shall start, and not its program', async () => {
+    const server = new FakeServer({ ...CONFIG, cwd: '/no/such/folder' });
+    server.open = () => Promise.reject(Object.assign(new Error('spawn fake ENOENT'), { code: 'ENOENT' }));
+    expect(await messageOf(server.connection.list())).to.equal(
+      'cannot list the tools of the MCP server "fake": there is no folder "/no/such/folder": create it, or write another "cwd"',
+    );
   });
 
   it('has at most 16 calls in flight', async () => {

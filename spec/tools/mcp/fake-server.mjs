@@ -61,7 +61,7 @@ const HANDLERS = {
 };
 
 if (mode === 'broken') {
-  process.stderr.write('cannot find the module "x"\n', () => process.exit(1));
+  process.stderr.write('cannot find the module "x"', () => process.exit(1));
 }
 if (mode === 'stubborn') process.on('SIGTERM', () => undefined);
 if (mode === 'stubborn') setInterval(() => undefined, 1000);

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { SchemaReview } from '../../../lib/common/json-schema/keywords.js';
 import { CheckBudget } from '../../../lib/common/json-schema/check-budget.js';
-import { boundSchema, describeInputs, takesOtherInputs } from '../../../lib/tools/mcp/input-schema.js';
+import { describeInputs, takesOtherInputs } from '../../../lib/tools/mcp/describe-inputs.js';
+import { boundSchema } from '../../../lib/tools/mcp/input-schema.js';
 
 function properties(schema: object): unknown {
   return boundSchema({ type: 'object', ...schema })?.['properties'];
 }
 
-describe('The schema of a tool of an MCP server', () => {
+describe('The schema of a tool of an MCP server (D49)', () => {
   it('is kept when it can be checked in bounded time', () => {
     const schema = {
       type: 'object',
@@ -79,6 +80,36 @@ describe('The schema of a tool of an MCP server', () => {
     expect(found).to.deep.equal({ a: {}, b: {}, c: { anyOf: [{ type: 'string' }, { type: 'array' }] } });
   });
 
+  it('leaves out "not" when something is left out beside a reference, or for null, in it', () => {
+    const found = properties({
+      $defs: { s: { type: 'string', title: 'S' } },
+      properties: {
+        a: { not: { $ref: '#/$defs/s', minLength: 5 } },
+        b: { not: { type: 'string', nullable: true } },
+        c: { not: { $ref: '#/$defs/s', nullable: true } },
+        d: { not: { $ref: '#/$defs/s', description: 'a text' } },
+      },
+    });
+    const d = { not: { type: 'string', title: 'S', description: 'a text' } };
+    expect(found).to.deep.equal({ a: {}, b: {}, c: {}, d });
+  });
+
+  it('keeps what is said of an input beside a reference', () => {
+    const found = properties({
+      $defs: { s: { type: 'string', description: 'any' } },
+      properties: {
+        a: { $ref: '#/$defs/s', description: 'this one', minLength: 5 },
+        b: { $ref: '#/$defs/none', description: 'another' },
+        c: { $ref: '#/$defs/s', nullable: true },
+      },
+    });
+    expect(found).to.deep.equal({
+      a: { type: 'string', description: 'this one' },
+      b: { description: 'another' },
+      c: { description: 'any' },
+    });
+  });
+
   it('bounds references that multiply, and schemas that are nested deep', () => {
     const $defs: Record<string, unknown> = { d0: { type: 'string' } };
     for (let i = 1; i <= 30; i++) {
@@ -127,10 +158,34 @@ describe('The schema of a tool of an MCP server', () => {
 
   it('takes no inputs beside those that it names, unless it says that it does', () => {
     const named = { properties: { a: {} } };
-    expect(takesOtherInputs(named)).to.equal(false);
-    expect(takesOtherInputs({ ...named, additionalProperties: true })).to.equal(true);
-    expect(takesOtherInputs({ ...named, additionalProperties: { type: 'string' } })).to.equal(true);
-    expect(takesOtherInputs({})).to.equal(true);
-    expect(takesOtherInputs({ additionalProperties: false })).to.equal(false);
+    expect(isOpen(named)).to.equal(false);
+    expect(isOpen({ ...named, additionalProperties: true })).to.equal(true);
+    expect(isOpen({ ...named, additionalProperties: { type: 'string' } })).to.equal(true);
+    expect(isOpen({})).to.equal(true);
+    expect(isOpen({ additionalProperties: false })).to.equal(false);
+  });
+
+  it('takes inputs that it names elsewhere than in its properties', () => {
+    const named = { properties: { a: {} } };
+    const others = { properties: { b: {} } };
+    for (const more of [
+      { anyOf: [others] },
+      { oneOf: [others] },
+      { allOf: [{ if: {}, then: others }] },
+      { if: {}, then: others },
+      { patternProperties: { '^x': {} } },
+      { patternProperties: { '^x': {} }, additionalProperties: false },
+      { $defs: { others }, allOf: [{ $ref: '#/$defs/others' }] },
+      { $defs: { others }, $ref: '#/$defs/others' },
+      { dependentSchemas: { a: others } },
+    ])
+      expect(isOpen({ ...named, ...more }), JSON.stringify(more)).to.equal(true);
+    expect(isOpen({ ...named, anyOf: [others], additionalProperties: false })).to.equal(false);
+    expect(isOpen({ ...named, oneOf: [{ required: ['a'] }] }), 'no others').to.equal(false);
+    expect(isOpen({ $defs: { named }, $ref: '#/$defs/named' }), 'all are elsewhere').to.equal(true);
   });
 });
+
+function isOpen(schema: Record<string, unknown>): boolean {
+  return takesOtherInputs(schema, boundSchema(schema) ?? {});
+}

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { deserializeMessage } from '@modelcontextprotocol/client';
 import { MCP_LIMITS } from '../../../lib/common/limits.js';
-import { LineReader } from '../../../lib/tools/mcp/line-reader.js';
+import { LineReader } from '../../../lib/common/requests/line-reader.js';
 import { MessageMeter } from '../../../lib/tools/mcp/message-meter.js';
 
-const { messageBytes, messageParts } = MCP_LIMITS;
+const { messageBytes, messageParts, messageValues } = MCP_LIMITS;
 
 function add(meter: MessageMeter, text: string, times = 1): string | undefined {
   const bytes = Buffer.from(text);
@@ -28,6 +28,14 @@ describe('The size of a message of an MCP server', () => {
     });
   }
 
+  for (const value of ['1,', 'null,', '"a",']) {
+    it(`is at most 300,000 times ${value} because copying them takes long`, () => {
+      const meter = new MessageMeter(messageBytes);
+      expect(add(meter, value, messageValues)).to.equal(undefined);
+      expect(add(meter, value)).to.equal('300,000 values');
+    });
+  }
+
   it('does not count what stands in texts, whatever is escaped there', () => {
     const meter = new MessageMeter(messageBytes);
     expect(add(meter, '"[{:\\"[{:\\\\",', messageParts)).to.equal(undefined);
@@ -47,7 +55,7 @@ describe('The size of a message of an MCP server', () => {
     const lines: string[] = [];
     const refused: string[] = [];
     const reader = new LineReader(
-      messageBytes,
+      new MessageMeter(messageBytes),
       (line) => void lines.push(line),
       (limit) => void refused.push(limit),
     );

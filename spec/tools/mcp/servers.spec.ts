@@ -11,7 +11,7 @@ import { toolContext } from '../../support/tool-context.js';
 
 const FAKE = join(import.meta.dirname, 'fake-server.mjs');
 
-describe('Tools of an MCP server that is started here', () => {
+describe('Tools of an MCP server that is started here (D49)', () => {
   let servers: McpServers;
   let warnings: string[];
   let lines: string[];

@@ -1,6 +1,6 @@
 import type { Json } from '../../../common/json.js';
 import { runLongWork } from '../../../common/queues/limiters.js';
-import { askForJson } from './extraction/json-answer.js';
+import { askForJson } from '../../answers/json-answer.js';
 import { DOCUMENT_INPUT, EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
 import { type FoundFields, mergeParts, withProvenance, withoutProvenance } from './extraction/provenance.js';
 import {
@@ -86,7 +86,8 @@ export const extractFields = defineTool({
     }
     const pages = readSourcePages(document, 'document', context.log);
     const parts = inputs.split ? splitPages(pages, inputs.max_chars) : [pages];
-    if (!inputs.split) assertLength(pages, inputs.max_chars, 'select pages first, set "split": true');
+    if (!inputs.split)
+      assertLength('"document"', pages, inputs.max_chars, 'select pages first, set "split": true');
     const instructions = explain(wanted, readRules(rules), end);
     const answers: FoundFields[] = [];
     for (const part of parts) answers.push(await ask(part, wanted, instructions, inputs, context));

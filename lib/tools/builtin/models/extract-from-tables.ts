@@ -1,7 +1,7 @@
 import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../../common/json.js';
 import { EXTRACTION_LIMITS } from '../../../common/limits.js';
 import { DOCUMENT_INPUT, EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
-import { askForJson, type Reading } from './extraction/json-answer.js';
+import { askForJson, type Reading } from '../../answers/json-answer.js';
 import {
   assertLength,
   pageNumbers,
@@ -68,7 +68,7 @@ export const extractFromTables = defineTool({
     context,
   ) {
     const pages = readSourcePages(document, 'document', context.log);
-    for (const page of pages) assertLength([page], maxChars, `page ${page.number} is too long: split it`);
+    for (const page of pages) assertLength(`page ${page.number} of "document"`, [page], maxChars, 'split it');
     const wanted = selector === null ? '' : `Only these tables: ${selector}\n\n`;
     const answers = await mapSome(pages, EXTRACTION_LIMITS.atOnce, (page) =>
       askForJson(
@@ -96,7 +96,7 @@ export const extractFromTables = defineTool({
   },
 });
 
-/** A list of tables, alone or as `tables`. What is no object in it is left out. */
+/** A list of tables, alone or as `tables`. */
 function readTables(answer: Json, page: SourcePage, selector: string | null): Reading<JsonObject[]> {
   const listed = isObject(answer) ? answer['tables'] : answer;
   if (!Array.isArray(listed)) {
@@ -108,17 +108,28 @@ function readTables(answer: Json, page: SourcePage, selector: string | null): Re
   const tables: JsonObject[] = [];
   const problems: string[] = [];
   for (const [position, table] of listed.entries()) {
-    if (!isObject(table)) continue;
-    const { headers, rows } = table;
-    if (!Array.isArray(headers) || !Array.isArray(rows) || !rows.every(isRow)) {
-      problems.push(
-        `tables[${position}] must have the lists "headers" and "rows", not ${describeKind(rows)}`,
-      );
-    } else if (headers.every(isCell)) {
-      tables.push(toTable(table, headers.map(String), rows, page, selector));
-    } else problems.push(`tables[${position}].headers must be texts`);
+    const read = readTable(table, `tables[${position}]`);
+    if (typeof read === 'string') problems.push(read);
+    else tables.push(toTable(read, page, selector));
   }
   return problems.length === 0 ? { ok: true, value: tables } : { ok: false, problems };
+}
+
+interface ReadTable {
+  readonly headers: readonly string[];
+  readonly rows: readonly (Json[] | JsonObject)[];
+}
+
+/** Returns the table, or what is wrong with it. */
+function readTable(table: Json, name: string): ReadTable | string {
+  if (!isObject(table)) return `${name} must be an object, not ${describeKind(table)}`;
+  const { headers, rows } = table;
+  if (!Array.isArray(headers)) return `${name}.headers must be a list, not ${describeKind(headers)}`;
+  if (!headers.every(isCell)) return `${name}.headers must be texts`;
+  if (!Array.isArray(rows)) return `${name}.rows must be a list, not ${describeKind(rows)}`;
+  const wrong = rows.findIndex((row) => !isRow(row));
+  if (wrong >= 0) return `${name}.rows[${wrong}] must be a list of cells, not ${describeKind(rows[wrong])}`;
+  return { headers: headers.map(String), rows: rows.filter(isRow) };
 }
 
 function isRow(row: Json): row is Json[] | JsonObject {
@@ -129,10 +140,9 @@ function isCell(value: Json): boolean {
   return typeof value !== 'object' || value === null;
 }
 
+/** The page is the one that was asked about: a model may name another. */
 function toTable(
-  { source_page: named }: JsonObject,
-  headers: readonly string[],
-  rows: readonly (Json[] | JsonObject)[],
+  { headers, rows }: ReadTable,
   { number, sheet_name }: SourcePage,
   selector: string | null,
 ): JsonObject {
@@ -141,7 +151,7 @@ function toTable(
   return {
     headers: columns.slice(0, headers.length),
     rows: rows.map((row) => (Array.isArray(row) ? toRow(row, columns) : row)),
-    source_page: typeof named === 'number' ? named : number,
+    source_page: number,
     sheet_name,
     selector,
   };

@@ -1,4 +1,4 @@
-import { assertComplete, readFreeAnswer } from './extraction/json-answer.js';
+import { assertComplete, readFreeAnswer } from '../../answers/free-answer.js';
 import { DOCUMENT_INPUT, EXTRACTION_INPUTS } from './extraction/inputs.js';
 import {
   assertLength,
@@ -36,7 +36,7 @@ export const extractFromTexts = defineTool({
   usesModel: () => 'extract',
   async run({ document, prompt, model, max_tokens: maxTokens, max_chars: maxChars }, context) {
     const pages = readSourcePages(document, 'document', context.log);
-    assertLength(pages, maxChars, 'select pages first, or pass parts with parallel_over');
+    assertLength('"document"', pages, maxChars, 'select pages first, or pass parts with parallel_over');
     const content = `${renderPages(pages)}\n\n${prompt}`;
     const answer = await context.llm.generate({
       purpose: 'extract',

@@ -68,7 +68,10 @@ function withContext(prompt: string, context: JsonObject): string {
 
 const MAX_INDENTED_LENGTH = 4096;
 
-/** Texts as they are, lists and objects as indented JSON; documents as one line, since their pages belong in the prompt. */
+/**
+ * Texts as they are, lists and objects as indented JSON; a document is only named: write `{{doc.output.text}}` into the prompt
+ * to send its text.
+ */
 function describeContext(value: Json): string {
   if (typeof value === 'string') return value;
   if (isObject(value) && Array.isArray(value['pages'])) {

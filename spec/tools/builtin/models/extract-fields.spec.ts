@@ -4,7 +4,7 @@ import type { Json } from '../../../../lib/common/json.js';
 import { extractFields } from '../../../../lib/tools/builtin/models/extract-fields.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../../support/rejection.js';
-import { ScriptedModels } from './scripted-models.js';
+import { ScriptedModels } from '../../../models/scripted-models.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
 
 const SCHEMA = { fields: [{ name: 'a' }, { name: 'b', type: 'number' }] };
@@ -202,6 +202,15 @@ describe('extract_fields (D49)', () => {
       expect([asked.split('a'.repeat(900)).length, asked.split('b'.repeat(900)).length]).to.deep.equal([
         2, 2,
       ]);
+    });
+
+    it('with split, cuts no character in two', async () => {
+      const document = `x${'\u{1F600}'.repeat(1000)}`;
+      await extract({ document, max_chars: 1000, split: true }, '{"a": null}');
+      const prompts = models.requests.map((_, request) => models.promptOf(request));
+      expect(prompts.length).to.be.above(1);
+      for (const prompt of prompts) expect(prompt).not.to.match(/\p{Cs}/u);
+      expect(prompts.join('').split('\u{1F600}')).to.have.length(1001);
     });
 
     it('with split, the first value counts, and a log names the field', async () => {

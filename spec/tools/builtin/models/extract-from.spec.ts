@@ -7,7 +7,7 @@ import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import type { Tool } from '../../../../lib/tools/tool.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
-import { ScriptedModels } from './scripted-models.js';
+import { ScriptedModels } from '../../../models/scripted-models.js';
 
 const DOCUMENT = toDocument('d', 'first page', 'second page');
 
@@ -64,6 +64,7 @@ describe('extract_from_texts (D49)', () => {
     ['The total: {"total": 5}.', { total: 5 }],
     ['It is 5 [1].', { result: 'It is 5 [1].' }],
     ['<think>[1]</think>\n{"total": 5}', { total: 5 }],
+    ['<thinking>perhaps {"total": 1}, no</thinking>\n{"total": 5}', { total: 5 }],
   ] as const) {
     it(`reads the answer ${JSON.stringify(text)}`, async () => {
       expect(await extract({}, text))
@@ -114,10 +115,10 @@ describe('extract_from_tables (D49)', () => {
 
   const TABLE = { headers: ['a'], rows: [{ a: '1' }], source_page: 1, sheet_name: null, selector: null };
 
-  it('asks once for each page, and gives tables, pages and sources, as recorded', async () => {
+  it('asks once for each page, and gives tables, pages and sources, as recorded, but the page of each table', async () => {
     const answer = '[{"headers":["a"],"rows":[{"a":"1"}],"source_page":1}]';
     expect(await extract({}, answer)).to.deep.equal({
-      tables: [TABLE, TABLE],
+      tables: [TABLE, { ...TABLE, source_page: 2 }],
       source_pages: [1, 2],
       sources: ['d'],
       model: 'openai/gpt-4o',
@@ -126,9 +127,38 @@ describe('extract_from_tables (D49)', () => {
     expect(models.requests[1]).to.deep.include({ purpose: 'extract', max_tokens: 4096 });
   });
 
+  it('names the page that was asked about as source_page, whatever page the model names', async () => {
+    const answer = '[{"headers":["a"],"rows":[{"a":"1"}],"source_page":99}]';
+    const { tables } = (await extract({}, answer)) as { tables: unknown };
+    expect(tables).to.deep.equal([TABLE, { ...TABLE, source_page: 2 }]);
+  });
+
+  for (const [answer, problem] of [
+    ['{"tables": ["see page 3"]}', 'tables[0] must be an object, not a string'],
+    ['[{"rows": []}]', 'tables[0].headers must be a list, not undefined'],
+    ['[{"headers": "a", "rows": []}]', 'tables[0].headers must be a list, not a string'],
+    ['[{"headers": ["a"], "rows": {}}]', 'tables[0].rows must be a list, not an object'],
+    ['[{"headers": ["a"], "rows": [[1], "b"]}]', 'tables[0].rows[1] must be a list of cells, not a string'],
+  ] as const) {
+    it(`has the answer ${answer} mended, and says what is wrong in it`, async () => {
+      const document = toDocument('d', 'only page');
+      expect(await extract({ document }, answer, '[]'))
+        .to.have.property('tables')
+        .that.deep.equals([]);
+      expect(models.promptOf(1)).to.contain(problem);
+    });
+  }
+
+  it('names the page that is too long', async () => {
+    const document = toDocument('d', 'short', 'x'.repeat(1001));
+    expect(await catchMessage(extractFromTables, { document, max_chars: 1000 }, '[]')).to.contain(
+      'page 2 of "document" has 1,001 characters',
+    );
+  });
+
   it('makes objects of rows that are lists, and takes the page for a missing source_page', async () => {
     const document = toDocument('d', 'only page');
-    const answer = '{"tables": [{"headers": ["a", "a", ""], "rows": [[1, 2, 3, 4]]}, "none"]}';
+    const answer = '{"tables": [{"headers": ["a", "a", ""], "rows": [[1, 2, 3, 4]]}]}';
     expect(await extract({ document, selector: 'revenue' }, answer))
       .to.have.property('tables')
       .that.deep.equals([

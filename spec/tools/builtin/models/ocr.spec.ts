@@ -9,7 +9,7 @@ import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
 import { FULL_PAGE, makeScan, rgbImage } from '../../documents/make-scan.js';
-import { ScriptedModels } from './scripted-models.js';
+import { ScriptedModels } from '../../../models/scripted-models.js';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\nand more', 'latin1');
 

@@ -6,7 +6,7 @@ import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import type { PageList } from '../../../../lib/tools/search/select-pages.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
-import { ScriptedModels } from './scripted-models.js';
+import { ScriptedModels } from '../../../models/scripted-models.js';
 
 const PAGES = [
   { number: 1, text: 'Revenue grew.', metadata: { heading: 'Note 2' } },

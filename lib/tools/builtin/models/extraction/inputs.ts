@@ -1,14 +1,14 @@
 import { EXTRACTION_LIMITS } from '../../../../common/limits.js';
 import type { InputDeclarations } from '../../../tool.js';
 
-/** What tools read with a model. */
+/** The input with the document. */
 export const DOCUMENT_INPUT = {
   required: true,
   description:
     'a document, pages that were selected, a text, or a list of these; any other value is read as JSON',
 } as const;
 
-/** How they ask it. */
+/** Inputs shared by the extraction tools. */
 export const EXTRACTION_INPUTS = {
   model: {
     type: 'string',
@@ -32,7 +32,7 @@ export const EXTRACTION_INPUTS = {
   },
 } as const satisfies InputDeclarations;
 
-/** Of the tools that check what the model answers. */
+/** Input of the tools that validate the answer. */
 export const MAX_REPAIRS_INPUT = {
   type: 'integer',
   minimum: 0,

@@ -3,7 +3,7 @@ import { runLongWork } from '../../../../common/queues/limiters.js';
 import type { Steps } from '../../../../common/steps.js';
 import { FIELD_NOT_FOUND } from '../../../schemas/schema.js';
 import type { ToolContext } from '../../../tool.js';
-import type { Reading } from './json-answer.js';
+import type { Reading } from '../../../answers/json-answer.js';
 import type { SourcePage } from './source-pages.js';
 import type { WantedFields } from './wanted-fields.js';
 

@@ -102,17 +102,28 @@ export function sourcesOf(pages: readonly SourcePage[]): string[] {
   return [...new Set(pages.map(({ source }) => source))];
 }
 
-/** @throws ToolError, not retryable, when pages have together more text than the model shall be given at once */
-export function assertLength(pages: readonly SourcePage[], maxChars: number, advice: string): void {
+/**
+ * @param name of the pages, for messages: `"document"`, or `page 3 of "document"`
+ * @throws ToolError, not retryable, when they have together more text than the model shall be given at once
+ */
+export function assertLength(
+  name: string,
+  pages: readonly SourcePage[],
+  maxChars: number,
+  advice: string,
+): void {
   const length = pages.reduce((sum, { text }) => sum + text.length, 0);
   if (length <= maxChars) return;
   throw ToolError.nonRetryable(
-    `"document" has ${length.toLocaleString('en')} characters, more than "max_chars" (${maxChars.toLocaleString('en')}): ` +
+    `${name} has ${length.toLocaleString('en')} characters, more than "max_chars" (${maxChars.toLocaleString('en')}): ` +
       `${advice}, or raise "max_chars" for a model that reads as much`,
   );
 }
 
-/** Divides pages into parts of at most `maxChars` characters. A longer page is divided between its lines; nothing is cut. */
+/**
+ * Divides pages into parts of at most `maxChars` characters. A longer page is divided between its lines, a longer line between its
+ * characters; nothing is cut.
+ */
 export function splitPages(pages: readonly SourcePage[], maxChars: number): SourcePage[][] {
   const parts: SourcePage[][] = [];
   let part: SourcePage[] = [];
@@ -134,7 +145,13 @@ function* dividePage(page: SourcePage, maxChars: number): Generator<SourcePage> 
     let end = Math.min(start + maxChars, text.length);
     const line = end < text.length ? text.lastIndexOf('\n', end - 1) + 1 : end;
     if (line > start) end = line;
+    else if (end - start > 1 && isHighSurrogate(text.charCodeAt(end - 1))) end--;
     yield { ...page, text: text.slice(start, end) };
     start = end;
   }
+}
+
+/** Whether a code unit is the first half of a character. */
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }

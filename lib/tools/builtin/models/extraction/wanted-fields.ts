@@ -11,7 +11,7 @@ import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../.
 import { joinFirst } from '../../../../common/text.js';
 import { coerce } from '../../../../definition/params.js';
 import { FIELD_NOT_FOUND, readFields, type SchemaField } from '../../../schemas/schema.js';
-import type { Reading } from './json-answer.js';
+import type { Reading } from '../../../answers/json-answer.js';
 
 /** The values that a document is read for. */
 export interface WantedFields {
