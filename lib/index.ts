@@ -49,8 +49,8 @@ export type { PlanOutcome, PlanResult, RunOutcome, RunResult } from './execution
 export type { ExecutionOptions, PlanInputs, RunInputs } from './execution/run-inputs.js';
 export type { RunRecord } from './runs/record.js';
 export { RunRegistry } from './runs/registry.js';
-export type { RerunRequest } from './runs/rerun.js';
-export type { RerunReport } from './runs/rerun-report.js';
+export type { RerunRequest } from './runs/rerun/rerun.js';
+export type { RerunReport } from './runs/rerun/rerun-report.js';
 export type { ItemPage, ItemRecord, TaskPage, TaskRecord } from './runs/tasks/task-record.js';
 
 // Blackboards
