@@ -31,7 +31,7 @@ export const fanOutChart: LogicChart<FanOutSnapshot['value'], FanOutEvent['type'
       'xstate.done.actor.*': 'invoking',
       abort: 'invoking',
       'fan-out.settled': { succeeded: 'its result is ok', failed: 'it is not' },
-      [STOP]: 'stopped',
+      'xstate.stop': 'stopped',
     },
     succeeded: 'final',
     failed: 'final',

@@ -68,9 +68,9 @@ export const itemChart: LogicChart<ItemSnapshot['value'], ItemMachineEvent['type
     invoking: {
       'item.waits': 'waiting',
       'item.settled': { succeeded: 'its result is ok', failed: 'it is not' },
-      [STOP]: 'stopped',
+      'xstate.stop': 'stopped',
     },
-    waiting: { 'item.resumes': 'invoking', 'item.settled': 'failed', [STOP]: 'stopped' },
+    waiting: { 'item.resumes': 'invoking', 'item.settled': 'failed', 'xstate.stop': 'stopped' },
     succeeded: 'final',
     failed: 'final',
     stopped: 'final',
@@ -159,7 +159,7 @@ type ChunkEvent = { readonly type: 'chunk.settled' } | { readonly type: typeof S
 export const chunkChart: LogicChart<ChunkSnapshot['value'], ChunkEvent['type']> = {
   initial: 'invoking',
   states: {
-    invoking: { 'chunk.settled': 'settled', [STOP]: 'stopped' },
+    invoking: { 'chunk.settled': 'settled', 'xstate.stop': 'stopped' },
     settled: 'final',
     stopped: 'final',
   },

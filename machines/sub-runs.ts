@@ -67,7 +67,7 @@ export type SubRunsEvent =
 export const subRunsChart: LogicChart<SubRunsSnapshot['value'], SubRunsEvent['type']> = {
   initial: 'idle',
   states: {
-    idle: { 'sub-runs.begin': 'running', [STOP]: 'stopped' },
+    idle: { 'sub-runs.begin': 'running', 'xstate.stop': 'stopped' },
     running: {
       'sub-runs.continue': {
         running: 'runs are at work',
@@ -84,7 +84,7 @@ export const subRunsChart: LogicChart<SubRunsSnapshot['value'], SubRunsEvent['ty
       'close.continue': 'running',
       continue: 'running',
       step: 'running',
-      [STOP]: 'stopped',
+      'xstate.stop': 'stopped',
     },
     concluding: {
       'sub-runs.concluded': 'settled',
@@ -92,9 +92,9 @@ export const subRunsChart: LogicChart<SubRunsSnapshot['value'], SubRunsEvent['ty
       abort: 'settled',
       continue: 'concluding',
       step: 'concluding',
-      [STOP]: 'stopped',
+      'xstate.stop': 'stopped',
     },
-    settled: { [STOP]: 'stopped' },
+    settled: { 'xstate.stop': 'stopped' },
     stopped: 'final',
   },
 };

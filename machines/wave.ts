@@ -58,20 +58,20 @@ export const waveChart: LogicChart<WaveSnapshot['value'], WaveMachineEvent['type
     idle: {
       'wave.begin': { settling: 'all tasks have started', starting: 'the slice is used up' },
       abort: 'idle',
-      [STOP]: 'stopped',
+      'xstate.stop': 'stopped',
     },
     starting: {
       'wave.continue': { settling: 'all tasks have started', starting: 'the slice is used up' },
       'xstate.done.actor.*': { starting: 'tasks are left', idle: 'it is aborted, no task is left' },
       abort: { starting: 'tasks are at work', idle: 'none is' },
-      [STOP]: 'stopped',
+      'xstate.stop': 'stopped',
     },
     settling: {
       'xstate.done.actor.*': { settling: 'tasks are left, or the slice is used up', idle: 'no task is left' },
       'wave.report': 'idle',
       abort: { settling: 'tasks are at work', idle: 'none is' },
       'abort.continue': 'settling',
-      [STOP]: 'stopped',
+      'xstate.stop': 'stopped',
     },
     stopped: 'final',
   },
