@@ -30,7 +30,7 @@ export const fanOutChart: LogicChart<FanOutSnapshot['value'], FanOutEvent['type'
       'fan-out.continue': 'invoking',
       'xstate.done.actor.*': 'invoking',
       abort: 'invoking',
-      'fan-out.settled': { succeeded: 'its result is ok', failed: 'it is not' },
+      'fan-out.settled': { succeeded: 'ok', failed: 'not ok' },
       'xstate.stop': 'stopped',
     },
     succeeded: 'final',

@@ -67,7 +67,7 @@ export const itemChart: LogicChart<ItemSnapshot['value'], ItemMachineEvent['type
   states: {
     invoking: {
       'item.waits': 'waiting',
-      'item.settled': { succeeded: 'its result is ok', failed: 'it is not' },
+      'item.settled': { succeeded: 'ok', failed: 'not ok' },
       'xstate.stop': 'stopped',
     },
     waiting: { 'item.resumes': 'invoking', 'item.settled': 'failed', 'xstate.stop': 'stopped' },

@@ -29,7 +29,7 @@ export const taskChart: LogicChart<TaskSnapshot['value'], TaskMachineEvent['type
   states: {
     invoking: {
       'task.waits': 'waiting',
-      'task.settled': { succeeded: 'its outcome is ok', failed: 'it is not' },
+      'task.settled': { succeeded: 'ok', failed: 'not ok' },
       abort: 'invoking',
       'xstate.stop': 'stopped',
     },
@@ -41,7 +41,7 @@ export const taskChart: LogicChart<TaskSnapshot['value'], TaskMachineEvent['type
     },
     'fanning out': {
       'xstate.done.actor.fan-out': 'fanning out',
-      'task.settled': { succeeded: 'its outcome is ok', failed: 'it is not' },
+      'task.settled': { succeeded: 'ok', failed: 'not ok' },
       abort: 'fanning out',
       'xstate.stop': 'stopped',
     },

@@ -134,6 +134,12 @@ writeFileSync(
   ]),
 );
 
+// Of the machines as they are in this build; elkjs is not needed to run the command.
+execFileSync(process.execPath, ['--import', 'tsx', 'scripts/statecharts/write.ts'], {
+  cwd: root,
+  stdio: 'inherit',
+});
+
 execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
