@@ -123,9 +123,9 @@ function formatEvent(type: string): string {
 /** The name of a guard, an action or an actor, which may be given by its name, as a function or with params. */
 function nameOf(named: unknown): string {
   if (typeof named === 'string') return named;
-  if (typeof named === 'function') return named.name;
-  if (typeof named === 'object' && named !== null && 'type' in named) return String(named.type);
-  return '';
+  const isNamed = typeof named === 'function' || (typeof named === 'object' && named !== null);
+  if (isNamed && 'type' in named) return String(named.type);
+  return typeof named === 'function' ? named.name : '';
 }
 
 /** XState invokes and ends actors by actions of its own, which would say nothing new. */

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { fanOutChart } from '../../machines/fan-out.js';
-import { chunkChart, itemChart } from '../../machines/item-actors.js';
-import { type LogicChart, STOP } from '../../machines/logic.js';
-import { subRunsChart } from '../../machines/sub-runs.js';
-import { taskChart } from '../../machines/task.js';
-import { waveChart } from '../../machines/wave.js';
-import { FakeRunPorts } from '../support/runs/fake-ports.js';
-import { FakePlanPorts, startPlanMachine } from '../support/runs/start-plan-machine.js';
-import { startRunMachine } from '../support/runs/start-run-machine.js';
+import { fanOutChart } from '../../../machines/fan-out.js';
+import { chunkChart, itemChart } from '../../../machines/item-actors.js';
+import { type LogicChart, STOP } from '../../../machines/logic.js';
+import { subRunsChart } from '../../../machines/sub-runs.js';
+import { taskChart } from '../../../machines/task.js';
+import { waveChart } from '../../../machines/wave.js';
+import { FakeRunPorts } from '../../support/runs/fake-ports.js';
+import { FakePlanPorts, startPlanMachine } from '../../support/runs/start-plan-machine.js';
+import { startRunMachine } from '../../support/runs/start-run-machine.js';
 import { TransitionLog } from './transition-log.js';
 
 const CHARTS: Readonly<Record<string, LogicChart<string, string>>> = {
