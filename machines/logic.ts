@@ -16,6 +16,20 @@ export type Logic<
   I extends NonReducibleUnknown,
 > = ActorLogic<S, E, I>;
 
+/**
+ * The states of a hand-written logic and what each event leads to, declared for whoever draws or watches the actors; a
+ * logic does not read its own. A spec proves each of them against what the actors do.
+ */
+export interface LogicChart<State extends string, EventType extends string> {
+  /** What leads to the first states. */
+  readonly initial: Targets<State>;
+  /** A final state takes no event. A type that ends in `*` stands for all that begin like it. */
+  readonly states: Readonly<Record<State, 'final' | { readonly [type in EventType]?: Targets<State> }>>;
+}
+
+/** One state, or several with the condition of each, in words. A state that leads to itself stays as it is. */
+type Targets<State extends string> = State | { readonly [state in State]?: string };
+
 /** The event that XState sends to an actor that its parent stops; XState exports no constant for it. */
 export const STOP = 'xstate.stop';
 

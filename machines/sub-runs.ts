@@ -1,5 +1,13 @@
 import { type ActorScope, createActor, type Snapshot } from 'xstate';
-import { type ChildEnd, isChildEnd, type Logic, persistChildren, sendToParent, STOP } from './logic.js';
+import {
+  type ChildEnd,
+  isChildEnd,
+  type Logic,
+  type LogicChart,
+  persistChildren,
+  sendToParent,
+  STOP,
+} from './logic.js';
 import { type EventLoopBudget, PortBinding } from './ports.js';
 import { Readiness, type SubPipelineNeeds } from './readiness.js';
 import { type RunActor, runMachine, type RunMachineInput } from './run.js';
@@ -55,6 +63,41 @@ export type SubRunsEvent =
   | { readonly type: 'close.continue' }
   | { readonly type: typeof STOP }
   | ChildEnd;
+
+export const subRunsChart: LogicChart<SubRunsSnapshot['value'], SubRunsEvent['type']> = {
+  initial: 'idle',
+  states: {
+    idle: { 'sub-runs.begin': 'running', 'xstate.stop': 'stopped' },
+    running: {
+      'sub-runs.continue': {
+        running: 'runs are at work',
+        concluding: 'all have succeeded',
+        settled: 'none is at work',
+      },
+      'xstate.done.actor.*': {
+        running: 'runs are left',
+        concluding: 'all have succeeded',
+        settled: 'it is closed, none is at work',
+      },
+      cancel: 'running',
+      abort: 'running',
+      'close.continue': 'running',
+      continue: 'running',
+      step: 'running',
+      'xstate.stop': 'stopped',
+    },
+    concluding: {
+      'sub-runs.concluded': 'settled',
+      cancel: 'settled',
+      abort: 'settled',
+      continue: 'concluding',
+      step: 'concluding',
+      'xstate.stop': 'stopped',
+    },
+    settled: { 'xstate.stop': 'stopped' },
+    stopped: 'final',
+  },
+};
 
 interface CloseEvent {
   readonly type: 'cancel' | 'force';

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { copySwaggerUi } from './swagger-ui.mjs';
 
 // The library's dependencies stay external, so that the host application shares them. The command is one file with all
@@ -55,6 +56,13 @@ const serverPackages = [
 ];
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
+
+/** Draws the statecharts of the machines, in a process of its own while the bundles are built. */
+const statecharts = promisify(execFile)(
+  process.execPath,
+  ['--import', 'tsx', 'scripts/statecharts/write.ts'],
+  { cwd: root },
+);
 
 /** The packages of model providers are bundled: few runs need them, and installed they would take 40 MB. */
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -133,6 +141,8 @@ writeFileSync(
     'node_modules/swagger-ui-dist/',
   ]),
 );
+
+await statecharts;
 
 execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
   cwd: root,

@@ -6,7 +6,7 @@ import type { ValidationReport } from '../pipelines/report.js';
 import type { PlanReport } from '../plans/report.js';
 import type { RunPage } from '../runs/listing.js';
 import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
-import type { AcceptedRerun } from '../runs/rerun-report.js';
+import type { AcceptedRerun } from '../runs/rerun/rerun-report.js';
 import type { ArtifactPage } from '../runs/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import { requestCompilation } from './compilation.js';

@@ -41,7 +41,7 @@ export type { PlanStatistics } from '../plans/statistics.js';
 export type { RunPage } from '../runs/listing.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 export type { ArtifactPage } from '../runs/run-files.js';
-export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun-report.js';
+export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun/rerun-report.js';
 export type {
   AttemptRecord,
   ItemCounts,

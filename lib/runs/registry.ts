@@ -29,8 +29,8 @@ import {
   type RerunChanges,
   type RerunRequest,
   type RerunValues,
-} from './rerun.js';
-import { describeRerun, type RerunReport } from './rerun-report.js';
+} from './rerun/rerun.js';
+import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
 import { findError, findFailedCall, getItem, getTask, listItems, listTasks } from './tasks/task-pages.js';

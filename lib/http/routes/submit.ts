@@ -3,7 +3,7 @@ import type { RunStatus } from '../../../machines/types.js';
 import { createRunError, WavetrainError } from '../../common/errors.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
-import type { AcceptedRerun } from '../../runs/rerun-report.js';
+import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
 import type { OnceAcceptedRun } from '../../runs/idempotency.js';
 import type { SubmissionOptions } from '../../runs/registry-options.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';

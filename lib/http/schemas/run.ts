@@ -4,7 +4,7 @@ import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from
 import type { ArtifactPage } from '../../runs/run-files.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
-import type { AcceptedRerun } from '../../runs/rerun-report.js';
+import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
 import { FailedTaskSchema, TaskFailureSchema } from './error.js';
 import { ModelUsageSchema, TaskEventSchema } from './event.js';
 import { ProblemSchema } from './report.js';

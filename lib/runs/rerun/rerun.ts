@@ -1,23 +1,23 @@
-import type { Clock } from '../common/clock.js';
-import { WavetrainError } from '../common/errors.js';
-import { type JsonObject, setOwn } from '../common/json.js';
-import { MAX_RERUN_VALUES } from '../common/limits.js';
-import type { Steps } from '../common/steps.js';
-import { joinFirst } from '../common/text.js';
-import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
-import type { PlanRun } from '../execution/plan/plan-run.js';
-import { preparePlan } from '../execution/prepare/prepare-plan.js';
+import type { Clock } from '../../common/clock.js';
+import { WavetrainError } from '../../common/errors.js';
+import { type JsonObject, setOwn } from '../../common/json.js';
+import { MAX_RERUN_VALUES } from '../../common/limits.js';
+import type { Steps } from '../../common/steps.js';
+import { joinFirst } from '../../common/text.js';
+import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
+import type { PlanRun } from '../../execution/plan/plan-run.js';
+import { preparePlan } from '../../execution/prepare/prepare-plan.js';
 import {
   freezeInSteps,
   hasLongValues,
   prepareRun,
   type WithSubmittedKeys,
-} from '../execution/prepare/prepare-run.js';
-import type { PlanRerunSource, RerunSource } from '../execution/prepare/rerun-source.js';
-import type { BaseRun } from '../execution/run/base-run.js';
-import type { PipelineRun } from '../execution/run/pipeline-run.js';
-import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import type { SecretSource } from '../definition/secrets/run-secrets.js';
+} from '../../execution/prepare/prepare-run.js';
+import type { PlanRerunSource, RerunSource } from '../../execution/prepare/rerun-source.js';
+import type { BaseRun } from '../../execution/run/base-run.js';
+import type { PipelineRun } from '../../execution/run/pipeline-run.js';
+import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import { hasRunningTask } from './rerun-report.js';
 import { collectRerunSource } from './collect-rerun-source.js';
 

@@ -1,17 +1,17 @@
-import type { Json } from '../common/json.js';
-import type { Steps } from '../common/steps.js';
-import type { PreparedRun } from '../execution/prepare/prepare-run.js';
+import type { Json } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
+import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import {
   type ItemOutcomes,
   measureSource,
   type RerunSource,
   toItemOutcomes,
-} from '../execution/prepare/rerun-source.js';
-import type { TaskOutcome } from '../execution/results.js';
-import { Reuse } from '../execution/run/reuse.js';
-import type { RunWork } from '../execution/run/run-work.js';
-import type { TaskTrace } from '../execution/run/task-trace.js';
-import type { Write } from '../execution/session/session-overrides.js';
+} from '../../execution/prepare/rerun-source.js';
+import type { TaskOutcome } from '../../execution/results.js';
+import { Reuse } from '../../execution/run/reuse.js';
+import type { RunWork } from '../../execution/run/run-work.js';
+import type { TaskTrace } from '../../execution/run/task-trace.js';
+import type { Write } from '../../execution/session/session-overrides.js';
 
 interface SourceOptions extends Pick<RerunSource, 'forced' | 'changedKeys'> {
   /** The rerun is given something else. */

@@ -1,9 +1,9 @@
-import type { Steps } from '../common/steps.js';
-import type { AnyRun } from '../execution/local-executor.js';
-import type { PreparedRun } from '../execution/prepare/prepare-run.js';
-import type { RerunSource } from '../execution/prepare/rerun-source.js';
-import { Reuse } from '../execution/run/reuse.js';
-import type { AcceptedRun } from './record.js';
+import type { Steps } from '../../common/steps.js';
+import type { AnyRun } from '../../execution/local-executor.js';
+import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
+import type { RerunSource } from '../../execution/prepare/rerun-source.js';
+import { Reuse } from '../../execution/run/reuse.js';
+import type { AcceptedRun } from '../record.js';
 
 /** A task of a rerun. */
 export interface RerunTask {
