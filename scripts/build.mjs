@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildStatelyPage } from './stately-page.mjs';
 import { copySwaggerUi } from './swagger-ui.mjs';
 
 // The library's dependencies stay external, so that the host application shares them. The command is one file with all
@@ -52,6 +53,7 @@ const serverPackages = [
   'koa2-swagger-ui',
   'pino',
   'prom-client',
+  'ws',
 ];
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
@@ -108,6 +110,7 @@ const apart = await build({
 });
 
 copySwaggerUi();
+await buildStatelyPage();
 // The worker processes run files of their own.
 await build({
   ...shared,
@@ -157,7 +160,7 @@ function keepSdksApart(build) {
 function isUpToDate() {
   if (!existsSync(lastOutput)) return false;
   const builtAt = statSync(lastOutput).mtimeMs;
-  const sources = ['lib', 'machines', 'scripts'].flatMap((folder) =>
+  const sources = ['lib', 'machines', 'scripts', 'web'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   const inputs = [...sources, 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];

@@ -5,6 +5,7 @@ import type { ServerConfig } from '../common/config.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { countAllowedConnections, limitPipelining, MAX_HEADERS } from './connection-limits.js';
 import { handleMalformedRequests } from './errors/malformed-requests.js';
+import { handleUpgrades, type UpgradeHandler } from './inspector/upgrades.js';
 
 /** A request that takes longer to arrive completely is refused with 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -15,9 +16,14 @@ const HEADER_LIMIT_BYTES = 16 * 1024;
 /** Time to send the last responses after every run has settled. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** Listens on an address. `url` is such as `http://127.0.0.1:8000`. Rejects with `bad_usage` when it cannot listen. */
+/**
+ * Listens on an address. `url` is such as `http://127.0.0.1:8000`. Rejects with `bad_usage` when it cannot listen.
+ *
+ * @param upgrade handles the requests for a WebSocket
+ */
 export async function listen(
   handle: RequestListener,
+  upgrade: UpgradeHandler,
   { host, port, memoryBytes }: Pick<ServerConfig, 'host' | 'port' | 'memoryBytes'>,
   clock: Clock,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
@@ -36,6 +42,7 @@ export async function listen(
   // Node.js drops further ones without a word; the application refuses a request that has one more than allowed.
   server.maxHeadersCount = MAX_HEADERS + 1;
   handleMalformedRequests(server);
+  handleUpgrades(server, upgrade);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);

@@ -19,8 +19,10 @@ import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth/authenticate.js';
 import type { ApiKey } from './auth/authenticate.js';
+import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './listener.js';
 import { type Log, logFailedRun } from './logging/log.js';
+import type { HttpServices } from './services.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
@@ -137,7 +139,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watch(registry);
   metrics.watchMemory(memory);
   let ready = true;
-  const handle = createApp({
+  const services: HttpServices = {
     registry,
     catalog,
     pipelines: new ValidationCache(catalog),
@@ -154,8 +156,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     isReady: () => ready,
     newId,
     version,
-  }).callback();
-  const listener = await listen((request, response) => void handle(request, response), config, clock);
+  };
+  const handle = createApp(services).callback();
+  const sockets = new StatelySockets(services);
+  const listener = await listen(
+    (request, response) => void handle(request, response),
+    (request, socket, head) => sockets.upgrade(request, socket, head),
+    config,
+    clock,
+  );
   return {
     url: listener.url,
     registry,
@@ -163,6 +172,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       ready = false;
       await registry.close(graceMs);
       metrics.close();
+      sockets.close();
       await listener.close();
     },
   };
