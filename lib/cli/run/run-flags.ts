@@ -4,6 +4,7 @@ import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { CliContext } from '../context.js';
 import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
+import { STANDARD_INPUT } from '../input/read-file.js';
 import { formatCount } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 
@@ -50,6 +51,24 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
   const params = await readJsonObject('--params', flags.params, context);
   return { options, params, planConcurrency, breakpoints: readBreakpoints(flags) };
+}
+
+/** Whether a run may pause. */
+export function hasBreakpoints(flags: RunValueFlags): boolean {
+  return readBreakpoints(flags) !== undefined;
+}
+
+/**
+ * Checks that a paused run can ask on standard input how it goes on.
+ *
+ * @throws UsageError when the file is read from there
+ */
+export function assertCanAsk(flags: RunValueFlags & { readonly file: string }): void {
+  if (flags.file !== STANDARD_INPUT || !hasBreakpoints(flags)) return;
+  throw new UsageError(
+    'a run with breakpoints asks on standard input how it goes on, so its file cannot be read from there',
+    'save the file and name it',
+  );
 }
 
 function readBreakpoints({

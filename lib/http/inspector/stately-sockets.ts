@@ -6,7 +6,7 @@ import { isObject } from '../../common/json.js';
 import { INSPECTOR_LIMITS } from '../../common/limits.js';
 import { SharedLimit } from '../../common/queues/shared-limit.js';
 import { authorizeRun } from '../auth/authenticate.js';
-import { MAX_HEADERS } from '../connection-limits.js';
+import { MAX_HEADERS } from '../security/connection-limits.js';
 import { writeError } from '../errors/malformed-requests.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import { countHeaders } from '../routing/endpoint.js';
