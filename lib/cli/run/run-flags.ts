@@ -58,16 +58,27 @@ export function hasBreakpoints(flags: RunValueFlags): boolean {
   return readBreakpoints(flags) !== undefined;
 }
 
+/** The flags that may say `-` or `@-`, and then read standard input. */
+interface InputFlags extends RunValueFlags {
+  readonly file: string;
+  readonly inputs?: string | undefined;
+  readonly session?: string | undefined;
+  readonly sessionFile?: string | undefined;
+  readonly envFile?: string | undefined;
+}
+
 /**
  * Checks that a paused run can ask on standard input how it goes on.
  *
- * @throws UsageError when the file is read from there
+ * @throws UsageError when the file or a value is read from there
  */
-export function assertCanAsk(flags: RunValueFlags & { readonly file: string }): void {
-  if (flags.file !== STANDARD_INPUT || !hasBreakpoints(flags)) return;
+export function assertCanAsk(flags: InputFlags): void {
+  const { file, params, inputs, session, sessionFile, envFile } = flags;
+  const texts = [params, inputs, session].map((json) => json?.replace(/^@/, ''));
+  if (![file, sessionFile, envFile, ...texts].includes(STANDARD_INPUT) || !hasBreakpoints(flags)) return;
   throw new UsageError(
-    'a run with breakpoints asks on standard input how it goes on, so its file cannot be read from there',
-    'save the file and name it',
+    'a run with breakpoints asks on standard input how it goes on, so nothing else can be read from there',
+    'put it into a file, and name the file',
   );
 }
 
