@@ -192,7 +192,7 @@ export class BreakpointPrompt {
   async #show(name: string): Promise<void> {
     if (name === '') return this.#screen.print('show which task? For example: show summary');
     const [, path = name, item] = /^(.+)\[(\d+)\]$/.exec(name) ?? [];
-    const [taskId = '', subPipeline] = path.split('/').reverse();
+    const [taskId = '', subPipeline] = path.split('/').toReversed();
     const options = subPipeline === undefined ? {} : { sub_pipeline: subPipeline };
     const call = await (item === undefined
       ? this.#run.task(this.#runId, taskId, options)

@@ -74,7 +74,7 @@ export class StatelySockets {
       throw new WavetrainError('invalid_request', 'the request has too many headers');
     }
     const { host = '', origin = '', 'sec-fetch-site': fetchSite = '' } = headers;
-    this.#services.guard.check({ method: 'POST', host, origin, fetchSite: String(fetchSite) });
+    this.#services.guard.check({ method: 'POST', host, origin, fetchSite });
     if (url.split('?')[0] !== SOCKET_PATH) {
       throw new WavetrainError('not_found', `there is no WebSocket here, only at ${SOCKET_PATH}`);
     }

@@ -48,7 +48,8 @@ export class StatelyViewer {
 
   async #announce(feed: StatelyFeed, tenantId: string): Promise<void> {
     let told = 0;
-    for (const _step of feed.announce()) {
+    const steps = feed.announce();
+    while (steps.next().done !== true) {
       if (this.#socket.readyState !== this.#socket.OPEN) return;
       if (++told % ACTORS_PER_TURN > 0) continue;
       await this.#services.registry.fairYield(tenantId);
@@ -61,7 +62,9 @@ export class StatelyViewer {
 
   /** Resolves when the connection has accepted what was sent. */
   #drained(): Promise<void> {
-    return new Promise((resolve) => void this.#socket.ping(undefined, false, () => resolve()));
+    return new Promise((resolve) => {
+      this.#socket.ping(undefined, false, () => resolve());
+    });
   }
 
   /** A page that does not read fast enough is disconnected: what it does not read stays in memory. */

@@ -167,7 +167,7 @@ function listChildren(actor: AnyActorRef): AnyActorRef[] {
   const { children = {}, live, fanOut, state }: Holder = actor.getSnapshot() ?? {};
   const own = Object.values(children).filter((child) => child !== undefined && 'sessionId' in child);
   return [
-    ...(own as AnyActorRef[]),
+    ...own,
     ...(live?.values() ?? []),
     ...(fanOut === undefined ? [] : [fanOut]),
     ...(state?.actors?.live.values() ?? []),

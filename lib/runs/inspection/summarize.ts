@@ -37,8 +37,11 @@ class Summary {
         return { type: value.name };
       case 'object':
         return value === null ? null : this.#ofObject(value, depth);
-      default:
-        return value === undefined ? null : cutText(String(value), MAX_TEXT_LENGTH);
+      case 'undefined':
+        return null;
+      case 'bigint':
+      case 'symbol':
+        return cutText(value.toString(), MAX_TEXT_LENGTH);
     }
   }
 
