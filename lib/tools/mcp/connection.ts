@@ -153,7 +153,6 @@ export class McpConnection {
 
   async #open(onClose: () => void): Promise<McpSession> {
     const { clock, version, openSession, onStderr } = this.#options;
-    const { maskMessage } = this.#hidden;
     const limits = { totalMs: MCP_LIMITS.connectMs, idleMs: MCP_LIMITS.connectMs };
     const timer = new RequestTimer(clock, limits, this.#end.signal);
     const output = this.#createOutput();
