@@ -297,11 +297,11 @@ export const EXPORT_LIMITS = {
   workbookMiB: 512,
 } as const;
 
-/** The limits of the WebSockets that tell the official Stately inspector about runs. */
+/** The limits of the WebSockets that inform the official Stately inspector about runs. */
 export const INSPECTOR_LIMITS = {
   /** WebSockets that may be open at once, also those that have sent no key yet. */
   sockets: 200,
-  /** Those that are told about a run. */
+  /** Those that are informed about a run. */
   viewers: 50,
   /** What a page may not have read yet; it takes this much memory of its tenant. */
   bufferBytes: 2 * 2 ** 20,

@@ -252,7 +252,7 @@ export class RunRegistry {
     return this.#entry(runId).run.getActorTree();
   }
 
-  /** Tells the Stately inspector about a run, until it is closed. Throws `run_not_found`. */
+  /** Informs the Stately inspector about a run, until it is closed. Throws `run_not_found`. */
   statelyFeed(runId: string, send: (message: StatelyMessage) => void): StatelyFeed {
     return new StatelyFeed(this.#entry(runId).run, this.#clock, send);
   }

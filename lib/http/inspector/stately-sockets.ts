@@ -31,7 +31,7 @@ const CLOSE_CODES: Readonly<Record<string, number>> = {
 const INTERNAL_ERROR = 1011;
 const GOING_AWAY = 1001;
 
-/** The WebSockets over which pages of this server are told about runs, for the official Stately inspector. */
+/** The WebSockets over which pages of this server are informed about runs, for the official Stately inspector. */
 export class StatelySockets {
   readonly #services: HttpServices;
   readonly #viewers: SharedLimit;
@@ -114,7 +114,7 @@ export class StatelySockets {
     }
   }
 
-  /** Tells the page about a run until it has settled, or the page is closed. */
+  /** Informs the page about a run until it has settled, or the page is closed. */
   async #watch(socket: WebSocket, wanted: string, key: string): Promise<void> {
     const { registry, memory } = this.#services;
     const runId = this.#authorize(wanted, key);

@@ -6,10 +6,10 @@ import type { HttpServices } from '../services.js';
 const SETTLED = 1000;
 const TRY_AGAIN_LATER = 1013;
 
-/** Actors of which a page is told before other requests have their turn. */
+/** Actors of which a page is informed before other requests have their turn. */
 const ACTORS_PER_TURN = 32;
 
-/** One page that is told about a run. */
+/** One page that is informed about a run. */
 export class StatelyViewer {
   readonly #socket: WebSocket;
   readonly #services: Pick<HttpServices, 'clock' | 'registry'>;
@@ -26,7 +26,7 @@ export class StatelyViewer {
     });
   }
 
-  /** Tells of a run until it has settled or the page is closed; resolves when the connection is closed. */
+  /** Reports a run until it has settled or the page is closed; resolves when the connection is closed. */
   async watch(runId: string): Promise<void> {
     const { registry, clock } = this.#services;
     const feed = registry.statelyFeed(runId, (message) => this.#send(JSON.stringify(message), feed));
@@ -47,11 +47,11 @@ export class StatelyViewer {
   }
 
   async #announce(feed: StatelyFeed, tenantId: string): Promise<void> {
-    let told = 0;
+    let reported = 0;
     const steps = feed.announce();
     while (steps.next().done !== true) {
       if (this.#socket.readyState !== this.#socket.OPEN) return;
-      if (++told % ACTORS_PER_TURN > 0) continue;
+      if (++reported % ACTORS_PER_TURN > 0) continue;
       await this.#services.registry.fairYield(tenantId);
       // So many actors may be more than the buffer holds.
       if (this.#socket.bufferedAmount > INSPECTOR_LIMITS.bufferBytes / 4) {

@@ -42,7 +42,7 @@ export type StatelyMessage =
   | (Message & { readonly type: '@xstate.snapshot'; readonly event: Json; readonly snapshot: Json });
 
 /**
- * Tells the official Stately inspector about the actors of a run, from now until it is closed. Nothing costs anything
+ * Informs the official Stately inspector about the actors of a run, from now until it is closed. Nothing costs anything
  * before it is created.
  *
  * The package's own `createInspector` writes every context whole, which is quadratic for a wide run, and does so later
@@ -68,7 +68,7 @@ export class StatelyFeed {
     this.#subscription = actor.system.inspect((event: InspectionEvent) => this.#onInspection(event));
   }
 
-  /** Tells of the actors that exist already, one in each step; parents come before their children. */
+  /** Reports the actors that exist already, one in each step; parents come before their children. */
   *announce(): Generator<undefined, void, unknown> {
     const waiting: AnyActorRef[] = [this.#root];
     for (let actor = waiting.pop(); actor !== undefined && !this.isFull; actor = waiting.pop()) {
@@ -79,7 +79,7 @@ export class StatelyFeed {
     }
   }
 
-  /** True when it tells of no further actor. */
+  /** True when it reports no further actor. */
   get isFull(): boolean {
     return this.#known.size >= MAX_ACTORS;
   }
@@ -112,7 +112,7 @@ export class StatelyFeed {
     }
   }
 
-  /** Tells of an actor, and of its parents first, unless the viewer knows them. Returns false when there are too many. */
+  /** Reports an actor, and its parents first, unless the viewer knows them. Returns false when there are too many. */
   #introduce(actor: AnyActorRef): boolean {
     if (this.#known.has(actor.sessionId)) return true;
     // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent

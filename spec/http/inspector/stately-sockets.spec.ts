@@ -53,8 +53,8 @@ class Viewer {
     return this;
   }
 
-  /** Waits until the server has told of an actor of this name. */
-  async tellsOf(name: string): Promise<void> {
+  /** Waits until the server has reported an actor of this name. */
+  async reports(name: string): Promise<void> {
     while (!this.messages.some((message) => message.name === name)) {
       await new Promise<void>((resolve) => (this.#onMessage = resolve));
     }
@@ -73,7 +73,7 @@ const KEYS = [
   toKey('of-meter', ['acme'], ['metrics']),
 ];
 
-describe('The WebSocket that tells the Stately inspector about a run', () => {
+describe('The WebSocket that informs the Stately inspector about a run', () => {
   const fixture = new ControlledServer();
   before(() => fixture.open());
   afterEach(() => fixture.clear());
@@ -82,20 +82,20 @@ describe('The WebSocket that tells the Stately inspector about a run', () => {
   const open = (path: string, headers?: Record<string, string>): Viewer =>
     new Viewer(fixture.server.url, path, headers);
 
-  it('tells of the actors of a live run and of its events, and closes when it has settled', async () => {
+  it('reports the actors of a live run and its events, and closes when it has settled', async () => {
     const runId = await fixture.submit();
     const viewer = await open(`/inspect/ws?run=${runId}`).send('{}');
-    await viewer.tellsOf('a');
+    await viewer.reports('a');
     expect(viewer.messages.map(({ name }) => name)).to.deep.equal(['run', 'wave', 'a']);
     await fixture.complete(runId);
-    await viewer.tellsOf('b');
+    await viewer.reports('b');
     await fixture.complete(runId);
     expect(await viewer.closed).to.equal('1000 the run has settled');
     const types = new Set(viewer.messages.map(({ type }) => type));
     expect([...types]).to.have.members(['@xstate.actor', '@xstate.event', '@xstate.snapshot']);
   });
 
-  it('tells of a run that has settled its last snapshot', async () => {
+  it('reports the last snapshot of a run that has settled', async () => {
     const runId = await fixture.submit({ id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] });
     await fixture.complete(runId);
     const viewer = await open(`/inspect/ws?run=${runId}`).send('{"key": ""}');
@@ -141,7 +141,7 @@ describe('The WebSocket that tells the Stately inspector about a run', () => {
   it('disconnects a page that sends a second message', async () => {
     const runId = await fixture.submit();
     const viewer = await open(`/inspect/ws?run=${runId}`).send('{}');
-    await viewer.tellsOf('a');
+    await viewer.reports('a');
     viewer.socket.send('{}');
     expect(await viewer.closed).to.equal('1006 ');
   });
@@ -149,7 +149,7 @@ describe('The WebSocket that tells the Stately inspector about a run', () => {
   it('disconnects a page that is not there any more', async () => {
     const runId = await fixture.submit();
     const viewer = await open(`/inspect/ws?run=${runId}`).send('{}');
-    await viewer.tellsOf('a');
+    await viewer.reports('a');
     viewer.socket.pause();
     fixture.clock.advance(INSPECTOR_LIMITS.heartbeatMs);
     await settle();
@@ -161,7 +161,7 @@ describe('The WebSocket that tells the Stately inspector about a run', () => {
   it('says when a run was deleted', async () => {
     const runId = await fixture.submit();
     const viewer = await open(`/inspect/ws?run=${runId}`).send('{}');
-    await viewer.tellsOf('a');
+    await viewer.reports('a');
     fixture.server.registry.forget(runId);
     expect(await viewer.closed).to.equal('1000 the run was deleted');
   });
@@ -172,13 +172,13 @@ describe('The WebSocket that tells the Stately inspector about a run', () => {
     const viewers = await Promise.all(
       Array.from({ length: INSPECTOR_LIMITS.viewers }, () => open(path).send('{}')),
     );
-    await Promise.all(viewers.map((viewer) => viewer.tellsOf('a')));
+    await Promise.all(viewers.map((viewer) => viewer.reports('a')));
     const next = await open(path).send('{}');
     expect(await next.closed).to.equal('4429 too many inspectors are open: close some');
     viewers[0]?.socket.close();
     await viewers[0]?.closed;
     const after = await open(path).send('{}');
-    await after.tellsOf('a');
+    await after.reports('a');
     for (const viewer of [...viewers, after]) viewer.socket.terminate();
     await settle();
   });
@@ -225,7 +225,7 @@ describe('The WebSocket of the Stately inspector on a server with keys (D37)', (
     expect(await closed({ key: 'of-meter' })).to.equal('4403 this key lacks the scope "read"');
     expect(await closed({ key: 'of-others' })).to.equal(`4404 there is no run ${body.run_id}`);
     const viewer = await open({ key: 'of-acme' });
-    await viewer.tellsOf('a');
+    await viewer.reports('a');
     viewer.socket.close();
     await viewer.closed;
     await settle();
@@ -239,7 +239,7 @@ describe('The WebSocket of the Stately inspector on a server with keys (D37)', (
     await other.open();
     const runId = await other.submit();
     const viewer = await new Viewer(other.server.url, `/inspect/ws?run=${runId}`).send('{}');
-    await viewer.tellsOf('a');
+    await viewer.reports('a');
     other.findCall(runId).resolve('done');
     const closing = other.close();
     await viewer.closed;

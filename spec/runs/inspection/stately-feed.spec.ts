@@ -11,14 +11,14 @@ const FAN_OUT = `{id: many, goal: be many, tasks: [
   {id: each, tool: controlled, parallel_over: '{{pipeline.inputs.list}}', inputs: {of: '{{item}}'}}],
   inputs: {list: [1, 2, 3]}}`;
 
-interface Told {
+interface Watched {
   readonly feed: StatelyFeed;
   readonly messages: StatelyMessage[];
   readonly runs: ControlledRuns;
   readonly runId: string;
 }
 
-async function tell(definition: string): Promise<Told> {
+async function watch(definition: string): Promise<Watched> {
   const runs = new ControlledRuns({}, definition);
   const runId = await runs.submit();
   const messages: StatelyMessage[] = [];
@@ -37,9 +37,9 @@ function treeOf(messages: readonly StatelyMessage[]): string[] {
   });
 }
 
-describe('What the Stately inspector is told about a run', () => {
+describe('The Stately inspector of a run', () => {
   it('are the actors that exist already, parents before their children, with the chart of each machine', async () => {
-    const { feed, messages } = await tell(TWO_WAVES);
+    const { feed, messages } = await watch(TWO_WAVES);
     runToEnd(feed.announce());
     feed.close();
     expect(treeOf(messages)).to.deep.equal(['run', 'run > wave', 'wave > a']);
@@ -54,12 +54,12 @@ describe('What the Stately inspector is told about a run', () => {
   });
 
   it('is then every event with the state after it, as it happens, and nothing after it is closed', async () => {
-    const { feed, messages, runs, runId } = await tell(TWO_WAVES);
+    const { feed, messages, runs, runId } = await watch(TWO_WAVES);
     runToEnd(feed.announce());
     const announced = messages.length;
     runs.findCall(runId).resolve('done');
     await runs.waitUntilIdle();
-    const told = messages.slice(announced).map((message) => {
+    const reported = messages.slice(announced).map((message) => {
       const { type } = message;
       if (type === '@xstate.actor') return `actor ${message.name}`;
       const event = message.event as { type: string };
@@ -67,7 +67,7 @@ describe('What the Stately inspector is told about a run', () => {
       const { value } = message.snapshot as { value: string };
       return `snapshot ${value} by ${event.type}`;
     });
-    expect(told).to.include.members([
+    expect(reported).to.include.members([
       'event task.settled',
       'event wave.settled',
       'snapshot running by wave.settled',
@@ -82,7 +82,7 @@ describe('What the Stately inspector is told about a run', () => {
   });
 
   it('includes fan-outs and their items, and the runs of a plan', async () => {
-    const { feed, messages } = await tell(FAN_OUT);
+    const { feed, messages } = await watch(FAN_OUT);
     runToEnd(feed.announce());
     feed.close();
     expect(treeOf(messages)).to.deep.equal([
@@ -109,8 +109,8 @@ describe('What the Stately inspector is told about a run', () => {
     ]);
   });
 
-  it('tells of a parent first that it has not told of, when an event comes before it is announced', async () => {
-    const { feed, messages, runs, runId } = await tell(TWO_WAVES);
+  it('reports a parent first that it has not reported, when an event comes before it is announced', async () => {
+    const { feed, messages, runs, runId } = await watch(TWO_WAVES);
     runs.findCall(runId).resolve('done');
     await runs.waitUntilIdle();
     expect(treeOf(messages).slice(0, 3)).to.deep.equal(['run', 'run > wave', 'wave > a']);
@@ -120,9 +120,9 @@ describe('What the Stately inspector is told about a run', () => {
     feed.close();
   });
 
-  it('holds 2,000 actors at most, and the messages about each are short, however wide the run is', async () => {
+  it('is informed of 2,000 actors at most, and the messages about each are short, however wide the run is', async () => {
     const tasks = Array.from({ length: 4000 }, (_, task) => `{id: t${task}, tool: controlled}`);
-    const { feed, messages, runs } = await tell(`{id: wide, goal: be wide, tasks: [${tasks.join()}]}`);
+    const { feed, messages, runs } = await watch(`{id: wide, goal: be wide, tasks: [${tasks.join()}]}`);
     runToEnd(feed.announce());
     const { calls } = runs.controlled;
     await runs.controlled.started(4000);
@@ -135,7 +135,7 @@ describe('What the Stately inspector is told about a run', () => {
   });
 
   it('contains no output, and of a run that has settled only its last snapshot', async () => {
-    const { feed, messages, runs, runId } = await tell(
+    const { feed, messages, runs, runId } = await watch(
       '{id: p, goal: g, tasks: [{id: a, tool: controlled}]}',
     );
     runToEnd(feed.announce());
