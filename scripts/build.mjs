@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { buildStatelyPage } from './stately-page.mjs';
 import { copySwaggerUi } from './swagger-ui.mjs';
 
 // The library's dependencies stay external, so that the host application shares them. The command is one file with all
@@ -53,6 +54,7 @@ const serverPackages = [
   'koa2-swagger-ui',
   'pino',
   'prom-client',
+  'ws',
 ];
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
@@ -116,6 +118,7 @@ const apart = await build({
 });
 
 copySwaggerUi();
+await buildStatelyPage();
 // The worker processes run files of their own.
 await build({
   ...shared,
@@ -167,7 +170,7 @@ function keepSdksApart(build) {
 function isUpToDate() {
   if (!existsSync(lastOutput)) return false;
   const builtAt = statSync(lastOutput).mtimeMs;
-  const sources = ['lib', 'machines', 'scripts'].flatMap((folder) =>
+  const sources = ['lib', 'machines', 'scripts', 'web'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   const inputs = [...sources, 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];

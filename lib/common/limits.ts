@@ -304,3 +304,17 @@ export const EXPORT_LIMITS = {
   /** Memory of that thread. */
   workbookMiB: 512,
 } as const;
+
+/** The limits of the WebSockets that inform the official Stately inspector about runs. */
+export const INSPECTOR_LIMITS = {
+  /** WebSockets that may be open at once, also those that have sent no key yet. */
+  sockets: 200,
+  /** Those that are informed about a run. */
+  viewers: 50,
+  /** What a page may not have read yet; it takes this much memory of its tenant. */
+  bufferBytes: 2 * 2 ** 20,
+  /** Time for the first message, with the key. */
+  keyMs: 5000,
+  /** Between two looks whether the page is still there. */
+  heartbeatMs: 30_000,
+} as const;

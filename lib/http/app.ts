@@ -1,7 +1,8 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../common/errors.js';
-import { MAX_HEADERS } from './connection-limits.js';
+import { MAX_HEADERS } from './security/connection-limits.js';
+import { statelyPageRoutes } from './inspector/stately-page.js';
 import { errorResponse, internalErrorResponse } from './errors/error-response.js';
 import { REQUEST_MESSAGE } from './logging/log.js';
 import { ResponseSender } from './responses/response-sender.js';
@@ -34,6 +35,7 @@ export function createRoutes(services: HttpServices): Route[] {
     ...healthRoutes(services),
     ...metricsRoutes(services),
     ...docsRoutes(),
+    ...statelyPageRoutes(),
     ...documentRoutes(services, () => routes),
   ];
   return routes;

@@ -20,8 +20,10 @@ import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth/authenticate.js';
 import type { ApiKey } from './auth/authenticate.js';
+import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './listener.js';
 import { type Log, logFailedRun } from './logging/log.js';
+import type { HttpServices } from './services.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
@@ -139,7 +141,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watchMemory(memory);
   let ready = true;
   const work = new WorkInHand(clock);
-  const handle = createApp({
+  const services: HttpServices = {
     registry,
     catalog,
     pipelines: new ValidationCache(catalog),
@@ -157,8 +159,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     isReady: () => ready,
     newId,
     version,
-  }).callback();
-  const listener = await listen((request, response) => void handle(request, response), config, clock);
+  };
+  const handle = createApp(services).callback();
+  const sockets = new StatelySockets(services);
+  const listener = await listen(
+    (request, response) => void handle(request, response),
+    (request, socket, head) => sockets.upgrade(request, socket, head),
+    config,
+    clock,
+  );
   return {
     url: listener.url,
     registry,
@@ -166,6 +175,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       ready = false;
       await Promise.all([registry.close(graceMs), work.close(graceMs)]);
       metrics.close();
+      sockets.close();
       await listener.close();
     },
   };

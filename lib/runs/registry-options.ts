@@ -16,15 +16,22 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly idempotency?: IdempotencyLimits;
   /** Events kept per run, for event streams and long polling. Default 0: none. */
   readonly eventBuffer?: number;
+  /** Receives every event of every run. An error that it throws is a warning, and ends no run. */
   readonly onEvent?: RunEventListener;
-  /** After this time a run that waits at a breakpoint is cancelled. Default: never. */
+  /**
+   * Milliseconds after which a run that waits at a breakpoint is cancelled (D42): it holds a place among the running ones,
+   * and its memory. Default: never.
+   */
   readonly pauseTimeoutMs?: number | undefined;
 }
 
-/** How one run is submitted. */
+/**
+ * How one run is submitted. None of it changes what the run does.
+ */
 export interface SubmissionOptions {
   /** Receives every event of the run, from the first on. */
   readonly onEvent?: ((event: LiveEvent) => void) | undefined;
+  /** A key that was used before gives the run of the first submission (D36). */
   readonly idempotency?: IdempotencyKey | undefined;
   /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;

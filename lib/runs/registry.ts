@@ -18,6 +18,7 @@ import {
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
+import { StatelyFeed, type StatelyMessage } from './inspection/stately-feed.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
 import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
@@ -249,6 +250,11 @@ export class RunRegistry {
   /** The actor tree of a run, as JSON. Throws `run_not_found`. */
   snapshot(runId: string): unknown {
     return this.#entry(runId).run.getActorTree();
+  }
+
+  /** Informs the Stately inspector about a run, until it is closed. Throws `run_not_found`. */
+  statelyFeed(runId: string, send: (message: StatelyMessage) => void): StatelyFeed {
+    return new StatelyFeed(this.#entry(runId).run, this.#clock, send);
   }
 
   /** Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before. */

@@ -11,8 +11,15 @@ import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
 import { PipelineRunView } from '../progress/run-view.js';
 import { pipelineFailureLines, planFailureLines } from '../render/run-summary.js';
-import { type DisplayedRun, executeRun, type RunBackend } from '../run/execute-run.js';
-import { assertFlagsFit, checkParams, readRunValues } from '../run/run-flags.js';
+import { type DisplayedRun, executeRun } from '../run/execute-run.js';
+import type { RunBackend } from '../run/run-backend.js';
+import {
+  assertCanAsk,
+  assertFlagsFit,
+  checkParams,
+  hasBreakpoints,
+  readRunValues,
+} from '../run/run-flags.js';
 import { ServerBackend } from '../run/server-backend.js';
 import { prepareSubmission } from '../run/submission.js';
 import { findFilesHere } from '../run/written-files.js';
@@ -39,6 +46,9 @@ export class RunCommand extends RunFileCommand {
       your own tools. This command forgets its run; a run on a server (wavetrain serve, then --server) can be looked at
       and rerun from where it failed.
 
+      --break-before TASK and --break-on-failure pause the run: type "show TASK" to see inputs and outputs, "continue"
+      or "step" to let it go on. Without anybody to type, a run that pauses is cancelled.
+
       Ctrl-C cancels the run: the current wave finishes and nothing else starts. A second Ctrl-C stops at once.
 
       The exit status is 0 if the run succeeded, 1 for an invalid pipeline or plan, 2 for bad flags or params, 3 if
@@ -54,6 +64,7 @@ export class RunCommand extends RunFileCommand {
       ['only the outputs as JSON, for other programs', '$0 run pipeline.yaml --json > outputs.json'],
       ['one output, as a file', '$0 run pipeline.yaml --output report > report.md'],
       ['save every event', '$0 run pipeline.yaml --events events.jsonl'],
+      ['stop before a task, to look at its inputs', '$0 run pipeline.yaml --break-before summary'],
       ['a plan, two sub-pipelines at once', '$0 run plan.yaml --plan-concurrency 2'],
       ['with your own tools', '$0 run pipeline.yaml --tools tools.ts'],
       ['on a server, with its tools', '$0 run pipeline.yaml --server http://127.0.0.1:8000'],
@@ -94,6 +105,7 @@ export class RunCommand extends RunFileCommand {
   /** Runs a pipeline or plan file: checks flags, definition and params, then executes the run and prints its result. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
+    assertCanAsk(this);
     const signals = new StopSignals(context.processEvents);
     try {
       // A signal before the run begins ends the command with the same status as a later one (D40).
@@ -111,7 +123,7 @@ export class RunCommand extends RunFileCommand {
     const { context } = this;
     const values = await readRunValues(this, context);
     const { options, params, planConcurrency, breakpoints } = values;
-    const mayPause = breakpoints !== undefined;
+    const mayPause = hasBreakpoints(this);
     const loaded = await loadDefinition(this, context);
     assertFlagsFit(loaded.kind, values);
     const { kind, check, inputs, session, fileRoots } = loaded;
@@ -172,7 +184,7 @@ export class RunCommand extends RunFileCommand {
           backend: new ServerBackend(client, clock, { submit, signals, server, announce, outputFolder }),
           filesRead: listFilesRead(this, submission.definition, context),
           outputFolder,
-          mayPause: this.breakOnFailure || (this.breakBefore ?? []).length > 0,
+          mayPause: hasBreakpoints(this),
           ...(await submission.describe()),
         };
       };

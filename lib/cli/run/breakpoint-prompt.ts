@@ -1,15 +1,22 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { errorMessage } from '../../common/errors.js';
+import { errorCode, errorMessage } from '../../common/errors.js';
+import { joinFirst } from '../../common/text.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { TaskRecord } from '../../runs/tasks/task-record.js';
-import { joinFirst } from '../../common/text.js';
+import type { Display } from '../progress/display.js';
 import { formatCall } from '../render/failures.js';
-import type { RunBackend } from './execute-run.js';
 import type { TaskReader } from './inspect-run.js';
+import type { RunBackend } from './run-backend.js';
 
 /** Lets a paused run go on. */
-export interface PausableRun extends Pick<RunBackend, 'resume' | 'cancel'>, TaskReader {}
+interface PausableRun extends Pick<RunBackend, 'resume' | 'cancel'>, TaskReader {}
+
+/** Prints lines, and leaves the terminal to what somebody types. */
+interface PromptScreen extends Pick<Display, 'hold' | 'release'> {
+  /** @param text perhaps of several lines */
+  print(text: string): void;
+}
 
 const HELP = 'continue (c), step (s, one wave), show TASK, or quit (q, cancels the run), then Enter';
 
@@ -19,6 +26,12 @@ const MAX_NAMED_TASKS = 10;
 /** Characters of a value that `show` prints. */
 const MAX_SHOWN_LENGTH = 4000;
 
+/** The place of a run that is no plan. */
+const WHOLE_RUN = '';
+
+/** The run cannot be continued any more, or it has been from elsewhere: there is nothing to ask again. */
+const GONE_ON = ['run_not_paused', 'run_not_found', 'run_already_terminal'];
+
 /**
  * Asks on standard input how a run goes on that waits at a breakpoint (D42). Without anybody to ask, it cancels the run:
  * nothing else could end the pause.
@@ -26,18 +39,19 @@ const MAX_SHOWN_LENGTH = 4000;
 export class BreakpointPrompt {
   readonly #run: PausableRun;
   #runId = '';
-  readonly #print: (text: string) => void;
+  readonly #screen: PromptScreen;
   readonly #input: Interface;
   /** Lines that nobody has read yet: they may have been piped in before the run has paused. */
   readonly #lines: string[] = [];
+  /** Ids of the sub-pipelines that wait, or {@link WHOLE_RUN}; true once the prompt has said so. */
+  readonly #places = new Map<string, boolean>();
   #hasEnded = false;
   #isPaused = false;
-  #isAnnounced = false;
   #isAtWork = false;
 
-  constructor(run: PausableRun, stdin: Readable, print: (text: string) => void) {
+  constructor(run: PausableRun, stdin: Readable, screen: PromptScreen) {
     this.#run = run;
-    this.#print = print;
+    this.#screen = screen;
     this.#input = createInterface({ input: stdin });
     this.#input.on('line', (line) => {
       this.#lines.push(line.trim());
@@ -51,9 +65,15 @@ export class BreakpointPrompt {
 
   /** Must receive every event of the run. */
   onEvent(event: LiveEvent): void {
-    if (event.kind !== 'run') return;
-    this.#isPaused = event.paused === true;
-    this.#isAnnounced = false;
+    if (event.kind === 'sub_pipeline') {
+      if (event.paused) this.#places.set(event.sub_pipeline, false);
+      else this.#places.delete(event.sub_pipeline);
+    } else if (event.kind === 'run') {
+      this.#isPaused = event.paused === true;
+      if (!this.#isPaused) this.#places.clear();
+      // A plan has said before which of its sub-pipelines waits.
+      else if (this.#places.size === 0) this.#places.set(WHOLE_RUN, false);
+    } else return;
     void this.#work();
   }
 
@@ -63,7 +83,7 @@ export class BreakpointPrompt {
     void this.#work();
   }
 
-  /** Call when the run has settled, so that standard input does not keep the process. */
+  /** Call when the run has settled, or has not started, so that standard input does not keep the process. */
   close(): void {
     this.#isPaused = false;
     this.#input.close();
@@ -75,10 +95,14 @@ export class BreakpointPrompt {
     this.#isAtWork = true;
     try {
       while (this.#isPaused) {
-        if (!this.#isAnnounced) await this.#announce();
+        const place = [...this.#places].find(([, isAnnounced]) => !isAnnounced)?.[0];
+        if (place !== undefined) {
+          await this.#announce(place);
+          continue;
+        }
         const line = this.#lines.shift();
         if (line !== undefined) await this.#execute(line);
-        else if (this.#hasEnded) await this.#cancel('standard input has ended');
+        else if (this.#hasEnded) await this.#cancel('standard input has ended, so nobody can continue it');
         else return;
       }
     } finally {
@@ -86,22 +110,24 @@ export class BreakpointPrompt {
     }
   }
 
-  async #announce(): Promise<void> {
-    this.#isAnnounced = true;
-    this.#print(`paused ${await this.#describePlace()}`);
-    if (!this.#hasEnded) this.#print(HELP);
+  async #announce(place: string): Promise<void> {
+    const isFirst = ![...this.#places.values()].includes(true);
+    this.#places.set(place, true);
+    this.#screen.hold();
+    this.#screen.print(`paused ${await this.#describePlace(place)}`);
+    if (!this.#hasEnded && isFirst) this.#screen.print(HELP);
   }
 
-  async #describePlace(): Promise<string> {
+  async #describePlace(place: string): Promise<string> {
+    const query = { limit: MAX_NAMED_TASKS, ...(place !== WHOLE_RUN && { sub_pipeline: place }) };
+    const list = async (status: TaskRecord['status']): Promise<readonly TaskRecord[]> =>
+      (await this.#run.tasks(this.#runId, { ...query, status })).tasks;
     try {
-      const failed = await this.#run.tasks(this.#runId, { status: 'failed', limit: MAX_NAMED_TASKS });
-      if (failed.tasks.length > 0) return `after a failure: ${listTasks(failed.tasks)}`;
-      const pending = await this.#run.tasks(this.#runId, { status: 'pending', limit: MAX_NAMED_TASKS });
-      const [next] = pending.tasks;
-      const wave = pending.tasks.filter(
-        (task) => task.wave === next?.wave && task.sub_pipeline === next.sub_pipeline,
-      );
-      return `before wave ${(next?.wave ?? 0) + 1}: ${listTasks(wave)}`;
+      const failed = await list('failed');
+      if (failed.length > 0) return `after a failure: ${listTasks(failed)}`;
+      const pending = await list('pending');
+      const wave = pending[0]?.wave ?? 0;
+      return `before wave ${wave + 1}: ${listTasks(pending.filter((task) => task.wave === wave))}`;
     } catch (error) {
       return `(${errorMessage(error)})`;
     }
@@ -123,36 +149,58 @@ export class BreakpointPrompt {
         case 'show':
           return await this.#show(words.join(' '));
         default:
-          this.#print(HELP);
+          this.#screen.print(HELP);
       }
     } catch (error) {
-      this.#print(errorMessage(error));
+      this.#screen.print(errorMessage(error));
     }
   }
 
   /** The run may pause again before this has resolved, which its events say. */
   async #resume(by: 'continue' | 'step'): Promise<void> {
     this.#isPaused = false;
-    await this.#run.resume(this.#runId, by);
+    this.#screen.release();
+    try {
+      await this.#run.resume(this.#runId, by);
+    } catch (error) {
+      this.#keepAsking(error);
+      throw error;
+    }
   }
 
   async #cancel(reason: string): Promise<void> {
     this.#isPaused = false;
-    this.#print(`cancelling the run: ${reason}`);
-    await this.#run.cancel(this.#runId, {});
+    this.#screen.print(`cancelling the run: ${reason}`);
+    this.#screen.release();
+    try {
+      await this.#run.cancel(this.#runId, {});
+    } catch (error) {
+      // Once standard input has ended, nobody would type another command.
+      if (!this.#hasEnded) this.#keepAsking(error);
+      this.#screen.print(errorMessage(error));
+    }
   }
 
-  /** Prints the inputs of a task, also of one that comes next, and its output. */
+  /** The run still waits, for example because the server was not reached. */
+  #keepAsking(error: unknown): void {
+    if (GONE_ON.includes(errorCode(error) ?? '')) return;
+    this.#isPaused = true;
+    this.#screen.hold();
+  }
+
+  /** Prints the inputs of a task or an item, also of one that comes next, and its output. */
   async #show(name: string): Promise<void> {
-    if (name === '') return this.#print('show which task? For example: show summary');
-    const [taskId = '', subPipeline] = name.split('/').reverse();
-    const task = await this.#run.task(this.#runId, taskId, {
-      ...(subPipeline !== undefined && { sub_pipeline: subPipeline }),
-    });
-    const { status, inputs, inputs_error: problem, output, error } = task;
-    this.#print(`${formatCall(task)}: ${status}${error === null ? '' : `: ${error.message}`}`);
-    this.#print(`inputs: ${problem ?? formatValue(inputs)}`);
-    if (status === 'succeeded') this.#print(`output: ${formatValue(output)}`);
+    if (name === '') return this.#screen.print('show which task? For example: show summary');
+    const [, path = name, item] = /^(.+)\[(\d+)\]$/.exec(name) ?? [];
+    const [taskId = '', subPipeline] = path.split('/').toReversed();
+    const options = subPipeline === undefined ? {} : { sub_pipeline: subPipeline };
+    const call = await (item === undefined
+      ? this.#run.task(this.#runId, taskId, options)
+      : this.#run.item(this.#runId, taskId, Number(item), options));
+    const { status, inputs, inputs_error: problem, output, error } = call;
+    this.#screen.print(`${name}: ${status}${error === null ? '' : `: ${error.message}`}`);
+    this.#screen.print(`inputs: ${problem ?? formatValue(inputs)}`);
+    if (status === 'succeeded') this.#screen.print(`output: ${formatValue(output)}`);
   }
 }
 

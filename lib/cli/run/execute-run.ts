@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { CliContext, RegistryApi } from '../context.js';
+import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
 import { reportUncaughtToolErrors, type StopSignals } from '../process-events.js';
@@ -14,33 +14,11 @@ import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
 import { EventFile } from './event-file.js';
-import { type InspectedRun, inspectRun, type TaskReader } from './inspect-run.js';
+import { type InspectedRun, inspectRun } from './inspect-run.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
+import type { RunBackend } from './run-backend.js';
 import type { RunFlags } from './run-flags.js';
 import { printWrittenFiles, type WrittenFiles } from './written-files.js';
-
-/** What executes a run: the registry of this process, or a server. */
-export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
-  /** Lets a paused run go on. Rejects with `run_not_paused`. */
-  resume(runId: string, by: 'continue' | 'step'): Promise<void>;
-  /** Starts the run. Resolves with the run id. */
-  start(options: StartOptions): Promise<string>;
-  /**
-   * Finds the files of a settled run, or downloads them. Call before `release`.
-   *
-   * @param signals the first one ends a download
-   */
-  writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles>;
-  /** Call when nobody needs the run any more. Resolves when the process may end. */
-  release(runId: string): Promise<void>;
-}
-
-export interface StartOptions {
-  /** Receives each event; undefined when nobody wants them, so that the run need not create any. */
-  readonly onEvent: ((event: LiveEvent) => void) | undefined;
-  /** Prints a line among the events. */
-  readonly print: (line: string) => void;
-}
 
 /** A run of a pipeline or a plan, ready to be submitted, and how the terminal displays it. */
 export interface DisplayedRun {
@@ -115,11 +93,15 @@ async function submitAndWait(
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
   );
+  const print = (text: string): void => {
+    const terminal = detectTerminal(context.stderr, context.env);
+    for (const line of text.split('\n')) {
+      for (const part of wrapLine(escapeControlCharacters(line), terminal)) display.print(part);
+    }
+  };
+  const screen = { print, hold: () => display.hold(), release: () => display.release() };
+  const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, screen) : undefined;
   try {
-    const print = (text: string): void => {
-      for (const line of wrapLine(text, detectTerminal(context.stderr, context.env))) display.print(line);
-    };
-    const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, print) : undefined;
     const runId = await backend.start({
       onEvent: createEventListener(listeners, prompt),
       print: (line) => display.print(line),
@@ -128,6 +110,7 @@ async function submitAndWait(
     const stopped = cancelOnSignal(signals, backend, runId, hasParallelWaves, print);
     const record = await Promise.race([backend.settled(runId), stopped]);
     prompt?.close();
+    display.release();
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
@@ -136,6 +119,7 @@ async function submitAndWait(
     await backend.release(runId);
     return { inspected, files };
   } finally {
+    prompt?.close();
     releaseStdout();
     display.close();
   }

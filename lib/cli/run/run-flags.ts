@@ -4,6 +4,7 @@ import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { CliContext } from '../context.js';
 import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
+import { STANDARD_INPUT } from '../input/read-file.js';
 import { formatCount } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 
@@ -50,6 +51,35 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
   const params = await readJsonObject('--params', flags.params, context);
   return { options, params, planConcurrency, breakpoints: readBreakpoints(flags) };
+}
+
+/** Whether a run may pause. */
+export function hasBreakpoints(flags: RunValueFlags): boolean {
+  return readBreakpoints(flags) !== undefined;
+}
+
+/** The flags that may say `-` or `@-`, and then read standard input. */
+interface InputFlags extends RunValueFlags {
+  readonly file: string;
+  readonly inputs?: string | undefined;
+  readonly session?: string | undefined;
+  readonly sessionFile?: string | undefined;
+  readonly envFile?: string | undefined;
+}
+
+/**
+ * Checks that a paused run can ask on standard input how it goes on.
+ *
+ * @throws UsageError when the file or a value is read from there
+ */
+export function assertCanAsk(flags: InputFlags): void {
+  const { file, params, inputs, session, sessionFile, envFile } = flags;
+  const texts = [params, inputs, session].map((json) => json?.replace(/^@/, ''));
+  if (![file, sessionFile, envFile, ...texts].includes(STANDARD_INPUT) || !hasBreakpoints(flags)) return;
+  throw new UsageError(
+    'a run with breakpoints asks on standard input how it goes on, so nothing else can be read from there',
+    'put it into a file, and name the file',
+  );
 }
 
 function readBreakpoints({

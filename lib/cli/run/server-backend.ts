@@ -12,7 +12,7 @@ import { PROGRAM } from '../package-info.js';
 import type { StopSignals } from '../process-events.js';
 import { serverFlag } from '../render/run-summary.js';
 import { followEvents, type ServerClock } from '../runs/watch.js';
-import type { RunBackend, StartOptions } from './execute-run.js';
+import type { RunBackend, StartOptions } from './run-backend.js';
 import type { Submission } from './submission.js';
 import { filesOnServer, type WrittenFiles } from './written-files.js';
 

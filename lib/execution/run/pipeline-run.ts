@@ -42,7 +42,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     this.work = new RunWork(this.#services, (wave) => this.lifecycle.beginWave(wave, this));
     const actor = parent?.actor ?? createActor(runMachine, { input: toMachineInput(prepared) });
     this.start(actor, runPorts, this.work);
-    // Nobody else hears of a pause: no wave begins, and nothing was sent to the run.
+    // Nobody else learns of a pause: no wave begins, and nothing was sent to the run.
     if (this.mayPause) actor.subscribe(() => this.#onTransition());
   }
 

@@ -47,6 +47,8 @@ describe('The OpenAPI document', () => {
       '/',
       '/docs',
       '/docs-assets/{version}/{file}',
+      '/inspect/stately/{run_id}',
+      '/inspect/stately-assets/{file}',
     ]);
   });
 

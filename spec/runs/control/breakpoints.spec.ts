@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { LiveEvent } from '../../lib/execution/events/event.js';
-import type { Breakpoints } from '../../lib/execution/run-inputs.js';
-import type { RegistryOptions } from '../../lib/runs/registry-options.js';
-import { settle } from '../support/deferred.js';
-import { subPipelineText } from '../support/definitions/parse-plan.js';
-import { catchRejection } from '../support/rejection.js';
-import { ControlledPlans } from './controlled-plans.js';
-import { ControlledRuns } from './controlled-runs.js';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
+import type { Breakpoints } from '../../../lib/execution/run-inputs.js';
+import type { RegistryOptions } from '../../../lib/runs/registry-options.js';
+import { settle } from '../../support/deferred.js';
+import { subPipelineText } from '../../support/definitions/parse-plan.js';
+import { catchRejection } from '../../support/rejection.js';
+import { ControlledPlans } from '../controlled-plans.js';
+import { ControlledRuns } from '../controlled-runs.js';
 
 const THREE_WAVES = `{id: held, goal: be held, tasks: [
   {id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}, {id: c, tool: controlled, await: [b]}]}`;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { LiveEvent } from '../../lib/execution/events/event.js';
-import { settle } from '../support/deferred.js';
-import { ControlledRuns } from './controlled-runs.js';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
+import { settle } from '../../support/deferred.js';
+import { ControlledRuns } from '../controlled-runs.js';
 
 const TERMINAL = ['succeeded', 'failed', 'cancelled'];
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { MemoryBlackboard } from '../../lib/execution/session/memory-blackboard.js';
-import type { Json } from '../../lib/common/json.js';
-import { settle } from '../support/deferred.js';
-import { catchRejection } from '../support/rejection.js';
-import { ControlledRuns, exhaustEventLoopBudget } from './controlled-runs.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
+import type { Json } from '../../../lib/common/json.js';
+import { settle } from '../../support/deferred.js';
+import { catchRejection } from '../../support/rejection.js';
+import { ControlledRuns, exhaustEventLoopBudget } from '../controlled-runs.js';
 
 async function closing(graceMs = 5000) {
   const fixture = new ControlledRuns({ admission: { maxRunning: 2, maxQueued: 10 } });

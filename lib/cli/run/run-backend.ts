@@ -1,0 +1,29 @@
+import type { LiveEvent } from '../../execution/events/event.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { RegistryApi } from '../context.js';
+import type { StopSignals } from '../process-events.js';
+import type { TaskReader } from './inspect-run.js';
+import type { WrittenFiles } from './written-files.js';
+
+/** What executes a run: the registry of this process, or a server. */
+export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
+  /** Lets a paused run go on. Rejects with `run_not_paused`. */
+  resume(runId: string, by: 'continue' | 'step'): Promise<void>;
+  /** Starts the run. Resolves with the run id. */
+  start(options: StartOptions): Promise<string>;
+  /**
+   * Finds the files of a settled run, or downloads them. Call before `release`.
+   *
+   * @param signals the first one ends a download
+   */
+  writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles>;
+  /** Call when nobody needs the run any more. Resolves when the process may end. */
+  release(runId: string): Promise<void>;
+}
+
+export interface StartOptions {
+  /** Receives each event; undefined when nobody wants them, so that the run need not create any. */
+  readonly onEvent: ((event: LiveEvent) => void) | undefined;
+  /** Prints a line among the events. */
+  readonly print: (line: string) => void;
+}
