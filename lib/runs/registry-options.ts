@@ -2,6 +2,7 @@ import type { LiveEvent } from '../execution/events/event.js';
 import type { LocalExecutorOptions } from '../execution/local-executor.js';
 import type { AdmissionLimits } from './admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
+import type { OpenInspection } from './inspection/inspection.js';
 import type { RunRecord } from './record.js';
 import type { RetentionLimits } from './retention.js';
 import type { RunEventListener } from './run-entry.js';
@@ -26,6 +27,8 @@ export interface SubmissionOptions {
   /** Receives every event of the run, from the first on. */
   readonly onEvent?: ((event: LiveEvent) => void) | undefined;
   readonly idempotency?: IdempotencyKey | undefined;
+  /** Records what its actors do from the first event on; receives the entries before the run can start. */
+  readonly onInspection?: ((inspection: OpenInspection) => void) | undefined;
   /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
   /** Of `submitOnce`, which passes it to the submission. */

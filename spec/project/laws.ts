@@ -208,6 +208,7 @@ interface Home {
 export const PACKAGES: Readonly<Record<string, Home>> = {
   xstate: {
     rooms: ['machines', 'execution', 'compile'],
+    types: ['runs'],
     reason: 'it defines the machines, and a run or a compilation starts one',
   },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
