@@ -1,4 +1,5 @@
 import type { Clock } from '../common/clock.js';
+import type { Json } from '../common/json.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import type { Limit } from '../common/queues/shared-limit.js';
 import type { ValidationCache } from '../pipelines/validation-cache.js';
@@ -37,4 +38,6 @@ export interface HttpServices {
   readonly newId: () => string;
   /** Version of this package. */
   readonly version: string;
+  /** Reads the charts that recordings contain. Default: there are none. */
+  readonly statecharts?: (() => Promise<readonly Json[]>) | undefined;
 }

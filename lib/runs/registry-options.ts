@@ -22,12 +22,15 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly pauseTimeoutMs?: number | undefined;
 }
 
-/** How one run is submitted. */
+/** How one run is submitted. What is left out costs the run nothing. */
 export interface SubmissionOptions {
   /** Receives every event of the run, from the first on. */
   readonly onEvent?: ((event: LiveEvent) => void) | undefined;
   readonly idempotency?: IdempotencyKey | undefined;
-  /** Records what its actors do from the first event on; receives the entries before the run can start. */
+  /**
+   * Records what its actors do from the first event on (D35), and receives the entries before the run can start. The
+   * receiver closes them when it needs no more of them; they are kept with the run.
+   */
   readonly onInspection?: ((inspection: OpenInspection) => void) | undefined;
   /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;

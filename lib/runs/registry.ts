@@ -47,6 +47,7 @@ import type {
 } from './tasks/task-record.js';
 
 export { runInTurns } from './fair-yield.js';
+export { formatRecordingEnd, formatRecordingHead } from './inspection/recording.js';
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {

@@ -145,7 +145,7 @@ export class BreakpointPrompt {
   /** Prints the inputs of a task, also of one that comes next, and its output. */
   async #show(name: string): Promise<void> {
     if (name === '') return this.#print('show which task? For example: show summary');
-    const [taskId = '', subPipeline] = name.split('/').reverse();
+    const [taskId = '', subPipeline] = name.split('/').toReversed();
     const task = await this.#run.task(this.#runId, taskId, {
       ...(subPipeline !== undefined && { sub_pipeline: subPipeline }),
     });

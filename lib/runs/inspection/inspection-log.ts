@@ -119,7 +119,9 @@ export class InspectionLog {
   }
 
   #notify(): void {
-    for (const subscriber of [...this.#subscribers]) {
+    // Iterates over a copy: one that subscribes again while it is called would be called without end.
+    const subscribers = Array.from(this.#subscribers);
+    for (const subscriber of subscribers) {
       try {
         subscriber();
       } catch (thrown) {

@@ -72,6 +72,9 @@ function* rebuild(
   return log;
 }
 
+/** The states of tasks and of items at their end. */
+const END_STATES = { finish: 'succeeded', fail: 'failed' } as const;
+
 /** What becomes of an actor by an event. */
 interface Change {
   readonly event: string;
@@ -174,7 +177,7 @@ class Rebuilder {
         this.#write(fanOut, 'fan-out', { event: CREATED, state: 'invoking', data: { items } });
       return;
     }
-    const state = kind === 'finish' ? 'succeeded' : 'failed';
+    const state = END_STATES[kind];
     const data = {
       ...(durationMs !== undefined && { duration_ms: durationMs }),
       ...(error !== undefined && { error }),
@@ -191,7 +194,7 @@ class Rebuilder {
     const data = { attempt, ...(error !== undefined && { error }) };
     if (event.kind === 'retry')
       return this.#write(path, src, { event: `${src}.waits`, state: 'waiting', data });
-    const state = event.phase === 'finish' ? 'succeeded' : 'failed';
+    const state = END_STATES[event.phase];
     this.#write(path, src, { event: `${src}.settled`, state, status: 'done', data });
   }
 
