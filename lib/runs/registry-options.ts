@@ -31,7 +31,7 @@ export interface SubmissionOptions {
    * Records what its actors do from the first event on (D35), and receives the entries before the run can start. The
    * receiver closes them when it needs no more of them; they are kept with the run.
    */
-  readonly onInspection?: ((inspection: OpenInspection) => void) | undefined;
+  readonly onInspection?: ((inspection: OpenInspection, record: RunRecord) => void) | undefined;
   /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
   /** Of `submitOnce`, which passes it to the submission. */

@@ -47,7 +47,7 @@ import type {
 } from './tasks/task-record.js';
 
 export { runInTurns } from './fair-yield.js';
-export { formatRecordingEnd, formatRecordingHead } from './inspection/recording.js';
+export { recordingFormat } from './inspection/recording.js';
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
@@ -361,7 +361,7 @@ export class RunRegistry {
     this.#entries.add(run.id, entry);
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
-    if (onInspection) onInspection(entry.inspection(this.#clock).openNow());
+    if (onInspection) onInspection(entry.inspection(this.#clock).openNow(), toRunRecord(run));
     void run.settled.then(() => this.#onSettled(entry));
     entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     entry.announce(onEvent, this.#options.onEvent);

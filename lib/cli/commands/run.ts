@@ -54,6 +54,7 @@ export class RunCommand extends RunFileCommand {
       ['only the outputs as JSON, for other programs', '$0 run pipeline.yaml --json > outputs.json'],
       ['one output, as a file', '$0 run pipeline.yaml --output report > report.md'],
       ['save every event', '$0 run pipeline.yaml --events events.jsonl'],
+      ['record the run for a bug report', '$0 run pipeline.yaml --record out.wtrec'],
       ['a plan, two sub-pipelines at once', '$0 run plan.yaml --plan-concurrency 2'],
       ['with your own tools', '$0 run pipeline.yaml --tools tools.ts'],
       ['on a server, with its tools', '$0 run pipeline.yaml --server http://127.0.0.1:8000'],
@@ -79,6 +80,10 @@ export class RunCommand extends RunFileCommand {
   events = Option.String('--events', {
     description:
       '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
+  });
+  record = Option.String('--record', {
+    description:
+      '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file',
   });
   artifacts = Option.String('--artifacts', {
     description:
@@ -158,6 +163,12 @@ export class RunCommand extends RunFileCommand {
         'a server has its own models: set WAVETRAIN_MODEL in its environment, or write "model" in the task',
       );
     }
+    if (this.record !== undefined) {
+      throw new UsageError(
+        '--record does not go with --server',
+        `a server records its own runs: ${PROGRAM} inspect RUN_ID shows one, and GET /pipelines/runs/{run_id}/recording downloads it`,
+      );
+    }
     assertNoOwnTools(this);
     return callServer(this, this.context, async (client) => {
       const clock = new ServerClock(this.context.clock);
@@ -222,7 +233,9 @@ function displayPipeline(
 ): Omit<DisplayedRun, 'outputFolder'> {
   const { pipeline } = inputs;
   return {
-    backend: runHere(registry, ({ onEvent }) => registry.submit(inputs, { onEvent })),
+    backend: runHere(registry, ({ onEvent, onInspection }) =>
+      registry.submit(inputs, { onEvent, onInspection }),
+    ),
     hasParallelWaves: false,
     filesRead,
     createView: () => new PipelineRunView(pipeline.waves),
@@ -241,7 +254,9 @@ async function displayPlan(
   const concurrency = inputs.plan_concurrency ?? definition.plan_concurrency ?? 1;
   const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
   return {
-    backend: runHere(registry, ({ onEvent }) => registry.submitPlan(inputs, { onEvent })),
+    backend: runHere(registry, ({ onEvent, onInspection }) =>
+      registry.submitPlan(inputs, { onEvent, onInspection }),
+    ),
     hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
     filesRead,
     createView: () => new PlanRunView(subPipelines.size, waves),

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
+import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext, RegistryApi } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
@@ -14,7 +15,8 @@ import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
 import { EventFile } from './event-file.js';
-import { type InspectedRun, inspectRun, type TaskReader } from './inspect-run.js';
+import { RecordingFile } from './recording-file.js';
+import { type InspectedRun, readRunEnd, type TaskReader } from './inspect-run.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
 import type { RunFlags } from './run-flags.js';
 import { printWrittenFiles, type WrittenFiles } from './written-files.js';
@@ -38,6 +40,8 @@ export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, Tas
 export interface StartOptions {
   /** Receives each event; undefined when nobody wants them, so that the run need not create any. */
   readonly onEvent: ((event: LiveEvent) => void) | undefined;
+  /** Receives what the actors do, for a recording; undefined when nobody wants it. Only in this process. */
+  readonly onInspection?: ((inspection: OpenInspection, record: RunRecord) => void) | undefined;
   /** Prints a line among the events. */
   readonly print: (line: string) => void;
 }
@@ -65,6 +69,7 @@ export interface DisplayedRun {
 interface RunListeners {
   readonly display: Display;
   readonly eventFile: EventFile | undefined;
+  readonly recording: RecordingFile | undefined;
 }
 
 /**
@@ -81,6 +86,8 @@ export async function executeRun(
   if (flags.output !== undefined && run.listOutputs) assertOutputName(flags.output, run.listOutputs());
   const eventFile =
     flags.events === undefined ? undefined : await EventFile.open(flags.events, run.filesRead, context.cwd);
+  const recording =
+    flags.record === undefined ? undefined : await RecordingFile.open(flags.record, run.filesRead, context);
   const display = openDisplay(flags, run.createView, context);
   // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
   const stopReporting = reportUncaughtToolErrors(
@@ -89,17 +96,25 @@ export async function executeRun(
     run.mask,
   );
   try {
-    const { inspected, files } = await submitAndWait(run, flags, { display, eventFile }, signals, context);
+    const { inspected, files } = await submitAndWait(
+      run,
+      flags,
+      { display, eventFile, recording },
+      signals,
+      context,
+    );
     printRunEnd(inspected, flags, run.formatFailures, context);
     const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
     await drain(context.stdout);
-    const eventsStatus = await closeEventFile(eventFile, context);
+    const eventsStatus = await closeFile(eventFile, context);
+    const recordingStatus = await closeFile(recording, context);
     const runStatus = exitStatusForRun(inspected.record.status);
     if (runStatus !== EXIT.done) return runStatus;
-    return filesStatus === EXIT.done ? eventsStatus : filesStatus;
+    return [filesStatus, eventsStatus, recordingStatus].find((status) => status !== EXIT.done) ?? EXIT.done;
   } finally {
     stopReporting();
     await eventFile?.close();
+    await recording?.close();
   }
 }
 
@@ -111,7 +126,7 @@ async function submitAndWait(
   signals: StopSignals,
   context: CliContext,
 ): Promise<{ readonly inspected: InspectedRun; readonly files: WrittenFiles }> {
-  const { display } = listeners;
+  const { display, recording } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
   );
@@ -122,6 +137,7 @@ async function submitAndWait(
     const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, print) : undefined;
     const runId = await backend.start({
       onEvent: createEventListener(listeners, prompt),
+      onInspection: recording && ((inspection, record) => recording.begin(inspection, record)),
       print: (line) => display.print(line),
     });
     prompt?.begin(runId);
@@ -131,7 +147,8 @@ async function submitAndWait(
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
-    const inspected = await inspectRun(record, backend, wanted);
+    const inspected = await readRunEnd(record, backend, wanted);
+    recording?.end(record);
     const files = await backend.writtenFiles(record, signals);
     await backend.release(runId);
     return { inspected, files };
@@ -192,8 +209,11 @@ async function cancelUnlessSettled(
   }
 }
 
-async function closeEventFile(eventFile: EventFile | undefined, { stderr }: CliContext): Promise<ExitStatus> {
-  const problem = await eventFile?.close();
+async function closeFile(
+  file: Pick<EventFile, 'close'> | undefined,
+  { stderr }: CliContext,
+): Promise<ExitStatus> {
+  const problem = await file?.close();
   if (problem === undefined) return EXIT.done;
   stderr.write(`${PROGRAM}: ${problem}\n`);
   return EXIT.failed;

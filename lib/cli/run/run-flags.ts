@@ -11,6 +11,7 @@ import { UsageError } from '../usage-errors.js';
 export interface RunFlags {
   readonly json: boolean;
   readonly events?: string | undefined;
+  readonly record?: string | undefined;
   readonly output?: string | undefined;
   readonly partial: boolean;
   readonly verbose: boolean;

@@ -1,16 +1,6 @@
 import Type from 'typebox';
-import type { InspectionEntry, InspectionOrigin } from '../../runs/inspection/entry.js';
+import type { InspectionEntry, InspectionList } from '../../runs/inspection/entry.js';
 import { anyJson, count, nullable, RunId, schemaFor, Time } from './wire.js';
-
-/** The entries of a run so far, as JSON. */
-export interface InspectionList {
-  readonly run_id: string;
-  readonly entries: readonly InspectionEntry[];
-  readonly last_seq: number;
-  readonly gap: boolean;
-  readonly closed: boolean;
-  readonly origin: InspectionOrigin;
-}
 
 const path = (description: string) => Type.String({ description, examples: ['run/wave/summary'] });
 

@@ -36,3 +36,16 @@ export type InspectionOrigin = 'live' | 'events';
 /** The events of an entry that no actor has received. */
 export const CREATED = '@created';
 export const ATTACHED = '@attached';
+
+/** What the actors of a run have done so far, in order. */
+export interface InspectionList {
+  readonly run_id: string;
+  readonly entries: readonly InspectionEntry[];
+  /** Number of the newest entry. */
+  readonly last_seq: number;
+  /** Entries between `after` and the first one here have been dropped. */
+  readonly gap: boolean;
+  /** There will be no more entries. */
+  readonly closed: boolean;
+  readonly origin: InspectionOrigin;
+}

@@ -32,14 +32,17 @@ export interface RecordingEnd {
 /** Characters that the result of a run, and its failures, take in a recording. */
 const MAX_PART_LENGTH = 200_000;
 
-export function formatRecordingHead(head: Omit<RecordingHead, 'wavetrain_recording'>): string {
+function formatHead(head: Omit<RecordingHead, 'wavetrain_recording'>): string {
   const { run, ...others } = head;
   return `${JSON.stringify({ wavetrain_recording: 1, ...others, run: shorten(run) })}\n`;
 }
 
-export function formatRecordingEnd({ run, ...end }: Omit<RecordingEnd, 'end'>): string {
+function formatEnd({ run, ...end }: Omit<RecordingEnd, 'end'>): string {
   return `${JSON.stringify({ end: true, ...end, ...(run && { run: shorten(run) }) })}\n`;
 }
+
+/** Writes the lines of a recording that are no entries. */
+export const recordingFormat = { formatHead, formatEnd };
 
 /** A record may have hundreds of megabytes of outputs. */
 function shorten(run: RunRecord): unknown {

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
-import type { InspectionList } from '../../../lib/http/schemas/inspection.js';
-import type { InspectionEntry } from '../../../lib/runs/inspection/entry.js';
+import type { InspectionEntry, InspectionList } from '../../../lib/runs/inspection/entry.js';
 import { FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { ControlledServer } from '../support/controlled-server.js';
 import { EventReader } from '../support/event-reader.js';
@@ -170,4 +169,3 @@ describe('The inspection of runs of other tenants (D37)', () => {
     }
   });
 });
-

@@ -1,7 +1,7 @@
 import type { Steps } from '../../../common/steps.js';
 import { toIsoTime } from '../../../common/clock.js';
 import type { OpenInspection } from '../../../runs/inspection/inspection.js';
-import { formatRecordingEnd, formatRecordingHead, runInTurns } from '../../../runs/registry.js';
+import { recordingFormat, runInTurns } from '../../../runs/registry.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { InspectionListSchema } from '../../schemas/inspection.js';
@@ -143,7 +143,7 @@ function recording({ registry, clock, version, statecharts }: HttpServices): Rou
       const charts = (await statecharts?.()) ?? [];
       const view = await registry.inspection(runId);
       try {
-        const head = formatRecordingHead({
+        const head = recordingFormat.formatHead({
           version,
           recorded_at: toIsoTime(clock.now()),
           run: registry.record(runId),
@@ -176,6 +176,6 @@ function* writeRecording(head: string, { log }: OpenInspection): Steps<string> {
     seq = events.at(-1)?.seq ?? last;
     yield;
   }
-  parts.push(formatRecordingEnd({ entries, dropped: last - entries }));
+  parts.push(recordingFormat.formatEnd({ entries, dropped: last - entries }));
   return parts.join('');
 }
