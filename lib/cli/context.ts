@@ -52,6 +52,7 @@ export type RegistryApi = Pick<
   | 'submit'
   | 'submitPlan'
   | 'settled'
+  | 'record'
   | 'cancel'
   | 'resume'
   | 'forget'

@@ -85,6 +85,11 @@ export class RunCommand extends RunFileCommand {
     description:
       '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file',
   });
+  inspect = Option.String('--inspect', {
+    tolerateBoolean: true,
+    description:
+      'show what the actors of the run do on a page of this machine, and keep the page after the run until Enter or Ctrl-C; --inspect=wait begins the run when the page is open',
+  });
   artifacts = Option.String('--artifacts', {
     description:
       '<FOLDER> write the files of tools such as export to this folder; default outputs; with --server, download them to this folder (without it, they stay on the server)',
@@ -163,9 +168,11 @@ export class RunCommand extends RunFileCommand {
         'a server has its own models: set WAVETRAIN_MODEL in its environment, or write "model" in the task',
       );
     }
-    if (this.record !== undefined) {
+    const flag =
+      this.record !== undefined ? '--record' : this.inspect !== undefined ? '--inspect' : undefined;
+    if (flag !== undefined) {
       throw new UsageError(
-        '--record does not go with --server',
+        `${flag} does not go with --server`,
         `a server records its own runs: ${PROGRAM} inspect RUN_ID shows one, and GET /pipelines/runs/{run_id}/recording downloads it`,
       );
     }
@@ -197,6 +204,7 @@ export class RunCommand extends RunFileCommand {
 function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend {
   return {
     start,
+    record: (runId) => registry.record(runId),
     settled: (runId) => registry.settled(runId),
     cancel: (runId, options) => registry.cancel(runId, options),
     resume: async (runId, by) => void registry.resume(runId, by),

@@ -15,7 +15,9 @@ import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
 import { EventFile } from './event-file.js';
+import { LiveInspector } from './live-inspector.js';
 import { RecordingFile } from './recording-file.js';
+import { printTransitions, wantsTransitions } from '../runs/inspection/transitions.js';
 import { type InspectedRun, readRunEnd, type TaskReader } from './inspect-run.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
 import type { RunFlags } from './run-flags.js';
@@ -25,6 +27,8 @@ import { printWrittenFiles, type WrittenFiles } from './written-files.js';
 export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
   /** Lets a paused run go on. Rejects with `run_not_paused`. */
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
+  /** The record of a run of this process; undefined for one of a server. */
+  readonly record?: ((runId: string) => RunRecord) | undefined;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
   /**
@@ -70,6 +74,7 @@ interface RunListeners {
   readonly display: Display;
   readonly eventFile: EventFile | undefined;
   readonly recording: RecordingFile | undefined;
+  readonly inspector: LiveInspector | undefined;
 }
 
 /**
@@ -88,6 +93,11 @@ export async function executeRun(
     flags.events === undefined ? undefined : await EventFile.open(flags.events, run.filesRead, context.cwd);
   const recording =
     flags.record === undefined ? undefined : await RecordingFile.open(flags.record, run.filesRead, context);
+  const inspector =
+    flags.inspect === undefined || flags.inspect === false
+      ? undefined
+      : await LiveInspector.open(flags.inspect, context);
+  await inspector?.announce(signals);
   const display = openDisplay(flags, run.createView, context);
   // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
   const stopReporting = reportUncaughtToolErrors(
@@ -99,13 +109,14 @@ export async function executeRun(
     const { inspected, files } = await submitAndWait(
       run,
       flags,
-      { display, eventFile, recording },
+      { display, eventFile, recording, inspector },
       signals,
       context,
     );
     printRunEnd(inspected, flags, run.formatFailures, context);
     const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
     await drain(context.stdout);
+    await inspector?.linger(signals);
     const eventsStatus = await closeFile(eventFile, context);
     const recordingStatus = await closeFile(recording, context);
     const runStatus = exitStatusForRun(inspected.record.status);
@@ -115,6 +126,7 @@ export async function executeRun(
     stopReporting();
     await eventFile?.close();
     await recording?.close();
+    await inspector?.close();
   }
 }
 
@@ -126,7 +138,7 @@ async function submitAndWait(
   signals: StopSignals,
   context: CliContext,
 ): Promise<{ readonly inspected: InspectedRun; readonly files: WrittenFiles }> {
-  const { display, recording } = listeners;
+  const { display, recording, inspector } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
   );
@@ -137,7 +149,7 @@ async function submitAndWait(
     const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, print) : undefined;
     const runId = await backend.start({
       onEvent: createEventListener(listeners, prompt),
-      onInspection: recording && ((inspection, record) => recording.begin(inspection, record)),
+      onInspection: createInspectionListener(listeners, backend, context),
       print: (line) => display.print(line),
     });
     prompt?.begin(runId);
@@ -149,6 +161,7 @@ async function submitAndWait(
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
     const inspected = await readRunEnd(record, backend, wanted);
     recording?.end(record);
+    inspector?.end(record);
     const files = await backend.writtenFiles(record, signals);
     await backend.release(runId);
     return { inspected, files };
@@ -156,6 +169,21 @@ async function submitAndWait(
     releaseStdout();
     display.close();
   }
+}
+
+/** Without a listener the actors of the run are not recorded. */
+function createInspectionListener(
+  { display, recording, inspector }: RunListeners,
+  backend: RunBackend,
+  { env }: CliContext,
+): StartOptions['onInspection'] {
+  const prints = wantsTransitions(env);
+  if (recording === undefined && inspector === undefined && !prints) return undefined;
+  return (inspection, record) => {
+    recording?.begin(inspection, record);
+    inspector?.begin(inspection, record, backend);
+    if (prints) printTransitions(inspection, (line) => display.print(line));
+  };
 }
 
 /** Without a listener the run creates no events. */

@@ -61,9 +61,9 @@ describe('run --record FILE and inspect FILE (D42)', () => {
     await once(stdout, 'data');
     const page = new URL(stdout.text.trim());
     const runId = page.pathname.replace('/inspect/', '');
-    const list = await fetch(new URL(`/pipelines/runs/${runId}/inspection`, page), {
+    const list: { entries: unknown[] } = await fetch(new URL(`/pipelines/runs/${runId}/inspection`, page), {
       headers: { accept: 'application/json' },
-    }).then((response) => response.json());
+    }).then((response) => response.json() as never);
     expect(list).to.deep.include({ run_id: runId, closed: true, gap: false, origin: 'live' });
     expect(list.entries).to.have.length(readLines().length - 2);
     const stream = await fetch(new URL(`/pipelines/runs/${runId}/inspection?after=3`, page));

@@ -39,7 +39,11 @@ describe('runs snapshot (D35, D42)', () => {
       processEvents: new EventEmitter(),
     });
     expect(watched.status, watched.stderr).to.equal(0);
-    expect(watched.stdout).to.match(/^\S+ run\/wave\/a {2}\S.*task\.settled$/m);
+    expect(watched.stdout.split('\n').map((line) => line.slice(13))).to.deep.equal([
+      'run/wave/a invoking @attached',
+      'run/wave/a invoking > succeeded task.settled',
+      '',
+    ]);
     const json = await server.runs(`snapshot ${runId} --watch --json`);
     expect(JSON.parse(json.stdout.split('\n')[0] ?? '')).to.include({ seq: 1, actor: 'run' });
   });

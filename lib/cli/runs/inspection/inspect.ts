@@ -25,25 +25,38 @@ export async function inspect(flags: InspectFlags, context: CliContext): Promise
     return `${base.replace(/\/+$/, '')}/inspect/${runId}`;
   });
   context.stdout.write(`${url}\n`);
-  if (flags.open) openBrowser(url, context);
+  if (flags.open) context.openUrl(url);
   return EXIT.done;
 }
 
 /** Serves the page over a file until Ctrl-C. */
 async function inspectFile({ what, open }: InspectFlags, context: CliContext): Promise<ExitStatus> {
   const { head, entries, dropped } = await readRecording(what, context.cwd);
-  const { serveRecordedRun } = await import('../../lazy/server.js');
+  const { serveShownRun } = await import('../../lazy/server.js');
   const { run: record, origin } = head;
   // Those of the version that recorded it, which may have had other machines.
   const statecharts = head.statecharts.length > 0 ? head.statecharts : await readStatecharts();
   const signals = new StopSignals(context.processEvents);
-  const server = await serveRecordedRun({ record, entries, dropped, origin, statecharts }, distFile('web'));
+  const lastSeq = entries.at(-1)?.seq ?? 0;
+  const firstSeq = entries[0]?.seq ?? 1;
+  const log = {
+    lastSeq,
+    isClosed: true,
+    readAfter: (seq: number, limit: number) => {
+      const found = findAfter(entries, seq);
+      return { events: entries.slice(found, found + limit), gap: dropped > 0 && seq < firstSeq - 1 };
+    },
+    subscribe: () => () => undefined,
+  };
+  const run = Promise.resolve({ record: () => record, log, origin });
+  const server = await serveShownRun({ run, statecharts, webFolder: distFile('web') });
+  const url = `${server.url}/${record.run_id}`;
   try {
-    context.stdout.write(`${server.url}\n`);
+    context.stdout.write(`${url}\n`);
     context.stderr.write(
       `run ${record.run_id} ${record.status}, ${entries.length} entries; Ctrl-C ends this\n`,
     );
-    if (open) openBrowser(server.url, context);
+    if (open) context.openUrl(url);
     await signals.first;
   } finally {
     await server.close();
@@ -52,6 +65,14 @@ async function inspectFile({ what, open }: InspectFlags, context: CliContext): P
   return EXIT.done;
 }
 
-function openBrowser(url: string, context: CliContext): void {
-  context.openUrl(url);
+/** Index of the first entry after number `seq`, by halves: there may be a million. */
+function findAfter(entries: readonly { readonly seq: number }[], seq: number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.seq ?? 0) > seq) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,13 +1,13 @@
 import type { WavetrainClient } from '../../../client/client.js';
 import type { ActorSnapshot } from '../../../client/requests.js';
 import { delay } from '../../../common/clock.js';
-import type { InspectionEntry } from '../../../runs/inspection/entry.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { StopSignals } from '../../process-events.js';
 import { printJson } from '../../render/stdout.js';
 import { toSingleLine } from '../../render/text.js';
 import { UsageError } from '../../usage-errors.js';
+import { formatEntry } from './transitions.js';
 import { callServer, resolveRunId, type RunIdFlags } from '../server-client.js';
 
 interface SnapshotFlags extends RunIdFlags {
@@ -102,11 +102,4 @@ async function watchActors(
   } finally {
     signals.close();
   }
-}
-
-/** `12:00:01.250 run/wave/a  invoking > succeeded  task.settled` */
-export function formatEntry({ time, actor, from, state, event, source }: InspectionEntry): string {
-  const change = from === null || from === state ? state : `${from} > ${state}`;
-  const sender = source === null ? '' : ` from ${source}`;
-  return toSingleLine(`${time.slice(11, 23)} ${actor}  ${change}  ${event}${sender}`);
 }
