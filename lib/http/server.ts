@@ -21,6 +21,7 @@ import { createAuthenticator } from './auth/authenticate.js';
 import type { ApiKey } from './auth/authenticate.js';
 import { listen } from './listener.js';
 import { type Log, logFailedRun } from './logging/log.js';
+import type { HttpServices } from './services.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
@@ -52,6 +53,8 @@ export interface ServerOptions {
   readonly newId: () => string;
   /** Version of this package. */
   readonly version: string;
+  /** Reads the charts that recordings contain. Default: there are none. */
+  readonly statecharts?: HttpServices['statecharts'];
   readonly observer?: RunObserver | undefined;
   /**
    * Compares every short response with its schema, and responds with an internal error instead of one that differs. For
@@ -95,6 +98,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     newId,
     version,
+    statecharts,
     observer,
     checkResponses = false,
   } = options;
@@ -154,6 +158,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     isReady: () => ready,
     newId,
     version,
+    statecharts,
   }).callback();
   const listener = await listen((request, response) => void handle(request, response), config, clock);
   return {
