@@ -259,6 +259,7 @@ function reportToPlan(runs: SubRunsSnapshot, ok: boolean, { self }: SubRunsScope
 }
 
 function summarize(this: SubRunsSnapshot): unknown {
-  const { status, value, live, ended } = this;
-  return { status, value, live: [...live.keys()], ended: Object.fromEntries(ended) };
+  const { status, value, closed, live, ended } = this;
+  // Counts, because an inspector reads this after every event, and there may be thousands of runs.
+  return { status, value, closed, live: live.size, ended: ended.size };
 }

@@ -9,7 +9,7 @@ import { ResponseSender } from './responses/response-sender.js';
 import { artifactRoutes } from './routes/artifacts.js';
 import { compileRoutes } from './routes/compile.js';
 import { docsRoutes, documentRoutes } from './routes/docs.js';
-import { eventRoutes } from './routes/events.js';
+import { eventRoutes } from './routes/following/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
 import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
 import { planRoutes } from './routes/plans.js';

@@ -55,6 +55,8 @@ export interface ServerOptions {
   readonly newId: () => string;
   /** Version of this package. */
   readonly version: string;
+  /** Reads the charts that recordings contain. Default: there are none. */
+  readonly statecharts?: HttpServices['statecharts'];
   readonly observer?: RunObserver | undefined;
   /**
    * Compares every short response with its schema, and responds with an internal error instead of one that differs. For
@@ -98,6 +100,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     newId,
     version,
+    statecharts,
     observer,
     checkResponses = false,
   } = options;
@@ -159,6 +162,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     isReady: () => ready,
     newId,
     version,
+    statecharts,
   };
   const handle = createApp(services).callback();
   const sockets = new StatelySockets(services);

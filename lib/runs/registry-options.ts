@@ -2,6 +2,7 @@ import type { LiveEvent } from '../execution/events/event.js';
 import type { LocalExecutorOptions } from '../execution/local-executor.js';
 import type { AdmissionLimits } from './admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
+import type { OpenInspection } from './inspection/inspection.js';
 import type { RunRecord } from './record.js';
 import type { RetentionLimits } from './retention.js';
 import type { RunEventListener } from './run-entry.js';
@@ -25,14 +26,17 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly pauseTimeoutMs?: number | undefined;
 }
 
-/**
- * How one run is submitted. None of it changes what the run does.
- */
+/** How one run is submitted. None of it changes what the run does, and what is left out costs it nothing. */
 export interface SubmissionOptions {
   /** Receives every event of the run, from the first on. */
   readonly onEvent?: ((event: LiveEvent) => void) | undefined;
   /** A key that was used before gives the run of the first submission (D36). */
   readonly idempotency?: IdempotencyKey | undefined;
+  /**
+   * Records what its actors do from the first event on (D35), and receives the entries before the run can start. The
+   * receiver closes them when it needs no more of them; they are kept with the run.
+   */
+  readonly onInspection?: ((inspection: OpenInspection, record: RunRecord) => void) | undefined;
   /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
   /** Of `submitOnce`, which passes it to the submission. */

@@ -12,6 +12,8 @@ import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import { RunFiles } from './run-files.js';
 import type { EventLog } from './event-log.js';
 import { fairYield, runInTurns } from './fair-yield.js';
+import type { OpenInspection } from './inspection/inspection.js';
+import { openInspection } from './inspection/rebuilt-inspection.js';
 import {
   type IdempotencyKey,
   IdempotencyStore,
@@ -46,6 +48,7 @@ import type {
 } from './tasks/task-record.js';
 
 export { runInTurns } from './fair-yield.js';
+export { recordingFormat } from './inspection/recording.js';
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
@@ -257,6 +260,11 @@ export class RunRegistry {
     return new StatelyFeed(this.#entry(runId).run, this.#clock, send);
   }
 
+  /** What the actors of a run do, for an inspector (D35). Rejects with `run_not_found` and `memory_full`. */
+  async inspection(runId: string): Promise<OpenInspection> {
+    return openInspection(this.#entry(runId), this.#clock, this.#options.memory);
+  }
+
   /** Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before. */
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.#entry(runId);
@@ -351,7 +359,7 @@ export class RunRegistry {
   }
 
   #accept(tenantId: string, submission: SubmissionOptions, createRun: () => AnyRun): string {
-    const { reservation, onEvent, onAccepted } = submission;
+    const { reservation, onEvent, onAccepted, onInspection } = submission;
     this.#retention.sweep();
     this.#admission.checkCapacity(tenantId);
     const run = createRun();
@@ -359,6 +367,7 @@ export class RunRegistry {
     this.#entries.add(run.id, entry);
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
+    if (onInspection) onInspection(entry.inspection(this.#clock).openNow(), toRunRecord(run));
     void run.settled.then(() => this.#onSettled(entry));
     entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     entry.announce(onEvent, this.#options.onEvent);

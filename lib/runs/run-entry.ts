@@ -4,6 +4,7 @@ import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
 import { EventLog } from './event-log.js';
+import { RunInspection } from './inspection/inspection.js';
 
 /** The run that an event belongs to. */
 export interface RunIdentity {
@@ -21,6 +22,7 @@ export class RunEntry {
   readonly log: EventLog;
   /** Counts submissions; orders the list of runs. */
   readonly sequence: number;
+  #inspection: RunInspection | undefined;
   /** Number of responses that are being sent from the memory of the run. */
   #readers = 0;
   #isDropped = false;
@@ -57,6 +59,11 @@ export class RunEntry {
       if (timer !== undefined) clock.clearTimeout(timer);
       timer = event.paused === true ? clock.setTimeout(() => run.cancel(false), timeoutMs) : undefined;
     });
+  }
+
+  /** What inspectors share. Created when somebody looks: most runs have none. */
+  inspection(clock: Clock): RunInspection {
+    return (this.#inspection ??= new RunInspection(this.run, clock));
   }
 
   /** True while a response is being sent, so that evicting the run would free no memory. */

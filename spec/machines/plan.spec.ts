@@ -242,8 +242,9 @@ describe('planMachine', () => {
       expect(JSON.parse(JSON.stringify(subRuns))).to.deep.equal({
         status: 'active',
         value: 'running',
-        live: ['b', 'c'],
-        ended: { a: 'succeeded' },
+        closed: false,
+        live: 2,
+        ended: 1,
       });
     });
 

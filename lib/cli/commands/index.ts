@@ -5,6 +5,7 @@ import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
+import { InspectCommand } from './inspect.js';
 import { KeysNewCommand } from './keys.js';
 import { McpCommand } from './mcp.js';
 import { RunCommand } from './run.js';
@@ -16,6 +17,7 @@ import {
   RunsListCommand,
   RunsRerunCommand,
   RunsShowCommand,
+  RunsSnapshotCommand,
   RunsSubmitCommand,
   RunsWatchCommand,
 } from './runs.js';
@@ -35,12 +37,14 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsSubmitCommand,
   RunsListCommand,
   RunsShowCommand,
+  RunsSnapshotCommand,
   RunsArtifactsCommand,
   RunsWatchCommand,
   RunsCancelCommand,
   RunsContinueCommand,
   RunsRerunCommand,
   RunsDeleteCommand,
+  InspectCommand,
   KeysNewCommand,
   ToolsCommand,
   GraphCommand,

@@ -65,6 +65,7 @@ export class RunCommand extends RunFileCommand {
       ['one output, as a file', '$0 run pipeline.yaml --output report > report.md'],
       ['save every event', '$0 run pipeline.yaml --events events.jsonl'],
       ['stop before a task, to look at its inputs', '$0 run pipeline.yaml --break-before summary'],
+      ['record the run for a bug report', '$0 run pipeline.yaml --record out.wtrec'],
       ['a plan, two sub-pipelines at once', '$0 run plan.yaml --plan-concurrency 2'],
       ['with your own tools', '$0 run pipeline.yaml --tools tools.ts'],
       ['on a server, with its tools', '$0 run pipeline.yaml --server http://127.0.0.1:8000'],
@@ -90,6 +91,15 @@ export class RunCommand extends RunFileCommand {
   events = Option.String('--events', {
     description:
       '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
+  });
+  record = Option.String('--record', {
+    description:
+      '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file',
+  });
+  inspect = Option.String('--inspect', {
+    tolerateBoolean: true,
+    description:
+      'show what the actors of the run do on a page of this machine, and keep the page after the run until Enter or Ctrl-C; --inspect=wait begins the run when the page is open',
   });
   artifacts = Option.String('--artifacts', {
     description:
@@ -170,6 +180,14 @@ export class RunCommand extends RunFileCommand {
         'a server has its own models: set WAVETRAIN_MODEL in its environment, or write "model" in the task',
       );
     }
+    const flag =
+      this.record !== undefined ? '--record' : this.inspect !== undefined ? '--inspect' : undefined;
+    if (flag !== undefined) {
+      throw new UsageError(
+        `${flag} does not go with --server`,
+        `a server records its own runs: ${PROGRAM} inspect RUN_ID shows one, and GET /pipelines/runs/{run_id}/recording downloads it`,
+      );
+    }
     assertNoOwnTools(this);
     return callServer(this, this.context, async (client) => {
       const clock = new ServerClock(this.context.clock);
@@ -198,6 +216,7 @@ export class RunCommand extends RunFileCommand {
 function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend {
   return {
     start,
+    record: (runId) => registry.record(runId),
     settled: (runId) => registry.settled(runId),
     cancel: (runId, options) => registry.cancel(runId, options),
     resume: async (runId, by) => void registry.resume(runId, by),
@@ -234,7 +253,9 @@ function displayPipeline(
 ): Omit<DisplayedRun, 'outputFolder'> {
   const { pipeline } = inputs;
   return {
-    backend: runHere(registry, ({ onEvent }) => registry.submit(inputs, { onEvent })),
+    backend: runHere(registry, ({ onEvent, onInspection }) =>
+      registry.submit(inputs, { onEvent, onInspection }),
+    ),
     hasParallelWaves: false,
     filesRead,
     createView: () => new PipelineRunView(pipeline.waves),
@@ -253,7 +274,9 @@ async function displayPlan(
   const concurrency = inputs.plan_concurrency ?? definition.plan_concurrency ?? 1;
   const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
   return {
-    backend: runHere(registry, ({ onEvent }) => registry.submitPlan(inputs, { onEvent })),
+    backend: runHere(registry, ({ onEvent, onInspection }) =>
+      registry.submitPlan(inputs, { onEvent, onInspection }),
+    ),
     hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
     filesRead,
     createView: () => new PlanRunView(subPipelines.size, waves),

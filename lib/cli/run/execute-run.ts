@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
+import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
@@ -14,9 +15,12 @@ import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
 import { EventFile } from './event-file.js';
-import { type InspectedRun, inspectRun } from './inspect-run.js';
+import { type InspectedRun, readRunEnd } from './inspect-run.js';
+import { LiveInspector } from './live-inspector.js';
+import { RecordingFile } from './recording-file.js';
+import { printTransitions, wantsTransitions } from '../runs/inspection/transitions.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
-import type { RunBackend } from './run-backend.js';
+import type { RunBackend, StartOptions } from './run-backend.js';
 import type { RunFlags } from './run-flags.js';
 import { printWrittenFiles, type WrittenFiles } from './written-files.js';
 
@@ -43,6 +47,8 @@ export interface DisplayedRun {
 interface RunListeners {
   readonly display: Display;
   readonly eventFile: EventFile | undefined;
+  readonly recording: RecordingFile | undefined;
+  readonly inspector: LiveInspector | undefined;
 }
 
 /**
@@ -59,6 +65,13 @@ export async function executeRun(
   if (flags.output !== undefined && run.listOutputs) assertOutputName(flags.output, run.listOutputs());
   const eventFile =
     flags.events === undefined ? undefined : await EventFile.open(flags.events, run.filesRead, context.cwd);
+  const recording =
+    flags.record === undefined ? undefined : await RecordingFile.open(flags.record, run.filesRead, context);
+  const inspector =
+    flags.inspect === undefined || flags.inspect === false
+      ? undefined
+      : await LiveInspector.open(flags.inspect, context);
+  await inspector?.announce(signals);
   const display = openDisplay(flags, run.createView, context);
   // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
   const stopReporting = reportUncaughtToolErrors(
@@ -67,17 +80,27 @@ export async function executeRun(
     run.mask,
   );
   try {
-    const { inspected, files } = await submitAndWait(run, flags, { display, eventFile }, signals, context);
+    const { inspected, files } = await submitAndWait(
+      run,
+      flags,
+      { display, eventFile, recording, inspector },
+      signals,
+      context,
+    );
     printRunEnd(inspected, flags, run.formatFailures, context);
     const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
     await drain(context.stdout);
-    const eventsStatus = await closeEventFile(eventFile, context);
+    await inspector?.linger(signals);
+    const eventsStatus = await closeFile(eventFile, context);
+    const recordingStatus = await closeFile(recording, context);
     const runStatus = exitStatusForRun(inspected.record.status);
     if (runStatus !== EXIT.done) return runStatus;
-    return filesStatus === EXIT.done ? eventsStatus : filesStatus;
+    return [filesStatus, eventsStatus, recordingStatus].find((status) => status !== EXIT.done) ?? EXIT.done;
   } finally {
     stopReporting();
     await eventFile?.close();
+    await recording?.close();
+    await inspector?.close();
   }
 }
 
@@ -89,7 +112,7 @@ async function submitAndWait(
   signals: StopSignals,
   context: CliContext,
 ): Promise<{ readonly inspected: InspectedRun; readonly files: WrittenFiles }> {
-  const { display } = listeners;
+  const { display, recording, inspector } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
   );
@@ -104,6 +127,7 @@ async function submitAndWait(
   try {
     const runId = await backend.start({
       onEvent: createEventListener(listeners, prompt),
+      onInspection: createInspectionListener(listeners, backend, context),
       print: (line) => display.print(line),
     });
     prompt?.begin(runId);
@@ -114,7 +138,9 @@ async function submitAndWait(
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
-    const inspected = await inspectRun(record, backend, wanted);
+    const inspected = await readRunEnd(record, backend, wanted);
+    recording?.end(record);
+    inspector?.end(record);
     const files = await backend.writtenFiles(record, signals);
     await backend.release(runId);
     return { inspected, files };
@@ -123,6 +149,21 @@ async function submitAndWait(
     releaseStdout();
     display.close();
   }
+}
+
+/** Without a listener the actors of the run are not recorded. */
+function createInspectionListener(
+  { display, recording, inspector }: RunListeners,
+  backend: RunBackend,
+  { env }: CliContext,
+): StartOptions['onInspection'] {
+  const prints = wantsTransitions(env);
+  if (recording === undefined && inspector === undefined && !prints) return undefined;
+  return (inspection, record) => {
+    recording?.begin(inspection, record);
+    inspector?.begin(inspection, record, backend);
+    if (prints) printTransitions(inspection, (line) => display.print(line));
+  };
 }
 
 /** Without a listener the run creates no events. */
@@ -176,8 +217,11 @@ async function cancelUnlessSettled(
   }
 }
 
-async function closeEventFile(eventFile: EventFile | undefined, { stderr }: CliContext): Promise<ExitStatus> {
-  const problem = await eventFile?.close();
+async function closeFile(
+  file: Pick<EventFile, 'close'> | undefined,
+  { stderr }: CliContext,
+): Promise<ExitStatus> {
+  const problem = await file?.close();
   if (problem === undefined) return EXIT.done;
   stderr.write(`${PROGRAM}: ${problem}\n`);
   return EXIT.failed;

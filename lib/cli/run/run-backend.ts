@@ -1,4 +1,5 @@
 import type { LiveEvent } from '../../execution/events/event.js';
+import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RegistryApi } from '../context.js';
 import type { StopSignals } from '../process-events.js';
@@ -9,6 +10,8 @@ import type { WrittenFiles } from './written-files.js';
 export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
   /** Lets a paused run go on. Rejects with `run_not_paused`. */
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
+  /** The record of a run of this process; undefined for one of a server. */
+  readonly record?: ((runId: string) => RunRecord) | undefined;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
   /**
@@ -24,6 +27,8 @@ export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, Tas
 export interface StartOptions {
   /** Receives each event; undefined when nobody wants them, so that the run need not create any. */
   readonly onEvent: ((event: LiveEvent) => void) | undefined;
+  /** Receives what the actors do, for a recording; undefined when nobody wants it. Only in this process. */
+  readonly onInspection?: ((inspection: OpenInspection, record: RunRecord) => void) | undefined;
   /** Prints a line among the events. */
   readonly print: (line: string) => void;
 }

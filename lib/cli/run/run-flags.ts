@@ -12,6 +12,8 @@ import { UsageError } from '../usage-errors.js';
 export interface RunFlags {
   readonly json: boolean;
   readonly events?: string | undefined;
+  readonly record?: string | undefined;
+  readonly inspect?: string | boolean | undefined;
   readonly output?: string | undefined;
   readonly partial: boolean;
   readonly verbose: boolean;

@@ -31,7 +31,7 @@ import {
   wrapLine,
   wrapText,
 } from '../render/text.js';
-import { inspectRun, readTasks } from '../run/inspect-run.js';
+import { readRunEnd, readTasks } from '../run/inspect-run.js';
 import { artifactLine } from '../run/written-files.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
@@ -47,7 +47,7 @@ export async function showRun(
       printJson(record, context);
       return EXIT.done;
     }
-    const { details } = await inspectRun(record, client, { outputs: false, json: false, verbose: false });
+    const { details } = await readRunEnd(record, client, { outputs: false, json: false, verbose: false });
     const lines = [
       ...fieldLines(listFields(record, terminal.style), terminal),
       ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),

@@ -1,4 +1,4 @@
-import type { ActorRef, AnyMachineSnapshot } from 'xstate';
+import type { ActorRef, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { createEndedActor, detachSnapshot } from '../../../machines/ended.js';
 import type { PortBinding } from '../../../machines/ports.js';
 import { isSettled, type RunSnapshot, toRunStatus } from '../../../machines/status.js';
@@ -89,6 +89,20 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** The actor of the run; once the run has ended, an actor that has ended with the same snapshot. */
   get actor(): ActorRef<S, ControlEvent> {
     return this.#actor ?? createEndedActor(this.snapshot);
+  }
+
+  /**
+   * Passes what XState tells inspectors of all actors of the run to an observer, which must not throw. Costs nothing before.
+   *
+   * @returns the actor of the run, and a function that detaches the observer; undefined when the run has ended
+   */
+  inspect(
+    observer: (event: InspectionEvent) => void,
+  ): { readonly root: AnyActorRef; readonly detach: () => void } | undefined {
+    const root = this.#actor;
+    if (root === undefined) return undefined;
+    const subscription = root.system.inspect(observer);
+    return { root, detach: () => subscription.unsubscribe() };
   }
 
   get status(): RunStatus {

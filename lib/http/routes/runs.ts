@@ -7,7 +7,7 @@ import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.
 import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../responses/conditional-get.js';
-import { LongPolls } from './long-poll.js';
+import { LongPolls } from './following/long-poll.js';
 import { rerunRoute } from './rerun.js';
 
 /** Routes that read runs. */

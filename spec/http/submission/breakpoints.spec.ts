@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
-import { DEBOUNCE_MS } from '../../../lib/http/routes/long-poll.js';
+import { DEBOUNCE_MS } from '../../../lib/http/routes/following/long-poll.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { WavetrainClient } from '../../../lib/client/client.js';
 import { settle } from '../../support/deferred.js';

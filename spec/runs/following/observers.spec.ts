@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { AttemptObserver } from '../../lib/execution/invocation/attempt-observer.js';
-import { ControlledRuns } from './controlled-runs.js';
-import { takeWarnings } from '../support/warnings.js';
+import type { AttemptObserver } from '../../../lib/execution/invocation/attempt-observer.js';
+import { ControlledRuns } from '../controlled-runs.js';
+import { takeWarnings } from '../../support/warnings.js';
 
 const FAILING = `{id: p, goal: g, inputs: {list: [1, 2]}, tasks: [
   {id: a, tool: controlled, retry: 1}, {id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}}]}`;

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MemoryBlackboard } from '../../lib/execution/session/memory-blackboard.js';
-import { parsePipeline } from '../../lib/pipelines/load.js';
-import { RunRegistry } from '../../lib/runs/registry.js';
-import { settle } from '../support/deferred.js';
-import { ManualClock } from '../support/manual-clock.js';
-import { ControlledTool } from '../support/controlled-tool.js';
-import { parsePlan } from '../support/definitions/parse-plan.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { RunRegistry } from '../../../lib/runs/registry.js';
+import { settle } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { parsePlan } from '../../support/definitions/parse-plan.js';
 
 const PIPELINE = `{id: p, goal: g, tasks: [
   {id: a, tool: controlled, retry: 1}, {id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},

@@ -1,8 +1,8 @@
-import { WavetrainError } from '../../common/errors.js';
-import { SharedLimit } from '../../common/queues/shared-limit.js';
-import type { EventLog } from '../../runs/event-log.js';
-import type { RunRegistry } from '../../runs/registry.js';
-import type { HttpServices } from '../services.js';
+import { WavetrainError } from '../../../common/errors.js';
+import { SharedLimit } from '../../../common/queues/shared-limit.js';
+import type { EventLog } from '../../../runs/event-log.js';
+import type { RunRegistry } from '../../../runs/registry.js';
+import type { HttpServices } from '../../services.js';
 
 /** Time from an event to the check for a change: events come in bursts, and some changes follow their event. */
 export const DEBOUNCE_MS = 20;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { LiveEvent } from '../../lib/execution/events/event.js';
-import { MemoryBudget } from '../../lib/execution/memory-budget.js';
-import { EventLog } from '../../lib/runs/event-log.js';
-import { takeWarnings } from '../support/warnings.js';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
+import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
+import { EventLog } from '../../../lib/runs/event-log.js';
+import { takeWarnings } from '../../support/warnings.js';
 
 function event(seq: number): LiveEvent {
   return { kind: 'log', seq, time: '2026-01-01T00:00:00.000Z', run_id: 'r', task_id: 'a', message: `${seq}` };

@@ -1,23 +1,23 @@
-import Type from 'typebox';
-import type { RunStatus } from '../../../machines/types.js';
-import { WavetrainError } from '../../common/errors.js';
-import type { EventLog } from '../../runs/event-log.js';
-import type { RunRegistry } from '../../runs/registry.js';
-import { STREAM_HEADERS, STREAM_TYPE } from '../sse/frames.js';
-import { EventStreams } from '../sse/streams.js';
-import { type Route, defineRoute } from '../routing/route.js';
-import { type EventList, EventListSchema } from '../schemas/event.js';
-import { RunIdParams } from '../schemas/request.js';
-import type { HttpServices } from '../services.js';
-import { authorizeRun } from '../auth/authenticate.js';
-
-const JSON_TYPE = 'application/json';
+import type { EventLog } from '../../../runs/event-log.js';
+import { STREAM_HEADERS, STREAM_TYPE } from '../../sse/frames.js';
+import { EventStreams } from '../../sse/streams.js';
+import { type Route, defineRoute } from '../../routing/route.js';
+import { type EventList, EventListSchema } from '../../schemas/event.js';
+import { RunIdParams } from '../../schemas/request.js';
+import type { HttpServices } from '../../services.js';
+import {
+  assertNoLimit,
+  DEFAULT_EVENT_LIMIT,
+  EventsQuery,
+  findStatus,
+  JSON_MEDIA_TYPE,
+  LastEventId,
+} from './event-request.js';
+import { inspectionRoutes } from './inspection.js';
+import { authorizeRun } from '../../auth/authenticate.js';
 
 /** Event streams that may be open at once. */
 const MAX_STREAMS = 5000;
-
-const DEFAULT_LIMIT = 1000;
-const MAX_LIMIT = 10_000;
 
 const STREAM_EXAMPLE = [
   'retry: 1000',
@@ -41,36 +41,7 @@ const DESCRIPTION = [
   'list the tasks that contain it as `within`, outermost first.',
 ].join('\n');
 
-const EventsQuery = Type.Object(
-  {
-    after: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        default: 0,
-        description: 'Number of the last event that the client already has.',
-      }),
-    ),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_LIMIT,
-        description: `Number of events in a list; default ${DEFAULT_LIMIT}. Not allowed for a stream.`,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
-const LastEventId = Type.Object({
-  'last-event-id': Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'Like `after`, which it overrides. Browsers send it to resume.',
-    }),
-  ),
-});
-
-/** Routes that report the events of a run while it runs (D30). At most `maxStreams` may be open. */
+/** Routes that report what a run does while it runs (D30, D35). At most `maxStreams` may be open. */
 export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): Route[] {
   const { registry, shareOf } = services;
   const streams = new EventStreams(services, shareOf(maxStreams));
@@ -100,7 +71,7 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
         const runId = authorizeRun(registry, caller, params.run_id);
         const log = registry.events(runId);
         const after = headers['last-event-id'] ?? query.after ?? 0;
-        if (mediaType === JSON_TYPE) return { body: listEvents(runId, log, after, query.limit), runId };
+        if (mediaType === JSON_MEDIA_TYPE) return { body: listEvents(runId, log, after, query.limit), runId };
         assertNoLimit(query.limit);
         if (log.isClosed && after >= log.lastSeq) return { status: 204, runId };
         const tenantId = registry.tenantId(runId);
@@ -118,28 +89,11 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
         };
       },
     }),
+    ...inspectionRoutes(services, streams),
   ];
 }
 
-function listEvents(runId: string, log: EventLog, after: number, limit = DEFAULT_LIMIT): EventList {
+function listEvents(runId: string, log: EventLog, after: number, limit = DEFAULT_EVENT_LIMIT): EventList {
   const { events, gap } = log.readAfter(after, limit);
   return { run_id: runId, events, last_seq: log.lastSeq, gap, closed: log.isClosed };
-}
-
-function assertNoLimit(limit: number | undefined): void {
-  if (limit === undefined) return;
-  throw new WavetrainError(
-    'invalid_request',
-    `"limit" is only for lists: omit it, or send Accept: ${JSON_TYPE}`,
-  );
-}
-
-/** The status of a run; undefined when the run was deleted. */
-function findStatus(registry: RunRegistry, runId: string): RunStatus | undefined {
-  try {
-    return registry.record(runId).status;
-  } catch (thrown) {
-    if (thrown instanceof WavetrainError && thrown.code === 'run_not_found') return undefined;
-    throw thrown;
-  }
 }
