@@ -13,6 +13,7 @@ const lastOutput = join(root, 'dist', 'types', 'lib', 'index.d.ts');
 if (process.argv.includes('--if-changed') && (isUpToDate() || hasNoBuilder())) process.exit();
 
 const { build } = await import('esbuild');
+const { buildInspector } = await import('./web.mjs');
 
 const shared = {
   absWorkingDir: root,
@@ -108,6 +109,7 @@ const apart = await build({
 });
 
 copySwaggerUi();
+const inspector = await buildInspector();
 // The worker processes run files of their own.
 await build({
   ...shared,
@@ -130,6 +132,7 @@ writeFileSync(
     ...Object.keys(command.metafile.inputs),
     ...Object.keys(library.metafile.inputs),
     ...Object.keys(apart.metafile.inputs),
+    ...inspector,
     'node_modules/swagger-ui-dist/',
   ]),
 );
@@ -157,7 +160,7 @@ function keepSdksApart(build) {
 function isUpToDate() {
   if (!existsSync(lastOutput)) return false;
   const builtAt = statSync(lastOutput).mtimeMs;
-  const sources = ['lib', 'machines', 'scripts'].flatMap((folder) =>
+  const sources = ['lib', 'machines', 'scripts', 'web'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   const inputs = [...sources, 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];

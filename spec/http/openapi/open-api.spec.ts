@@ -47,6 +47,10 @@ describe('The OpenAPI document', () => {
       '/',
       '/docs',
       '/docs-assets/{version}/{file}',
+      '/inspect/statecharts.json',
+      '/inspect/assets/{version}/{file}',
+      '/inspect',
+      '/inspect/{run_id}',
     ]);
   });
 
