@@ -1,23 +1,29 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ChartEdge, ChartNode, Statechart } from '../contract.js';
 import { labelOf } from '../model/actor-tree.js';
 import { type LitChart, lightChart } from '../model/chart-state.js';
 import { toneOf } from '../model/tones.js';
 import type { RunSession } from '../session/run-session.js';
 
-const ZOOMS = [0.5, 0.7, 0.85, 1, 1.25, 1.6];
+const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6];
+
+/** A drawing that would be smaller to fit is scrolled to its active state instead: its labels must be readable. */
+const SMALLEST = 0.72;
+const LARGEST = 1.2;
 
 /** The statechart of the selected actor, with its active states and its last transition lit. */
 export function ChartView({ session }: { readonly session: RunSession }) {
   void session.version.value;
-  const [zoom, setZoom] = useState<number | undefined>(undefined);
+  const [zoom, setZoom] = useState<Zoom>('auto');
   const path = session.shownActor;
   const node = session.tree.get(path);
   const entry = node?.entry;
   const chart = session.charts.value.find(({ id }) => id === node?.src);
+  const { canvas, scale } = useScale(chart, zoom);
+  useActiveStateInSight(canvas, chart, entry?.state, scale);
   const change = (by: number): void => {
-    const at = ZOOMS.indexOf(zoom ?? 1) + by;
-    setZoom(ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, at))]);
+    const at = ZOOMS.findLastIndex((step) => step <= scale + 0.01) + by;
+    setZoom(ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, at))] ?? 1);
   };
   return (
     <section class="panel chart" aria-label="Statechart">
@@ -28,7 +34,11 @@ export function ChartView({ session }: { readonly session: RunSession }) {
           <button type="button" aria-label="Smaller" onClick={() => change(-1)}>
             −
           </button>
-          <button type="button" aria-pressed={zoom === undefined} onClick={() => setZoom(undefined)}>
+          <button
+            type="button"
+            aria-pressed={zoom === 'fit'}
+            onClick={() => setZoom(zoom === 'fit' ? 'auto' : 'fit')}
+          >
             Fit
           </button>
           <button type="button" aria-label="Larger" onClick={() => change(1)}>
@@ -36,9 +46,9 @@ export function ChartView({ session }: { readonly session: RunSession }) {
           </button>
         </span>
       </h2>
-      <div class="canvas" tabIndex={0} role="group" aria-label="Drawing">
+      <div class="canvas" ref={canvas} tabIndex={0} role="group" aria-label="Drawing">
         {chart ? (
-          <Drawing chart={chart} lit={lightChart(chart, entry)} zoom={zoom} state={entry?.state ?? ''} />
+          <Drawing chart={chart} lit={lightChart(chart, entry)} scale={scale} state={entry?.state ?? ''} />
         ) : (
           <p class="empty">{node ? 'There is no drawing of this kind of actor.' : 'Select an actor.'}</p>
         )}
@@ -47,23 +57,57 @@ export function ChartView({ session }: { readonly session: RunSession }) {
   );
 }
 
+type Zoom = number | 'auto' | 'fit';
+
+/** The scale of a drawing, which depends on the room that it has. */
+function useScale(chart: Statechart | undefined, zoom: Zoom) {
+  const canvas = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState({ width: 600, height: 300 });
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const measure = (): void =>
+      setRoom({ width: element.clientWidth - 24, height: element.clientHeight - 24 });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const fit = chart ? Math.min(LARGEST, room.width / (chart.width + 8), room.height / (chart.height + 8)) : 1;
+  const auto = Math.max(SMALLEST, fit);
+  return { canvas, scale: zoom === 'auto' ? auto : zoom === 'fit' ? fit : zoom };
+}
+
+/** Scrolls to the active state whenever it changes. */
+function useActiveStateInSight(
+  canvas: { readonly current: HTMLDivElement | null },
+  chart: Statechart | undefined,
+  state: string | undefined,
+  scale: number,
+): void {
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    const node = chart?.nodes.find(({ key, kind }) => key === state && kind !== 'root');
+    if (!element || !node) return;
+    element.scrollLeft = (node.x + node.width / 2) * scale - element.clientWidth / 2;
+    element.scrollTop = (node.y + node.height / 2) * scale - element.clientHeight / 2;
+  }, [canvas, chart, state, scale]);
+}
+
 interface DrawingProps {
   readonly chart: Statechart;
   readonly lit: LitChart;
-  readonly zoom: number | undefined;
+  readonly scale: number;
   readonly state: string;
 }
 
-function Drawing({ chart, lit, zoom, state }: DrawingProps) {
+function Drawing({ chart, lit, scale, state }: DrawingProps) {
   const { width, height, nodes, edges, title } = chart;
   const transition = lit.edge ? `; last transition: ${lit.edge.label || 'always'}` : '';
-  const size =
-    zoom === undefined ? { width: '100%', height: '100%' } : { width: width * zoom, height: height * zoom };
   return (
     <svg
-      class={zoom === undefined ? 'fit' : 'scaled'}
       viewBox={`-4 -4 ${width + 8} ${height + 8}`}
-      {...size}
+      width={(width + 8) * scale}
+      height={(height + 8) * scale}
       role="img"
       aria-label={`${title}: ${state === '' ? 'not created' : state}${transition}`}
     >

@@ -23,45 +23,23 @@ export function Scrubber({ session }: { readonly session: RunSession }) {
   return (
     <section class="scrubber" aria-label="Time">
       <span class="buttons">
-        <button
-          type="button"
-          disabled={isEmpty}
-          title="Previous event of the actor"
-          aria-label="Previous event of the actor"
-          onClick={() => stepOfActor(-1)}
-        >
-          ⏮
-        </button>
-        <button
-          type="button"
-          disabled={isEmpty}
-          title="Previous event"
-          aria-label="Previous event"
-          onClick={() => step(-1)}
-        >
-          ◀
-        </button>
-        <button
-          type="button"
-          disabled={isEmpty}
-          title="Next event"
-          aria-label="Next event"
-          onClick={() => step(1)}
-        >
-          ▶
-        </button>
-        <button
-          type="button"
-          disabled={isEmpty}
-          title="Next event of the actor"
-          aria-label="Next event of the actor"
-          onClick={() => stepOfActor(1)}
-        >
-          ⏭
-        </button>
+        <StepButton
+          label="Previous event of the actor"
+          icon={ICONS.backActor}
+          isOff={isEmpty}
+          onStep={() => stepOfActor(-1)}
+        />
+        <StepButton label="Previous event" icon={ICONS.back} isOff={isEmpty} onStep={() => step(-1)} />
+        <StepButton label="Next event" icon={ICONS.next} isOff={isEmpty} onStep={() => step(1)} />
+        <StepButton
+          label="Next event of the actor"
+          icon={ICONS.nextActor}
+          isOff={isEmpty}
+          onStep={() => stepOfActor(1)}
+        />
       </span>
       <span class="track">
-        <Ticks session={session} version={Math.floor(version / 8)} />
+        <Ticks session={session} version={version} />
         <input
           type="range"
           aria-label="Moment"
@@ -87,6 +65,30 @@ export function Scrubber({ session }: { readonly session: RunSession }) {
         {session.feed.value.kind === 'ended' ? 'End' : 'Live'}
       </button>
     </section>
+  );
+}
+
+const ICONS = {
+  backActor: 'M2 2h2v10h-2zM12 2v10l-7-5z',
+  back: 'M10 2v10l-7-5z',
+  next: 'M4 2v10l7-5z',
+  nextActor: 'M10 2h2v10h-2zM2 2v10l7-5z',
+};
+
+interface StepButtonProps {
+  readonly label: string;
+  readonly icon: string;
+  readonly isOff: boolean;
+  readonly onStep: () => void;
+}
+
+function StepButton({ label, icon, isOff, onStep }: StepButtonProps) {
+  return (
+    <button type="button" disabled={isOff} title={label} aria-label={label} onClick={onStep}>
+      <svg viewBox="0 0 14 14" width={12} height={12} aria-hidden="true">
+        <path d={icon} />
+      </svg>
+    </button>
   );
 }
 

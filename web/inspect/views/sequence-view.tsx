@@ -136,7 +136,7 @@ function Row({ entry, index, start, isShown, isOfActor, onSelect }: RowProps) {
     >
       <span class="seq">{seq}</span>
       <span class="time">{formatOffset(time - start)}</span>
-      <span class="between">
+      <span class="between" title={`${source ?? 'outside'} → ${actor}`}>
         <bdi class="source">{source === null ? 'outside' : shorten(source)}</bdi>
         <span class="to" aria-label="to">
           →
@@ -152,10 +152,9 @@ function Row({ entry, index, start, isShown, isOfActor, onSelect }: RowProps) {
   );
 }
 
-/** The last three parts of a path say enough. */
+/** The last two parts of a path say enough. */
 function shorten(path: string): string {
-  const parts = path.split('/');
-  return parts.length <= 3 ? path : `…/${parts.slice(-3).join('/')}`;
+  return path.split('/').slice(-2).join('/');
 }
 
 function compareNames([a]: [string, number], [b]: [string, number]): number {
