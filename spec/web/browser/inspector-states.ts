@@ -131,10 +131,9 @@ describe('The inspector when something is missing, broken, hostile or very large
     expect(await page.getByRole('tabpanel').textContent()).to.include('<img src=x');
     expect(await page.locator('img, #page script').count()).to.equal(0);
     expect(await page.title()).to.include('Wavetrain');
-    const isolates = await page
-      .locator('.tree bdi')
-      .last()
-      .evaluate('(e) => getComputedStyle(e).unicodeBidi');
+    const isolates = await page.evaluate(
+      "getComputedStyle([...document.querySelectorAll('.tree bdi')].at(-1)).unicodeBidi",
+    );
     expect(isolates).to.match(/isolate/);
   });
 
@@ -163,23 +162,34 @@ describe('The inspector when something is missing, broken, hostile or very large
     await page.getByRole('treeitem').filter({ hasText: '9,999' }).click();
     await eventually(async () => (await page.getByRole('treeitem').count()) > 15);
     expect(await page.locator('[role=treeitem], [role=option]').count()).to.be.below(120);
-    const longest = await page.evaluate(`(async () => {
-      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-      const slider = document.querySelector('input[type=range]');
-      const tree = document.querySelector('[role=tree]');
-      let longest = 0;
-      for (let at = 1; at <= 20; at++) {
-        const began = performance.now();
-        slider.value = String(at * 1000);
-        slider.dispatchEvent(new Event('input', { bubbles: true }));
-        tree.scrollTop = at * 9000;
-        await Promise.resolve();
-        longest = Math.max(longest, performance.now() - began);
-        await frame();
-      }
-      return longest;
-    })()`);
-    expect(longest).to.be.below(100);
+    const times: number[] = [];
+    for (let at = 1; at <= 10; at++) {
+      times.push(
+        await busyMilliseconds(
+          page,
+          `
+          const slider = document.querySelector('input[type=range]');
+          slider.value = String(${at % 2 === 0 ? 100 * at : 20_000 - 100 * at});
+          slider.dispatchEvent(new Event('input', { bubbles: true }));
+          document.querySelector('[role=tree]').scrollTop = ${at} * 9000;`,
+        ),
+      );
+    }
+    expect(Math.max(...times), String(times)).to.be.below(100);
+  });
+
+  it('does not fall behind 1,000 entries a second', async () => {
+    const run = addRun(new RunScript().create('run', 'run', 'queued'));
+    await open();
+    const script = new RunScript().create('run', 'run', 'queued').create('run/wave', 'wave', 'starting');
+    for (let task = 0; task < 1000; task++) script.succeed(`run/wave/task ${task}`);
+    const rest = script.entries.slice(run.lastSeq);
+    for (let at = 0; at < rest.length; at += 100) {
+      run.add(rest.slice(at, at + 100));
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))');
+    }
+    await expectText(page.locator('.sequence .count'), '3,002');
+    expect(await page.getByRole('treeitem').count()).to.be.below(30);
   });
 
   it('keeps at most 50,000 entries, and says how many it has dropped', async () => {
@@ -188,11 +198,8 @@ describe('The inspector when something is missing, broken, hostile or very large
     addRun(script);
     await open();
     await page.getByText('This page has dropped its').waitFor();
-    await expectText(
-      page.locator('.moment'),
-      /#52001/.exec((await page.locator('.moment').textContent()) ?? '')
-        ? ((await page.locator('.moment').textContent()) ?? '').trim()
-        : '',
+    await eventually(
+      async () => (await page.locator('.moment').textContent())?.includes('of 52001') === true,
     );
     const count = Number((await page.locator('.sequence .count').textContent())?.replaceAll(',', ''));
     expect(count).to.be.below(50_001);
@@ -225,6 +232,25 @@ describe('The inspector when something is missing, broken, hostile or very large
     expect(scroll).to.be.at.most(client);
   });
 });
+
+/** Processor time that the page takes for a piece of script and for drawing what it changes. */
+async function busyMilliseconds(page: Page, script: string): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const read = async (): Promise<number> => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN;
+  };
+  const before = await read();
+  await page.evaluate(`(async () => {
+    ${script}
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    for (let count = 0; count < 3; count++) await frame();
+  })()`);
+  const after = await read();
+  await session.detach();
+  return (after - before) * 1000;
+}
 
 async function findViolations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);

@@ -85,6 +85,7 @@ describe('The inspector in a browser without network (D42)', function () {
   it('shows the run as it was after an event that is chosen, and goes back to now', async () => {
     addPausedRun();
     await open();
+    await page.getByLabel('Filter by type of event').selectOption('wave.begin');
     await page.locator('[role=option]').filter({ hasText: 'wave.begin' }).click();
     await expectText(lit(), 'starting');
     expect(await page.getByRole('treeitem').count()).to.equal(2);

@@ -102,7 +102,8 @@ interface DrawingProps {
 
 function Drawing({ chart, lit, scale, state }: DrawingProps) {
   const { width, height, nodes, edges, title } = chart;
-  const transition = lit.edge ? `; last transition: ${lit.edge.label || 'always'}` : '';
+  const fired = lit.edges.map(({ label }) => label || 'always').join(', or ');
+  const transition = fired === '' ? '' : `; last transition: ${fired}`;
   return (
     <svg
       viewBox={`-4 -4 ${width + 8} ${height + 8}`}
@@ -119,9 +120,12 @@ function Drawing({ chart, lit, scale, state }: DrawingProps) {
         <State key={node.id} node={node} isActive={lit.active.has(node.id)} />
       ))}
       {edges.map((edge) => (
-        <Transition key={edge.id} edge={edge} isLit={edge === lit.edge} />
+        <Transition key={edge.id} edge={edge} isLit={false} />
       ))}
-      {lit.edge && <Transition key="lit" edge={lit.edge} isLit />}
+      {lit.edges.map((edge) => (
+        // Drawn once more, above the others.
+        <Transition key={`${edge.id} lit`} edge={edge} isLit />
+      ))}
     </svg>
   );
 }
