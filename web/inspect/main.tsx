@@ -3,7 +3,7 @@ import { Server } from './server/server.js';
 import { BrowserFrames } from './session/frame-loop.js';
 import { RunSession } from './session/run-session.js';
 import { RunList } from './views/run-list.js';
-import { RunPage } from './views/run-page.js';
+import { RunInspector } from './views/run-inspector.js';
 
 const page = document.getElementById('page');
 if (page) render(createPage(), page);
@@ -12,7 +12,7 @@ function createPage() {
   const server = new Server(window.sessionStorage, (path, init) => window.fetch(path, init));
   const runId = decodePart(window.location.pathname.split('/')[2] ?? '');
   if (runId === '') return <RunList server={server} />;
-  return <RunPage session={new RunSession(server, runId, new BrowserFrames(), window.location.hash)} />;
+  return <RunInspector session={new RunSession(server, runId, new BrowserFrames(), window.location.hash)} />;
 }
 
 /** An address that is badly encoded names no run, and is shown as it is. */

@@ -1,4 +1,4 @@
-import type { Timeline, TimelineEntry } from './timeline.js';
+import type { RunTimeline, TimelineEntry } from './timeline.js';
 
 /** Which entries the sequence shows. */
 export interface SequenceFilter {
@@ -22,7 +22,7 @@ export class FilteredSequence {
   #lastSeq = 0;
 
   /** Takes the entries that the timeline has got since, and drops those that it has dropped. */
-  update(timeline: Timeline, filter: SequenceFilter): void {
+  update(timeline: RunTimeline, filter: SequenceFilter): void {
     if (filter !== this.#filter || timeline.lastSeq < this.#lastSeq) this.#restart(filter);
     const from = timeline.countUpTo(this.#lastSeq);
     for (let index = from; index < timeline.entries.length; index++) {

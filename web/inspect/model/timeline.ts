@@ -49,7 +49,7 @@ const DROPPED_SHARE = 0.1;
  * The entries of a run in their order: the last 50,000, or fewer large ones. `onDrop` is called with those that are
  * about to be dropped.
  */
-export class Timeline {
+export class RunTimeline {
   readonly entries: TimelineEntry[] = [];
   /** Entries that this page has dropped, being full. */
   dropped = 0;

@@ -3,12 +3,12 @@ import type { RunRecord } from '../../../lib/runs/record.js';
 import type { Origin, Statechart } from '../contract.js';
 import { ActorTree } from '../model/actor-tree.js';
 import { NO_FILTER, type SequenceFilter } from '../model/sequence-filter.js';
-import { Timeline, type TimelineEntry } from '../model/timeline.js';
+import { RunTimeline, type TimelineEntry } from '../model/timeline.js';
 import { type Folding, revealActor } from '../model/tree-rows.js';
 import { Feed, type FeedState } from '../server/feed.js';
 import { messageOf, type Server, ServerError } from '../server/server.js';
 import type { Frames } from './frame-loop.js';
-import { type Moment, readMoment, writeMoment } from './moment.js';
+import { type Moment, readMoment, writeMoment } from '../model/addresses.js';
 
 /** Actors whose changes of state change the record of the run. */
 const RECORDED = new Set(['run', 'plan', 'wave', 'sub-runs']);
@@ -26,7 +26,7 @@ const RECORD_PAUSE_MS = 400;
 export class RunSession {
   readonly runId: string;
   readonly server: Server;
-  readonly timeline = new Timeline((dropped) => this.#drop(dropped));
+  readonly timeline = new RunTimeline((dropped) => this.#drop(dropped));
   readonly tree = new ActorTree();
   /** Counts the changes of the timeline and of the tree, which are no signals themselves. */
   readonly version = signal(0);

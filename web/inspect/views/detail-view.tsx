@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { taskOfActor } from '../model/task-of-actor.js';
+import { taskOfActor } from '../model/addresses.js';
 import { readDetail, type TimelineEntry } from '../model/timeline.js';
 import type { RunSession } from '../session/run-session.js';
 import { formatOffset } from './format.js';

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ItemRecord, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
-import type { TaskAddress } from '../model/task-of-actor.js';
+import type { TaskAddress } from '../model/addresses.js';
 import { toneOf } from '../model/tones.js';
 import { messageOf, ServerError } from '../server/server.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatDuration } from './format.js';
+import { formatElapsed } from './format.js';
 import { JsonTree } from './json-view.js';
 
 interface TaskValuesProps {
@@ -97,5 +97,5 @@ function toProblem(error: unknown): string {
 
 function durationOf({ started_at, finished_at }: Found): string {
   if (started_at === null || finished_at === null) return '';
-  return `in ${formatDuration(Date.parse(finished_at) - Date.parse(started_at))}`;
+  return `in ${formatElapsed(Date.parse(finished_at) - Date.parse(started_at))}`;
 }

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { readMoment } from '../session/moment.js';
+import { readMoment } from '../model/addresses.js';
 import type { RunSession } from '../session/run-session.js';
 import { ActorTreeView } from './actor-tree-view.js';
 import { ChartView } from './chart-view.js';
@@ -11,7 +11,7 @@ import { Scrubber } from './scrubber.js';
 import { SequenceView } from './sequence-view.js';
 
 /** The page of one run: its actors, the chart and the snapshot of one of them, and the sequence of events. */
-export function RunPage({ session }: { readonly session: RunSession }) {
+export function RunInspector({ session }: { readonly session: RunSession }) {
   useEffect(() => {
     session.start();
     const follow = (): void => session.goTo(readMoment(window.location.hash));
