@@ -14,8 +14,11 @@ export class ServerError extends Error {
 
 const KEY_ITEM = 'wavetrain-key';
 
-/** Where the key is kept: for this tab only. */
-export type KeyStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+/** Where the key is kept: the storage of this tab. */
+interface KeyStore {
+  getItem(name: string): string | null;
+  setItem(name: string, value: string): void;
+}
 
 /** The server that the page came from. Sends the reader's key with each request. */
 export class Server {
@@ -41,10 +44,6 @@ export class Server {
   useKey(key: string): void {
     this.#keys.setItem(KEY_ITEM, key);
     this.needsKey.value = false;
-  }
-
-  forgetKey(): void {
-    this.#keys.removeItem(KEY_ITEM);
   }
 
   /** @throws ServerError */
@@ -74,7 +73,7 @@ export class Server {
 
   async #send(path: string, init: RequestInit): Promise<Response> {
     try {
-      return await this.#fetch(path, { cache: 'no-store', ...init });
+      return await this.#fetch(path, init);
     } catch (error) {
       if (init.signal?.aborted) throw error;
       throw new ServerError(0, 'unreachable', 'the server does not answer', { cause: error });
