@@ -100,6 +100,20 @@ describe('The filter of the sequence of the inspector', () => {
   });
 });
 
+describe('The types of events in the inspector', () => {
+  it('count the ends of all children as one type, and are at most 100', () => {
+    const script = new RunScript().create('run', 'run', 'queued');
+    for (let index = 0; index < 300; index++) {
+      script.send('run', `xstate.done.actor.${index}`, 'running').send('run', `odd ${index}`, 'running');
+    }
+    const sequence = new FilteredSequence();
+    sequence.update(timelineOf(script), { ...NO_FILTER, event: 'xstate.done.actor.*' });
+    expect(sequence.types.get('xstate.done.actor.*')).to.equal(300);
+    expect(sequence.types.size).to.equal(100);
+    expect(sequence.entries).to.have.length(300);
+  });
+});
+
 describe('The JSON tree of the inspector', () => {
   const closed: JsonView = { toggled: new Map(), pages: new Map() };
   const marks = (rows: readonly JsonRow[]): string[] =>

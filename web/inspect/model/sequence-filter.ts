@@ -16,7 +16,7 @@ export const NO_FILTER: SequenceFilter = { actor: '', below: '', event: '' };
 /** The entries that pass a filter, kept up to date entry by entry. */
 export class FilteredSequence {
   entries: TimelineEntry[] = [];
-  /** Numbers of entries by event, of the whole timeline. */
+  /** Numbers of entries by type of event, of the whole timeline; of the first 100 types. */
   readonly types = new Map<string, number>();
   #filter = NO_FILTER;
   #lastSeq = 0;
@@ -27,7 +27,9 @@ export class FilteredSequence {
     const from = timeline.countUpTo(this.#lastSeq);
     for (let index = from; index < timeline.entries.length; index++) {
       const entry = timeline.entries[index] as TimelineEntry;
-      this.types.set(entry.event, (this.types.get(entry.event) ?? 0) + 1);
+      const type = typeOf(entry.event);
+      const known = this.types.get(type);
+      if (known !== undefined || this.types.size < MOST_TYPES) this.types.set(type, (known ?? 0) + 1);
       if (passes(entry, filter)) this.entries.push(entry);
     }
     this.#lastSeq = timeline.lastSeq;
@@ -57,8 +59,16 @@ export class FilteredSequence {
   }
 }
 
+/** More types than that would be no choice, and slow to show. */
+const MOST_TYPES = 100;
+
+/** XState names the end of each child by the child: they are one type. */
+function typeOf(event: string): string {
+  return event.replace(/^(xstate\.(?:done|error)\.actor)\..*$/s, '$1.*');
+}
+
 function passes({ actor, source, event }: TimelineEntry, filter: SequenceFilter): boolean {
-  if (filter.event !== '' && event !== filter.event) return false;
+  if (filter.event !== '' && typeOf(event) !== filter.event) return false;
   if (filter.below !== '' && actor !== filter.below && !actor.startsWith(`${filter.below}/`)) return false;
   return filter.actor === '' || actor.includes(filter.actor) || source?.includes(filter.actor) === true;
 }
