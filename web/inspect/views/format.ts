@@ -4,7 +4,7 @@ export function formatOffset(milliseconds: number): string {
 }
 
 /** Formats how long something takes, as in `820 ms`, `4.2 s`, `3 min 5 s`. */
-export function formatElapsed(milliseconds: number): string {
+export function formatTook(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;

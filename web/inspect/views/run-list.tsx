@@ -3,7 +3,7 @@ import type { RunPage as Page } from '../../../lib/runs/listing.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
 import { toneOf } from '../model/tones.js';
 import { messageOf, type Server } from '../server/server.js';
-import { formatElapsed, formatTime } from './format.js';
+import { formatTook, formatTime } from './format.js';
 import { KeyForm } from './key-form.js';
 
 const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
@@ -144,7 +144,7 @@ function RunRow({ run }: { readonly run: RunSummary }) {
         {progress.tasks_settled.toLocaleString('en')}/{progress.tasks.toLocaleString('en')}
       </td>
       <td>{formatTime(created_at)}</td>
-      <td class="number">{took === null ? '' : formatElapsed(took)}</td>
+      <td class="number">{took === null ? '' : formatTook(took)}</td>
     </tr>
   );
 }

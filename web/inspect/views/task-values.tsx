@@ -4,7 +4,7 @@ import type { TaskAddress } from '../model/addresses.js';
 import { toneOf } from '../model/tones.js';
 import { messageOf, ServerError } from '../server/server.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatElapsed } from './format.js';
+import { formatTook } from './format.js';
 import { JsonTree } from './json-view.js';
 
 interface TaskValuesProps {
@@ -97,5 +97,5 @@ function toProblem(error: unknown): string {
 
 function durationOf({ started_at, finished_at }: Found): string {
   if (started_at === null || finished_at === null) return '';
-  return `in ${formatElapsed(Date.parse(finished_at) - Date.parse(started_at))}`;
+  return `in ${formatTook(Date.parse(finished_at) - Date.parse(started_at))}`;
 }
