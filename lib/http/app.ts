@@ -8,9 +8,10 @@ import { REQUEST_MESSAGE } from './logging/log.js';
 import { ResponseSender } from './responses/response-sender.js';
 import { artifactRoutes } from './routes/artifacts.js';
 import { compileRoutes } from './routes/compile.js';
-import { docsRoutes, documentRoutes } from './routes/docs.js';
 import { eventRoutes } from './routes/following/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
+import { docsRoutes, documentRoutes } from './routes/pages/docs.js';
+import { inspectorRoutes } from './routes/pages/inspector.js';
 import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
 import { planRoutes } from './routes/plans.js';
 import { runActionRoutes, runRoutes } from './routes/runs.js';
@@ -36,6 +37,7 @@ export function createRoutes(services: HttpServices): Route[] {
     ...metricsRoutes(services),
     ...docsRoutes(),
     ...statelyPageRoutes(),
+    ...inspectorRoutes(),
     ...documentRoutes(services, () => routes),
   ];
   return routes;

@@ -49,6 +49,10 @@ describe('The OpenAPI document', () => {
       '/docs-assets/{version}/{file}',
       '/inspect/stately/{run_id}',
       '/inspect/stately-assets/{file}',
+      '/inspect/statecharts.json',
+      '/inspect/assets/{version}/{file}',
+      '/inspect',
+      '/inspect/{run_id}',
     ]);
   });
 

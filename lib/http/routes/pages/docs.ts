@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { pipelineJsonSchema, planJsonSchema } from '../../definition/schema/json-schema.js';
-import { createOpenApiDocument } from '../openapi/open-api.js';
-import { DOCS_ASSETS_PATH, DocsAssets, type DocsPage, renderDocsPage } from '../openapi/swagger-ui.js';
-import { defineRoute, type Route } from '../routing/route.js';
-import { anyJsonObject } from '../schemas/wire.js';
-import type { HttpServices } from '../services.js';
-import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../responses/conditional-get.js';
+import { pipelineJsonSchema, planJsonSchema } from '../../../definition/schema/json-schema.js';
+import { createOpenApiDocument } from '../../openapi/open-api.js';
+import { DOCS_ASSETS_PATH, DocsAssets, type DocsPage, renderDocsPage } from '../../openapi/swagger-ui.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { anyJsonObject } from '../../schemas/wire.js';
+import type { HttpServices } from '../../services.js';
+import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
 
 /** The documentation for people, which loads nothing from other hosts (D39). */
 export function docsRoutes(assets = new DocsAssets()): Route[] {
