@@ -20,6 +20,7 @@ const ENTRY_POINTS = [
   'lib/tools/documents/document-process.ts',
   'lib/tools/expressions/expression-process.ts',
   'web/inspect/main.tsx',
+  'web/stately/main.ts',
 ];
 
 /** Each tool and each source of data has a file of its name, however short it is. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { RunRecord } from '../../lib/runs/record.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
-import type { InspectionEntry, Origin } from '../../web/inspect/contract.js';
+import type { InspectionEntry, InspectionOrigin } from '../../lib/runs/inspection/entry.js';
 
 const STATECHARTS = readFileSync(fileURLToPath(new URL('statecharts.json', import.meta.url)));
 
@@ -12,7 +12,7 @@ const STATECHARTS = readFileSync(fileURLToPath(new URL('statecharts.json', impor
 export class FakeRun {
   readonly id: string;
   record: RunRecord;
-  origin: Origin = 'live';
+  origin: InspectionOrigin = 'live';
   /** A request for values is answered with that of its path after the id of the run. */
   readonly answers = new Map<string, unknown>();
   readonly #lines: string[] = [];

@@ -1,13 +1,14 @@
-import type { ActorStatus, InspectionEntry, JsonValue } from '../../web/inspect/contract.js';
+import type { Json } from '../../lib/common/json.js';
+import type { ActorStatus, InspectionEntry } from '../../lib/runs/inspection/entry.js';
 
 const START = Date.parse('2026-01-01T12:00:00.000Z');
 
 /** What an entry says besides its actor, its event and its state. */
 export interface EntryExtras {
   readonly source?: string | null;
-  readonly data?: JsonValue;
+  readonly data?: Json;
   readonly status?: ActorStatus;
-  readonly snapshot?: Record<string, JsonValue>;
+  readonly snapshot?: Record<string, Json>;
 }
 
 /** Writes the entries of a run as a recorder would: numbers, times and states before follow by themselves. */
@@ -28,7 +29,7 @@ export class RunScript {
   }
 
   /** Lets a task run and succeed. */
-  succeed(task: string, output: JsonValue = 'done'): this {
+  succeed(task: string, output: Json = 'done'): this {
     const result = { ok: true, value: output };
     return this.create(task, 'task', 'invoking')
       .send(task, 'task.settled', 'succeeded', { source: task, status: 'done', data: { result } })
@@ -68,7 +69,7 @@ export class RunScript {
 /** A run of two waves with a fan-out, of which an item is repeated; it pauses before the second wave. */
 export function writePausedRun(items = 8): RunScript {
   const script = new RunScript();
-  const context = (wavesExecuted: number): Record<string, JsonValue> => ({
+  const context = (wavesExecuted: number): Record<string, Json> => ({
     context: { waves: [['fetch', 'each'], ['summary']], wavesExecuted, failed: [] },
   });
   script.create('run', 'run', 'queued', { snapshot: context(0) });

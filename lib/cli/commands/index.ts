@@ -5,7 +5,7 @@ import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
-import { InspectCommand } from './inspect.js';
+import { InspectCommand, RunsSnapshotCommand } from './inspect.js';
 import { KeysNewCommand } from './keys.js';
 import { McpCommand } from './mcp.js';
 import { RunCommand } from './run.js';
@@ -17,7 +17,6 @@ import {
   RunsListCommand,
   RunsRerunCommand,
   RunsShowCommand,
-  RunsSnapshotCommand,
   RunsSubmitCommand,
   RunsWatchCommand,
 } from './runs.js';

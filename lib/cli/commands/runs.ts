@@ -12,7 +12,6 @@ import { showArtifacts } from '../runs/artifacts.js';
 import { listRuns } from '../runs/list.js';
 import { rerun } from '../runs/rerun.js';
 import { callServer, resolveRunId, type ServerFlags } from '../runs/server-client.js';
-import { showSnapshot } from '../runs/inspection/snapshot.js';
 import { showTask } from '../runs/show-task.js';
 import { showRun } from '../runs/show.js';
 import { followRun, printSettledRun, watchRun } from '../runs/watch.js';
@@ -26,9 +25,9 @@ import {
   VERBOSE_OPTION,
 } from '../input/shared-options.js';
 
-const RUN_ID = { name: 'RUN_ID', required: true } as const;
+export const RUN_ID = { name: 'RUN_ID', required: true } as const;
 
-const RUN_ID_DETAILS = `
+export const RUN_ID_DETAILS = `
   RUN_ID is the id of a run, or its last 4 or more characters (ids begin with the time, so their start is often the
   same). If the server requires an API key, set WAVETRAIN_API_KEY.
 `;
@@ -147,33 +146,6 @@ export class RunsShowCommand extends ServerCommand {
     if (task !== undefined) return showTask(this, task, this.context);
     if (this.item === undefined) return showRun(this, this.context);
     throw new UsageError('--item needs --task', 'write --task TASK --item N');
-  }
-}
-
-export class RunsSnapshotCommand extends ServerCommand {
-  static override paths = [['runs', 'snapshot']];
-  static override usage = Command.Usage({
-    description: 'shows the actors of a run and their states, for debugging',
-    details: `${RUN_ID_DETAILS}
-      An actor has a path, such as run/wave/summary or plan/sub-runs/extract/wave. Ctrl-C stops watching; the run continues.`,
-    examples: [
-      ['all actors', '$0 runs snapshot 3f9c1a'],
-      ['one of them, whole', '$0 runs snapshot 3f9c1a --actor run/wave/summary --json'],
-      ['every event that actors receive, as it happens', '$0 runs snapshot 3f9c1a --watch'],
-    ],
-  });
-
-  runId = Option.String(RUN_ID);
-  actor = Option.String('--actor', { description: '<PATH> only this actor and those below it' });
-  watch = Option.Boolean('--watch', false, {
-    description: 'print what the actors receive, and their states, until the run has settled',
-  });
-  json = Option.Boolean('--json', false, {
-    description: 'print the snapshot as one JSON document; with --watch, one per line',
-  });
-
-  override execute(): Promise<number> {
-    return showSnapshot(this, this.context);
   }
 }
 

@@ -74,29 +74,28 @@ function* describeActors(root: AnyActorRef): Generator<InspectionEvent, void, un
 async function* iterate(
   subscribe: InspectedEvents['subscribe'],
 ): AsyncGenerator<InspectionEvent, void, undefined> {
-  let events: InspectionEvent[] = [];
-  let isComplete = false;
+  const received = { events: [] as InspectionEvent[], isComplete: false };
   let wake = (): void => {};
   const subscription = subscribe({
     next: (event) => {
-      events.push(event);
+      received.events.push(event);
       wake();
     },
     complete: () => {
-      isComplete = true;
+      received.isComplete = true;
       wake();
     },
   });
   try {
-    while (!isComplete || events.length > 0) {
-      if (events.length === 0) {
+    while (!received.isComplete || received.events.length > 0) {
+      if (received.events.length === 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
-      const taken = events;
-      events = [];
-      yield* taken;
+      const { events } = received;
+      received.events = [];
+      yield* events;
     }
   } finally {
     subscription.unsubscribe();

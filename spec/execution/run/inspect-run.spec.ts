@@ -49,9 +49,8 @@ describe('inspectRun(executor, runId)', () => {
 
   it('removes an observer that throws, with a warning, and the run goes on', async () => {
     const controlled = new ControlledTool();
-    const { executor, runId, record } = await startRun('{id: a, tool: controlled}', {
-      tools: [controlled.tool],
-    });
+    const run = await startRun('{id: a, tool: controlled}', { tools: [controlled.tool] });
+    const { executor, runId } = run;
     let calls = 0;
     inspectRun(executor, runId).subscribe(() => {
       calls++;
@@ -62,7 +61,7 @@ describe('inspectRun(executor, runId)', () => {
     expect(await takeWarnings()).to.deep.equal([
       `an inspector of run ${runId} threw and was removed: no thanks`,
     ]);
-    expect(record().status).to.equal('succeeded');
+    expect(run.record().status).to.equal('succeeded');
   });
 
   it('rejects an unknown run', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
-import type { JsonValue } from '../../../web/inspect/contract.js';
+import type { Json } from '../../../lib/common/json.js';
 import { openBrowser } from '../../project/open-browser.js';
 import { FakeRun, FakeServer } from '../fake-server.js';
 import { RunScript, writeEnd, writePausedRun } from '../run-script.js';
@@ -138,7 +138,7 @@ describe('The inspector when something is missing, broken, hostile or very large
   });
 
   it('cuts a string of 5 MB and pages an object of 10,000 keys, with a button to show more', async () => {
-    const keys: Record<string, JsonValue> = {};
+    const keys: Record<string, Json> = {};
     for (let index = 0; index < 10_000; index++) keys[`key ${index}`] = index;
     addRun(
       new RunScript()

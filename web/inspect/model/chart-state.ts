@@ -1,4 +1,4 @@
-import type { ChartEdge, ChartNode, Statechart } from '../contract.js';
+import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
 import type { TimelineEntry } from './timeline.js';
 
 /** What of a chart is lit at a moment. */

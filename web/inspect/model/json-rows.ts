@@ -1,4 +1,4 @@
-import type { JsonRecord, JsonValue } from '../contract.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
 
 /** How a value differs from that of the moment before. */
 export type Mark = 'added' | 'changed' | 'removed';
@@ -14,7 +14,7 @@ interface ValueRow {
   readonly level: number;
   /** Null for the whole. */
   readonly key: string | null;
-  readonly value: JsonValue;
+  readonly value: Json;
   /** Undefined for a value that has nothing below it. */
   readonly isOpen: boolean | undefined;
   readonly mark: Mark | undefined;
@@ -42,13 +42,13 @@ export interface JsonView {
 
 /** What a value is compared with; undefined compares nothing. */
 export interface Before {
-  readonly value: JsonValue | undefined;
+  readonly value: Json | undefined;
 }
 
 const OPEN_LEVELS = 2;
 
 /** Lists the visible rows of a value, and marks what differs from `before`. */
-export function listJsonRows(value: JsonValue, before: Before | undefined, view: JsonView): JsonRow[] {
+export function listJsonRows(value: Json, before: Before | undefined, view: JsonView): JsonRow[] {
   const rows: JsonRow[] = [];
   addValue(rows, { keys: [], value, before, view, removed: false });
   return rows;
@@ -56,7 +56,7 @@ export function listJsonRows(value: JsonValue, before: Before | undefined, view:
 
 interface Visit {
   readonly keys: readonly string[];
-  readonly value: JsonValue;
+  readonly value: Json;
   readonly before: Before | undefined;
   readonly view: JsonView;
   readonly removed: boolean;
@@ -117,11 +117,11 @@ function isOpenAtFirst(value: Container, level: number, mark: Mark | undefined):
 }
 
 /** An object in which something changed is not marked itself when it is open: what changed in it is. */
-function ownMark(mark: Mark | undefined, value: JsonValue, before: Before | undefined): Mark | undefined {
+function ownMark(mark: Mark | undefined, value: Json, before: Before | undefined): Mark | undefined {
   return mark === 'changed' && isContainer(value) && isContainer(before?.value) ? undefined : mark;
 }
 
-function markOf(value: JsonValue, before: Before | undefined): Mark | undefined {
+function markOf(value: Json, before: Before | undefined): Mark | undefined {
   if (before === undefined) return undefined;
   if (before.value === undefined) return 'added';
   return isEqual(value, before.value) ? undefined : 'changed';
@@ -133,10 +133,10 @@ function beforeOf(before: Before | undefined, name: string): Before | undefined 
   return { value: isContainer(value) && Object.hasOwn(value, name) ? childOf(value, name) : undefined };
 }
 
-type Container = JsonRecord | readonly JsonValue[];
+type Container = JsonObject | Json[];
 
 /** Whether a value has values inside. */
-export function isContainer(value: JsonValue | undefined): value is Container {
+export function isContainer(value: Json | undefined): value is Container {
   return typeof value === 'object' && value !== null && value !== undefined;
 }
 
@@ -144,12 +144,12 @@ function keysOf(value: Container): string[] {
   return Object.keys(value);
 }
 
-function childOf(value: Container, name: string): JsonValue {
-  return (value as JsonRecord)[name] ?? null;
+function childOf(value: Container, name: string): Json {
+  return (value as JsonObject)[name] ?? null;
 }
 
 /** Whether two JSON values are equal; the order of keys makes no difference. */
-export function isEqual(a: JsonValue, b: JsonValue): boolean {
+export function isEqual(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false;
   const names = keysOf(a);

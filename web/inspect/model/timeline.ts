@@ -1,4 +1,5 @@
-import type { ActorStatus, InspectionEntry, JsonValue } from '../contract.js';
+import type { Json } from '../../../lib/common/json.js';
+import type { ActorStatus, InspectionEntry } from '../../../lib/runs/inspection/entry.js';
 
 /**
  * An entry as the page keeps it. Only a few entries are ever looked at closely, so data and snapshot stay text: that
@@ -23,8 +24,8 @@ export interface TimelineEntry {
 
 /** What of an entry is read when it is looked at. */
 export interface EntryDetail {
-  readonly data: JsonValue;
-  readonly snapshot: JsonValue;
+  readonly data: Json;
+  readonly snapshot: Json;
 }
 
 /** Reads the large parts of an entry. */

@@ -1,4 +1,4 @@
-import type { Origin } from '../contract.js';
+import type { InspectionOrigin } from '../../../lib/runs/inspection/entry.js';
 import { FrameReader, type Frame } from './frames.js';
 import { messageOf, type Server, ServerError } from './server.js';
 
@@ -23,7 +23,7 @@ export interface FeedListener {
   onState(state: FeedState): void;
   /** The server has dropped entries between the numbers. */
   onGap(after: number, next: number): void;
-  onOrigin(origin: Origin): void;
+  onOrigin(origin: InspectionOrigin): void;
   /** Resolves when the listener can take more entries. */
   keepUp(): Promise<void>;
 }
@@ -139,7 +139,7 @@ export class Feed {
     this.#hasAskedOrigin = true;
     try {
       const headers = { 'Last-Event-ID': AFTER_ALL };
-      const { origin } = await this.#server.getJson<{ origin: Origin }>(
+      const { origin } = await this.#server.getJson<{ origin: InspectionOrigin }>(
         this.#path,
         headers,
         this.#end.signal,

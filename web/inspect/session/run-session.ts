@@ -1,6 +1,7 @@
 import { batch, signal } from '@preact/signals';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import type { Origin, Statechart } from '../contract.js';
+import type { InspectionOrigin } from '../../../lib/runs/inspection/entry.js';
+import type { Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { ActorTree } from '../model/actor-tree.js';
 import { NO_FILTER, type SequenceFilter } from '../model/sequence-filter.js';
 import { RunTimeline, type TimelineEntry } from '../model/timeline.js';
@@ -36,7 +37,7 @@ export class RunSession {
   readonly feed = signal<FeedState>({ kind: 'connecting' });
   /** Number of entries that the server had dropped before they reached the page. */
   readonly missed = signal(0);
-  readonly origin = signal<Origin | undefined>(undefined);
+  readonly origin = signal<InspectionOrigin | undefined>(undefined);
   readonly record = signal<RunRecord | undefined>(undefined);
   readonly charts = signal<readonly Statechart[]>([]);
   readonly problem = signal('');
@@ -139,7 +140,7 @@ export class RunSession {
       onGap: (after: number, next: number): void => {
         this.missed.value += Math.max(0, next - after - 1);
       },
-      onOrigin: (origin: Origin): void => {
+      onOrigin: (origin: InspectionOrigin): void => {
         this.origin.value = origin;
       },
       keepUp: (): Promise<void> => {

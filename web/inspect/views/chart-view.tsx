@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { ChartEdge, ChartNode, Statechart } from '../contract.js';
+import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { labelOf } from '../model/actor-tree.js';
 import { type LitChart, lightChart } from '../model/chart-state.js';
 import { toneOf } from '../model/tones.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JsonValue } from '../contract.js';
+import type { Json } from '../../../lib/common/json.js';
 import {
   type Before,
   isContainer,
@@ -10,7 +10,7 @@ import {
 } from '../model/json-rows.js';
 
 interface JsonTreeProps {
-  readonly value: JsonValue;
+  readonly value: Json;
   /** What the value is compared with, to mark what has changed. */
   readonly before?: Before | undefined;
   readonly label: string;
@@ -84,7 +84,7 @@ function KeyName({ name }: { readonly name: string }) {
   );
 }
 
-function Leaf({ value }: { readonly value: JsonValue }) {
+function Leaf({ value }: { readonly value: Json }) {
   if (typeof value === 'string') return <LongText text={value} />;
   return <span class={value === null ? 'null' : typeof value}>{JSON.stringify(value)}</span>;
 }
@@ -108,7 +108,7 @@ function LongText({ text }: { readonly text: string }) {
   );
 }
 
-function sizeOf(value: JsonValue): string {
+function sizeOf(value: Json): string {
   if (!isContainer(value)) return '';
   const size = Object.keys(value).length;
   return Array.isArray(value) ? `[${size.toLocaleString('en')}]` : `{${size.toLocaleString('en')}}`;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { invoke, Recorder } from '../invoke.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { invoke, Recorder } from '../../invoke.js';
 
 describe('run --inspect (D42)', () => {
   let folder: TemporaryFolder;

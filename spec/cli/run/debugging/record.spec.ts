@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
 import { readFileSync, truncateSync, statSync } from 'node:fs';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { invoke, Recorder } from '../invoke.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { invoke, Recorder } from '../../invoke.js';
 
 const PIPELINE = `
 id: p

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { invoke, type Invocation, type InvokeOptions } from '../invoke.js';
-import { runsServer, type RunsServer } from '../runs/runs-server.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { invoke, type Invocation, type InvokeOptions } from '../../invoke.js';
+import { runsServer, type RunsServer } from '../../runs/runs-server.js';
 
 const THREE_WAVES = `
 pipeline:
