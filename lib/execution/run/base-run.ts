@@ -92,7 +92,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   /**
-   * Passes what XState tells inspectors of all actors of the run to an observer, which must not throw. Costs nothing before.
+   * Passes the inspection events of all actors of the run to an observer, which must not throw. Costs nothing before.
    *
    * @returns the actor of the run, and a function that detaches the observer; undefined when the run has ended
    */

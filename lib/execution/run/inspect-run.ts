@@ -58,7 +58,7 @@ export function inspectRun(executor: Pick<LocalExecutor, 'getRun'>, runId: strin
   return { subscribe, [Symbol.asyncIterator]: () => iterate(subscribe) };
 }
 
-/** What an inspector would have been told when the actors started. */
+/** The events that an inspector would have received when the actors started. */
 function* describeActors(root: AnyActorRef): Generator<InspectionEvent, void, undefined> {
   const rootId = root.sessionId;
   const waiting = [root];

@@ -47,7 +47,7 @@ interface RecorderOptions {
 }
 
 /**
- * Makes entries of what XState tells an inspector. XState reports that an event is sent when it is sent, and the new
+ * Makes entries of the inspection events of XState. XState reports that an event is sent when it is sent, and the new
  * snapshot when everything that followed from it has happened: the entries are written in the order of the former.
  */
 export class Recorder {
@@ -63,7 +63,7 @@ export class Recorder {
     this.#options = options;
   }
 
-  /** Receives everything that XState tells. Takes the same short time for every event. */
+  /** Receives every inspection event. Takes the same short time for every event. */
   receive(event: InspectionEvent): void {
     const actor = event.actorRef as AnyActorRef;
     if (event.type === '@xstate.event') this.#onSent(actor, event.event, event.sourceRef);
@@ -125,7 +125,7 @@ export class Recorder {
     this.#write();
   }
 
-  /** XState tells nothing more of an actor that has thrown. */
+  /** XState reports nothing more of an actor that has thrown. */
   #onCrash(actor: AnyActorRef): void {
     const known = this.#known.get(actor.sessionId);
     if (known === undefined) return;

@@ -16,7 +16,7 @@ interface InspectFlags extends ServerFlags {
 /** A recording is a file: anything that does not look like the id of a run. */
 const RUN_ID = /^[0-9a-f][0-9a-f-]{3,35}$/;
 
-/** Shows a recording, or tells where the server shows a run. */
+/** Shows a recording, or prints where the server shows a run. */
 export async function inspect(flags: InspectFlags, context: CliContext): Promise<ExitStatus> {
   if (!RUN_ID.test(flags.what)) return inspectFile(flags, context);
   const url = await callServer(flags, context, async (client: WavetrainClient) => {

@@ -97,7 +97,7 @@ class RecordingReader {
       try {
         return JSON.parse(text);
       } catch {
-        // Told below, where it is known what was read before.
+        // Reported below, where it is known what was read before.
       }
     }
     if (this.#head === undefined) throw this.#refuse('is not a recording', NOT_ONE_HINT);
