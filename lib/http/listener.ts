@@ -63,9 +63,16 @@ export async function listen(
 function handleUpgrades(server: Server, handle: UpgradeHandler): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (isWebSocketRequest(request)) return handle(request, socket, head);
-    // Node.js reads the request again, without what it has asked for.
-    socket.unshift(Buffer.concat([formatHead(request), head]));
-    server.emit('connection', socket);
+    const ignoreError = (): void => undefined;
+    socket.on('error', ignoreError);
+    // The parser of the request is at work until the next tick: a new connection could be given the same one.
+    process.nextTick(() => {
+      socket.off('error', ignoreError);
+      if (socket.destroyed) return;
+      // Node.js reads the request again, without what it has asked for.
+      socket.unshift(Buffer.concat([formatHead(request), head]));
+      server.emit('connection', socket);
+    });
   });
 }
 
